@@ -1,0 +1,40 @@
+# Everything goes through .venv, which `make setup` makes and keeps up to date.
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.up-to-date
+
+.PHONY: setup demo test lint types tests bench docs clean
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit("corefeval needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(BIN)/python -m pip install --quiet --editable . --group dev
+	@touch $(STAMP)
+
+demo: $(STAMP)
+	@$(BIN)/python -m corefeval.examples
+
+test: lint types tests
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(STAMP)
+	$(BIN)/mypy
+
+tests: $(STAMP)
+	$(BIN)/pytest -q -n 2
+
+bench: $(STAMP)
+	$(BIN)/python -m pip install --quiet --group bench
+	$(BIN)/python -m bench $(BENCH)
+
+docs: $(STAMP)
+	$(BIN)/python -m corefeval.documentation docs
+
+clean:
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis dist build

@@ -1,0 +1,102 @@
+"""corefeval: evaluation of coreference resolution.
+
+>>> import corefeval
+>>> result = corefeval.score([["Ada", "she", "her"]], [["Ada", "she"], ["her"]])
+>>> round(result["conll"].f1, 4)
+0.6909
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+from corefeval._version import __version__
+
+if TYPE_CHECKING:
+    from corefeval.diagnostics import (
+        CorefEvalError,
+        InputError,
+        Notice,
+        PairingError,
+        UndefinedMetricError,
+        UndefinedRateError,
+        UsageError,
+    )
+    from corefeval.evaluation import score
+    from corefeval.examples import example
+    from corefeval.formats import read, write
+    from corefeval.metrics import Declaration, Metric, Parameter, register
+    from corefeval.model import (
+        Corpus,
+        Document,
+        DocumentId,
+        corpus_from_arrays,
+        corpus_from_entities,
+    )
+    from corefeval.results import Result, Score
+
+# Names are imported when they are first used, so that `import corefeval` and `corefeval --help`
+# cost next to nothing.
+_HOMES = {
+    "corefeval.diagnostics": (
+        "CorefEvalError",
+        "InputError",
+        "Notice",
+        "PairingError",
+        "UndefinedMetricError",
+        "UndefinedRateError",
+        "UsageError",
+    ),
+    "corefeval.evaluation": ("score",),
+    "corefeval.examples": ("example",),
+    "corefeval.formats": ("read", "write"),
+    "corefeval.metrics": ("Declaration", "Metric", "Parameter", "register"),
+    "corefeval.model": (
+        "Corpus",
+        "Document",
+        "DocumentId",
+        "corpus_from_arrays",
+        "corpus_from_entities",
+    ),
+    "corefeval.results": ("Result", "Score"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "CorefEvalError",
+    "Corpus",
+    "Declaration",
+    "Document",
+    "DocumentId",
+    "InputError",
+    "Metric",
+    "Notice",
+    "PairingError",
+    "Parameter",
+    "Result",
+    "Score",
+    "UndefinedMetricError",
+    "UndefinedRateError",
+    "UsageError",
+    "__version__",
+    "corpus_from_arrays",
+    "corpus_from_entities",
+    "example",
+    "read",
+    "register",
+    "score",
+    "write",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'corefeval' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOME_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

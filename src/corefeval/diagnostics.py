@@ -1,0 +1,98 @@
+"""What can go wrong and what was noticed: the exceptions and the notices.
+
+Every room may import this one; it imports nothing of ours and no numpy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+class CorefEvalError(Exception):
+    """Base of every error that corefeval raises on purpose."""
+
+
+class InputError(CorefEvalError):
+    """Data that cannot be read: says where, what was found, what was expected and how to fix it."""
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        file: str | None = None,
+        line: int | None = None,
+        found: str | None = None,
+        expected: str | None = None,
+        fix: str | None = None,
+    ) -> None:
+        self.problem = problem
+        self.file = file
+        self.line = line
+        self.found = found
+        self.expected = expected
+        self.fix = fix
+        super().__init__(self._message())
+
+    def _message(self) -> str:
+        where = ", ".join(
+            part for part in (self.file, f"line {self.line}" if self.line else None) if part
+        )
+        lines = [f"{where}: {self.problem}" if where else self.problem]
+        lines += [
+            f"  {label}: {text}"
+            for label, text in (
+                ("found", self.found),
+                ("expected", self.expected),
+                ("fix", self.fix),
+            )
+            if text
+        ]
+        return "\n".join(lines)
+
+
+class PairingError(InputError):
+    """Key and response that do not belong together: documents or tokens differ."""
+
+
+class UsageError(CorefEvalError):
+    """A request that makes no sense, whatever the data: an unknown metric, format or option."""
+
+
+class UndefinedMetricError(CorefEvalError):
+    """A metric that this data cannot define, because something that it needs is not there."""
+
+
+class UndefinedRateError(CorefEvalError, AttributeError):
+    """A rate that a score does not have, like the recall of the CoNLL average."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something that was dropped, missing, skipped or repaired on the way to a score.
+
+    `kind` is stable, for programs; `message` is for people; `count` says how many.
+    """
+
+    kind: str
+    message: str
+    count: int = 1
+
+    def __str__(self) -> str:
+        return self.message
+
+
+def excerpt(text: str, limit: int = 60) -> str:
+    """Quote foreign text for a message: printable, and short enough to read."""
+    shown = text if len(text) <= limit else text[: limit - 1] + "…"
+    return (
+        f"‘{shown.encode('unicode_escape').decode('ascii')}’"
+        if not shown.isprintable()
+        else f"‘{shown}’"
+    )
+
+
+def plural(count: int, noun: str) -> str:
+    """Count things in words: `1 mention`, `3 mentions`, `2 entities`."""
+    if count != 1:
+        noun = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+    return f"{count:,} {noun}"
