@@ -1,0 +1,56 @@
+"""Small array idioms that several rooms use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+ByteArray = NDArray[np.uint8]
+
+
+def ragged_arange(starts: IntArray, lengths: IntArray) -> IntArray:
+    """The concatenation of `arange(start, start + length)` for each pair.
+
+    >>> ragged_arange(np.array([3, 10]), np.array([2, 3])).tolist()
+    [3, 4, 10, 11, 12]
+    """
+    ends = np.cumsum(lengths)
+    total = int(ends[-1]) if ends.size else 0
+    shifts = starts - ends + lengths
+    result: IntArray = np.arange(total, dtype=np.int64)
+    result += np.repeat(shifts, lengths)
+    return result
+
+
+def is_sorted(values: NDArray[Any]) -> bool:
+    """Whether an array never decreases."""
+    return bool((values[1:] >= values[:-1]).all())
+
+
+def dense_ranks(values: NDArray[Any]) -> tuple[IntArray, NDArray[Any]]:
+    """Number the distinct values from 0 in ascending order: (rank of each, the distinct values).
+
+    Linear in time where the values are integers of a small range, by one sort elsewhere.
+
+    >>> ranks, distinct = dense_ranks(np.array([30, 10, 30, 20]))
+    >>> ranks.tolist(), distinct.tolist()
+    ([2, 0, 2, 1], [10, 20, 30])
+    """
+    if values.size and np.issubdtype(values.dtype, np.integer):
+        low, high = int(values.min()), int(values.max())
+        if high - low <= 4 * values.size + 1024:
+            shifted = values - values.dtype.type(low) if low else values
+            present = np.zeros(high - low + 1, dtype=np.bool_)
+            present[shifted] = True
+            ranks: IntArray = np.cumsum(present, dtype=np.int64)
+            ranks -= 1
+            return ranks[shifted], np.flatnonzero(present).astype(values.dtype) + values.dtype.type(
+                low
+            )
+    distinct, inverse = np.unique(values, return_inverse=True)
+    return inverse.astype(np.int64, copy=False), distinct

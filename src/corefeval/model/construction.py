@@ -1,0 +1,242 @@
+"""Corpora made from arrays and from plain Python."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from corefeval.diagnostics import InputError
+from corefeval.model.arrays import IntArray, dense_ranks, is_sorted
+from corefeval.model.corpus import NO_GAPS, Corpus
+from corefeval.model.identifiers import DocumentId
+from corefeval.model.tokens import Tokens
+
+
+def corpus_from_arrays(
+    *,
+    entity: ArrayLike,
+    start: ArrayLike,
+    end: ArrayLike | None = None,
+    document: ArrayLike | None = None,
+    document_ids: Sequence[DocumentId | str] | None = None,
+    head: ArrayLike | None = None,
+    features: Mapping[str, ArrayLike] | None = None,
+    tokens: Tokens | None = None,
+    name: str = "",
+) -> Corpus:
+    """A corpus from one array per mention property.
+
+    `entity` numbers are unique within a document (they may be reused in another); `start` and
+    `end` are token positions, end exclusive, `start + 1` by default; `document` numbers index
+    `document_ids` and may be left out for a single document; `head` is the position of each head
+    token, `features` any other property of mentions. Any order of mentions will do.
+
+    >>> corpus = corpus_from_arrays(entity=[0, 1, 0], start=[0, 4, 7], end=[2, 5, 8])
+    >>> corpus.n_entities, corpus[0].mentions[0].positions
+    (2, (0, 1))
+    """
+    entities = _integers("entity", entity)
+    starts = _integers("start", start, entities.size)
+    ends = starts + 1 if end is None else _integers("end", end, entities.size)
+    bad = (starts < 0) | (ends <= starts)
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise InputError(
+            f"mention {row} spans no tokens",
+            found=f"start {starts[row]}, end {ends[row]}",
+            expected="0 <= start < end (end exclusive)",
+        )
+    documents = None if document is None else _integers("document", document, entities.size)
+    highest = 0 if documents is None or not documents.size else int(documents.max())
+    if document_ids is None:
+        single = documents is None
+        identifiers = (
+            (DocumentId(""),)
+            if single
+            else tuple(DocumentId(str(number)) for number in range(highest + 1))
+        )
+    else:
+        identifiers = tuple(
+            value if isinstance(value, DocumentId) else DocumentId(value) for value in document_ids
+        )
+    _check_document_ids(identifiers)
+    if entities.size and (
+        highest >= len(identifiers) or (documents is not None and int(documents.min()) < 0)
+    ):
+        raise InputError(f"there are {len(identifiers)} document ids, but a document {highest}")
+    return assemble(
+        documents=identifiers,
+        mention_document=documents,
+        entity=entities,
+        start=starts,
+        end=ends,
+        head=None if head is None else _integers("head", head, entities.size),
+        features={key: np.asarray(values) for key, values in (features or {}).items()},
+        tokens=tokens,
+        name=name,
+    )
+
+
+def assemble(
+    *,
+    documents: tuple[DocumentId, ...],
+    mention_document: IntArray | None,
+    entity: IntArray,
+    start: IntArray,
+    end: IntArray,
+    head: IntArray | None = None,
+    features: Mapping[str, NDArray[Any]] | None = None,
+    tokens: Tokens | None = None,
+    name: str = "",
+    gaps: IntArray = NO_GAPS,
+) -> Corpus:
+    """Put checked arrays into the corpus' order and number the entities."""
+    features = features or {}
+    single = mention_document is None or len(documents) == 1
+    order = textual_order(None if single else mention_document, start, end)
+    if order is not None:
+        entity, start, end = entity[order], start[order], end[order]
+        mention_document = mention_document[order] if mention_document is not None else None
+        head = head[order] if head is not None else None
+        features = {key: values[order] for key, values in features.items()}
+        if gaps.size:
+            rank = np.empty(order.size, dtype=np.int64)
+            rank[order] = np.arange(order.size)
+            gaps = gaps.copy()
+            gaps[:, 0] = rank[gaps[:, 0]]
+            gaps = gaps[np.argsort(gaps[:, 0], kind="stable")]
+    if single:
+        mention_entity, distinct = dense_ranks(entity)
+        entity_document = np.zeros(distinct.size, dtype=np.int64)
+    else:
+        assert mention_document is not None
+        labels, distinct = dense_ranks(entity)
+        width = max(int(distinct.size), 1)
+        mention_entity, codes = dense_ranks(mention_document * width + labels)
+        entity_document = codes // width
+    return Corpus(
+        documents=documents,
+        entity_document=entity_document,
+        mention_entity=mention_entity,
+        mention_start=start,
+        mention_end=end,
+        mention_head=head,
+        features=features,
+        gaps=gaps,
+        tokens=tokens,
+        name=name,
+    )
+
+
+def corpus_from_entities(entities: object, *, name: str = "") -> Corpus:
+    """A corpus from plain Python: entities of one document, or a mapping from document ids to them.
+
+    An entity is an iterable of hashable mentions in textual order (lists, as JSON has them, count
+    as tuples).
+
+    >>> corpus = corpus_from_entities({"essay": [["Ada", "she"], ["it"]]})
+    >>> [[m.text for m in entity.mentions] for entity in corpus["essay"].entities]
+    [['Ada', 'she'], ['it']]
+    """
+    documents = entities if isinstance(entities, Mapping) else {"": entities}
+    identifiers = tuple(
+        key if isinstance(key, DocumentId) else DocumentId(str(key)) for key in documents
+    )
+    _check_document_ids(identifiers)
+    entity_document: list[int] = []
+    mention_entity: list[int] = []
+    labels: list[Hashable] = []
+    for index, document in enumerate(documents.values()):
+        where = f"document {identifiers[index].name!r}" if identifiers[index].name else "the input"
+        for mentions in _iterate(document, f"{where} is", "a list of entities"):
+            members = _iterate(mentions, f"an entity of {where} is", "a list of mentions")
+            found = [_label(mention, where) for mention in members]
+            mention_entity += [len(entity_document)] * len(found)
+            labels += found
+            if found:
+                entity_document.append(index)
+    return Corpus(
+        documents=identifiers,
+        entity_document=np.array(entity_document, dtype=np.int64),
+        mention_entity=np.array(mention_entity, dtype=np.int64),
+        labels=labels,
+        name=name,
+    )
+
+
+def _iterate(value: object, what: str, expected: str) -> Iterable[Any]:
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        raise InputError(
+            f"{what} no list", found=f"{type(value).__name__} {value!r:.60}", expected=expected
+        )
+    return value
+
+
+def _label(mention: Any, where: str) -> Hashable:
+    if isinstance(mention, list | np.ndarray):
+        mention = tuple(_label(part, where) for part in mention)
+    elif isinstance(mention, np.generic):
+        mention = mention.item()
+    try:
+        hash(mention)
+    except TypeError:
+        raise InputError(
+            f"a mention of {where} cannot be compared with others",
+            found=f"{type(mention).__name__} {mention!r:.60}",
+            expected="a hashable value: a number, a string, a tuple such as (start, end)",
+        ) from None
+    return mention  # type: ignore[no-any-return]
+
+
+def _integers(name: str, values: ArrayLike, size: int | None = None) -> IntArray:
+    array = np.asarray(values)
+    if array.ndim != 1 or (array.size and not np.issubdtype(array.dtype, np.integer)):
+        raise InputError(
+            f"‘{name}’ is no list of whole numbers",
+            found=f"{array.ndim} dimensions of {array.dtype}",
+            expected="one whole number per mention",
+        )
+    if size is not None and array.size != size:
+        raise InputError(
+            f"‘{name}’ has another length than ‘entity’",
+            found=f"{array.size} values",
+            expected=f"{size}, one per mention",
+        )
+    return array.astype(np.int64, copy=False)
+
+
+def _check_document_ids(identifiers: Sequence[DocumentId]) -> None:
+    if len(set(identifiers)) != len(identifiers):
+        twice = next(value for value in identifiers if identifiers.count(value) > 1)
+        raise InputError(f"document {str(twice)!r} is there twice", fix="give each its own id")
+
+
+def textual_order(document: IntArray | None, start: IntArray, end: IntArray) -> IntArray | None:
+    """The order by document, start, longer span first; None where the mentions already have it.
+
+    Mentions that are equal in all of these keep the order in which they came.
+    """
+    if _in_textual_order(document, start, end):
+        return None
+    width = int((end - start).max()) + 1
+    if document is None and (int(start.max()) + 1) * width < 1 << 62:
+        # One number that sorts alike: on data that is nearly in order the sort is nearly linear.
+        return np.argsort(start * width + (width + start - end), kind="stable")
+    keys = (-end, start) if document is None else (-end, start, document)
+    return np.lexsort(keys)
+
+
+def _in_textual_order(document: IntArray | None, start: IntArray, end: IntArray) -> bool:
+    if document is None:
+        rising = start[1:] > start[:-1]
+    else:
+        if not is_sorted(document):
+            return False
+        rising = (start[1:] > start[:-1]) | (document[1:] > document[:-1])
+    if rising.all():
+        return True
+    level = np.flatnonzero(~rising)
+    return bool(((start[level + 1] == start[level]) & (end[level + 1] <= end[level])).all())

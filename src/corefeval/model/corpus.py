@@ -1,0 +1,186 @@
+"""The corpus: all documents' mentions in arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corefeval.diagnostics import InputError, Notice
+from corefeval.model.arrays import BoolArray, IntArray, ragged_arange
+from corefeval.model.identifiers import DocumentId
+from corefeval.model.tokens import Tokens
+from corefeval.model.views import Document
+
+T = TypeVar("T")
+
+NO_GAPS: IntArray = np.empty((0, 3), dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Corpus:
+    """Entities and mentions of many documents, one array per property.
+
+    Entities are numbered through the whole corpus, document by document; mentions too, in textual
+    order (start ascending, then the longer span first) where they have positions and in each
+    entity's own order where they have only labels.
+
+    A mention is a set of token positions: `mention_start` up to but not including `mention_end`,
+    less its `gaps` (rows of mention, start, end), which are rare. A corpus made of plain Python
+    mentions has `labels` instead of positions. `mention_head` is the position of each head token
+    (−1 where unknown) and `features` has an array per mention property that the source states.
+    """
+
+    documents: tuple[DocumentId, ...]
+    entity_document: IntArray
+    mention_entity: IntArray
+    mention_start: IntArray | None = None
+    mention_end: IntArray | None = None
+    gaps: IntArray = field(default_factory=lambda: NO_GAPS)
+    labels: Sequence[Hashable] | None = None
+    mention_head: IntArray | None = None
+    features: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    tokens: Tokens | None = None
+    entity_names: Callable[[], Sequence[str]] | None = None
+    name: str = ""
+    notices: tuple[Notice, ...] = ()
+
+    def __repr__(self) -> str:
+        return (
+            f"<Corpus {self.name!r}: {len(self.documents)} documents, "
+            f"{self.n_entities} entities, {self.n_mentions} mentions>"
+        )
+
+    @property
+    def n_mentions(self) -> int:
+        """How many mentions there are in all documents together."""
+        return int(self.mention_entity.size)
+
+    @property
+    def n_entities(self) -> int:
+        """How many entities there are in all documents together."""
+        return int(self.entity_document.size)
+
+    @cached_property
+    def mention_document(self) -> IntArray:
+        """The document of each mention."""
+        if len(self.documents) == 1:
+            return np.zeros(self.n_mentions, dtype=np.int64)
+        return self.entity_document[self.mention_entity]
+
+    @cached_property
+    def entity_sizes(self) -> IntArray:
+        """The number of mentions of each entity."""
+        return np.bincount(self.mention_entity, minlength=self.n_entities)
+
+    @cached_property
+    def mention_offsets(self) -> IntArray:
+        """Where each document's mentions begin, and the end: document d has [d] up to [d + 1]."""
+        counts = np.bincount(self.mention_document, minlength=len(self.documents))
+        return np.concatenate(([0], np.cumsum(counts)))
+
+    @cached_property
+    def _document_index(self) -> dict[DocumentId, int]:
+        return {identifier: index for index, identifier in enumerate(self.documents)}
+
+    def keep_mentions(self, keep: BoolArray) -> Corpus:
+        """The corpus without the mentions where `keep` is false; entities keep their numbers."""
+        rows = np.flatnonzero(keep)
+        return self._take_mentions(rows, self.entity_document, self.mention_entity[rows])
+
+    def select_documents(
+        self, old: IntArray, identifiers: Sequence[DocumentId] | None = None
+    ) -> Corpus:
+        """The corpus with document `old[d]` in place d, and an empty one where that is −1."""
+        names = identifiers or [self.documents[index] for index in old.tolist()]
+        new = np.full(len(self.documents), -1, dtype=np.int64)
+        present = old >= 0
+        new[old[present]] = np.flatnonzero(present)
+        entity_target = new[self.entity_document]
+        kept_entities = np.flatnonzero(entity_target >= 0)
+        entity_order = kept_entities[np.argsort(entity_target[kept_entities], kind="stable")]
+        entity_rank = np.full(self.n_entities, -1, dtype=np.int64)
+        entity_rank[entity_order] = np.arange(entity_order.size)
+        starts = self.mention_offsets[old[present]]
+        rows = ragged_arange(starts, self.mention_offsets[old[present] + 1] - starts)
+        corpus = self._take_mentions(
+            rows, entity_target[entity_order], entity_rank[self.mention_entity[rows]]
+        )
+        entity_names = self.entity_names
+        return replace(
+            corpus,
+            documents=tuple(names),
+            tokens=self.tokens.select(old) if self.tokens else None,
+            entity_names=((lambda: _pick(entity_names(), entity_order)) if entity_names else None),
+        )
+
+    def _take_mentions(
+        self, rows: IntArray, entity_document: IntArray, mention_entity: IntArray
+    ) -> Corpus:
+        gaps = self.gaps
+        if gaps.size:
+            new_row = np.full(self.n_mentions, -1, dtype=np.int64)
+            new_row[rows] = np.arange(rows.size)
+            gaps = gaps[new_row[gaps[:, 0]] >= 0].copy()
+            gaps[:, 0] = new_row[gaps[:, 0]]
+            gaps = gaps[np.argsort(gaps[:, 0], kind="stable")]
+        return replace(
+            self,
+            entity_document=entity_document,
+            mention_entity=mention_entity,
+            mention_start=None if self.mention_start is None else self.mention_start[rows],
+            mention_end=None if self.mention_end is None else self.mention_end[rows],
+            gaps=gaps,
+            labels=None if self.labels is None else _pick(self.labels, rows),
+            mention_head=None if self.mention_head is None else self.mention_head[rows],
+            features={name: values[rows] for name, values in self.features.items()},
+        )
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+    def __iter__(self) -> Iterator[Document]:
+        return (Document(self, index) for index in range(len(self.documents)))
+
+    def __getitem__(self, key: int | str | DocumentId) -> Document:
+        """A document by its index, its id, or its name where only one document has it."""
+        return Document(self, self.document_index(key))
+
+    def document_index(self, key: int | str | DocumentId) -> int:
+        """The index of a document, from its index, its id, or an unambiguous name."""
+        return find_document(self.documents, key, self._document_index)
+
+
+def find_document(
+    documents: Sequence[DocumentId],
+    key: int | str | DocumentId,
+    index: dict[DocumentId, int] | None = None,
+) -> int:
+    """The index of a document, from its index, its id, or an unambiguous name."""
+    if isinstance(key, int):
+        if not -len(documents) <= key < len(documents):
+            raise InputError(f"there is no document {key}: there are {len(documents)}")
+        return key % len(documents)
+    if isinstance(key, DocumentId) and index is not None and key in index:
+        return index[key]
+    matches = [
+        position
+        for position, identifier in enumerate(documents)
+        if key in (identifier, str(identifier), identifier.name)
+    ]
+    if len(matches) == 1:
+        return matches[0]
+    raise InputError(
+        f"there is no document {key!r}"
+        if not matches
+        else f"{len(matches)} documents are called {key!r}",
+        fix="use one of the ids in `documents`, or an index",
+    )
+
+
+def _pick(values: Sequence[T], rows: IntArray) -> tuple[T, ...]:
+    return tuple(values[row] for row in rows.tolist())

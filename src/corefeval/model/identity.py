@@ -1,0 +1,95 @@
+"""One integer per mention, equal where mentions are the same, across corpora."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import numpy as np
+
+from corefeval.diagnostics import InputError
+from corefeval.model.arrays import IntArray
+from corefeval.model.corpus import Corpus
+
+_LIMIT = 1 << 62
+
+
+def mention_codes(key: Corpus, response: Corpus) -> tuple[IntArray, IntArray]:
+    """Codes of the mentions of two corpora that number their documents alike.
+
+    Two mentions have the same code when they are in the same document and have the same token
+    positions (or the same label). Where mentions have positions, codes ascend in textual order.
+    """
+    if key.labels is not None and response.labels is not None:
+        return _label_codes(key, response)
+    if key.labels is not None or response.labels is not None:
+        raise InputError(
+            "one side has token positions, the other has plain Python mentions",
+            expected="files or corpora with positions on both sides, or plain Python on both",
+        )
+    return _span_codes(key, response)
+
+
+def _label_codes(*corpora: Corpus) -> tuple[IntArray, IntArray]:
+    numbers: dict[tuple[int, Hashable], int] = {}
+    codes = []
+    for corpus in corpora:
+        pairs = zip(corpus.mention_document.tolist(), corpus.labels or (), strict=True)
+        codes.append([numbers.setdefault(pair, len(numbers)) for pair in pairs])
+    left, right = (np.array(code, dtype=np.int64) for code in codes)
+    return left, right
+
+
+def _span_codes(*corpora: Corpus) -> tuple[IntArray, IntArray]:
+    starts = [corpus.mention_start for corpus in corpora if corpus.mention_start is not None]
+    lengths = [
+        corpus.mention_end - corpus.mention_start
+        for corpus in corpora
+        if corpus.mention_end is not None and corpus.mention_start is not None
+    ]
+    if len(lengths) < len(corpora):
+        raise InputError("a corpus has neither token positions nor labels for its mentions")
+    shapes, n_shapes = _shapes(*corpora)
+    width = 1 + max(int(length.max(initial=0)) for length in lengths)
+    stride = 1 + max(int(start.max(initial=0)) for start in starts)
+    n_documents = len(corpora[0].documents)
+    if n_documents * stride * width * n_shapes >= _LIMIT:
+        return _ranked(*corpora, shapes=shapes)
+    codes = []
+    for corpus, start, length, shape in zip(corpora, starts, lengths, shapes, strict=True):
+        place = start if n_documents == 1 else corpus.mention_document * stride + start
+        code = place * width + (width - 1 - length)
+        codes.append(code if n_shapes == 1 else code * n_shapes + shape)
+    left, right = codes
+    return left, right
+
+
+def _ranked(*corpora: Corpus, shapes: list[IntArray]) -> tuple[IntArray, IntArray]:
+    """The same by sorting, where one number cannot hold it all."""
+    rows = [
+        np.stack(
+            np.broadcast_arrays(
+                corpus.mention_document, corpus.mention_start, -corpus.mention_end, shape
+            ),
+            axis=1,
+        )
+        for corpus, shape in zip(corpora, shapes, strict=True)
+        if corpus.mention_start is not None and corpus.mention_end is not None
+    ]
+    _, ranks = np.unique(np.concatenate(rows), axis=0, return_inverse=True)
+    ranks = ranks.reshape(-1).astype(np.int64)
+    return ranks[: len(rows[0])], ranks[len(rows[0]) :]
+
+
+def _shapes(*corpora: Corpus) -> tuple[list[IntArray], int]:
+    """Number the ways in which mentions are interrupted; 0 is a mention without gaps."""
+    numbers: dict[tuple[tuple[int, int], ...], int] = {}
+    shapes = []
+    for corpus in corpora:
+        shape = np.zeros(corpus.n_mentions if corpus.gaps.size else 1, dtype=np.int64)
+        gaps: dict[int, list[tuple[int, int]]] = {}
+        for row, start, end in corpus.gaps.tolist():
+            gaps.setdefault(row, []).append((start, end))
+        for row, spans in gaps.items():
+            shape[row] = numbers.setdefault(tuple(sorted(spans)), 1 + len(numbers))
+        shapes.append(shape)
+    return shapes, 1 + len(numbers)

@@ -1,0 +1,210 @@
+"""Documents, entities and mentions as people think of them: views of a corpus."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from corefeval.diagnostics import InputError
+from corefeval.model.arrays import IntArray
+from corefeval.model.identifiers import DocumentId
+from corefeval.model.tokens import Tokens
+
+if TYPE_CHECKING:
+    from corefeval.model.corpus import Corpus
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """One mention: its token positions, or its label in a corpus of plain Python mentions."""
+
+    document: Document
+    row: int
+
+    @property
+    def label(self) -> Hashable | None:
+        """What plain Python input called this mention."""
+        labels = self.document.corpus.labels
+        return labels[self.row] if labels is not None else None
+
+    @property
+    def start(self) -> int:
+        """The position of the first token in the document."""
+        return int(self._positions()[0][self.row])
+
+    @property
+    def end(self) -> int:
+        """The position after the last token in the document."""
+        return int(self._positions()[1][self.row])
+
+    @property
+    def positions(self) -> tuple[int, ...]:
+        """Every token position, gaps left out."""
+        gaps = self.document.corpus.gaps
+        missing = {
+            position
+            for _, start, end in gaps[gaps[:, 0] == self.row].tolist()
+            for position in range(start, end)
+        }
+        return tuple(p for p in range(self.start, self.end) if p not in missing)
+
+    @property
+    def head(self) -> int | None:
+        """The position of the head token, where it is known."""
+        heads = self.document.corpus.mention_head
+        return None if heads is None or heads[self.row] < 0 else int(heads[self.row])
+
+    @property
+    def features(self) -> dict[str, object]:
+        """What the source states about this mention, by name."""
+        columns = self.document.corpus.features
+        return {name: values[self.row].item() for name, values in columns.items()}
+
+    @property
+    def words(self) -> list[str]:
+        """The words of the mention."""
+        words = self.document.words
+        return [words[position] for position in self.positions]
+
+    @property
+    def text(self) -> str:
+        """The words with blanks between, or the label."""
+        return " ".join(self.words) if self.label is None else str(self.label)
+
+    @property
+    def entity(self) -> Entity:
+        """The entity that the mention belongs to."""
+        return Entity(self.document, int(self.document.corpus.mention_entity[self.row]))
+
+    def _positions(self) -> tuple[IntArray, IntArray]:
+        corpus = self.document.corpus
+        if corpus.mention_start is None or corpus.mention_end is None:
+            raise InputError("mentions of plain Python input have labels, not token positions")
+        return corpus.mention_start, corpus.mention_end
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """One entity: its mentions in textual order."""
+
+    document: Document
+    index: int
+
+    @property
+    def name(self) -> str:
+        """What the file calls the entity; its number where it has no name."""
+        names = self.document.entity_names
+        return names[self.index] if names is not None else str(self.index)
+
+    @property
+    def mentions(self) -> list[Mention]:
+        """The mentions in textual order."""
+        corpus, rows = self.document.corpus, self.document.rows
+        found = np.flatnonzero(corpus.mention_entity[rows.start : rows.stop] == self.index)
+        return [Mention(self.document, rows.start + row) for row in found.tolist()]
+
+
+@dataclass(frozen=True)
+class Document:
+    """One document of a corpus: sentences, tokens, entities, mentions."""
+
+    corpus: Corpus
+    index: int
+
+    @property
+    def id(self) -> DocumentId:
+        """Name and part."""
+        return self.corpus.documents[self.index]
+
+    @cached_property
+    def rows(self) -> range:
+        """The rows of the corpus' mention arrays that belong to this document."""
+        offsets = self.corpus.mention_offsets
+        return range(int(offsets[self.index]), int(offsets[self.index + 1]))
+
+    @property
+    def mentions(self) -> list[Mention]:
+        """All mentions, in textual order where they have positions."""
+        return [Mention(self, row) for row in self.rows]
+
+    @property
+    def entities(self) -> list[Entity]:
+        """All entities that have a mention, in the order of their numbers."""
+        rows = self.rows
+        present = np.unique(self.corpus.mention_entity[rows.start : rows.stop])
+        return [Entity(self, index) for index in present.tolist()]
+
+    @cached_property
+    def entity_names(self) -> Sequence[str] | None:
+        """The names of the corpus' entities, where the file has any."""
+        return self.corpus.entity_names() if self.corpus.entity_names is not None else None
+
+    @property
+    def n_tokens(self) -> int:
+        """The number of tokens."""
+        return int(self._tokens().counts[self.index])
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The token columns that this corpus has by name."""
+        return self.corpus.tokens.columns if self.corpus.tokens is not None else ()
+
+    def column(self, name: str | int) -> list[str]:
+        """A token column by its name, or by its number counted from 1."""
+        return self._tokens().column(self.index, name)
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The tokens' words."""
+        return self.column("word")
+
+    @property
+    def tags(self) -> list[str]:
+        """The tokens' part-of-speech tags."""
+        return self.column("tag")
+
+    @property
+    def parse(self) -> list[str]:
+        """The tokens' bits of the parse tree, `(NP*` and the like."""
+        return self.column("parse")
+
+    @property
+    def speakers(self) -> list[str]:
+        """The tokens' speakers."""
+        return self.column("speaker")
+
+    @property
+    def named_entities(self) -> list[tuple[int, int, str]]:
+        """The named entities: start, end (exclusive) and class."""
+        return _bracketed_spans(self.column("named_entity"))
+
+    @property
+    def sentences(self) -> list[list[str]]:
+        """The words, sentence by sentence."""
+        words = self.words
+        return [words[s.start : s.stop] for s in self._tokens().sentences(self.index)]
+
+    def _tokens(self) -> Tokens:
+        if self.corpus.tokens is None:
+            raise InputError("this corpus was made without tokens")
+        return self.corpus.tokens
+
+
+def _bracketed_spans(cells: Sequence[str]) -> list[tuple[int, int, str]]:
+    """The spans in a column of `(PERSON*`, `*`, `*)` and `(GPE)` cells."""
+    spans: list[tuple[int, int, str]] = []
+    open_spans: list[tuple[int, str]] = []
+    for position, cell in enumerate(cells):
+        for label, close in re.findall(r"\(([^()*\s]+)|(\))", cell):
+            if label:
+                open_spans.append((position, label))
+            elif close and open_spans:
+                start, opened = open_spans.pop()
+                spans.append((start, position + 1, opened))
+    spans += [(start, len(cells), label) for start, label in open_spans]
+    return sorted(spans, key=lambda span: (span[0], -span[1]))
