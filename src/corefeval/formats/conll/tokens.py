@@ -1,0 +1,155 @@
+"""The token columns of a CoNLL file, left as bytes until somebody asks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from corefeval.diagnostics import InputError
+from corefeval.formats.conll.lines import split_cells
+from corefeval.formats.conll.words import first_unequal_word
+from corefeval.formats.source import Source
+from corefeval.model import TokenDifference, Tokens
+from corefeval.model.arrays import IntArray, ragged_arange
+
+# Column numbers count from 1. A column has a name only in files that have a further column
+# behind it, for the last one is always coreference.
+COLUMNS = {
+    "document": 1,
+    "part": 2,
+    "number": 3,
+    "word": 4,
+    "tag": 5,
+    "parse": 6,
+    "lemma": 7,
+    "frameset": 8,
+    "sense": 9,
+    "speaker": 10,
+    "named_entity": 11,
+}
+
+
+@dataclass(eq=False)
+class ConllTokens(Tokens):
+    """Token lines: where they start and end, and where the coreference cell begins."""
+
+    origin: Source
+    line_start: IntArray
+    line_end: IntArray
+    prefix_end: IntArray
+    line_number: IntArray
+    first: IntArray
+    counts: IntArray
+
+    @property
+    def source(self) -> str:
+        """The file that the tokens come from."""
+        return self.origin.file
+
+    @cached_property
+    def n_columns(self) -> int:
+        """The number of columns of the first tokens, coreference included."""
+        head = np.flatnonzero(self.counts)[:1]
+        if not head.size:
+            return 0
+        rows = self._rows(int(head[0]))
+        return int(self.n_cells(rows[:20]).max())
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The named columns that this file has."""
+        return tuple(name for name, number in COLUMNS.items() if number < self.n_columns)
+
+    def column(self, document: int, name: str | int) -> list[str]:
+        """One column of one document; a number counts columns from 1."""
+        number = COLUMNS.get(name, 0) if isinstance(name, str) else name
+        if not 1 <= number <= self.n_columns or (
+            isinstance(name, str) and name not in self.columns
+        ):
+            raise InputError(
+                f"the file has no column {name!r}",
+                file=self.source,
+                expected=f"one of {', '.join(self.columns)}" if self.columns else None,
+                fix=f"the file has {self.n_columns} columns; a number from 1 to that will do",
+            )
+        return [
+            cells[number - 1] if number <= len(cells) else ""
+            for cells in (self.cells(row) for row in self._rows(document).tolist())
+        ]
+
+    def cells(self, token: int) -> list[str]:
+        """All cells of a token's line, as text."""
+        text = self.origin.data[self.line_start[token] : self.line_end[token]].tobytes()
+        line = int(self.line_number[token]) + 1
+        return [self.origin.decode(cell, line) for cell in split_cells(text)]
+
+    def n_cells(self, rows: IntArray) -> IntArray:
+        """The number of cells on each of some token lines."""
+        view = self.origin.data.data
+        bounds = zip(self.line_start[rows].tolist(), self.line_end[rows].tolist(), strict=True)
+        return np.array(
+            [len(split_cells(bytes(view[start:end]))) for start, end in bounds], dtype=np.int64
+        )
+
+    def sentence_starts(self, document: int) -> list[int]:
+        """Sentences begin after blank or comment lines."""
+        lines = self.line_number[self._rows(document)]
+        if not lines.size:
+            return []
+        return [0, *(np.flatnonzero(np.diff(lines) > 1) + 1).tolist()]
+
+    def line(self, document: int, position: int) -> int:
+        """The line number of a token, counted from 1."""
+        return int(self.line_number[self.first[document] + position]) + 1
+
+    def select(self, documents: IntArray) -> ConllTokens:
+        """The same tokens for other documents; −1 is a document without tokens."""
+        present = documents >= 0
+        return replace(
+            self,
+            first=np.where(present, self.first[documents], 0),
+            counts=np.where(present, self.counts[documents], 0),
+        )
+
+    def first_difference(
+        self, other: Tokens, documents: Sequence[int] | IntArray
+    ) -> TokenDifference | None:
+        """The first word that differs; compared as bytes where both sides are CoNLL files."""
+        if not isinstance(other, ConllTokens) or self.origin.encoding != other.origin.encoding:
+            return super().first_difference(other, documents)
+        if "word" not in self.columns or "word" not in other.columns:
+            return None
+        chosen = np.asarray(documents, dtype=np.int64)
+        mine = ragged_arange(self.first[chosen], self.counts[chosen])
+        theirs = ragged_arange(other.first[chosen], other.counts[chosen])
+        place = first_unequal_word(self, mine, other, theirs)
+        if place is None:
+            return None
+        place_of_document = np.cumsum(self.counts[chosen]) - self.counts[chosen]
+        index = int(np.searchsorted(place_of_document, place, side="right")) - 1
+        document = int(chosen[index])
+        position = place - int(place_of_document[index])
+        return TokenDifference(
+            document,
+            position,
+            self.cells(int(mine[place]))[3:4][0],
+            other.cells(int(theirs[place]))[3:4][0],
+            self.line(document, position),
+            other.line(document, position),
+        )
+
+    def width(self, rows: IntArray) -> int:
+        """The number of columns of the file: what most lines have, lines without a cell left out.
+
+        Taken from the first tokens, and from the documents of the tokens in question.
+        """
+        documents = np.unique(np.searchsorted(self.first, rows, side="right") - 1).tolist()
+        widths = (int(self.n_cells(self._rows(d)).max(initial=0)) for d in documents)
+        return max(self.n_columns, *widths)
+
+    def _rows(self, document: int) -> IntArray:
+        first = int(self.first[document])
+        return np.arange(first, first + int(self.counts[document]))

@@ -1,0 +1,120 @@
+"""From a path to bytes: plain files, gzip, standard input, byte order marks, encodings."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import os
+import sys
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from corefeval.diagnostics import InputError, UsageError
+from corefeval.model.arrays import ByteArray
+
+GZIP_MAGIC = b"\x1f\x8b"
+WIDE_MARKS = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file's bytes, ASCII-compatible and free of marks, and what is needed to talk of them."""
+
+    data: ByteArray
+    file: str
+    encoding: str = "utf-8"
+
+    @property
+    def stem(self) -> str:
+        """The file's name without folder and endings, to name a nameless document by."""
+        name = Path(self.file).name
+        return name.removesuffix(".gz").rsplit(".", 1)[0] or name
+
+    def decode(self, data: bytes, line: int | None = None) -> str:
+        """Text from bytes of this file, or a clear error."""
+        try:
+            return data.decode(self.encoding)
+        except UnicodeDecodeError as error:
+            raise InputError(
+                f"the text is not {self.encoding}",
+                file=self.file,
+                line=line,
+                found=f"byte 0x{data[error.start]:02x} in {data[:40]!r}",
+                expected=self.encoding,
+                fix="name the file's encoding with --encoding / encoding=…",
+            ) from None
+
+
+def read_source(path: str | os.PathLike[str], *, encoding: str = "utf-8") -> Source:
+    """Read a file (`-` is standard input), unpack gzip, drop a byte order mark."""
+    codec = _codec(encoding)
+    file = "standard input" if os.fspath(path) == "-" else os.fspath(path)
+    data = _read_standard_input() if os.fspath(path) == "-" else _read_file(file)
+    if data[:2].tobytes() == GZIP_MAGIC:
+        data = _unpack(data, file)
+    head = data[:4].tobytes()
+    if head.startswith(codecs.BOM_UTF8):
+        data = data[3:]
+    elif head.startswith(WIDE_MARKS):
+        wide = "utf-32" if head.startswith(WIDE_MARKS[:2]) else "utf-16"
+        return _transcoded(data, file, wide)
+    if not _ascii_compatible(codec):
+        return _transcoded(data, file, codec.name)
+    return Source(data, file, codec.name)
+
+
+def _read_file(file: str) -> ByteArray:
+    try:
+        with open(file, "rb", buffering=0) as stream:
+            size = os.fstat(stream.fileno()).st_size
+            data = np.empty(size, dtype=np.uint8)
+            read = stream.readinto(data.data) if size else 0
+            rest = stream.read()  # pipes have no size, and a large read may come in pieces
+    except OSError as error:
+        raise InputError(
+            f"the file cannot be read: {error.strerror or error}",
+            file=file,
+            fix="check the path and its permissions",
+        ) from None
+    except ValueError:  # a NUL in the path
+        raise InputError("there can be no such file", file=repr(file)) from None
+    return np.concatenate((data[:read], np.frombuffer(rest, np.uint8))) if rest else data[:read]
+
+
+def _read_standard_input() -> ByteArray:
+    return np.frombuffer(sys.stdin.buffer.read(), dtype=np.uint8)
+
+
+def _unpack(data: ByteArray, file: str) -> ByteArray:
+    try:
+        return np.frombuffer(gzip.decompress(data.tobytes()), dtype=np.uint8)
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(
+            f"the gzip data is damaged: {error}", file=file, fix="unpack or copy the file again"
+        ) from None
+
+
+def _transcoded(data: ByteArray, file: str, encoding: str) -> Source:
+    text = Source(data, file, encoding).decode(data.tobytes())
+    return Source(np.frombuffer(text.removeprefix("\ufeff").encode(), dtype=np.uint8), file)
+
+
+def _codec(encoding: str) -> codecs.CodecInfo:
+    try:
+        codec = codecs.lookup(encoding)
+    except (LookupError, ValueError):
+        codec = None
+    if codec is None or not getattr(codec, "_is_text_encoding", True):
+        raise UsageError(f"there is no encoding {encoding!r}: use a name such as utf-8 or latin-1")
+    return codec
+
+
+def _ascii_compatible(codec: codecs.CodecInfo) -> bool:
+    sample = "#(-_)|09 \t\r\n"
+    try:
+        return codec.encode(sample)[0] == sample.encode("ascii")
+    except UnicodeError:
+        return False
