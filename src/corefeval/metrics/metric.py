@@ -1,0 +1,154 @@
+"""A metric as a value whose text parses back to it: `muc`, `lea(importance=one)`."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from corefeval.diagnostics import UsageError
+from corefeval.metrics.declarations import REGISTRY, Declaration, Shape, Value, presets
+
+if TYPE_CHECKING:
+    from corefeval.alignment import Alignment
+    from corefeval.metrics.counting import Counts
+
+DEFAULT_PRESET = "standard"
+
+_CALL = re.compile(r"\s*([^\s()=,]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A metric with its parameters; those at their default are left out.
+
+    >>> Metric.parse("B-cubed") == Metric.parse("b3")
+    True
+    >>> str(Metric.parse("LEA( importance = one )"))
+    'lea(importance=one)'
+    """
+
+    name: str
+    parameters: tuple[tuple[str, Value], ...] = ()
+
+    @staticmethod
+    def of(name: str, **parameters: object) -> Metric:
+        """A metric from Python values: `Metric.of("lea", importance=my_function)`."""
+        declaration = _find(name)
+        known = {parameter.name: parameter for parameter in declaration.parameters}
+        for given in parameters:
+            if given not in known:
+                has = ", ".join(known) or "none"
+                raise UsageError(f"{declaration.name} has no parameter {given!r} (it has {has})")
+        values = (
+            (parameter.name, parameter.check(parameters[parameter.name], declaration.name))
+            for parameter in declaration.parameters
+            if parameter.name in parameters
+        )
+        return Metric(
+            declaration.name,
+            tuple((key, value) for key, value in values if value != known[key].default),
+        )
+
+    @staticmethod
+    def parse(text: str) -> Metric:
+        """A metric from its text, in any spelling: `b3`, `B³`, `bcub`, `lea(importance=one)`."""
+        match = _CALL.fullmatch(text)
+        if match is None:
+            raise UsageError(f"{text!r} is no metric: write name or name(parameter=value)")
+        parameters = {}
+        for setting in filter(None, map(str.strip, (match[2] or "").split(","))):
+            key, equals, value = setting.partition("=")
+            if not equals:
+                raise UsageError(f"{text!r}: write parameters as name=value, not {setting!r}")
+            parameters[key.strip().lower()] = value.strip()
+        return Metric.of(match[1], **parameters)
+
+    @property
+    def declaration(self) -> Declaration:
+        """What the registry says about this metric."""
+        return REGISTRY[self.name]
+
+    @property
+    def shape(self) -> Shape:
+        """Which rates follow from the counts, and how."""
+        return self.declaration.shape
+
+    @property
+    def title(self) -> str:
+        """The name for tables."""
+        return self.declaration.title + str(self)[len(self.name) :]
+
+    def count(self, alignment: Alignment) -> Counts:
+        """The metric's counts, an array of documents for each."""
+        module, _, function = self.declaration.function.partition(":")
+        counts: Counts = getattr(importlib.import_module(module), function)(
+            alignment, **dict(self.parameters)
+        )
+        return counts
+
+    def __str__(self) -> str:
+        settings = ", ".join(f"{key}={_text(value)}" for key, value in self.parameters)
+        return f"{self.name}({settings})" if settings else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A metric that somebody wants, by its name or as part of a preset."""
+
+    metric: Metric
+    by_name: bool
+
+
+def requested(metrics: str | Metric | Iterable[str | Metric]) -> list[Request]:
+    """The metrics that a text or list asks for, presets expanded, each one once.
+
+    >>> [str(request.metric) for request in requested("conll, lea")]
+    ['muc', 'b3', 'ceafe', 'conll', 'lea']
+    """
+    items = [metrics] if isinstance(metrics, str | Metric) else list(metrics)
+    found: dict[Metric, bool] = {}
+    for item in items:
+        for name in split_list(item) if isinstance(item, str) else [item]:
+            preset = presets().get(name.strip().lower()) if isinstance(name, str) else None
+            for wanted in preset or (name,):
+                metric = wanted if isinstance(wanted, Metric) else Metric.parse(wanted)
+                for part in (*map(Metric.parse, metric.declaration.parts), metric):
+                    found[part] = found.get(part, False) or preset is None
+    if not found:
+        raise UsageError("no metric was asked for")
+    return [Request(metric, by_name) for metric, by_name in found.items()]
+
+
+def split_list(text: str) -> list[str]:
+    """Split at commas that are not in parentheses."""
+    return [part for part in re.split(r",(?![^(]*\))", text) if part.strip()]
+
+
+def canonical(text: str) -> str:
+    """The one spelling of a metric, from any."""
+    return str(Metric.parse(text))
+
+
+def _text(value: Value) -> str:
+    if callable(value):
+        return str(getattr(value, "__name__", type(value).__name__))
+    return f"{value:g}" if isinstance(value, float) else value
+
+
+def _find(name: str) -> Declaration:
+    spelling = _plain(name)
+    for declaration in REGISTRY.values():
+        if spelling in map(_plain, (declaration.name, *declaration.aliases)):
+            return declaration
+    known = [*REGISTRY, *presets()]
+    close = difflib.get_close_matches(name.lower(), known, n=1)
+    hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(known)}"
+    raise UsageError(f"there is no metric {name!r}: {hint}")
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[-_\s]", "", name.lower().replace("³", "3"))
