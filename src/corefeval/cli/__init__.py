@@ -1,0 +1,61 @@
+"""The command line: parses and prints, nothing else."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from cyclopts import App, CycloptsError
+
+from corefeval._version import __version__
+from corefeval.cli.metrics import metrics
+from corefeval.cli.score import score
+from corefeval.diagnostics import CorefEvalError, UsageError
+
+BAD_INPUT, BAD_USAGE, INTERRUPTED = 1, 2, 130
+
+app = App(
+    name="corefeval",
+    version=f"corefeval {__version__}",
+    help="Evaluate coreference resolution: every metric, exact to the official scorer, fast.",
+    help_format="markdown",
+    help_epilogue=(
+        "```\n"
+        "corefeval score key.conll response.conll\n"
+        "corefeval score key.conll mine=a.conll theirs=b.conll --metrics conll,lea\n"
+        "corefeval score --help\n"
+        "```\n\n"
+        "Exit status: 0 done, 1 bad input, 2 bad usage."
+    ),
+)
+app.command(score, help_epilogue="")
+app.command(metrics, help_epilogue="")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; the exit status is 0, 1 for bad input or 2 for bad usage."""
+    try:
+        app(
+            sys.argv[1:] if arguments is None else list(arguments),
+            exit_on_error=False,
+            result_action="return_value",
+        )
+        sys.stdout.flush()
+    except CycloptsError:  # it has said what is wrong
+        return BAD_USAGE
+    except CorefEvalError as error:
+        _complain(error)
+        return BAD_USAGE if isinstance(error, UsageError) else BAD_INPUT
+    except BrokenPipeError:  # the reader of our output has left, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return 0
+
+
+def _complain(error: CorefEvalError) -> None:
+    color = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+    label = "\x1b[1;31merror:\x1b[0m" if color else "error:"
+    sys.stderr.write(f"{label} {error}\n")

@@ -1,0 +1,156 @@
+"""Scoring: the one way through, from two inputs to a result."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from functools import partial
+from typing import get_args
+
+import numpy as np
+
+from corefeval._version import __version__
+from corefeval.alignment import Alignment, align
+from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError
+from corefeval.formats import read, read_ahead
+from corefeval.matching import match_exactly
+from corefeval.metrics import Metric, canonical, requested
+from corefeval.metrics.metric import DEFAULT_PRESET, Request
+from corefeval.model import Corpus, corpus_from_entities
+from corefeval.model.identity import mention_codes
+from corefeval.pairing import (
+    Duplicates,
+    Pairing,
+    Singletons,
+    pair,
+    without_duplicates,
+    without_singletons,
+)
+from corefeval.results import Aggregate, CountTable, Result
+
+Input = object  # a path, a Corpus, or plain Python: entities, or a mapping of documents to them
+
+
+def score(
+    key: Input,
+    response: Input,
+    *,
+    metrics: str | Metric | Iterable[str | Metric] = DEFAULT_PRESET,
+    singletons: Singletons = "keep",
+    duplicates: Duplicates = "first",
+    aggregate: Aggregate = "micro",
+    documents: str | None = None,
+    ignore_tokens: bool = False,
+    encoding: str = "utf-8",
+    key_format: str | None = None,
+    response_format: str | None = None,
+) -> Result:
+    """Score a response against a key.
+
+    Both sides take a path, a `Corpus`, or plain Python: a list of entities, each a list of
+    hashable mentions in textual order, is one document; a mapping from document ids to such
+    lists is a corpus.
+
+    `metrics` are names with parameters in parentheses, `Metric` values, or presets (`standard`,
+    `all`). `singletons="drop"` leaves out entities of one mention on both sides; `duplicates`
+    says which of repeated mentions stays; `aggregate="macro"` makes means over documents;
+    `documents` is a glob of document ids; `ignore_tokens` allows the texts to differ.
+
+    >>> result = score([["a", "b", "c"]], [["a", "b"], ["c"]], metrics="muc, b3")
+    >>> result["muc"].recall, result["b3"].precision
+    (0.5, 1.0)
+    """
+    for name, value, choices in (
+        ("singletons", singletons, Singletons),
+        ("duplicates", duplicates, Duplicates),
+        ("aggregate", aggregate, Aggregate),
+    ):
+        if value not in get_args(choices):
+            raise UsageError(f"{name} is one of {', '.join(get_args(choices))}, not {value!r}")
+    wanted = requested(metrics)
+    key_corpus, response_corpus = read_ahead(
+        (
+            partial(as_corpus, key, "key", format=key_format, encoding=encoding),
+            partial(as_corpus, response, "response", format=response_format, encoding=encoding),
+        )
+    )
+    pairing = pair(key_corpus, response_corpus, documents=documents, ignore_tokens=ignore_tokens)
+    alignment, notices = aligned(pairing, duplicates=duplicates, singletons=singletons)
+    tables, skipped = _count(alignment, wanted)
+    settings = {"match": "exact", "singletons": singletons, "duplicates": duplicates}
+    settings |= {"documents": documents} if documents is not None else {}
+    settings |= {"aggregate": aggregate, "version": __version__}
+    return Result(
+        tables=tables,
+        document_ids=tuple(map(str, pairing.key.documents)),
+        settings=settings,
+        aggregate=aggregate,
+        key=pairing.key.name,
+        response=pairing.response.name,
+        notices=(
+            *pairing.key.notices,
+            *pairing.response.notices,
+            *pairing.notices,
+            *notices,
+            *skipped,
+        ),
+        spell=canonical,
+        titles={str(request.metric): request.metric.title for request in wanted},
+    )
+
+
+def as_corpus(
+    source: Input, name: str, *, format: str | None = None, encoding: str = "utf-8"
+) -> Corpus:
+    """A corpus from whatever stands for one."""
+    if isinstance(source, Corpus):
+        return source
+    if isinstance(source, str | os.PathLike):
+        return read(source, format=format, encoding=encoding)
+    return corpus_from_entities(source, name=name)
+
+
+def aligned(
+    pairing: Pairing, *, duplicates: Duplicates = "first", singletons: Singletons = "keep"
+) -> tuple[Alignment, list[Notice]]:
+    """Apply the policies for repeated mentions and singletons, and match mentions."""
+    sides = []
+    notices: list[Notice] = []
+    for corpus, codes in zip(
+        (pairing.key, pairing.response),
+        mention_codes(pairing.key, pairing.response),
+        strict=True,
+    ):
+        corpus, codes, dropped = without_duplicates(corpus, codes, duplicates)
+        notices += dropped
+        if singletons == "drop":
+            corpus, codes, dropped = without_singletons(corpus, codes)
+            notices += dropped
+        sides.append((corpus, codes))
+    (key, key_codes), (response, response_codes) = sides
+    return align(key, response, match_exactly(key_codes, response_codes)), notices
+
+
+def _count(
+    alignment: Alignment, wanted: list[Request]
+) -> tuple[dict[str, CountTable], list[Notice]]:
+    """Every metric's counts; a preset skips what the data cannot define, a name insists on it."""
+    tables: dict[str, CountTable] = {}
+    skipped: list[Notice] = []
+    for request in wanted:
+        metric = request.metric
+        if metric.shape == "mean":
+            parts = tuple(str(Metric.parse(part)) for part in metric.declaration.parts)
+            tables[str(metric)] = CountTable("mean", parts=parts)
+            continue
+        try:
+            counts = metric.count(alignment)
+        except UndefinedMetricError as error:
+            if request.by_name:
+                raise
+            skipped.append(Notice("skipped-metric", f"{metric} was skipped: {error}"))
+            continue
+        tables[str(metric)] = CountTable(
+            metric.shape, tuple(counts), np.stack(list(counts.values()), axis=1)
+        )
+    return tables, skipped

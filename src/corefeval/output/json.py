@@ -1,0 +1,38 @@
+"""JSON: everything, unrounded."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from corefeval._version import __version__
+from corefeval.results import Result, Score
+
+
+def render_json(results: Sequence[Result], *, by_document: bool = True) -> str:
+    """One object with the key and its responses; documents are always there."""
+    report = {
+        "corefeval": __version__,
+        "key": results[0].key,
+        "responses": [_response(result) for result in results],
+    }
+    return json.dumps(report, ensure_ascii=False, indent=2) + "\n"
+
+
+def _response(result: Result) -> dict[str, object]:
+    return {
+        "name": result.response,
+        "signature": result.signature,
+        "scores": _scores(result.scores),
+        "documents": [
+            {"id": document.id, "scores": _scores(document.scores)} for document in result.documents
+        ],
+        "notices": [
+            {"kind": notice.kind, "message": notice.message, "count": notice.count}
+            for notice in result.notices
+        ],
+    }
+
+
+def _scores(scores: Mapping[str, Score]) -> dict[str, object]:
+    return {metric: score.as_dict() for metric, score in scores.items()}

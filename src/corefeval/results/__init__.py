@@ -1,0 +1,6 @@
+"""Results: frozen, additive per-document counts, and the rates that follow from them."""
+
+from corefeval.results.result import Aggregate, CountTable, DocumentResult, Result
+from corefeval.results.scores import Score
+
+__all__ = ["Aggregate", "CountTable", "DocumentResult", "Result", "Score"]

@@ -1,0 +1,203 @@
+"""The result of scoring: frozen per-document counts, additive, every rate derived from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corefeval.diagnostics import InputError, Notice, UsageError
+from corefeval.results.rates import RATES, Numbers, Rates
+from corefeval.results.scores import Score
+
+Aggregate = Literal["micro", "macro"]
+
+
+@dataclass(frozen=True, eq=False)
+class CountTable:
+    """One metric's counts: a row per document, a column per count. A mean has parts instead."""
+
+    shape: str
+    names: tuple[str, ...] = ()
+    values: Numbers | None = None
+    parts: tuple[str, ...] = ()
+
+    def columns(self) -> dict[str, Numbers]:
+        """Each count as an array of documents."""
+        if self.values is None:
+            return {}
+        return {name: self.values[:, index] for index, name in enumerate(self.names)}
+
+    def totals(self) -> dict[str, float]:
+        """Each count summed over the documents."""
+        return {name: float(column.sum()) for name, column in self.columns().items()}
+
+    def counted(self) -> NDArray[np.bool_]:
+        """The documents in which there is anything to count: a macro mean is over these."""
+        if self.values is None:
+            return np.zeros(0, dtype=np.bool_)
+        return np.asarray(self.values.any(axis=1))
+
+    def __add__(self, other: CountTable) -> CountTable:
+        if self.values is None or other.values is None:
+            return self
+        return replace(self, values=np.concatenate((self.values, other.values)))
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """Scores of one response: `result["muc"].f1`, `.recall`, `.precision`, `.counts`.
+
+    Results of two corpora add up (`a + b`, `sum(results)`): counts are kept per document, and every
+    rate is worked out from them, so nobody can average F-scores by mistake.
+    """
+
+    tables: Mapping[str, CountTable]
+    document_ids: tuple[str, ...]
+    settings: Mapping[str, str]
+    aggregate: Aggregate = "micro"
+    key: str = ""
+    response: str = ""
+    notices: tuple[Notice, ...] = ()
+    spell: Callable[[str], str] = str
+    titles: Mapping[str, str] | None = None
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics that were scored, in order."""
+        return tuple(self.tables)
+
+    @cached_property
+    def signature(self) -> str:
+        """The settings behind the numbers, to be quoted with them."""
+        return "|".join(f"{name}:{value}" for name, value in self.settings.items())
+
+    @cached_property
+    def scores(self) -> dict[str, Score]:
+        """Every metric's score over all documents."""
+        by_documents = self._document_rates if self.aggregate == "macro" else None
+        rates: dict[str, Rates] = {}
+        for metric, table in self.tables.items():
+            if table.parts:
+                rates[metric] = {"f1": _mean([rates[part]["f1"] for part in table.parts])}
+            elif by_documents is None:
+                rates[metric] = RATES[table.shape](table.totals())
+            else:
+                counted = table.counted()
+                rates[metric] = {
+                    name: _mean(values[counted]) if counted.any() else np.zeros(())
+                    for name, values in by_documents[metric].items()
+                }
+        return {
+            metric: self._score(metric, rates[metric], table.totals())
+            for metric, table in self.tables.items()
+        }
+
+    def __getitem__(self, metric: str) -> Score:
+        """A metric's score, by any spelling of the metric."""
+        return self.scores[self._name(metric)]
+
+    def __contains__(self, metric: str) -> bool:
+        return self.spell(metric) in self.tables or metric in self.tables
+
+    def per_document_counts(self, metric: str) -> dict[str, Numbers]:
+        """A metric's counts: an array of documents for each."""
+        return self.tables[self._name(metric)].columns()
+
+    @property
+    def documents(self) -> list[DocumentResult]:
+        """The scores of each document, on its own counts."""
+        return [DocumentResult(self, index) for index in range(len(self.document_ids))]
+
+    def document(self, identifier: str) -> DocumentResult:
+        """One document's scores, by its id or by its name where only one document has it."""
+        found = [
+            index
+            for index, candidate in enumerate(self.document_ids)
+            if identifier == candidate or candidate.startswith(identifier + "; part ")
+        ]
+        if len(found) != 1:
+            number = "no document is" if not found else f"{len(found)} documents are"
+            raise InputError(f"{number} called {identifier!r}", fix="use `documents[index]`")
+        return DocumentResult(self, found[0])
+
+    def __add__(self, other: Result) -> Result:
+        """The result of both corpora together; they must be scored alike."""
+        if not isinstance(other, Result):
+            return NotImplemented
+        if self.signature != other.signature or self.metrics != other.metrics:
+            raise UsageError(
+                "results that were scored differently do not add up: "
+                f"{self.signature} with {', '.join(self.metrics)} against "
+                f"{other.signature} with {', '.join(other.metrics)}"
+            )
+        return replace(
+            self,
+            tables={name: table + other.tables[name] for name, table in self.tables.items()},
+            document_ids=self.document_ids + other.document_ids,
+            notices=self.notices + other.notices,
+        )
+
+    def __radd__(self, other: object) -> Result:
+        return self if other == 0 else NotImplemented
+
+    def __repr__(self) -> str:
+        scores = ", ".join(f"{name} {100 * score.f1:.2f}" for name, score in self.scores.items())
+        return f"<Result of {len(self.document_ids)} documents: {scores}>"
+
+    def _name(self, metric: str) -> str:
+        name = metric if metric in self.tables else self.spell(metric)
+        if name not in self.tables:
+            raise UsageError(f"{metric!r} was not scored: there are {', '.join(self.tables)}")
+        return name
+
+    def _score(self, metric: str, rates: Mapping[str, object], counts: dict[str, float]) -> Score:
+        values = {name: float(value) for name, value in rates.items()}  # type: ignore[arg-type]
+        return Score(metric, values, counts, f"{metric}|{self.signature}")
+
+    @cached_property
+    def _document_rates(self) -> dict[str, Rates]:
+        rates: dict[str, Rates] = {}
+        for metric, table in self.tables.items():
+            if table.parts:
+                rates[metric] = {"f1": _mean([rates[part]["f1"] for part in table.parts])}
+            else:
+                rates[metric] = RATES[table.shape](table.columns())
+        return rates
+
+
+def _mean(values: Sequence[Numbers] | Numbers) -> Numbers:
+    return np.asarray(np.mean(values, axis=0))
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentResult:
+    """The scores of one document."""
+
+    result: Result
+    index: int
+
+    @property
+    def id(self) -> str:
+        """Name and part of the document."""
+        return self.result.document_ids[self.index]
+
+    @property
+    def scores(self) -> dict[str, Score]:
+        """Every metric's score on this document alone."""
+        return {metric: self[metric] for metric in self.result.metrics}
+
+    def __getitem__(self, metric: str) -> Score:
+        result = self.result
+        name = result._name(metric)
+        rates = {key: values[self.index] for key, values in result._document_rates[name].items()}
+        columns = result.tables[name].columns()
+        counts = {key: float(values[self.index]) for key, values in columns.items()}
+        return result._score(name, rates, counts)
+
+    def __iter__(self) -> Iterator[Score]:
+        return iter(self.scores.values())
