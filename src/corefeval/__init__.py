@@ -3,7 +3,7 @@
 >>> import corefeval
 >>> result = corefeval.score([["Ada", "she", "her"]], [["Ada", "she"], ["her"]])
 >>> round(result["conll"].f1, 4)
-0.6909
+0.6381
 """
 
 from __future__ import annotations

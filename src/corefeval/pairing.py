@@ -41,6 +41,8 @@ def pair(
     if documents is not None:
         key = _matching_documents(key, documents)
         response = _matching_documents(response, documents, may_be_empty=True)
+    if not key.documents:
+        raise PairingError("the key has no documents", file=key.name or None)
     notices: list[Notice] = []
     if key.documents != response.documents:
         response, notices = _on_the_keys_documents(key, response)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from corefeval.diagnostics import InputError, Notice, excerpt, plural
@@ -12,7 +14,7 @@ from corefeval.formats.conll.lines import COMMENT, MARKED, split_lines
 from corefeval.formats.conll.tokens import ConllTokens
 from corefeval.formats.source import Source
 from corefeval.model import Corpus
-from corefeval.model.arrays import IntArray, dense_ranks
+from corefeval.model.arrays import IntArray, dense_ranks, ragged_arange
 from corefeval.model.construction import textual_order
 
 CELL_EXAMPLES = "‘-’, ‘_’, nothing, or brackets such as ‘(12’, ‘12)’, ‘(12)’, ‘(3|(12)’"
@@ -38,11 +40,19 @@ def read_conll(source: Source, *, name: str = "") -> Corpus:
         first=first,
         counts=count,
     )
-    brackets, bad = parse_cells(data, prefix_end[marked], line_end[marked])
-    if bad.size:
-        marked = _without_empty_cells(tokens, marked, marked[bad])
-        brackets, _ = parse_cells(data, prefix_end[marked], line_end[marked])
-    return _corpus(source, outline, tokens, marked[brackets.cell], brackets, name)
+    return _corpus(source, outline, tokens, _read_marks(outline, tokens, marked), name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Marks:
+    """The brackets of a file, each with its token, document and entity, and what closes it."""
+
+    brackets: Brackets
+    token: IntArray
+    document: IntArray
+    entity: IntArray
+    entity_document: IntArray
+    closing: IntArray
 
 
 def _tokens_of_documents(
@@ -82,23 +92,54 @@ def _line_text(source: Source, line: int) -> str:
     return rows[line].decode(source.encoding, "replace").strip()
 
 
-def _without_empty_cells(tokens: ConllTokens, marked: IntArray, odd: IntArray) -> IntArray:
-    """Sort out lines whose last cell is no coreference: an empty cell, or a mistake.
+def _read_marks(outline: Outline, tokens: ConllTokens, marked: IntArray) -> _Marks:
+    """Read the coreference cells of the tokens that have one, and join their brackets.
 
-    Where coreference is empty, the last text of a line is another column, which may look like
-    anything. Such lines have a column less than the others of the file.
+    Where coreference is left empty, the last text of a line is another column, which may look like
+    anything. What seems odd is therefore looked at again, with the columns counted, before it is
+    called a mistake.
     """
-    width = tokens.width(odd)
+    marks, error, odd = _try_to_read_marks(outline, tokens, marked)
+    if error is not None:
+        empty = _empty_cells(tokens, odd)
+        if not np.isin(odd, empty).any():
+            raise error
+        tokens.prefix_end[empty] = tokens.line_end[empty]
+        marks, error, _ = _try_to_read_marks(outline, tokens, np.setdiff1d(marked, empty))
+    if marks is None or error is not None:
+        raise error or InputError("no coreference could be read", file=tokens.source)
+    return marks
+
+
+def _try_to_read_marks(
+    outline: Outline, tokens: ConllTokens, marked: IntArray
+) -> tuple[_Marks | None, InputError | None, IntArray]:
+    """The marks, or the first mistake and the tokens that seem mistaken."""
+    data = tokens.origin.data
+    brackets, bad = parse_cells(data, tokens.prefix_end[marked], tokens.line_end[marked])
+    if bad.size:
+        return None, _no_coreference_cell(tokens, int(marked[bad[0]])), marked[bad]
+    token = marked[brackets.cell]
+    document = np.repeat(np.arange(len(outline.identifiers)), tokens.counts)[token]
+    width = int(brackets.entity.max(initial=0)) + 1
+    entity, codes = dense_ranks(document * width + brackets.entity)
+    closing, unmatched = match_brackets(entity, brackets.opens, brackets.closes)
+    if unmatched.size:
+        error = _unmatched(outline, tokens, token, brackets, int(unmatched.min()))
+        return None, error, token[unmatched]
+    return _Marks(brackets, token, document, entity, codes // width, closing), None, token[:0]
+
+
+def _empty_cells(tokens: ConllTokens, odd: IntArray) -> IntArray:
+    """The tokens without a coreference cell in the documents of some odd tokens.
+
+    Their lines have a column less than the widest.
+    """
     documents = np.unique(np.searchsorted(tokens.first, odd, side="right") - 1)
-    in_question = np.concatenate(
-        [np.arange(tokens.first[d], tokens.first[d] + tokens.counts[d]) for d in documents.tolist()]
-    )
-    short = in_question[tokens.n_cells(in_question) == width - 1]
-    mistakes = np.setdiff1d(odd, short)
-    if mistakes.size:
-        raise _no_coreference_cell(tokens, int(mistakes[0]))
-    tokens.prefix_end[short] = tokens.line_end[short]
-    return np.setdiff1d(marked, short)
+    rows = ragged_arange(tokens.first[documents], tokens.counts[documents])
+    n_cells = tokens.n_cells(rows)
+    empty: IntArray = rows[n_cells == max(int(n_cells.max()), tokens.n_columns) - 1]
+    return empty
 
 
 def _no_coreference_cell(tokens: ConllTokens, token: int) -> InputError:
@@ -114,44 +155,32 @@ def _no_coreference_cell(tokens: ConllTokens, token: int) -> InputError:
 
 
 def _corpus(
-    source: Source,
-    outline: Outline,
-    tokens: ConllTokens,
-    token: IntArray,
-    brackets: Brackets,
-    name: str,
+    source: Source, outline: Outline, tokens: ConllTokens, marks: _Marks, name: str
 ) -> Corpus:
-    """Join the brackets into mentions, and number entities through all documents."""
-    document = np.repeat(np.arange(len(outline.identifiers)), tokens.counts)[token]
-    width = int(brackets.entity.max(initial=0)) + 1
-    entity, codes = dense_ranks(document * width + brackets.entity)
-    closing, unmatched = match_brackets(entity, brackets.opens, brackets.closes)
-    if unmatched.size:
-        raise _unmatched(source, outline, tokens, token, brackets, int(unmatched.min()))
-    opening = np.flatnonzero(brackets.opens)
-    start, end = token[opening], token[closing[opening]] + 1
+    """Put the mentions into textual order."""
+    opening = np.flatnonzero(marks.brackets.opens)
+    start, end = marks.token[opening], marks.token[marks.closing[opening]] + 1
     order = textual_order(None, start, end)
     if order is not None:
         opening, start, end = opening[order], start[order], end[order]
-    shift = tokens.first[document[opening]]
+    shift = tokens.first[marks.document[opening]]
     return Corpus(
         documents=tuple(outline.identifiers),
-        entity_document=codes // width,
-        mention_entity=entity[opening],
+        entity_document=marks.entity_document,
+        mention_entity=marks.entity[opening],
         mention_start=start - shift,
         mention_end=end - shift,
         tokens=tokens,
-        entity_names=lambda: _entity_names(source, brackets, entity, codes.size),
+        entity_names=lambda: _entity_names(source, marks),
         name=name or source.file,
         notices=_notices(source, outline),
     )
 
 
-def _entity_names(
-    source: Source, brackets: Brackets, entity: IntArray, n_entities: int
-) -> list[str]:
-    example = np.empty(n_entities, dtype=np.int64)
-    example[entity] = np.arange(entity.size)
+def _entity_names(source: Source, marks: _Marks) -> list[str]:
+    example = np.empty(marks.entity_document.size, dtype=np.int64)
+    example[marks.entity] = np.arange(marks.entity.size)
+    brackets = marks.brackets
     view = source.data.data
     begin, length = brackets.position[example].tolist(), brackets.length[example].tolist()
     return [
@@ -174,13 +203,13 @@ def _notices(source: Source, outline: Outline) -> tuple[Notice, ...]:
 
 
 def _unmatched(
-    source: Source,
     outline: Outline,
     tokens: ConllTokens,
     token: IntArray,
     brackets: Brackets,
     row: int,
 ) -> InputError:
+    source = tokens.origin
     begin, length = int(brackets.position[row]), int(brackets.length[row])
     identifier = source.data[begin : begin + length].tobytes().decode(source.encoding, "replace")
     opens = bool(brackets.opens[row])

@@ -10,7 +10,7 @@ import numpy as np
 
 from corefeval.diagnostics import InputError
 from corefeval.formats.conll.lines import split_cells
-from corefeval.formats.conll.words import first_unequal_word
+from corefeval.formats.conll.words import first_unequal_word, word_of
 from corefeval.formats.source import Source
 from corefeval.model import TokenDifference, Tokens
 from corefeval.model.arrays import IntArray, ragged_arange
@@ -123,32 +123,27 @@ class ConllTokens(Tokens):
         if "word" not in self.columns or "word" not in other.columns:
             return None
         chosen = np.asarray(documents, dtype=np.int64)
-        mine = ragged_arange(self.first[chosen], self.counts[chosen])
-        theirs = ragged_arange(other.first[chosen], other.counts[chosen])
+        counts = np.minimum(self.counts[chosen], other.counts[chosen])
+        mine = ragged_arange(self.first[chosen], counts)
+        theirs = ragged_arange(other.first[chosen], counts)
         place = first_unequal_word(self, mine, other, theirs)
         if place is None:
             return None
-        place_of_document = np.cumsum(self.counts[chosen]) - self.counts[chosen]
-        index = int(np.searchsorted(place_of_document, place, side="right")) - 1
+        ends = np.cumsum(counts)
+        index = int(np.searchsorted(ends, place, side="right"))
         document = int(chosen[index])
-        position = place - int(place_of_document[index])
+        position = place - int(ends[index] - counts[index])
         return TokenDifference(
             document,
             position,
-            self.cells(int(mine[place]))[3:4][0],
-            other.cells(int(theirs[place]))[3:4][0],
+            self._word(int(mine[place])),
+            other._word(int(theirs[place])),
             self.line(document, position),
             other.line(document, position),
         )
 
-    def width(self, rows: IntArray) -> int:
-        """The number of columns of the file: what most lines have, lines without a cell left out.
-
-        Taken from the first tokens, and from the documents of the tokens in question.
-        """
-        documents = np.unique(np.searchsorted(self.first, rows, side="right") - 1).tolist()
-        widths = (int(self.n_cells(self._rows(d)).max(initial=0)) for d in documents)
-        return max(self.n_columns, *widths)
+    def _word(self, row: int) -> str:
+        return word_of(self, row).decode(self.origin.encoding, "replace")
 
     def _rows(self, document: int) -> IntArray:
         first = int(self.first[document])

@@ -1,0 +1,44 @@
+"""What the tests share: where things are, and how hard hypothesis tries."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "default",
+    deadline=None,
+    max_examples=200,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.register_profile("ci", settings.get_profile("default"), derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "default")
+
+ROOT = Path(__file__).resolve().parent.parent
+SHARED = ROOT.parent / "shared" / "conformance"
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The conformance vectors, which are not part of the project: skip where they are not."""
+    if not SHARED.is_dir():
+        pytest.skip("the conformance vectors are not here")
+    return SHARED
+
+
+@pytest.fixture
+def conll(tmp_path: Path):
+    """Write text to a file and give its path."""
+    count = 0
+
+    def write(text: str | bytes, name: str = "") -> str:
+        nonlocal count
+        count += 1
+        path = tmp_path / (name or f"file{count}.conll")
+        path.write_bytes(text.encode() if isinstance(text, str) else text)
+        return str(path)
+
+    return write

@@ -1,0 +1,109 @@
+"""Against the papers' tables and the official scorer's values, where the vectors are at hand."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import corefeval
+from corefeval.diagnostics import UsageError
+from corefeval.metrics import Metric
+
+OFFICIAL_NAMES = {"bcub": "b3"}
+
+
+def known(metric: str) -> bool:
+    try:
+        Metric.parse(metric)
+    except UsageError:
+        return False
+    return True
+
+
+def assert_official(result: corefeval.Result, expected: dict) -> None:
+    """Each fraction to 1e-9; BLANC's rates too."""
+    for metric in ("mentions", "muc", "bcub", "ceafm", "ceafe", "lea"):
+        counts = result[OFFICIAL_NAMES.get(metric, metric)].counts
+        assert list(counts.values()) == pytest.approx(expected[metric], rel=1e-9, abs=1e-9), metric
+    blanc, counts = result["blanc"], result["blanc"].counts
+    for kind in ("coreference", "non-coreference"):
+        name = kind.replace("-", "_")
+        common, key, response = (counts[f"{name}_{side}"] for side in ("common", "key", "response"))
+        assert [common, key, common, response] == expected["blanc"][kind]
+    rates = expected["blanc"]["blanc"]
+    assert [blanc.recall, blanc.precision] == pytest.approx([rates[0], rates[2]], abs=1e-9)
+
+
+def test_official_cases(shared):
+    """All 36 cases of the official scorer v8.01 (LEA: its branch), words ignored."""
+    expected = json.loads((shared / "official" / "expected.json").read_text())
+    assert len(expected) == 36
+    for response, values in expected.items():
+        result = corefeval.score(
+            shared / "official" / values["key"],
+            shared / "official" / response,
+            ignore_tokens=True,
+        )
+        assert_official(result, values)
+
+
+@pytest.mark.parametrize(
+    "system", ["corefgraph", "cort-latent", "cort-pair", "xrenner", "baseline"]
+)
+def test_real_systems_on_gum(shared, system):
+    """Five resolvers on 36 documents, as the official scorer counts them."""
+    expected = json.loads((shared / "gum" / "expected.json").read_text())
+    response = f"{system}.conll"
+    result = corefeval.score(shared / "gum" / "key.conll", shared / "gum" / response)
+    assert_official(result, expected[response])
+    assert result.notices == ()
+
+
+def test_real_counts_on_gum(shared):
+    counts = {"key": (3935, 979), "cort-pair": (3444, 863), "baseline": (4549, 1201)}
+    for name, (mentions, entities) in counts.items():
+        corpus = corefeval.read(shared / "gum" / f"{name}.conll")
+        assert (len(corpus), corpus.n_mentions, corpus.n_entities) == (36, mentions, entities)
+    assert sum(document.n_tokens for document in corpus) == 32682
+
+
+def test_raw_output_with_repeated_mentions_is_scored(shared):
+    result = corefeval.score(shared / "gum" / "key.conll", shared / "gum" / "xrenner-raw.conll")
+    assert [notice.kind for notice in result.notices] == ["repeated-mentions"]
+
+
+def test_papers(shared):
+    """Every row of the papers' tables for the metrics that there are, to ±0.0015."""
+    rows = json.loads((shared / "papers.json").read_text())
+    checked = 0
+    for row in rows:
+        if not known(row["metric"]):
+            continue
+        score = corefeval.score(row["key"], row["response"], metrics=row["metric"])[row["metric"]]
+        for rate in ("recall", "precision", "f1"):
+            if row.get(rate) is not None:
+                value = getattr(score, rate)
+                assert value == pytest.approx(row[rate], abs=0.0015), (row["source"], row["metric"])
+        checked += 1
+    assert checked >= 20
+
+
+def test_random_documents(shared):
+    """150 documents, to 1e-9."""
+    documents = json.loads((shared / "random.json").read_text())
+    names = [name for name in documents[0]["scores"] if known(name)]
+    assert {"muc", "b3", "ceafm", "ceafe", "blanc", "lea"} <= set(names)
+    for document in documents:
+        result = corefeval.score(document["key"], document["response"], metrics=names)
+        for name in names:
+            rates = [result[name].recall, result[name].precision, result[name].f1]
+            assert rates == pytest.approx(document["scores"][name], abs=1e-9)
+
+
+def test_annotators_read(shared):
+    for name in ("AK", "JA", "SH"):
+        corpus = corefeval.read(shared / "annotators" / f"{name}.conll")
+        assert corpus.n_mentions > 1000
+        own = corefeval.score(corpus, corpus)
+        assert all(own[metric].f1 == 1.0 for metric in own.metrics)

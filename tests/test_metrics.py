@@ -1,0 +1,155 @@
+"""Every metric of the registry: against brute force, and for what must hold of all of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import corefeval
+from corefeval.metrics import REGISTRY, Metric, register
+from corefeval.metrics.declarations import Declaration
+from reference import COMPOSED, REFERENCES
+from strategies import corpora, documents, entities
+
+METRICS = tuple(REGISTRY)
+RATIOS = ("recall", "precision", "f1")
+
+
+def keyed(pairs):
+    """A list of (key, response) documents as two corpora."""
+    return tuple({str(i): pair[side] for i, pair in enumerate(pairs)} for side in (0, 1))
+
+
+def test_every_metric_is_checked():
+    """A new metric that nobody compares with brute force fails here."""
+    assert set(REFERENCES) | COMPOSED == set(REGISTRY)
+
+
+@pytest.mark.parametrize("name", REFERENCES)
+@given(pairs=corpora)
+def test_agrees_with_brute_force(name, pairs):
+    """Per document, to 1e-9, on corpora of several documents counted at once."""
+    counts = corefeval.score(*keyed(pairs), metrics=name).per_document_counts(name)
+    expected = np.array([REFERENCES[name](*pair) for pair in pairs], dtype=float)
+    np.testing.assert_allclose(np.stack(list(counts.values()), axis=1), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", METRICS)
+@given(key=entities())
+def test_a_key_against_itself_is_perfect(name, key):
+    score = corefeval.score(key, key, metrics=name)[name]
+    has_links = any(len(entity) > 1 for entity in key)
+    countable = {
+        "muc": has_links,
+        "conll": has_links,
+        "blanc": sum(map(len, key)) > 1,
+    }.get(name, bool(key))
+    assert score.f1 == (1.0 if countable else 0.0) or (name == "conll" and not has_links)
+
+
+@pytest.mark.parametrize("name", METRICS)
+@given(document=documents)
+def test_rates_are_rates(name, document):
+    for value in corefeval.score(*document, metrics=name)[name].rates.values():
+        assert 0.0 <= value <= 1.0 + 1e-12
+
+
+@pytest.mark.parametrize("name", [name for name in METRICS if name not in COMPOSED | {"blanc"}])
+@given(document=documents)
+def test_exchanging_the_sides_exchanges_recall_and_precision(name, document):
+    key, response = document
+    forward = corefeval.score(key, response, metrics=name)[name]
+    backward = corefeval.score(response, key, metrics=name)[name]
+    assert forward.recall == pytest.approx(backward.precision, abs=1e-12)
+    assert forward.f1 == pytest.approx(backward.f1, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", METRICS)
+@given(pairs=corpora)
+def test_a_corpus_is_the_sum_of_its_documents(name, pairs):
+    """Scoring in pieces and adding up is scoring together, to the last bit."""
+    together = corefeval.score(*keyed(pairs), metrics=name)
+    pieces = [
+        corefeval.score({str(i): key}, {str(i): response}, metrics=name)
+        for i, (key, response) in enumerate(pairs)
+    ]
+    total = sum(pieces)
+    assert total.document_ids == together.document_ids
+    assert dict(total[name].counts) == pytest.approx(dict(together[name].counts), abs=1e-9)
+    assert total[name].f1 == pytest.approx(together[name].f1, abs=1e-12)
+
+
+@given(document=documents)
+def test_conll_is_the_mean_of_its_parts(document):
+    result = corefeval.score(*document, metrics="conll")
+    assert result.metrics == ("muc", "b3", "ceafe", "conll")
+    mean = sum(result[part].f1 for part in ("muc", "b3", "ceafe")) / 3
+    assert result["conll"].f1 == pytest.approx(mean, abs=1e-12)
+
+
+@given(document=documents)
+def test_the_order_of_entities_does_not_matter(document):
+    key, response = document
+    result = corefeval.score(key, response)
+    turned = corefeval.score(key[::-1], response[::-1])
+    for name in result.metrics:
+        assert turned[name].f1 == pytest.approx(result[name].f1, abs=1e-12)
+
+
+def test_lea_takes_another_importance():
+    """Worked by hand: entities of 3 and 2; the response resolves one of 3 links and the pair."""
+    key, response = [["a", "b", "c"], ["d", "e"]], [["a", "b"], ["d", "e"]]
+    by_size = corefeval.score(key, response, metrics="lea")["lea"]
+    assert by_size.recall == pytest.approx((3 * (1 / 3) + 2) / 5)
+    by_one = corefeval.score(key, response, metrics="lea(importance=one)")
+    assert by_one["lea(importance=one)"].recall == pytest.approx((1 / 3 + 1) / 2)
+
+    def squared(side):
+        return side.sizes**2.0
+
+    own = corefeval.score(key, response, metrics=[Metric.of("lea", importance=squared)])
+    assert own.metrics == ("lea(importance=squared)",)
+    assert own["lea(importance=squared)"].recall == pytest.approx((9 / 3 + 4) / 13)
+
+
+def test_an_importance_that_is_none_is_refused():
+    metric = Metric.of("lea", importance=lambda side: [-1.0])
+    with pytest.raises(corefeval.UsageError, match="one weight of at least 0"):
+        corefeval.score([["a", "b"]], [["a", "b"]], metrics=[metric])
+
+
+@pytest.fixture
+def own_metric():
+    declaration = Declaration(
+        name="undefined-here",
+        title="Own",
+        summary="A metric that this data cannot define.",
+        definition="None.",
+        reference="None.",
+        function="test_metrics:raise_undefined",
+    )
+    register(declaration)
+    yield declaration.name
+    del REGISTRY[declaration.name]
+
+
+def raise_undefined(alignment):
+    raise corefeval.UndefinedMetricError("the mentions have no kind")
+
+
+def test_a_preset_skips_what_the_data_cannot_define(own_metric):
+    result = corefeval.score([["a", "b"]], [["a", "b"]], metrics="all")
+    assert own_metric not in result.metrics
+    assert [notice.kind for notice in result.notices] == ["skipped-metric"]
+    assert "the mentions have no kind" in str(result.notices[0])
+
+
+def test_a_metric_asked_for_by_name_raises(own_metric):
+    with pytest.raises(corefeval.UndefinedMetricError, match="no kind"):
+        corefeval.score([["a", "b"]], [["a", "b"]], metrics=["all", own_metric])
+
+
+def test_a_metric_cannot_be_registered_twice():
+    with pytest.raises(corefeval.UsageError, match="already"):
+        register(REGISTRY["muc"])

@@ -1,0 +1,189 @@
+"""Documents pair by id and part; texts must be the same; repeated mentions never stop a run."""
+
+from __future__ import annotations
+
+import pytest
+
+import corefeval
+from corefeval import InputError, PairingError
+
+
+def document(name: str, *rows: str) -> str:
+    lines = [f"d 0 {n} {row.split()[0]} NN {row.split()[1]}" for n, row in enumerate(rows)]
+    return "\n".join((f"#begin document ({name}); part 000", *lines, "#end document", ""))
+
+
+A = document("a", "Ada (1)", "and -", "she (1)")
+B = document("b", "Bob (1)", "and -", "he (1)")
+
+
+def test_documents_pair_by_id_not_by_position(conll):
+    result = corefeval.score(conll(A + B), conll(B + A))
+    assert result["conll"].f1 == 1.0
+    assert result.document_ids == ("a; part 000", "b; part 000")
+    assert result.notices == ()
+
+
+def test_a_missing_document_counts_as_empty(conll):
+    result = corefeval.score(conll(A + B), conll(B))
+    assert result["mentions"].recall == 0.5
+    assert result["mentions"].precision == 1.0
+    assert result.document("a")["mentions"].recall == 0.0
+    assert [notice.kind for notice in result.notices] == ["missing-documents"]
+
+
+def test_an_extra_document_is_left_out_and_the_closest_id_suggested(conll):
+    typo = A.replace("(a)", "(aa)")
+    result = corefeval.score(conll(A.replace("(a)", "(aaa)") + B), conll(typo + B))
+    messages = {notice.kind: notice.message for notice in result.notices}
+    assert set(messages) == {"missing-documents", "extra-documents"}
+    assert "‘aaa; part 000’ (closest: ‘aa; part 000’)" in messages["missing-documents"]
+    assert "‘aa; part 000’ (closest: ‘aaa; part 000’)" in messages["extra-documents"]
+    assert result["mentions"].recall == 0.5
+
+
+def test_nothing_pairs(conll):
+    with pytest.raises(PairingError, match="no document of the response is in the key") as caught:
+        corefeval.score(conll(A), conll(B))
+    assert "‘b; part 000’" in str(caught.value)
+    assert "‘a; part 000’" in str(caught.value)
+
+
+def test_documents_can_be_chosen(conll):
+    key, response = conll(A + B), conll(A.replace("she (1)", "she -") + B)
+    assert corefeval.score(key, response, documents="b*")["conll"].f1 == 1.0
+    assert corefeval.score(key, response, documents="?; part 000").document_ids == (
+        "a; part 000",
+        "b; part 000",
+    )
+    with pytest.raises(PairingError, match=r"no document of .* matches 'z\*'"):
+        corefeval.score(key, response, documents="z*")
+
+
+def test_another_number_of_tokens(conll):
+    key, response = conll(A), conll(document("a", "Ada (1)", "and -"))
+    with pytest.raises(PairingError, match="another text") as caught:
+        corefeval.score(key, response)
+    assert "2 tokens" in str(caught.value)
+    assert "3 tokens as in the key" in str(caught.value)
+    assert "the first 2 are the same" in str(caught.value)
+    assert corefeval.score(key, response, ignore_tokens=True)["mentions"].recall == 0.5
+
+
+def test_other_words(conll):
+    key, response = conll(B + A), conll(A.replace("and", "und") + B)
+    with pytest.raises(PairingError, match="‘a; part 000’ is another text") as caught:
+        corefeval.score(key, response)
+    error = caught.value
+    assert (error.file, error.line) == (response, 3)
+    assert "token 1 is ‘und’" in str(error)
+    assert "‘and’ as on line 8 of" in str(error)
+    assert "--ignore-tokens" in str(error)
+    assert corefeval.score(key, response, ignore_tokens=True)["conll"].f1 == 1.0
+
+
+def test_other_tags_are_no_difference(conll):
+    assert corefeval.score(conll(A), conll(A.replace("NN", "XX")))["conll"].f1 == 1.0
+
+
+def test_files_without_words_are_not_compared(conll):
+    key = "#begin document (a);\nx (1)\ny (1)\n#end document\n"
+    assert corefeval.score(conll(key), conll(key.replace("x ", "z ")))["muc"].f1 == 1.0
+
+
+@pytest.mark.parametrize("length", [1, 7, 8, 9, 31, 32, 33, 63, 64, 65, 200])
+@pytest.mark.parametrize("name_length", [1, 30, 70, 300])
+@pytest.mark.parametrize("columns", ["same", "other"])
+def test_words_of_any_length_are_compared(conll, length, name_length, columns):
+    """Windows of bytes are compared at once: no length of a word or name may fall through."""
+    name = "n" * name_length
+    rows = ["x" * length, "word", "y" * length]
+
+    def text(words: list[str], separator: str = "\t", extra: str = "\tNN\t*") -> str:
+        lines = [
+            separator.join((name, "0", str(i), word)) + extra + separator + "(1)"
+            for i, word in enumerate(words)
+        ]
+        return "\n".join(("#begin document (d);", *lines, "#end document", ""))
+
+    key = conll(text(rows))
+    other = {} if columns == "same" else {"separator": "  ", "extra": ""}
+    assert corefeval.score(key, conll(text(rows, **other)))["muc"].f1 == 1.0
+    for index in range(3):
+        for changed in (rows[index][:-1] + "z", rows[index] + "z"):
+            words = [*rows[:index], changed, *rows[index + 1 :]]
+            with pytest.raises(PairingError, match=f"token {index} is"):
+                corefeval.score(key, conll(text(words, **other)))
+
+
+REPEATED = document("a", "Ada (1)|(2)", "and -", "she (1)", "him (2)")
+
+
+@pytest.mark.parametrize(("policy", "kept"), [("first", {(0, 2), (3,)}), ("last", {(2,), (0, 3)})])
+def test_repeated_mentions(conll, policy, kept):
+    key = document("a", "Ada (1)", "and -", "she (1)", "him (2)")
+    result = corefeval.score(conll(key), conll(REPEATED), duplicates=policy)
+    assert [notice.kind for notice in result.notices] == ["repeated-mentions"]
+    assert result.notices[0].count == 1
+    perfect = kept == {(0, 2), (3,)}
+    assert (result["lea"].f1 == 1.0) is perfect
+    assert result.settings["duplicates"] == policy
+
+
+def test_repeated_mentions_as_an_error(conll):
+    path = conll(REPEATED)
+    with pytest.raises(InputError, match="a mention is repeated") as caught:
+        corefeval.score(conll(REPEATED), path, duplicates="error")
+    assert "‘1’ and in ‘2’" in str(caught.value)
+    assert caught.value.line == 2
+
+
+def test_the_first_opened_entity_keeps_the_mention(conll):
+    """Opened first counts, not closed first: as in the official scorer."""
+    text = "#begin document (a);\nx (2|(1\ny 2)|1)\nz (1)\nw (2)\n#end document\n"
+    key = "#begin document (a);\nx (2\ny 2)\nz (1)\nw (2)\n#end document\n"
+    assert corefeval.score(conll(key), conll(text))["lea"].f1 == 1.0
+
+
+def test_repeated_mentions_in_plain_python():
+    result = corefeval.score([["a", "b"]], [["a", "b", "b"], ["a"]])
+    assert result["conll"].f1 == 1.0
+    assert result.notices[0].count == 2
+
+
+def test_repeated_mentions_in_the_key_never_pass_100_percent(conll):
+    """v8.01 counts a repeated key mention twice, so that its precision can pass 100 %.
+
+    Here each mention counts once on each side: the key is cleaned like the response, which keeps
+    all rates at or below 1 and a key against itself at 1. This is our choice where the official
+    scorer leaves its own definition.
+    """
+    key = document("a", "Ada (1)|(1)", "and -", "she (1)", "him (2)|(1)")
+    result = corefeval.score(conll(key), conll(key))
+    assert all(result[metric].f1 == 1.0 for metric in result.metrics)
+    assert result["mentions"].counts["precision_denominator"] == 3
+
+
+def test_singletons(conll):
+    key = document("a", "Ada (1)", "and -", "she (1)", "him (2)")
+    response = document("a", "Ada (1)", "and (3)", "she (1)", "him -")
+    kept = corefeval.score(conll(key), conll(response))
+    assert kept["mentions"].recall == pytest.approx(2 / 3)
+    dropped = corefeval.score(conll(key), conll(response), singletons="drop")
+    assert dropped["mentions"].f1 == 1.0
+    assert [notice.count for notice in dropped.notices] == [1, 1]
+    assert "singletons:drop" in dropped.signature
+
+
+@pytest.mark.parametrize(
+    "option", [{"singletons": "no"}, {"duplicates": "all"}, {"aggregate": "mean"}]
+)
+def test_options_that_do_not_exist(option):
+    with pytest.raises(corefeval.UsageError, match="is one of"):
+        corefeval.score([["a"]], [["a"]], **option)
+
+
+def test_nothing_to_score():
+    assert corefeval.score([], [])["conll"].f1 == 0.0
+    with pytest.raises(InputError):
+        corefeval.score({}, {})
