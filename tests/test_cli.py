@@ -1,0 +1,161 @@
+"""The command line, run as people run it."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import corefeval
+from corefeval.cli import main
+
+KEY, CAUTIOUS, EAGER = (corefeval.example(name) for name in ("key", "cautious", "eager"))
+COREFEVAL = [sys.executable, "-m", "corefeval"]
+
+
+@pytest.fixture
+def run(capsys):
+    """Run a command line; gives exit status, output and errors."""
+
+    def run(*arguments: object):
+        status = main(list(map(str, arguments)))
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return run
+
+
+def test_score(run):
+    status, out, err = run("score", KEY, CAUTIOUS)
+    assert status == 0
+    expected = f"{100 * corefeval.score(KEY, CAUTIOUS)['conll'].f1:.2f}"
+    assert [line.split()[-1] for line in out.splitlines() if line.startswith("CoNLL")] == [expected]
+    assert "cautious.conll against key.conll, 9 documents" in out
+    assert err == ""
+
+
+def test_notices_go_to_the_error_stream_unless_quiet(run):
+    status, out, err = run("score", KEY, EAGER)
+    assert status == 0
+    assert err == "note: eager.conll: 1 repeated mention dropped, the first of each kept\n"
+    assert "repeated" not in out
+    assert run("score", KEY, EAGER, "--quiet")[2] == ""
+
+
+def test_several_responses_with_labels(run):
+    status, out, _ = run("score", KEY, f"old={CAUTIOUS}", EAGER, "-m", "conll", "-f", "json")
+    assert status == 0
+    report = json.loads(out)
+    assert report["key"] == "key.conll"
+    assert [response["name"] for response in report["responses"]] == ["old", "eager.conll"]
+    assert list(report["responses"][0]["scores"]) == ["muc", "b3", "ceafe", "conll"]
+
+
+def test_equal_file_names_are_told_apart_by_their_paths(run, tmp_path):
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "r.conll").write_bytes(Path(EAGER).read_bytes())
+    paths = [str(tmp_path / folder / "r.conll") for folder in ("one", "two")]
+    report = json.loads(run("score", KEY, *paths, "-f", "json")[1])
+    assert [response["name"] for response in report["responses"]] == paths
+
+
+def test_a_path_may_have_an_equals_sign(run, tmp_path):
+    path = tmp_path / "lr=0.1.conll"
+    path.write_bytes(Path(EAGER).read_bytes())
+    report = json.loads(run("score", KEY, path, "-f", "json")[1])
+    assert report["responses"][0]["name"] == "lr=0.1.conll"
+
+
+def test_standard_input(run, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(Path(KEY).read_bytes())))
+    status, out, _ = run("score", KEY, "-", "-m", "lea")
+    assert status == 0
+    assert "100.00" in out
+    assert run("score", "-", "-")[0] == 2
+
+
+def test_output_file_and_by_document(run, tmp_path):
+    target = tmp_path / "scores.csv"
+    status, out, _ = run("score", KEY, EAGER, "--by-document", "-f", "csv", "-o", target)
+    assert (status, out) == (0, "")
+    assert target.read_text().count("\n") == 1 + 8 * 10
+
+
+@pytest.mark.parametrize("format", ["text", "json", "csv", "markdown", "latex", "conll"])
+def test_formats(run, format):
+    status, out, _ = run("score", KEY, CAUTIOUS, EAGER, "--format", format, "-m", "muc")
+    assert status == 0
+    assert "52.4" in out.replace("0.524", "52.4")
+
+
+def test_options_reach_the_scorer(run, tmp_path):
+    options = ("--singletons", "drop", "--duplicates", "last", "--aggregate", "macro")
+    out = run("score", KEY, EAGER, *options, "--documents", "bc/*", "-f", "json")[1]
+    response = json.loads(out)["responses"][0]
+    assert response["signature"].startswith(
+        "match:exact|singletons:drop|duplicates:last|documents:bc/*|aggregate:macro|"
+    )
+    assert len(response["documents"]) == 3
+    packed = tmp_path / "response.gz"
+    packed.write_bytes(gzip.compress(Path(EAGER).read_text().encode("utf-16")))
+    assert run("score", KEY, packed)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (("score", KEY, "nowhere.conll"), 1, "error: nowhere.conll: the file cannot be read"),
+        (("score", KEY, EAGER, "--duplicates", "error"), 1, "a mention is repeated"),
+        (("score", KEY, EAGER, "--documents", "zz"), 1, "no document of"),
+        (("score", KEY, EAGER, "-o", "/no/such/folder/x"), 1, "the output cannot be written"),
+        (("score", KEY, EAGER, "-m", "mucc"), 2, "did you mean 'muc'?"),
+        (("score", KEY, EAGER, "--key-format", "xml"), 2, "there is no format 'xml'"),
+        (("score", KEY, EAGER, "--encoding", "klingon"), 2, "there is no encoding"),
+        (("score", KEY, EAGER, "-f", "conll", "-m", "mentions"), 2, "prints only muc"),
+        (("score", KEY), 2, "RESPONSE"),
+        (("score",), 2, "KEY"),
+        (("score", KEY, EAGER, "--fromat", "json"), 2, "--fromat"),
+        (("score", KEY, EAGER, "--format", "pdf"), 2, "pdf"),
+        (("score", KEY, EAGER, "--singletons", "maybe"), 2, "maybe"),
+        (("scorre", KEY, EAGER), 2, "scorre"),
+    ],
+)
+def test_what_goes_wrong(run, arguments, status, message):
+    done, out, err = run(*arguments)
+    assert done == status
+    assert message in err
+    assert "Traceback" not in out + err
+
+
+def test_metrics(run):
+    status, out, _ = run("metrics")
+    assert status == 0
+    for name, declaration in corefeval.metrics.REGISTRY.items():
+        assert f"\n{name}" in f"\n{out}"
+        assert declaration.reference in out
+    listed = json.loads(run("metrics", "-f", "json")[1])
+    assert [metric["name"] for metric in listed["metrics"]] == list(corefeval.metrics.REGISTRY)
+    assert set(listed["presets"]) == {"standard", "all"}
+
+
+def test_version_and_help(run):
+    assert run("--version")[1].strip() == f"corefeval {corefeval.__version__}"
+    assert "corefeval score key.conll response.conll" in run("--help")[1]
+    assert "--ignore-tokens" in run("score", "--help")[1]
+
+
+def test_as_a_module_and_into_a_closed_pipe():
+    done = subprocess.run([*COREFEVAL, "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == f"corefeval {corefeval.__version__}"
+    command = [*COREFEVAL, "score", KEY, EAGER, "-f", "json", "-q"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.read(10)
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait() == 0

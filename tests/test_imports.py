@@ -1,0 +1,84 @@
+"""What is imported when: help is free, and scipy is for those who need it."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import corefeval
+
+SOURCE = Path(corefeval.__file__).parent
+
+
+def modules_after(code: str) -> set[str]:
+    script = f"import sys\n{code}\nimport json\nsys.stderr.write(json.dumps(list(sys.modules)))"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    return set(json.loads(done.stderr.rpartition("[")[2].join(("[", ""))))
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["score", "--help"], ["metrics"], ["--version"]])
+def test_help_needs_no_numpy(arguments):
+    loaded = modules_after(f"from corefeval.cli import main; main({arguments!r})")
+    assert "corefeval.cli" in loaded
+    assert not loaded & {"numpy", "scipy", "pandas"}
+
+
+def test_import_needs_no_numpy():
+    assert not modules_after("import corefeval") & {"numpy", "scipy", "rich", "jinja2", "cyclopts"}
+
+
+def test_an_ordinary_score_needs_no_scipy():
+    loaded = modules_after(
+        "import corefeval\n"
+        "for name in ('cautious', 'eager'):\n"
+        "    corefeval.score(corefeval.example('key'), corefeval.example(name))"
+    )
+    assert "numpy" in loaded
+    assert not loaded & {"scipy", "rich", "jinja2"}
+
+
+def test_every_public_name_is_there():
+    for name in corefeval.__all__:
+        assert getattr(corefeval, name) is not None
+    assert set(dir(corefeval)) == set(corefeval.__all__)
+    with pytest.raises(AttributeError):
+        corefeval.nothing
+
+
+# Which rooms a room may import, besides diagnostics and itself; the picture is in
+# docs/architecture.md.
+ROOMS = {
+    "diagnostics": set(),
+    "_version": set(),
+    "model": set(),
+    "formats": {"model"},
+    "pairing": {"model"},
+    "matching": {"model"},
+    "alignment": {"model"},
+    "metrics": {"alignment", "model"},
+    "results": set(),
+    "output": {"results", "_version"},
+    "examples": {"cli"},
+    "evaluation": {
+        "_version", "alignment", "formats", "matching", "metrics", "model", "pairing", "results",
+    },
+    "cli": {"_version", "evaluation", "formats", "metrics", "output", "results"},
+}  # fmt: skip
+
+
+def test_rooms_import_only_what_they_may():
+    for path in SOURCE.rglob("*.py"):
+        parts = path.relative_to(SOURCE).with_suffix("").parts
+        if parts[0] in ("__init__", "__main__"):
+            continue
+        allowed = ROOMS[parts[0]] | {parts[0], "diagnostics"}
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("corefeval."):
+                assert node.module.split(".")[1] in allowed, f"{path} imports {node.module}"
