@@ -34,7 +34,7 @@ bench: $(STAMP)
 	$(BIN)/python -m bench $(BENCH)
 
 docs: $(STAMP)
-	$(BIN)/python -m corefeval.documentation docs
+	$(BIN)/python docs/generate.py
 
 clean:
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis dist build

@@ -159,3 +159,15 @@ def test_as_a_module_and_into_a_closed_pipe():
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait() == 0
+
+
+def test_example(run, tmp_path):
+    status, out, _ = run("example", tmp_path / "new")
+    assert status == 0
+    paths = out.split()
+    assert [Path(path).name for path in paths] == ["key.conll", "cautious.conll", "eager.conll"]
+    assert run("score", *paths)[0] == 0
+    assert run("example", tmp_path / "new")[0] == 0
+    Path(paths[0]).write_text("mine")
+    assert run("example", tmp_path / "new")[0] == 1
+    assert Path(paths[0]).read_text() == "mine"

@@ -69,7 +69,7 @@ ROOMS = {
     "evaluation": {
         "_version", "alignment", "formats", "matching", "metrics", "model", "pairing", "results",
     },
-    "cli": {"_version", "evaluation", "formats", "metrics", "output", "results"},
+    "cli": {"_version", "evaluation", "examples", "formats", "metrics", "output", "results"},
 }  # fmt: skip
 
 

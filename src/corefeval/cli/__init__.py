@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from cyclopts import App, CycloptsError
 
 from corefeval._version import __version__
+from corefeval.cli.example import example
 from corefeval.cli.metrics import metrics
 from corefeval.cli.score import score
 from corefeval.diagnostics import CorefEvalError, UsageError
@@ -31,6 +32,7 @@ app = App(
 )
 app.command(score, help_epilogue="")
 app.command(metrics, help_epilogue="")
+app.command(example, help_epilogue="")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

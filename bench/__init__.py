@@ -1,0 +1,1 @@
+"""Benchmarks: ratios from one run against something else, never seconds alone."""

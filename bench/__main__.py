@@ -1,0 +1,179 @@
+"""`make bench`: how fast corefeval is, as ratios from one run.
+
+make bench
+make bench BENCH='--peer "perl scorer.pl all {key} {response} none"'
+make bench BENCH='--quick'
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+import corefeval
+from bench.corpora import mention_arrays, write_corpus
+from bench.timing import best, command_time, peak_memory
+
+
+@dataclass
+class Measured:
+    """One line of the table: a time, and how it relates to another one of the same run."""
+
+    what: str
+    seconds: float
+    against: str
+    ratio: str
+    goal: str = ""
+
+
+def newline_count(*paths: Path) -> float:
+    """The yardstick: count the newlines of the same bytes in numpy."""
+    data = [np.fromfile(path, dtype=np.uint8) for path in paths]
+    return best(lambda: [np.count_nonzero(piece == 10) for piece in data])
+
+
+def reading_and_scoring(name: str, key: Path, response: Path, goal: str) -> list[Measured]:
+    yardstick = newline_count(key, response)
+    seconds = best(lambda: corefeval.score(key, response))
+    memory = peak_memory(key, response)
+    size = key.stat().st_size + response.stat().st_size
+    return [
+        Measured(name, seconds, "newline count", f"{seconds / yardstick:.1f} ×", goal),
+        Measured(
+            f"{name}, peak memory",
+            seconds,
+            "bytes of the files",
+            f"{memory / size:.1f} ×",
+            "at most 6" if size > 50_000_000 else "",
+        ),
+    ]
+
+
+def as_scorch_json(corpus: corefeval.Corpus, folder: Path) -> Path:
+    """What scorch reads: a file of clusters per document."""
+    folder.mkdir()
+    for number, document in enumerate(corpus):
+        clusters = {
+            str(entity.index): [f"{m.start}-{m.end}" for m in entity.mentions]
+            for entity in document.entities
+        }
+        text = json.dumps({"type": "clusters", "clusters": clusters})
+        (folder / f"{number:06d}.json").write_text(text)
+    return folder
+
+
+def against_scorch(name: str, key: Path, response: Path, goal: str = "") -> list[Measured]:
+    scorch = shutil.which("scorch", path=str(Path(sys.executable).parent)) or shutil.which("scorch")
+    if scorch is None:
+        return []
+    with tempfile.TemporaryDirectory() as folder:
+        corpora = {side: corefeval.read(path) for side, path in (("k", key), ("r", response))}
+        inputs = [as_scorch_json(corpus, Path(folder) / side) for side, corpus in corpora.items()]
+        theirs = command_time([scorch, *map(str, inputs)])
+    ours = command_time([sys.executable, "-m", "corefeval", "score", str(key), str(response)], 3)
+    if ours is None or theirs is None:
+        return []
+    label = f"{name}, command line"
+    return [
+        Measured(label, ours, f"scorch ({theirs:.1f} s)", f"{theirs / ours:.0f} × faster", goal)
+    ]
+
+
+def against_peer(name: str, peer: str | None, key: Path, response: Path) -> list[Measured]:
+    if peer is None:
+        return []
+    theirs = command_time(peer.format(key=key, response=response))
+    ours = command_time([sys.executable, "-m", "corefeval", "score", str(key), str(response)], 3)
+    if ours is None or theirs is None:
+        return []
+    label = f"{name}, command line"
+    return [Measured(label, ours, f"the peer ({theirs:.1f} s)", f"{theirs / ours:.0f} × faster")]
+
+
+def huge_document(n_mentions: int) -> list[Measured]:
+    key, response = mention_arrays(n_mentions)
+    random = np.random.default_rng(1).integers(0, 1 << 62, n_mentions)
+    yardstick = best(lambda: np.sort(random), 2)
+
+    def run() -> object:
+        return corefeval.score(
+            corefeval.corpus_from_arrays(**key), corefeval.corpus_from_arrays(**response)
+        )
+
+    seconds = best(run, 2)
+    name = f"{n_mentions:,} mentions in one document, from arrays"
+    goal = "at most 6"
+    return [Measured(name, seconds, "np.sort of as many", f"{seconds / yardstick:.1f} ×", goal)]
+
+
+def imports() -> list[Measured]:
+    python = sys.executable
+    numpy = command_time([python, "-c", "import numpy"], 7)
+    ours = command_time([python, "-c", "import corefeval"], 7)
+    bare = command_time([python, "-c", "pass"], 7)
+    whole = command_time([python, "-c", "import corefeval.evaluation"], 7)
+    if None in (numpy, ours, bare, whole):
+        return []
+    against = "import numpy"
+    return [
+        Measured(
+            "import corefeval", o - bare, against, f"{(o - bare) / (numpy - bare):.2f} ×", goal
+        )
+        for o, goal in ((ours, "at most 1.5"),)
+    ] + [
+        Measured(
+            "import corefeval and all that score() needs",
+            whole - bare,
+            against,
+            f"{(whole - bare) / (numpy - bare):.2f} ×",
+            "at most 1.5",
+        )
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="bench", description="Measure corefeval.")
+    parser.add_argument("--peer", help="another scorer: 'COMMAND {key} {response}'")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the sizes")
+    options = parser.parse_args()
+    scale = 10 if options.quick else 1
+    console = Console()
+    rows = imports()
+    with tempfile.TemporaryDirectory() as name, console.status("measuring …") as status:
+        folder = Path(name)
+        status.update("a million tokens in 2,000 documents …")
+        key, response, other = write_corpus(folder, "million", 2000 // scale, 500)
+        rows += reading_and_scoring("million tokens", key, response, "at most 12")
+        rows += reading_and_scoring("million tokens, other columns", key, other, "at most 18")
+        rows += against_peer("million tokens", options.peer, key, response)
+        status.update("a test set of 350 documents …")
+        key, response, _ = write_corpus(folder, "test", 350 // scale, 500)
+        rows += reading_and_scoring("test set", key, response, "")
+        rows += against_scorch("test set", key, response)
+        rows += against_peer("test set", options.peer, key, response)
+        status.update("a novel …")
+        key, response, _ = write_corpus(folder, "novel", 1, 150_000 // scale)
+        rows += reading_and_scoring("novel", key, response, "")
+        rows += against_scorch("novel", key, response, "at least 50 × faster")
+        rows += against_peer("novel", options.peer, key, response)
+        status.update("ten million mentions …")
+        rows += huge_document(10_000_000 // scale)
+    table = Table(
+        "What", "Time", "Against", "Ratio", "Goal", title="corefeval, all standard metrics"
+    )
+    for row in rows:
+        table.add_row(row.what, f"{row.seconds * 1000:,.0f} ms", row.against, row.ratio, row.goal)
+    console.print(table)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+"""Timing: the best of several runs, and the peak memory of a process of its own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+
+PEAK = """
+import json, resource, sys
+from corefeval import score
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+score(*sys.argv[1:])
+after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(json.dumps({"before": before * 1024, "peak": after * 1024}))
+"""
+
+
+def best(function: Callable[[], object], repeat: int = 5) -> float:
+    """The shortest of several runs, in seconds; the first one only warms up."""
+    function()
+    times = []
+    for _ in range(repeat):
+        start = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def command_time(command: Sequence[str] | str, repeat: int = 1) -> float | None:
+    """The time of a command, or None where it fails."""
+    times = []
+    for _ in range(repeat):
+        start = time.perf_counter()
+        shell = isinstance(command, str)
+        done = subprocess.run(command, shell=shell, capture_output=True, check=False)
+        times.append(time.perf_counter() - start)
+        if done.returncode:
+            sys.stderr.write(done.stderr.decode(errors="replace")[-500:])
+            return None
+    return min(times)
+
+
+def peak_memory(*paths: object) -> int:
+    """The peak of a process that scores two files, in bytes."""
+    command = [sys.executable, "-c", PEAK, *map(str, paths)]
+    done = subprocess.run(command, capture_output=True, check=True)
+    return int(json.loads(done.stdout)["peak"])
