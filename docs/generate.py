@@ -13,9 +13,9 @@ HEAD = """# The metrics
 
 This page is made from the registry by `make docs`. Key entities are *k*, response entities *r*,
 |k| is the number of mentions of an entity, k ∩ r are the mentions that two entities share. Recall
-is defined here; precision is the same with key and response exchanged, unless something else is said,
-and F1 is their harmonic mean. x/0 is 0. Every count is a sum over documents; a score is a function
-of the summed counts.
+is defined here; precision is the same with key and response exchanged, unless something else is
+said, and F1 is their harmonic mean. x/0 is 0. Every count is a sum over documents; a score is a
+function of the summed counts.
 
 In lists and on the command line a metric is written by its name or any of its other spellings,
 parameters in parentheses: `lea(importance=one)`. Presets stand for several:

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from corefeval.diagnostics import InputError, Notice, PairingError, excerpt, plural
-from corefeval.model import Corpus, DocumentId
+from corefeval.model import Corpus, DocumentId, TokenDifference, Tokens
 from corefeval.model.arrays import BoolArray, IntArray, is_sorted
 
 Duplicates = Literal["first", "last", "error"]
@@ -47,7 +47,7 @@ def pair(
     if key.documents != response.documents:
         response, notices = _on_the_keys_documents(key, response)
     if not ignore_tokens and key.tokens is not None and response.tokens is not None:
-        _check_tokens(key, response)
+        _check_tokens(key.documents, key.tokens, response.tokens)
     return Pairing(key, response, tuple(notices))
 
 
@@ -116,57 +116,43 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(map(excerpt, names[:_SHOWN])) + (", …" if len(names) > _SHOWN else "")
 
 
-def _check_tokens(key: Corpus, response: Corpus) -> None:
-    assert key.tokens is not None and response.tokens is not None
-    paired = np.flatnonzero(response.tokens.counts > 0)
-    unequal = paired[key.tokens.counts[paired] != response.tokens.counts[paired]]
+def _check_tokens(documents: Sequence[DocumentId], key: Tokens, response: Tokens) -> None:
+    """Refuse a response of another text, at the first difference."""
+    paired = np.flatnonzero(response.counts > 0)
+    unequal = paired[key.counts[paired] != response.counts[paired]]
     if unequal.size:
         document = int(unequal[0])
-        raise _token_error(
-            key,
-            response,
-            document,
-            f"{response.tokens.counts[document]:,} tokens",
-            f"{key.tokens.counts[document]:,} tokens as in the key",
-        )
-    if key.tokens.first_difference(response.tokens, paired) is not None:
-        raise _token_error(key, response, None)
-
-
-def _token_error(
-    key: Corpus,
-    response: Corpus,
-    document: int | None,
-    found: str | None = None,
-    expected: str | None = None,
-) -> PairingError:
-    assert key.tokens is not None and response.tokens is not None
-    chosen = range(len(key.documents)) if document is None else [document]
-    difference = key.tokens.first_difference(response.tokens, list(chosen))
-    line = None
-    if difference is not None:
-        document, line = difference.document, difference.their_line
-        place = f"token {difference.position} is {excerpt(difference.theirs)}"
-        expected_word = f"{excerpt(difference.mine)}" + (
-            f" as on line {difference.my_line} of {key.tokens.source}" if difference.my_line else ""
-        )
-        found = f"{place}; {found} in all" if found else place
-        expected = f"{expected_word}; {expected}" if expected else expected_word
-    elif document is not None:
-        shorter = int(min(key.tokens.counts[document], response.tokens.counts[document]))
-        found = (
-            f"{found}; the first {shorter:,} are the same"
-            if "word" in key.tokens.columns
-            else found
-        )
-    assert document is not None
-    return PairingError(
-        f"document {excerpt(str(key.documents[document]))} is another text than in the key",
-        file=response.tokens.source or response.name or None,
-        line=line,
+        difference = key.first_difference(response, [document])
+        found = f"{response.counts[document]:,} tokens"
+        expected = f"{key.counts[document]:,} tokens as in the key"
+        if difference is not None:
+            found, expected = _told(difference, key, f"; {found} in all", f"; {expected}")
+        elif "word" in key.columns and "word" in response.columns:
+            shorter = int(min(key.counts[document], response.counts[document]))
+            found += f"; the first {shorter:,} are the same"
+    else:
+        difference = key.first_difference(response, paired)
+        if difference is None:
+            return
+        document = difference.document
+        found, expected = _told(difference, key)
+    raise PairingError(
+        f"document {excerpt(str(documents[document]))} is another text than in the key",
+        file=response.source,
+        line=difference.their_line if difference else None,
         found=found,
         expected=expected,
         fix="score the same tokenisation, or go on with --ignore-tokens / ignore_tokens=True",
+    )
+
+
+def _told(
+    difference: TokenDifference, key: Tokens, also_found: str = "", also_expected: str = ""
+) -> tuple[str, str]:
+    place = f" as on line {difference.my_line} of {key.source}" if difference.my_line else ""
+    return (
+        f"token {difference.position} is {excerpt(difference.theirs)}{also_found}",
+        f"{excerpt(difference.mine)}{place}{also_expected}",
     )
 
 

@@ -95,8 +95,9 @@ def assemble(
 ) -> Corpus:
     """Put checked arrays into the corpus' order and number the entities."""
     features = features or {}
-    single = mention_document is None or len(documents) == 1
-    order = textual_order(None if single else mention_document, start, end)
+    if len(documents) == 1:
+        mention_document = None
+    order = textual_order(mention_document, start, end)
     if order is not None:
         entity, start, end = entity[order], start[order], end[order]
         mention_document = mention_document[order] if mention_document is not None else None
@@ -108,11 +109,10 @@ def assemble(
             gaps = gaps.copy()
             gaps[:, 0] = rank[gaps[:, 0]]
             gaps = gaps[np.argsort(gaps[:, 0], kind="stable")]
-    if single:
+    if mention_document is None:
         mention_entity, distinct = dense_ranks(entity)
         entity_document = np.zeros(distinct.size, dtype=np.int64)
     else:
-        assert mention_document is not None
         labels, distinct = dense_ranks(entity)
         width = max(int(distinct.size), 1)
         mention_entity, codes = dense_ranks(mention_document * width + labels)

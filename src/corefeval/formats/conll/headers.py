@@ -101,6 +101,7 @@ def _find_hash_tokens(source: Source, lines: Lines, candidates: list[int]) -> No
         ):
             before = _cells(source, lines, line - 1)
             if len(before) == len(cells):
+                lines.cell[line] = lines.end[line] - len(cells[-1])
                 lines.kind[line] = UNMARKED if cells[-1] in (b"-", b"_") else MARKED
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from corefeval.diagnostics import InputError, Notice, excerpt, plural
 from corefeval.formats.conll.brackets import match_brackets
-from corefeval.formats.conll.cells import Brackets, cell_starts, parse_cells
+from corefeval.formats.conll.cells import Brackets, parse_cells
 from corefeval.formats.conll.headers import Outline, read_outline
 from corefeval.formats.conll.lines import COMMENT, MARKED, split_lines
 from corefeval.formats.conll.tokens import ConllTokens
@@ -28,14 +28,11 @@ def read_conll(source: Source, *, name: str = "") -> Corpus:
     token_line = np.flatnonzero(lines.kind > COMMENT)
     first, count = _tokens_of_documents(source, outline, token_line)
     marked = np.flatnonzero(lines.kind[token_line] == MARKED)
-    line_start, line_end = lines.start[token_line], lines.end[token_line]
-    prefix_end = line_end - 1
-    prefix_end[marked] = cell_starts(data, line_start[marked], line_end[marked])
     tokens = ConllTokens(
         origin=source,
-        line_start=line_start,
-        line_end=line_end,
-        prefix_end=prefix_end,
+        line_start=lines.start[token_line],
+        line_end=lines.end[token_line],
+        prefix_end=lines.cell[token_line],
         line_number=token_line,
         first=first,
         counts=count,

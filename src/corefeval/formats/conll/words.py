@@ -56,25 +56,26 @@ def word_of(tokens: ConllTokens, row: int) -> bytes:
 def _surely_equal(
     mine: ConllTokens, my_rows: IntArray | slice, theirs: ConllTokens, their_rows: IntArray | slice
 ) -> bool:
-    """Whether all lines are the same up to the coreference cell, and long enough to tell fast.
+    """Whether all lines are the same up to the coreference cell, as far as can be told fast.
 
     Windows from the front, and one that ends where the text ends, cover each line.
     """
     left, right = mine.line_start[my_rows], theirs.line_start[their_rows]
     length = mine.prefix_end[my_rows] - left
-    if int(length.min()) < _NARROW or (length != theirs.prefix_end[their_rows] - right).any():
+    width = min(int(length.min()), _WIDE) // 8 * 8
+    if not width or (length != theirs.prefix_end[their_rows] - right).any():
         return False
-    my_view = windows(mine.origin.data, f"V{_NARROW}")
-    their_view = windows(theirs.origin.data, f"V{_NARROW}")
+    my_view = windows(mine.origin.data, f"V{width}")
+    their_view = windows(theirs.origin.data, f"V{width}")
 
     def differ(shift: int | IntArray) -> bool:
         ours, others = my_view[left + shift], their_view[right + shift]
         return bool((ours.view(np.uint64) != others.view(np.uint64)).any())
 
-    if differ(0) or differ(length - _NARROW):
+    if differ(0) or differ(length - width):
         return False
-    for shift in range(_NARROW, int(length.max()) - _NARROW, _NARROW):
-        longer = length > shift + _NARROW
+    for shift in range(width, int(length.max()) - width, width):
+        longer = length > shift + width
         left, right, length = left[longer], right[longer], length[longer]
         if differ(shift):
             return False
