@@ -16,7 +16,7 @@ NEWLINE, RETURN, HASH_BYTE = 10, 13, ord("#")
 # What a line is, judged by its last cell. SPACED lines end in a blank and are looked at again.
 BLANK, COMMENT, UNMARKED, MARKED, SPACED = range(5)
 
-_CHUNK = 1 << 19
+_CHUNK = 1 << 20
 _TO_BLANKS = b" " * (BLANK_BYTE + 1) + bytes(range(BLANK_BYTE + 1, 256))
 _PATIENCE = 16
 _WINDOW = 32  # longer cells are looked at one by one
