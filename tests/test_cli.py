@@ -171,3 +171,31 @@ def test_example(run, tmp_path):
     Path(paths[0]).write_text("mine")
     assert run("example", tmp_path / "new")[0] == 1
     assert Path(paths[0]).read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("command", "status"),
+    [
+        (f"PYTHONIOENCODING=ascii {{}} score {KEY} {EAGER}", 0),
+        ("PYTHONIOENCODING=latin-1 {} metrics", 0),
+        (f"{{}} score {KEY} - <&-", 1),
+        (f"{{}} score {KEY} {EAGER} >&-", 0),
+        (f"{{}} score {KEY} {EAGER} > /dev/full", 1),
+        ("{} metrics > /dev/full", 1),
+        ("{} --help > /dev/full", 1),
+    ],
+)
+def test_streams_that_do_not_take_it(command, status):
+    done = subprocess.run(
+        command.format(" ".join(COREFEVAL)), shell=True, capture_output=True, check=False
+    )
+    assert b"Traceback" not in done.stderr
+    assert done.returncode == status
+
+
+def test_file_names_that_are_no_text(run, tmp_path):
+    path = tmp_path / "bad\udcff.conll"
+    path.write_bytes(Path(EAGER).read_bytes())
+    target = tmp_path / "scores.json"
+    assert run("score", KEY, path, "-f", "json", "-o", target)[0] == 0
+    assert json.loads(target.read_text())["responses"][0]["name"] == "bad\udcff.conll"

@@ -63,7 +63,7 @@ def test_written_then_read_is_the_same(corpus, tmp_path_factory):
 
 
 def test_crossing_mentions_of_one_entity_are_reported():
-    corpus = corpus_from_arrays(entity=[0, 0], start=[0, 1], end=[3, 5])
+    corpus = corpus_from_arrays(entity=[0, 0], start=[0, 1], end=[3, 5], document_ids=["d"])
     notices = corefeval.write(corpus, io.BytesIO())
     assert [(notice.kind, notice.count) for notice in notices] == [("crossing-mentions", 1)]
 
@@ -83,7 +83,7 @@ def test_the_example_survives_with_all_columns(name, tmp_path_factory):
 
 
 def test_gaps_are_filled_and_reported():
-    corpus = corpus_from_arrays(entity=[0], start=[0], end=[4])
+    corpus = corpus_from_arrays(entity=[0], start=[0], end=[4], document_ids=["d"])
     gapped = corefeval.Corpus(**{**vars(corpus), "gaps": np.array([[0, 1, 2]])})
     notices = corefeval.write(gapped, io.BytesIO())
     assert [notice.kind for notice in notices] == ["discontinuous-mentions"]
@@ -98,3 +98,41 @@ def test_where_nothing_can_be_written(tmp_path):
     corpus = corefeval.read(corefeval.example())
     with pytest.raises(InputError, match="cannot be written"):
         corefeval.write(corpus, tmp_path / "no" / "such" / "folder.conll")
+
+
+def test_names_that_conll_cannot_carry_are_reported(tmp_path):
+    ids = [" blanks ", "two\nlines", "", corefeval.DocumentId("x", -1)]
+    for identifier in ids:
+        corpus = corpus_from_arrays(entity=[0], start=[0], document_ids=[identifier])
+        notices = corefeval.write(corpus, tmp_path / "file.conll")
+        assert [notice.kind for notice in notices] == ["document-names"]
+        assert corefeval.read(tmp_path / "file.conll").n_mentions == 1
+
+
+def test_names_that_begin_with_a_hash(tmp_path):
+    corpus = corpus_from_arrays(entity=[0], start=[2], document_ids=["#x"])
+    assert corefeval.write(corpus, tmp_path / "file.conll") == ()
+    assert contents(corefeval.read(tmp_path / "file.conll")) == contents(corpus)
+
+
+def test_columns_of_different_widths_survive(tmp_path):
+    text = (
+        "#begin document (a);\na 0 0 x N p q (1)\n\na 0 0 y N p (1)\na 0 1 z N p -\n#end document\n"
+    )
+    (tmp_path / "one.conll").write_text(text)
+    corefeval.write(corefeval.read(tmp_path / "one.conll"), tmp_path / "two.conll")
+    rows = [line.split() for line in (tmp_path / "two.conll").read_text().splitlines()]
+    assert [row for row in rows if row and row[0] == "a"] == [
+        row.split() for row in text.splitlines() if row.startswith("a ")
+    ]
+
+
+@pytest.mark.parametrize("corpus", [[["a"]], None, corpus_from_entities({})])
+def test_what_cannot_be_written(corpus, tmp_path):
+    with pytest.raises(corefeval.CorefEvalError):
+        corefeval.write(corpus, tmp_path / "file.conll")
+
+
+def test_where_a_corpus_cannot_be_written():
+    with pytest.raises(corefeval.UsageError, match="to a path or a binary stream"):
+        corefeval.write(corefeval.read(corefeval.example()), None)

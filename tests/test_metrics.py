@@ -114,9 +114,16 @@ def test_lea_takes_another_importance():
 
 
 def test_an_importance_that_is_none_is_refused():
-    metric = Metric.of("lea", importance=lambda side: [-1.0])
-    with pytest.raises(corefeval.UsageError, match="one weight of at least 0"):
-        corefeval.score([["a", "b"]], [["a", "b"]], metrics=[metric])
+    for weights in ([-1.0], [1.0, 2.0], "heavy", [float("inf")], [float("nan")], None):
+        metric = Metric.of("lea", importance=lambda side, weights=weights: weights)
+        with pytest.raises(corefeval.UsageError, match="a number of at least 0"):
+            corefeval.score([["a", "b"]], [["a", "b"]], metrics=[metric])
+
+
+def test_functions_of_the_same_name_are_refused():
+    metrics = [Metric.of("lea", importance=lambda side: side.sizes) for _ in range(2)]
+    with pytest.raises(corefeval.UsageError, match="give their functions other names"):
+        corefeval.score([["a", "b"]], [["a", "b"]], metrics=metrics)
 
 
 @pytest.fixture

@@ -164,3 +164,29 @@ def test_official_percentages(shared):
     text = render([result], format="conll")
     assert "Coreference: Recall: (1783 / 2956) 60.31%\tPrecision: (1783 / 2581) 69.08%" in text
     assert "(1809.03018566784 / 3935) 45.97%" in text
+
+
+def test_documents_that_print_the_same_id_are_both_shown():
+    ids = [corefeval.DocumentId("a; part 001"), corefeval.DocumentId("a", 1)]
+    corpus = corefeval.corpus_from_arrays(
+        document=[0, 0, 1], entity=[0, 0, 1], start=[0, 1, 0], document_ids=ids
+    )
+    rows = render([corefeval.score(corpus, corpus, metrics="b3")], format="csv", by_document=True)
+    assert rows.count("a; part 001") == 2
+
+
+@pytest.mark.parametrize("format", ["csv", "markdown", "latex"])
+def test_names_of_several_lines_stay_on_one(format):
+    corpus = corefeval.corpus_from_entities({"a\rb\nc": [["x"]]}, name="d\re")
+    plain = corefeval.corpus_from_entities({"a b c": [["x"]]}, name="d e")
+    lines = [
+        len(render([corefeval.score(c, c)] * 2, format=format, by_document=True).splitlines())
+        for c in (corpus, plain)
+    ]
+    assert lines[0] == lines[1]
+
+
+def test_the_official_scorer_has_no_macro_average():
+    result = corefeval.score([["a", "b"]], [["a", "b"]], aggregate="macro")
+    with pytest.raises(corefeval.UsageError, match="no macro average"):
+        render([result], format="conll")

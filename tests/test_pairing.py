@@ -187,3 +187,25 @@ def test_nothing_to_score():
     assert corefeval.score([], [])["conll"].f1 == 0.0
     with pytest.raises(InputError):
         corefeval.score({}, {})
+
+
+def test_a_document_without_tokens_is_another_text(conll):
+    empty = "#begin document (b); part 000\n#end document\n"
+    with pytest.raises(PairingError, match="‘b; part 000’ is another text"):
+        corefeval.score(conll(A + B), conll(A + empty))
+
+
+def test_a_dash_is_a_word_where_coreference_is_empty(conll):
+    name = "n" * 40
+
+    def text(word: str) -> str:
+        rows = [f"{name} 0 0 x -", f"{name} 0 1 {word}", f"{name} 0 2 y (1)"]
+        return "\n".join(("#begin document (d);", *rows, "#end document", ""))
+
+    with pytest.raises(PairingError, match="token 1 is ‘_’"):
+        corefeval.score(conll(text("-")), conll(text("_")))
+
+
+def test_the_glob_is_text():
+    with pytest.raises(corefeval.UsageError, match="is a glob"):
+        corefeval.score([["a"]], [["a"]], documents=5)

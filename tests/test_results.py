@@ -180,3 +180,25 @@ def test_per_document_counts(result):
 def test_results_show_themselves(result):
     assert "muc 66.67" in repr(result)
     assert repr(result["muc"]).startswith("<muc: recall=0.6667")
+
+
+@pytest.mark.parametrize("metrics", [None, 5, [None], [["b3"]], b"muc", "standard()"])
+def test_what_names_no_metrics(metrics):
+    with pytest.raises(UsageError):
+        corefeval.score(KEY, RESPONSE, metrics=metrics)
+
+
+@pytest.mark.parametrize("arguments", [("nope",), ("lea", (("weight", "size"),))])
+def test_metrics_are_checked_when_made(arguments):
+    with pytest.raises(UsageError, match="there is no metric"):
+        Metric(*arguments)
+
+
+def test_metrics_and_indices_find_scores_too(result):
+    assert result[Metric.parse("bcub")] == result["b3"]
+    assert "nope" not in result
+    assert result.document(-1).id == "two"
+    with pytest.raises(corefeval.InputError, match="no document 2"):
+        result.document(2)
+    with pytest.raises(UsageError):
+        result[5]

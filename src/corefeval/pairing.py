@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from corefeval.diagnostics import InputError, Notice, PairingError, excerpt, plural
+from corefeval.diagnostics import InputError, Notice, PairingError, UsageError, excerpt, plural
 from corefeval.model import Corpus, DocumentId, TokenDifference, Tokens
 from corefeval.model.arrays import BoolArray, IntArray, is_sorted
 
@@ -18,7 +18,7 @@ Duplicates = Literal["first", "last", "error"]
 Singletons = Literal["keep", "drop"]
 
 _SHOWN = 3
-_CANDIDATES = 5000  # looking for a similar id among more takes longer than it helps
+_CANDIDATE_TEXT = 100_000  # looking for a similar id in more takes longer than it helps
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,15 +39,18 @@ def pair(
     is left out. `documents` is a glob: only documents whose id or name matches take part.
     """
     if documents is not None:
+        if not isinstance(documents, str):
+            raise UsageError(f"documents is a glob such as 'bc/*', not {documents!r}")
         key = _matching_documents(key, documents)
         response = _matching_documents(response, documents, may_be_empty=True)
     if not key.documents:
         raise PairingError("the key has no documents", file=key.name or None)
     notices: list[Notice] = []
+    paired = np.arange(len(key.documents))
     if key.documents != response.documents:
-        response, notices = _on_the_keys_documents(key, response)
+        response, paired, notices = _on_the_keys_documents(key, response)
     if not ignore_tokens and key.tokens is not None and response.tokens is not None:
-        _check_tokens(key.documents, key.tokens, response.tokens)
+        _check_tokens(key.documents, key.tokens, response.tokens, paired)
     return Pairing(key, response, tuple(notices))
 
 
@@ -66,7 +69,8 @@ def _matching_documents(corpus: Corpus, pattern: str, may_be_empty: bool = False
     return corpus.select_documents(np.array(chosen, dtype=np.int64))
 
 
-def _on_the_keys_documents(key: Corpus, response: Corpus) -> tuple[Corpus, list[Notice]]:
+def _on_the_keys_documents(key: Corpus, response: Corpus) -> tuple[Corpus, IntArray, list[Notice]]:
+    """The response on the key's documents, which of these it has, and what does not fit."""
     index = {identifier: position for position, identifier in enumerate(response.documents)}
     old = np.array([index.get(identifier, -1) for identifier in key.documents], dtype=np.int64)
     known = set(key.documents)
@@ -99,11 +103,12 @@ def _on_the_keys_documents(key: Corpus, response: Corpus) -> tuple[Corpus, list[
                 len(extra),
             )
         )
-    return response.select_documents(old, key.documents), notices
+    return response.select_documents(old, key.documents), np.flatnonzero(old >= 0), notices
 
 
 def _with_suggestions(identifiers: Sequence[DocumentId], others: Sequence[DocumentId]) -> str:
-    candidates = [str(other) for other in others[:_CANDIDATES]]
+    enough = _CANDIDATE_TEXT // (1 + max(len(other.name) for other in others))
+    candidates = [str(other) for other in others[:enough]]
     shown = []
     for identifier in identifiers[:_SHOWN]:
         close = difflib.get_close_matches(str(identifier), candidates, n=1)
@@ -116,9 +121,11 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(map(excerpt, names[:_SHOWN])) + (", …" if len(names) > _SHOWN else "")
 
 
-def _check_tokens(documents: Sequence[DocumentId], key: Tokens, response: Tokens) -> None:
+def _check_tokens(
+    documents: Sequence[DocumentId], key: Tokens, response: Tokens, paired: IntArray
+) -> None:
     """Refuse a response of another text, at the first difference."""
-    paired = np.flatnonzero(response.counts > 0)
+    line = None
     unequal = paired[key.counts[paired] != response.counts[paired]]
     if unequal.size:
         document = int(unequal[0])
@@ -130,6 +137,9 @@ def _check_tokens(documents: Sequence[DocumentId], key: Tokens, response: Tokens
         elif "word" in key.columns and "word" in response.columns:
             shorter = int(min(key.counts[document], response.counts[document]))
             found += f"; the first {shorter:,} are the same"
+        last = int(response.counts[document]) - 1
+        if last >= 0:
+            line = response.line(document, min(last, int(key.counts[document])))
     else:
         difference = key.first_difference(response, paired)
         if difference is None:
@@ -139,7 +149,7 @@ def _check_tokens(documents: Sequence[DocumentId], key: Tokens, response: Tokens
     raise PairingError(
         f"document {excerpt(str(documents[document]))} is another text than in the key",
         file=response.source,
-        line=difference.their_line if difference else None,
+        line=difference.their_line if difference else line,
         found=found,
         expected=expected,
         fix="score the same tokenisation, or go on with --ignore-tokens / ignore_tokens=True",

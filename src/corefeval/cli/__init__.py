@@ -37,6 +37,7 @@ app.command(example, help_epilogue="")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the exit status is 0, 1 for bad input or 2 for bad usage."""
+    _prepare_streams()
     try:
         app(
             sys.argv[1:] if arguments is None else list(arguments),
@@ -52,12 +53,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output has left, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:  # the disk is full, or standard output is closed
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+        _complain(f"the output cannot be written: {error.strerror or error}")
+        return BAD_INPUT
     except KeyboardInterrupt:
         return INTERRUPTED
     return 0
 
 
-def _complain(error: CorefEvalError) -> None:
+def _prepare_streams() -> None:
+    """Make sure that there are streams, and that they take every character somehow."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _complain(error: CorefEvalError | str) -> None:
     color = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
     label = "\x1b[1;31merror:\x1b[0m" if color else "error:"
     sys.stderr.write(f"{label} {error}\n")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
@@ -183,16 +182,15 @@ def _print(
         text = render_text(results, by_document=by_document, color=True)
     else:
         text = render(results, format=format, by_document=by_document)
+    if output is None:
+        sys.stdout.write(text)
+        return
     try:
-        target = nullcontext(sys.stdout) if output is None else open(output, "w", encoding="utf-8")  # noqa: SIM115
-        with target as stream:
+        with open(output, "w", encoding="utf-8", errors="backslashreplace") as stream:
             stream.write(text)
-    except BrokenPipeError:
-        raise
     except OSError as error:
-        raise InputError(
-            f"the output cannot be written: {error.strerror or error}", file=output
-        ) from None
+        message = f"the output cannot be written: {error.strerror or error}"
+        raise InputError(message, file=output) from None
 
 
 def _print_notices(results: Sequence[Result]) -> None:

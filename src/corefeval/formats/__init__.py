@@ -37,7 +37,7 @@ def _looks_like_conll(head: bytes) -> bool:
         return True
     lines = [line.split() for line in head.splitlines()[:200] if line.strip()]
     cells = [line[-1] for line in lines if len(line) > 1]
-    marks = [cell for cell in cells if re.fullmatch(rb"[-_]|[(|)\w.-]*[()][(|)\w.-]*", cell)]
+    marks = [cell for cell in cells if cell in (b"-", b"_") or b"(" in cell or b")" in cell]
     return bool(marks) and len(marks) > 0.8 * len(lines)
 
 
@@ -65,6 +65,8 @@ def read(
     """
     from corefeval.formats.source import read_source
 
+    if not isinstance(path, str | os.PathLike):
+        raise UsageError(f"a file is named by its path, not by {path!r:.60}")
     source = read_source(path, encoding=encoding)
     if not source.data.size:
         raise InputError("the file is empty", file=source.file, fix="check the path")
@@ -94,6 +96,12 @@ def write(
     corpus: Corpus, target: str | os.PathLike[str] | IO[bytes], *, format: str = "conll"
 ) -> tuple[Notice, ...]:
     """Write a corpus to a file or binary stream; what the format cannot carry comes back."""
+    from corefeval.model import Corpus
+
+    if not isinstance(corpus, Corpus):
+        raise UsageError(f"a Corpus can be written, not {corpus!r:.60}")
+    if not isinstance(target, str | os.PathLike) and not hasattr(target, "write"):
+        raise UsageError(f"a corpus is written to a path or a binary stream, not {target!r:.60}")
     buffer = io.BytesIO()
     notices: tuple[Notice, ...] = _load(_named(format).writer)(corpus, buffer)
     if not isinstance(target, str | os.PathLike):
@@ -110,7 +118,7 @@ def write(
 
 
 def _named(name: str) -> Format:
-    if name not in FORMATS:
+    if not isinstance(name, str) or name not in FORMATS:
         raise UsageError(f"there is no format {name!r}: there are {', '.join(FORMATS)}")
     return FORMATS[name]
 

@@ -37,12 +37,13 @@ class Source:
         """Text from bytes of this file, or a clear error."""
         try:
             return data.decode(self.encoding)
-        except UnicodeDecodeError as error:
+        except UnicodeError as error:
+            start = getattr(error, "start", 0)
             raise InputError(
                 f"the text is not {self.encoding}",
                 file=self.file,
                 line=line,
-                found=f"byte 0x{data[error.start]:02x} in {data[:40]!r}",
+                found=f"byte 0x{data[start]:02x} in {data[max(start - 20, 0) : start + 20]!r}",
                 expected=self.encoding,
                 fix="name the file's encoding with --encoding / encoding=…",
             ) from None
@@ -85,7 +86,10 @@ def _read_file(file: str) -> ByteArray:
 
 
 def _read_standard_input() -> ByteArray:
-    return np.frombuffer(sys.stdin.buffer.read(), dtype=np.uint8)
+    try:
+        return np.frombuffer(sys.stdin.buffer.read(), dtype=np.uint8)
+    except (OSError, ValueError, AttributeError):  # closed, or never there
+        raise InputError("there is no standard input to read") from None
 
 
 def _unpack(data: ByteArray, file: str) -> ByteArray:
@@ -105,7 +109,7 @@ def _transcoded(data: ByteArray, file: str, encoding: str) -> Source:
 def _codec(encoding: str) -> codecs.CodecInfo:
     try:
         codec = codecs.lookup(encoding)
-    except (LookupError, ValueError):
+    except (LookupError, ValueError, TypeError):
         codec = None
     if codec is None or not getattr(codec, "_is_text_encoding", True):
         raise UsageError(f"there is no encoding {encoding!r}: use a name such as utf-8 or latin-1")
@@ -113,8 +117,8 @@ def _codec(encoding: str) -> codecs.CodecInfo:
 
 
 def _ascii_compatible(codec: codecs.CodecInfo) -> bool:
-    sample = "#(-_)|09 \t\r\n"
+    """Whether every ASCII byte means itself, wherever it stands: then bytes can be looked at."""
     try:
-        return codec.encode(sample)[0] == sample.encode("ascii")
-    except UnicodeError:
+        return all(codec.decode(bytes([byte]))[0] == chr(byte) for byte in range(128))
+    except (UnicodeError, AssertionError):
         return False

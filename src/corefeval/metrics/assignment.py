@@ -18,7 +18,8 @@ fulfil it where weights are equal: then one is taken and the other goes with the
 So edges are taken, rows and columns removed, until no edge fulfils the condition. On real data
 little is left: entities that exchanged mentions with each other. Whatever remains falls into
 connected components which are solved one by one: small ones by dynamic programming over subsets,
-larger ones by a sparse assignment solver.
+larger ones by a sparse assignment solver. (Where rounds take only few edges each, as along a chain
+of equal overlaps, the components are solved without waiting for the last round.)
 """
 
 from __future__ import annotations
@@ -27,8 +28,11 @@ import numpy as np
 
 from corefeval.model.arrays import BoolArray, FloatArray, IntArray, dense_ranks
 
-# A component whose smaller side has at most so many entities is enumerated: 2¹² subsets at most.
-ENUMERABLE = 12
+# A component is enumerated if that takes at most so many steps: edges times sets of columns.
+ENUMERABLE = 1 << 14
+# Rounds that take less than this share of the edges are not worth their cost; more of them keep
+# the sum over all rounds linear.
+_PROGRESS = 0.02
 
 Edge = tuple[int, int, float]
 
@@ -47,7 +51,7 @@ def heaviest_matching(rows: IntArray, columns: IntArray, weights: FloatArray) ->
         row, _ = dense_ranks(rows[left])
         column, _ = dense_ranks(columns[left])
         chosen = _dominant_edges(row, column, weights[left])
-        if not chosen.size:
+        if chosen.size < _PROGRESS * left.size:
             taken.append(left[_solve_components(row, column, weights[left])])
             break
         taken.append(left[chosen])
@@ -111,7 +115,7 @@ def _solve_components(row: IntArray, column: IntArray, weight: FloatArray) -> In
     for begin, end in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
         edges = list(zip(rows[begin:end], columns[begin:end], weights[begin:end], strict=True))
         n_rows, n_columns = len({edge[0] for edge in edges}), len({edge[1] for edge in edges})
-        if min(n_rows, n_columns) > ENUMERABLE:
+        if len(edges) << min(n_rows, n_columns) > ENUMERABLE:
             chosen = _solve_sparse(edges)
         elif n_rows < n_columns:
             chosen = _enumerate([(column, row, weight) for row, column, weight in edges])

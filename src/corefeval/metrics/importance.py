@@ -32,11 +32,15 @@ def importance_function(importance: Importance) -> ImportanceFunction:
     function = importance
 
     def checked(side: Side) -> FloatArray:
-        weights = np.asarray(function(side), dtype=np.float64)
-        if weights.shape != side.sizes.shape or not (weights >= 0).all():
+        try:
+            weights = np.asarray(function(side), dtype=np.float64)
+        except (TypeError, ValueError):
+            weights = np.empty((0, 0))
+        finite = bool((np.isfinite(weights) & (weights >= 0)).all())
+        if weights.shape != side.sizes.shape or not finite:
             raise UsageError(
-                f"the importance function returned {weights.shape} values for "
-                f"{side.sizes.size} entities: it must return one weight of at least 0 for each"
+                f"the importance function must return a number of at least 0 for each of "
+                f"{side.sizes.size} entities; it returned an array of shape {weights.shape}"
             )
         return weights
 

@@ -34,6 +34,12 @@ class Metric:
     name: str
     parameters: tuple[tuple[str, Value], ...] = ()
 
+    def __post_init__(self) -> None:
+        declaration = REGISTRY.get(self.name)
+        known = [parameter.name for parameter in declaration.parameters] if declaration else []
+        if declaration is None or any(key not in known for key, _ in self.parameters):
+            raise UsageError(f"there is no metric {self}: make metrics with Metric.of or .parse")
+
     @staticmethod
     def of(name: str, **parameters: object) -> Metric:
         """A metric from Python values: `Metric.of("lea", importance=my_function)`."""
@@ -109,9 +115,13 @@ def requested(metrics: str | Metric | Iterable[str | Metric]) -> list[Request]:
     >>> [str(request.metric) for request in requested("conll, lea")]
     ['muc', 'b3', 'ceafe', 'conll', 'lea']
     """
-    items = [metrics] if isinstance(metrics, str | Metric) else list(metrics)
+    items = [metrics] if isinstance(metrics, str | Metric) else metrics
+    if not isinstance(items, Iterable):
+        raise UsageError(f"metrics are names, Metric values or a list of them, not {items!r:.60}")
     found: dict[Metric, bool] = {}
     for item in items:
+        if not isinstance(item, str | Metric):
+            raise UsageError(f"a metric is a name or a Metric value, not {item!r:.60}")
         for name in split_list(item) if isinstance(item, str) else [item]:
             preset = presets().get(name.strip().lower()) if isinstance(name, str) else None
             for wanted in preset or (name,):
@@ -120,6 +130,10 @@ def requested(metrics: str | Metric | Iterable[str | Metric]) -> list[Request]:
                     found[part] = found.get(part, False) or preset is None
     if not found:
         raise UsageError("no metric was asked for")
+    texts = [str(metric) for metric in found]
+    for text in texts:
+        if texts.count(text) > 1:
+            raise UsageError(f"two metrics are written {text}: give their functions other names")
     return [Request(metric, by_name) for metric, by_name in found.items()]
 
 
@@ -144,6 +158,8 @@ def _find(name: str) -> Declaration:
     for declaration in REGISTRY.values():
         if spelling in map(_plain, (declaration.name, *declaration.aliases)):
             return declaration
+    if name.lower() in presets():
+        raise UsageError(f"{name!r} is a preset of several metrics, without parameters")
     known = [*REGISTRY, *presets()]
     close = difflib.get_close_matches(name.lower(), known, n=1)
     hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(known)}"

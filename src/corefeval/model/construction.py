@@ -51,6 +51,11 @@ def corpus_from_arrays(
         )
     documents = None if document is None else _integers("document", document, entities.size)
     highest = 0 if documents is None or not documents.size else int(documents.max())
+    if document_ids is None and highest > 10 * entities.size + 1000:
+        raise InputError(
+            f"there is a document {highest}, but only {entities.size} mentions",
+            fix="number documents from 0 without gaps, or give document_ids",
+        )
     if document_ids is None:
         single = documents is None
         identifiers = (
@@ -60,7 +65,8 @@ def corpus_from_arrays(
         )
     else:
         identifiers = tuple(
-            value if isinstance(value, DocumentId) else DocumentId(value) for value in document_ids
+            value if isinstance(value, DocumentId) else DocumentId(str(value))
+            for value in _iterate(document_ids, "document_ids is", "a list of ids")
         )
     _check_document_ids(identifiers)
     if entities.size and (
@@ -74,7 +80,9 @@ def corpus_from_arrays(
         start=starts,
         end=ends,
         head=None if head is None else _integers("head", head, entities.size),
-        features={key: np.asarray(values) for key, values in (features or {}).items()},
+        features={
+            key: _array(key, values, entities.size) for key, values in (features or {}).items()
+        },
         tokens=tokens,
         name=name,
     )
@@ -168,21 +176,24 @@ def corpus_from_entities(entities: object, *, name: str = "") -> Corpus:
 
 
 def _iterate(value: object, what: str, expected: str) -> Iterable[Any]:
-    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-        raise InputError(
-            f"{what} no list", found=f"{type(value).__name__} {value!r:.60}", expected=expected
-        )
-    return value
+    try:
+        if not isinstance(value, str | bytes | Mapping):
+            return iter(value)  # type: ignore[call-overload, no-any-return]
+    except TypeError:
+        pass
+    raise InputError(
+        f"{what} no list", found=f"{type(value).__name__} {value!r:.60}", expected=expected
+    )
 
 
 def _label(mention: Any, where: str) -> Hashable:
-    if isinstance(mention, list | np.ndarray):
-        mention = tuple(_label(part, where) for part in mention)
-    elif isinstance(mention, np.generic):
-        mention = mention.item()
     try:
+        if isinstance(mention, np.ndarray | np.generic):
+            mention = mention.tolist()
+        if isinstance(mention, list):
+            mention = _as_tuple(mention)
         hash(mention)
-    except TypeError:
+    except (TypeError, RecursionError):
         raise InputError(
             f"a mention of {where} cannot be compared with others",
             found=f"{type(mention).__name__} {mention!r:.60}",
@@ -191,12 +202,16 @@ def _label(mention: Any, where: str) -> Hashable:
     return mention  # type: ignore[no-any-return]
 
 
+def _as_tuple(values: list[Any]) -> tuple[Any, ...]:
+    return tuple(_as_tuple(value) if isinstance(value, list) else value for value in values)
+
+
 def _integers(name: str, values: ArrayLike, size: int | None = None) -> IntArray:
-    array = np.asarray(values)
-    if array.ndim != 1 or (array.size and not np.issubdtype(array.dtype, np.integer)):
+    array = _array(name, values)
+    if array.size and not np.issubdtype(array.dtype, np.integer):
         raise InputError(
             f"‘{name}’ is no list of whole numbers",
-            found=f"{array.ndim} dimensions of {array.dtype}",
+            found=f"values of type {array.dtype}",
             expected="one whole number per mention",
         )
     if size is not None and array.size != size:
@@ -206,6 +221,20 @@ def _integers(name: str, values: ArrayLike, size: int | None = None) -> IntArray
             expected=f"{size}, one per mention",
         )
     return array.astype(np.int64, copy=False)
+
+
+def _array(name: str, values: ArrayLike, size: int | None = None) -> NDArray[Any]:
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError):
+        array = np.empty((0, 0))
+    if array.ndim != 1 or (size is not None and array.size != size):
+        raise InputError(
+            f"‘{name}’ is no list with one value per mention",
+            found=f"{array.shape} values",
+            expected=f"{size} values" if size is not None else "one value per mention",
+        )
+    return array
 
 
 def _check_document_ids(identifiers: Sequence[DocumentId]) -> None:

@@ -73,6 +73,11 @@ class Corpus:
         return self.entity_document[self.mention_entity]
 
     @cached_property
+    def names(self) -> Sequence[str] | None:
+        """What the source calls the entities, where it calls them anything."""
+        return self.entity_names() if self.entity_names is not None else None
+
+    @cached_property
     def entity_sizes(self) -> IntArray:
         """The number of mentions of each entity."""
         return np.bincount(self.mention_entity, minlength=self.n_entities)

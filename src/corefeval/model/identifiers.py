@@ -18,4 +18,4 @@ class DocumentId(NamedTuple):
     part: int | None = None
 
     def __str__(self) -> str:
-        return self.name if self.part is None else f"{self.name}; part {self.part:03d}"
+        return self.name if self.part is None else f"{self.name}; part {self.part:0>3}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Self
 
 import numpy as np
@@ -61,9 +62,8 @@ class Tokens(ABC):
 
     def sentences(self, document: int) -> Iterator[range]:
         """The token positions of each sentence."""
-        starts = self.sentence_starts(document)
-        ends = [*starts[1:], int(self.counts[document])]
-        return (range(start, end) for start, end in zip(starts, ends, strict=True))
+        bounds = [*self.sentence_starts(document), int(self.counts[document])]
+        return (range(start, end) for start, end in pairwise(bounds))
 
     def first_difference(
         self, other: Tokens, documents: Sequence[int] | IntArray

@@ -98,7 +98,7 @@ class Entity:
     @property
     def name(self) -> str:
         """What the file calls the entity; its number where it has no name."""
-        names = self.document.entity_names
+        names = self.document.corpus.names
         return names[self.index] if names is not None else str(self.index)
 
     @property
@@ -138,11 +138,6 @@ class Document:
         rows = self.rows
         present = np.unique(self.corpus.mention_entity[rows.start : rows.stop])
         return [Entity(self, index) for index in present.tolist()]
-
-    @cached_property
-    def entity_names(self) -> Sequence[str] | None:
-        """The names of the corpus' entities, where the file has any."""
-        return self.corpus.entity_names() if self.corpus.entity_names is not None else None
 
     @property
     def n_tokens(self) -> int:

@@ -18,5 +18,10 @@ def render_csv(results: Sequence[Result], *, by_document: bool = False) -> str:
     for block in blocks(results, by_document):
         for row in block.rows:
             rates = (row.score.rates.get(rate, "") for rate in RATES)
-            writer.writerow((row.response, row.document, row.metric, *rates))
+            names = (_one_line(name) for name in (row.response, row.document, row.metric))
+            writer.writerow((*names, *rates))
     return stream.getvalue()
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.splitlines())

@@ -16,7 +16,6 @@ _SPECIAL = {
     "|": r"\textbar{}",
     "<": r"\textless{}",
     ">": r"\textgreater{}",
-    "\n": " ",
     **{character: "\\" + character for character in "&%$#_{}"},
 }
 
@@ -57,4 +56,4 @@ def _line(row: Row, several: bool, repeat: bool) -> str:
 
 
 def _escape(text: str) -> str:
-    return "".join(_SPECIAL.get(character, character) for character in text)
+    return "".join(_SPECIAL.get(character, character) for character in " ".join(text.split()))

@@ -35,4 +35,4 @@ def _line(row: Row, several: bool) -> str:
 
 
 def _escape(text: str) -> str:
-    return re.sub(r"([\\`*_{}\[\]<>()#+!|])", r"\\\1", text.replace("\n", " "))
+    return re.sub(r"([\\`*_{}\[\]<>()#+!|])", r"\\\1", " ".join(text.split()))

@@ -52,10 +52,9 @@ def blocks(results: Sequence[Result], by_document: bool) -> Iterator[Block]:
     yield _block(results, "", [result.scores for result in results])
     if not by_document:
         return
-    documents = [{document.id: document for document in result.documents} for result in results]
-    for identifier in documents[0]:
-        scores = [table[identifier].scores for table in documents if identifier in table]
-        yield _block(results, identifier, scores)
+    for index, identifier in enumerate(results[0].document_ids):
+        having = [r for r in results if r.document_ids[index : index + 1] == (identifier,)]
+        yield _block(having, identifier, [result.document(index).scores for result in having])
 
 
 def _block(

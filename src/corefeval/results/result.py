@@ -97,14 +97,17 @@ class Result:
             for metric, table in self.tables.items()
         }
 
-    def __getitem__(self, metric: str) -> Score:
-        """A metric's score, by any spelling of the metric."""
+    def __getitem__(self, metric: object) -> Score:
+        """A metric's score, by the metric or any spelling of it."""
         return self.scores[self._name(metric)]
 
-    def __contains__(self, metric: str) -> bool:
-        return self.spell(metric) in self.tables or metric in self.tables
+    def __contains__(self, metric: object) -> bool:
+        try:
+            return bool(self._name(metric))
+        except UsageError:
+            return False
 
-    def per_document_counts(self, metric: str) -> dict[str, Numbers]:
+    def per_document_counts(self, metric: object) -> dict[str, Numbers]:
         """A metric's counts: an array of documents for each."""
         return self.tables[self._name(metric)].columns()
 
@@ -113,8 +116,12 @@ class Result:
         """The scores of each document, on its own counts."""
         return [DocumentResult(self, index) for index in range(len(self.document_ids))]
 
-    def document(self, identifier: str) -> DocumentResult:
-        """One document's scores, by its id or by its name where only one document has it."""
+    def document(self, identifier: str | int) -> DocumentResult:
+        """One document's scores, by its index, its id, or a name that only one document has."""
+        if isinstance(identifier, int):
+            if not -len(self.document_ids) <= identifier < len(self.document_ids):
+                raise InputError(f"there is no document {identifier}")
+            return DocumentResult(self, identifier % len(self.document_ids))
         found = [
             index
             for index, candidate in enumerate(self.document_ids)
@@ -149,8 +156,9 @@ class Result:
         scores = ", ".join(f"{name} {100 * score.f1:.2f}" for name, score in self.scores.items())
         return f"<Result of {len(self.document_ids)} documents: {scores}>"
 
-    def _name(self, metric: str) -> str:
-        name = metric if metric in self.tables else self.spell(metric)
+    def _name(self, metric: object) -> str:
+        text = str(metric)
+        name = text if text in self.tables else self.spell(text)
         if name not in self.tables:
             raise UsageError(f"{metric!r} was not scored: there are {', '.join(self.tables)}")
         return name
@@ -191,7 +199,7 @@ class DocumentResult:
         """Every metric's score on this document alone."""
         return {metric: self[metric] for metric in self.result.metrics}
 
-    def __getitem__(self, metric: str) -> Score:
+    def __getitem__(self, metric: object) -> Score:
         result = self.result
         name = result._name(metric)
         rates = {key: values[self.index] for key, values in result._document_rates[name].items()}

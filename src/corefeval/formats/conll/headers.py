@@ -6,16 +6,15 @@ import re
 from dataclasses import dataclass, field
 
 from corefeval.diagnostics import InputError, excerpt
-from corefeval.formats.conll.lines import COMMENT, MARKED, UNMARKED, Lines, split_cells
+from corefeval.formats.conll.hash_lines import find_hash_tokens
+from corefeval.formats.conll.lines import Lines
 from corefeval.formats.source import Source
 from corefeval.model import DocumentId
 
 # Nearly all files write it just so; the other patterns are for the rest.
 _USUAL = re.compile(rb"#begin document \(([^()]+)\); part (\d{1,18})")
 _DOCUMENT_LINE = re.compile(rb"#\s*(begin|end)\s+document\b\s*(.*)", re.IGNORECASE | re.DOTALL)
-_NAME = re.compile(r"\((.*)\)\s*;?\s*(?:part\s+(\d{1,18}))?\s*", re.IGNORECASE | re.DOTALL)
-_BARE_NAME = re.compile(r"(.*?)\s*;?\s*(?:;\s*part\s+(\d{1,18}))?\s*", re.IGNORECASE | re.DOTALL)
-_COREFERENCE = re.compile(rb"[-_]|\|*(?:\([^()|]+\)?\|*|[^()|]+\)\|*)+")
+_PART = re.compile(r"[0-9]{1,18}")
 
 
 @dataclass(slots=True)
@@ -61,17 +60,23 @@ def read_outline(source: Source, lines: Lines, comments: list[int]) -> Outline:
             outline.begin.append(line)
             outline.end.append(len(lines.start))
             is_open = True
-    _find_hash_tokens(source, lines, maybe_tokens)
+    find_hash_tokens(source, lines, maybe_tokens, outline.begin, outline.end)
     return outline
 
 
 def _identifier(source: Source, text: bytes, line: int) -> DocumentId:
+    """Name and part from `(name); part 000`, where only the name must be there."""
     name = source.decode(text, line + 1).strip()
-    match = _NAME.fullmatch(name) or _BARE_NAME.fullmatch(name)
-    if match is None:
-        return DocumentId(name or source.stem)
-    part = int(match[2]) if match[2] else None
-    return DocumentId(match[1].strip() or source.stem, part)
+    part = None
+    words = name.rsplit(None, 1)
+    if len(words) == 2 and _PART.fullmatch(words[1]) and words[0].lower().endswith("part"):
+        before = words[0][: -len("part")].rstrip()
+        if before.endswith((";", ")")):
+            name, part = before, int(words[1])
+    name = name.removesuffix(";").rstrip()
+    if name.startswith("(") and name.endswith(")"):
+        name = name[1:-1].strip()
+    return DocumentId(name or source.stem, part)
 
 
 def _repeated(source: Source, identifier: DocumentId, first: int, again: int) -> InputError:
@@ -83,27 +88,3 @@ def _repeated(source: Source, identifier: DocumentId, first: int, again: int) ->
         expected="one document for each id and part",
         fix="rename or remove one of the two, or number them with ‘part’",
     )
-
-
-def _find_hash_tokens(source: Source, lines: Lines, candidates: list[int]) -> None:
-    """Tell tokens such as `# NN -` from comments: they look like the token line before them.
-
-    A comment line may be anything, so a token is a line with as many columns as the one before it
-    and a last cell that could be coreference.
-    """
-    for line in candidates:
-        cells = _cells(source, lines, line)
-        if (
-            len(cells) > 1
-            and _COREFERENCE.fullmatch(cells[-1])
-            and line
-            and lines.kind[line - 1] > COMMENT
-        ):
-            before = _cells(source, lines, line - 1)
-            if len(before) == len(cells):
-                lines.cell[line] = lines.end[line] - len(cells[-1])
-                lines.kind[line] = UNMARKED if cells[-1] in (b"-", b"_") else MARKED
-
-
-def _cells(source: Source, lines: Lines, line: int) -> list[bytes]:
-    return split_cells(source.data[lines.start[line] : lines.end[line]].tobytes())

@@ -17,7 +17,8 @@ NEWLINE, RETURN, HASH_BYTE = 10, 13, ord("#")
 BLANK, COMMENT, UNMARKED, MARKED, SPACED = range(5)
 
 _CHUNK = 1 << 20
-_TO_BLANKS = b" " * (BLANK_BYTE + 1) + bytes(range(BLANK_BYTE + 1, 256))
+BLANKS = bytes(range(BLANK_BYTE + 1))
+_TO_BLANKS = b" " * len(BLANKS) + bytes(range(len(BLANKS), 256))
 _PATIENCE = 16
 _WINDOW = 32  # longer cells are looked at one by one
 
@@ -34,7 +35,7 @@ class Lines:
 
 def split_lines(data: ByteArray) -> tuple[ByteArray, Lines]:
     """Find the lines of a file; the bytes come back with a final newline, and no lone returns."""
-    if data.size and data[-1] != NEWLINE:
+    if data.size and (data[-1] != NEWLINE or data.size == 1):
         data = np.append(data, np.uint8(NEWLINE))
     lines = _find_lines(data)
     if lines.end.size == 1 and (data == RETURN).any():  # an old Mac wrote returns alone
@@ -148,6 +149,6 @@ def _trim(data: ByteArray, start: IntArray, end: IntArray) -> IntArray:
         active = active[still]
     for line in active.tolist():  # a long run of blanks: let one line at a time be stripped
         text = data[start[line] : end[line]].tobytes()
-        stripped = text.rstrip(bytes(range(BLANK_BYTE + 1)))
+        stripped = text.rstrip(BLANKS)
         end[line] = start[line] + len(stripped)
     return end

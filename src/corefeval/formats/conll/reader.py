@@ -9,12 +9,14 @@ import numpy as np
 from corefeval.diagnostics import InputError, Notice, excerpt, plural
 from corefeval.formats.conll.brackets import match_brackets
 from corefeval.formats.conll.cells import Brackets, parse_cells
+from corefeval.formats.conll.empty_cells import rows_without_cell, with_trailing_blanks
+from corefeval.formats.conll.hash_lines import is_coreference
 from corefeval.formats.conll.headers import Outline, read_outline
 from corefeval.formats.conll.lines import COMMENT, MARKED, split_lines
 from corefeval.formats.conll.tokens import ConllTokens
 from corefeval.formats.source import Source
 from corefeval.model import Corpus
-from corefeval.model.arrays import IntArray, dense_ranks, ragged_arange
+from corefeval.model.arrays import IntArray, dense_ranks
 from corefeval.model.construction import textual_order
 
 CELL_EXAMPLES = "‘-’, ‘_’, nothing, or brackets such as ‘(12’, ‘12)’, ‘(12)’, ‘(3|(12)’"
@@ -50,6 +52,15 @@ class _Marks:
     entity: IntArray
     entity_document: IntArray
     closing: IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class _Mistakes:
+    """The first mistake as an error, and the tokens of all: unreadable, or without a partner."""
+
+    error: InputError
+    token: IntArray
+    unreadable: bool
 
 
 def _tokens_of_documents(
@@ -92,30 +103,33 @@ def _line_text(source: Source, line: int) -> str:
 def _read_marks(outline: Outline, tokens: ConllTokens, marked: IntArray) -> _Marks:
     """Read the coreference cells of the tokens that have one, and join their brackets.
 
-    Where coreference is left empty, the last text of a line is another column, which may look like
-    anything. What seems odd is therefore looked at again, with the columns counted, before it is
-    called a mistake.
+    Where coreference is left empty, the last text of a line is another column. What seems odd is
+    therefore looked at again, with the columns counted, before it is called a mistake.
     """
-    marks, error, odd = _try_to_read_marks(outline, tokens, marked)
-    if error is not None:
-        empty = _empty_cells(tokens, odd)
-        if not np.isin(odd, empty).any():
-            raise error
-        tokens.prefix_end[empty] = tokens.line_end[empty]
-        marks, error, _ = _try_to_read_marks(outline, tokens, np.setdiff1d(marked, empty))
-    if marks is None or error is not None:
-        raise error or InputError("no coreference could be read", file=tokens.source)
+    marks = _try_to_read_marks(outline, tokens, marked)
+    if isinstance(marks, _Mistakes) or with_trailing_blanks(tokens, marked).size:
+        odd, unreadable = marked[:0], False
+        if isinstance(marks, _Mistakes):
+            odd, unreadable = marks.token, marks.unreadable
+        empty = rows_without_cell(tokens, marked, odd, unreadable)
+        if empty.size:
+            tokens.prefix_end[empty] = tokens.line_end[empty]
+            marks = _try_to_read_marks(outline, tokens, np.setdiff1d(marked, empty))
+    if isinstance(marks, _Mistakes):
+        raise marks.error
     return marks
 
 
 def _try_to_read_marks(
     outline: Outline, tokens: ConllTokens, marked: IntArray
-) -> tuple[_Marks | None, InputError | None, IntArray]:
-    """The marks, or the first mistake and the tokens that seem mistaken."""
+) -> _Marks | _Mistakes:
     data = tokens.origin.data
     brackets, bad = parse_cells(data, tokens.prefix_end[marked], tokens.line_end[marked])
+    alone = np.flatnonzero(tokens.prefix_end[marked] == tokens.line_start[marked])
+    bad = np.union1d(bad, alone) if alone.size else bad
     if bad.size:
-        return None, _no_coreference_cell(tokens, int(marked[bad[0]])), marked[bad]
+        error = _no_coreference_cell(tokens, int(marked[bad[0]]))
+        return _Mistakes(error, marked[bad], unreadable=True)
     token = marked[brackets.cell]
     document = np.repeat(np.arange(len(outline.identifiers)), tokens.counts)[token]
     width = int(brackets.entity.max(initial=0)) + 1
@@ -123,24 +137,21 @@ def _try_to_read_marks(
     closing, unmatched = match_brackets(entity, brackets.opens, brackets.closes)
     if unmatched.size:
         error = _unmatched(outline, tokens, token, brackets, int(unmatched.min()))
-        return None, error, token[unmatched]
-    return _Marks(brackets, token, document, entity, codes // width, closing), None, token[:0]
-
-
-def _empty_cells(tokens: ConllTokens, odd: IntArray) -> IntArray:
-    """The tokens without a coreference cell in the documents of some odd tokens.
-
-    Their lines have a column less than the widest.
-    """
-    documents = np.unique(np.searchsorted(tokens.first, odd, side="right") - 1)
-    rows = ragged_arange(tokens.first[documents], tokens.counts[documents])
-    n_cells = tokens.n_cells(rows)
-    empty: IntArray = rows[n_cells == max(int(n_cells.max()), tokens.n_columns) - 1]
-    return empty
+        return _Mistakes(error, token[unmatched], unreadable=False)
+    return _Marks(brackets, token, document, entity, codes // width, closing)
 
 
 def _no_coreference_cell(tokens: ConllTokens, token: int) -> InputError:
     cells = tokens.cells(token)
+    if len(cells) == 1 and is_coreference(cells[0].encode()):
+        return InputError(
+            "there is coreference, but no token",
+            file=tokens.origin.file,
+            line=int(tokens.line_number[token]) + 1,
+            found=excerpt(cells[0]) + " as the only column",
+            expected="two columns or more, coreference in the last",
+            fix="put the token before its coreference",
+        )
     return InputError(
         "the last column is no coreference column",
         file=tokens.origin.file,

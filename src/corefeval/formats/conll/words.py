@@ -25,6 +25,7 @@ _ROWS_AT_ONCE = 1 << 13
 _WIDE, _NARROW = 64, 32
 _MAX_WINDOWS = 64
 _ONE = np.uint64(1)
+_DASHES = ord("-") ^ ord("_")
 
 
 def first_unequal_word(
@@ -58,12 +59,15 @@ def _surely_equal(
 ) -> bool:
     """Whether all lines are the same up to the coreference cell, as far as can be told fast.
 
-    Windows from the front, and one that ends where the text ends, cover each line.
+    Windows from the front, and one that ends where the text ends, cover each line. A last cell `-`
+    may also be the word of a line whose coreference is empty: it is not to be taken for `_`.
     """
     left, right = mine.line_start[my_rows], theirs.line_start[their_rows]
     length = mine.prefix_end[my_rows] - left
     width = min(int(length.min()), _WIDE) // 8 * 8
     if not width or (length != theirs.prefix_end[their_rows] - right).any():
+        return False
+    if ((mine.origin.data[left + length] ^ theirs.origin.data[right + length]) == _DASHES).any():
         return False
     my_view = windows(mine.origin.data, f"V{width}")
     their_view = windows(theirs.origin.data, f"V{width}")

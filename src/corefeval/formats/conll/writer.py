@@ -8,48 +8,63 @@ from itertools import pairwise
 from typing import IO
 
 from corefeval.diagnostics import InputError, Notice, plural
+from corefeval.formats.conll.tokens import COLUMNS, ConllTokens
 from corefeval.model import Corpus, Document, Mention
 
 _SAFE_NAME = re.compile(r"[^\s()|]+")
 
 
 def write_conll(corpus: Corpus, stream: IO[bytes]) -> tuple[Notice, ...]:
-    """Write all documents; says which mentions brackets could not express.
+    """Write all documents; says what could not be written as it is.
 
     Brackets of one entity close in the order last opened, first closed, so of two mentions of one
     entity that cross each other only the first can be written; a mention with gaps is written
-    with them filled.
+    with them filled. Names are one line without blanks at their ends, parts are numbers.
     """
-    if corpus.labels is not None:
+    if corpus.labels is not None or not corpus.documents:
         raise InputError(
-            "plain Python mentions have no token positions, so they cannot be written as CoNLL",
+            "plain Python mentions have no token positions, so they cannot be written as CoNLL"
+            if corpus.labels is not None
+            else "a corpus without documents cannot be written as CoNLL",
             fix="make the corpus with corpus_from_arrays",
         )
-    crossing = 0
+    crossing = renamed = 0
     for document in corpus:
         text, left_out = _document_text(document)
         crossing += left_out
-        stream.write(text.encode())
+        renamed += _header(document) != tuple(document.id) or not document.id.name
+        stream.write(text.encode(errors="backslashreplace"))
     gapped = len(set(corpus.gaps[:, 0].tolist()))
-    notices = []
-    if crossing:
-        message = (
-            f"{plural(crossing, 'mention')} left out: crossing another one of the same entity, "
-            "which CoNLL brackets cannot express"
-        )
-        notices.append(Notice("crossing-mentions", message, crossing))
-    if gapped:
-        message = f"{plural(gapped, 'mention')} with gaps written as one span, gaps filled"
-        notices.append(Notice("discontinuous-mentions", message, gapped))
-    return tuple(notices)
+    told = {
+        "crossing-mentions": (
+            crossing,
+            "mention",
+            "left out: crossing another one of the same entity, which brackets cannot express",
+        ),
+        "discontinuous-mentions": (gapped, "mention", "with gaps written as one span"),
+        "document-names": (renamed, "document", "whose name CoNLL cannot carry as it is"),
+    }
+    return tuple(
+        Notice(kind, f"{plural(count, noun)} {what}", count)
+        for kind, (count, noun, what) in told.items()
+        if count
+    )
+
+
+def _header(document: Document) -> tuple[str, int | None]:
+    """Name and part as the file can carry them."""
+    name, part = document.id
+    plain = " ".join(str(name).split())
+    return plain, part if isinstance(part, int) and part >= 0 else None
 
 
 def _document_text(document: Document) -> tuple[str, int]:
     mentions, left_out = _without_crossings(document.mentions)
     cells = _cells(document, mentions)
     rows, sentence_starts = _rows(document, mentions)
-    part = "" if document.id.part is None else f" part {document.id.part:03d}"
-    lines = [f"#begin document ({document.id.name});{part}"]
+    name, number = _header(document)
+    part = "" if number is None else f" part {number:03d}"
+    lines = [f"#begin document ({name});{part}"]
     for position, row in enumerate(rows):
         if position and position in sentence_starts:
             lines.append("")
@@ -58,34 +73,32 @@ def _document_text(document: Document) -> tuple[str, int]:
 
 
 def _rows(document: Document, mentions: list[Mention]) -> tuple[list[list[str]], set[int]]:
-    """The columns before coreference: those of the file, or as many as are known."""
+    """The columns before coreference, and where sentences begin."""
     tokens = document.corpus.tokens
     if tokens is None:
         n_tokens = max((mention.end for mention in mentions), default=0)
-        columns, sentence_starts = {}, [0]
-    else:
-        n_tokens = int(tokens.counts[document.index])
-        columns = {name: tokens.column(document.index, name) for name in tokens.columns}
-        sentence_starts = tokens.sentence_starts(document.index)
-    from corefeval.formats.conll.tokens import COLUMNS, ConllTokens
-
+        return _made_up_rows(document, {}, n_tokens, [0]), set()
+    sentence_starts = tokens.sentence_starts(document.index)
     if isinstance(tokens, ConllTokens):
-        width = range(1, tokens.n_columns)
-        cells = [tokens.column(document.index, number) for number in width]
-        return [[cell or "-" for cell in row] for row in zip(*cells, strict=True)], set(
-            sentence_starts
-        )
-    identifier = re.sub(r"\s", "_", document.id.name) or "-"
+        return tokens.rows_before_coreference(document.index), set(sentence_starts)
+    columns = {name: tokens.column(document.index, name) for name in tokens.columns}
+    n_tokens = int(tokens.counts[document.index])
+    return _made_up_rows(document, columns, n_tokens, sentence_starts), set(sentence_starts)
+
+
+def _made_up_rows(
+    document: Document, columns: dict[str, list[str]], n_tokens: int, sentence_starts: list[int]
+) -> list[list[str]]:
+    """Document, part and number, and as many further columns as are known."""
+    identifier = re.sub(r"\s|^#", "_", str(document.id.name)) or "-"
     part = str(document.id.part or 0)
-    wanted = [name for name in COLUMNS if name in columns]
-    last = max((COLUMNS[name] for name in wanted), default=3)
-    empty = ["-"] * n_tokens
-    blocks = [columns.get(name, empty) for name, number in COLUMNS.items() if 3 < number <= last]
-    numbers = _numbers(n_tokens, sentence_starts)
+    last = max((COLUMNS[name] for name in columns if name in COLUMNS), default=3)
+    nothing = ["-"] * n_tokens
+    blocks = [columns.get(name, nothing) for name, number in COLUMNS.items() if 3 < number <= last]
     return [
         [identifier, part, number, *(block[position] for block in blocks)]
-        for position, number in enumerate(numbers)
-    ], set(sentence_starts)
+        for position, number in enumerate(_numbers(n_tokens, sentence_starts))
+    ]
 
 
 def _numbers(n_tokens: int, sentence_starts: list[int]) -> list[str]:
