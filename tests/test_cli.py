@@ -199,3 +199,31 @@ def test_file_names_that_are_no_text(run, tmp_path):
     target = tmp_path / "scores.json"
     assert run("score", KEY, path, "-f", "json", "-o", target)[0] == 0
     assert json.loads(target.read_text())["responses"][0]["name"] == "bad\udcff.conll"
+
+
+def test_misspelt_options_get_a_suggestion(run):
+    status, _, err = run("score", KEY, EAGER, "--metric", "muc")
+    assert (status, err) == (2, "error: there is no option --metric: did you mean --metrics?\n")
+
+
+def test_an_input_is_never_overwritten(run, tmp_path):
+    path = tmp_path / "response.conll"
+    path.write_bytes(Path(EAGER).read_bytes())
+    assert run("score", KEY, path, "-o", path)[0] == 2
+    assert path.read_bytes() == Path(EAGER).read_bytes()
+
+
+def test_labels_are_told_apart(run):
+    assert run("score", KEY, f"a={EAGER}", f"a={CAUTIOUS}")[0] == 2
+
+
+def test_one_metric_explained(run):
+    status, out, _ = run("metrics", "B-cubed")
+    assert status == 0
+    assert out.startswith("b3 ")
+    assert "Vilain" not in out
+
+
+def test_what_the_official_form_leaves_out_is_said(run):
+    err = run("score", KEY, CAUTIOUS, "-f", "conll", "-m", "lea,lea(importance=one)")[2]
+    assert "not in the official scorer's form: lea(importance=one)" in err

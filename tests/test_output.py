@@ -107,9 +107,10 @@ def test_the_best_is_bold(results):
 
 
 def test_markdown_rows_have_one_cell_per_column(awkward):
-    for line in render(awkward, format="markdown").splitlines():
-        if line.startswith("|"):
-            assert len(re.findall(r"(?<!\\)\|", line)) == 6
+    for some, cells in ((awkward, 1 + 7 * 3 + 1), (awkward[:1], 4)):
+        for line in render(some, format="markdown").splitlines():
+            if line.startswith("|"):
+                assert len(re.findall(r"(?<!\\)\|", line)) == cells + 1
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")

@@ -66,7 +66,8 @@ def test_another_number_of_tokens(conll):
         corefeval.score(key, response)
     assert "2 tokens" in str(caught.value)
     assert "3 tokens as in the key" in str(caught.value)
-    assert "the first 2 are the same" in str(caught.value)
+    assert "cut short" in str(caught.value)
+    assert caught.value.line == 3
     assert corefeval.score(key, response, ignore_tokens=True)["mentions"].recall == 0.5
 
 
@@ -79,7 +80,12 @@ def test_other_words(conll):
     assert "token 1 is ‘und’" in str(error)
     assert "‘and’ as on line 8 of" in str(error)
     assert "--ignore-tokens" in str(error)
-    assert corefeval.score(key, response, ignore_tokens=True)["conll"].f1 == 1.0
+    ignored = corefeval.score(key, response, ignore_tokens=True)
+    assert ignored["conll"].f1 == 1.0
+    assert [(notice.kind, notice.items) for notice in ignored.notices] == [
+        ("other-tokens", ("a; part 000",))
+    ]
+    assert "tokens:ignored" in ignored.signature
 
 
 def test_other_tags_are_no_difference(conll):
@@ -209,3 +215,44 @@ def test_a_dash_is_a_word_where_coreference_is_empty(conll):
 def test_the_glob_is_text():
     with pytest.raises(corefeval.UsageError, match="is a glob"):
         corefeval.score([["a"]], [["a"]], documents=5)
+
+
+@pytest.mark.parametrize(
+    ("key", "response", "paired"),
+    [
+        (["x; part 000"], ["x_0"], True),
+        (["x_0"], ["x; part 000"], True),
+        (["x; part 000"], ["x"], True),
+        (["x"], ["x; part 007"], True),
+        (["x; part 000", "x; part 001"], ["x_1", "x_0"], True),
+        (["x; part 000", "x; part 001"], ["x"], False),
+        (["x; part 000"], ["x; part 001"], False),
+        (["x_0"], ["x_1"], False),
+    ],
+)
+def test_ids_pair_across_spellings(key, response, paired):
+    corpora = [{name: [["a", "b"]] for name in names} for names in (key, response)]
+    if paired:
+        assert corefeval.score(*corpora)["muc"].f1 == 1.0
+    else:
+        with pytest.raises(PairingError):
+            corefeval.score(*corpora)
+
+
+def test_a_response_without_mentions_is_noticed():
+    result = corefeval.score([["a", "b"]], [])
+    assert [notice.kind for notice in result.notices] == ["no-mentions"]
+
+
+def test_a_list_of_documents_is_no_document():
+    with pytest.raises(InputError, match="mapping from document ids"):
+        corefeval.score([[["a", "b"], ["c"]], [["d"]]], [["a"]])
+
+
+def test_documents_can_be_scored_alone(conll):
+    key, response = corefeval.read(conll(A + B)), corefeval.read(conll(B + A))
+    assert corefeval.score(key["a"], response["a"])["conll"].f1 == 1.0
+    assert "a" in key
+    assert "z" not in key
+    with pytest.raises(InputError, match="did you mean"):
+        key["a; part 00"]

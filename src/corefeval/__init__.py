@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         corpus_from_arrays,
         corpus_from_entities,
     )
+    from corefeval.output import render
     from corefeval.results import Result, Score
 
 # Names are imported when they are first used, so that `import corefeval` and `corefeval --help`
@@ -59,6 +60,7 @@ _HOMES = {
         "corpus_from_arrays",
         "corpus_from_entities",
     ),
+    "corefeval.output": ("render",),
     "corefeval.results": ("Result", "Score"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -85,6 +87,7 @@ __all__ = [
     "example",
     "read",
     "register",
+    "render",
     "score",
     "write",
 ]

@@ -70,12 +70,14 @@ class UndefinedRateError(CorefEvalError, AttributeError):
 class Notice:
     """Something that was dropped, missing, skipped or repaired on the way to a score.
 
-    `kind` is stable, for programs; `message` is for people; `count` says how many.
+    `kind` is stable, for programs; `message` is for people; `count` says how many, and `items`
+    which, where they have names.
     """
 
     kind: str
     message: str
     count: int = 1
+    items: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return self.message
@@ -84,11 +86,7 @@ class Notice:
 def excerpt(text: str, limit: int = 60) -> str:
     """Quote foreign text for a message: printable, and short enough to read."""
     shown = text if len(text) <= limit else text[: limit - 1] + "…"
-    return (
-        f"‘{shown.encode('unicode_escape').decode('ascii')}’"
-        if not shown.isprintable()
-        else f"‘{shown}’"
-    )
+    return "‘" + "".join(c if c.isprintable() else ascii(c)[1:-1] for c in shown) + "’"
 
 
 def plural(count: int, noun: str) -> str:

@@ -16,7 +16,7 @@ from corefeval.formats import read, read_ahead
 from corefeval.matching import match_exactly
 from corefeval.metrics import Metric, canonical, requested
 from corefeval.metrics.metric import DEFAULT_PRESET, Request
-from corefeval.model import Corpus, corpus_from_entities
+from corefeval.model import Corpus, Document, corpus_from_entities
 from corefeval.model.identity import mention_codes
 from corefeval.pairing import (
     Duplicates,
@@ -52,9 +52,10 @@ def score(
     lists is a corpus.
 
     `metrics` are names with parameters in parentheses, `Metric` values, or presets (`standard`,
-    `all`). `singletons="drop"` leaves out entities of one mention on both sides; `duplicates`
-    says which of repeated mentions stays; `aggregate="macro"` makes means over documents;
-    `documents` is a glob of document ids; `ignore_tokens` allows the texts to differ.
+    `all`). `singletons` ("keep" or "drop"): whether entities of one mention take part, on both
+    sides. `duplicates` ("first", "last" or "error"): which of repeated mentions stays.
+    `aggregate` ("micro" or "macro"): rates of summed counts, or means over documents. `documents`
+    is a glob of document ids; `ignore_tokens` allows the texts to differ.
 
     >>> result = score([["a", "b", "c"]], [["a", "b"], ["c"]], metrics="muc, b3")
     >>> result["muc"].recall, result["b3"].precision
@@ -79,6 +80,7 @@ def score(
     tables, skipped = _count(alignment, wanted)
     settings = {"match": "exact", "singletons": singletons, "duplicates": duplicates}
     settings |= {"documents": documents} if documents is not None else {}
+    settings |= {"tokens": "ignored"} if ignore_tokens else {}
     settings |= {"aggregate": aggregate, "version": __version__}
     return Result(
         tables=tables,
@@ -105,6 +107,8 @@ def as_corpus(
     """A corpus from whatever stands for one."""
     if isinstance(source, Corpus):
         return source
+    if isinstance(source, Document):
+        return source.corpus.select_documents(np.array([source.index]))
     if isinstance(source, str | os.PathLike):
         return read(source, format=format, encoding=encoding)
     return corpus_from_entities(source, name=name)

@@ -9,30 +9,38 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from corefeval.metrics import REGISTRY, Declaration, presets
+from corefeval.metrics import REGISTRY, Declaration, Metric, presets
 
 
-def metrics(*, format: Annotated[Literal["text", "json"], Parameter(alias="-f")] = "text") -> None:
-    """List every metric with its definition and paper.
+def metrics(
+    *names: str, format: Annotated[Literal["text", "json"], Parameter(alias="-f")] = "text"
+) -> None:
+    """List metrics with their definitions and papers: all of them, or those that are named.
 
     Parameters
     ----------
+    names
+        Metrics, in any spelling.
     format
         How to print.
     """
-    text = _as_json() if format == "json" else _as_text()
-    sys.stdout.write(text)
+    chosen = [Metric.parse(name).declaration for name in names] or list(REGISTRY.values())
+    if format == "json":
+        sys.stdout.write(_as_json(chosen))
+        return
+    sys.stdout.write("\n".join(_entry(declaration) for declaration in chosen) + "\n")
+    if not names:
+        sys.stdout.write(_presets())
 
 
-def _as_text() -> str:
-    parts = [_entry(declaration) for declaration in REGISTRY.values()]
-    lists = [f"{name:10}{', '.join(members)}" for name, members in presets().items()]
-    return "\n".join((*parts, "Presets", *(f"  {line}" for line in lists))) + "\n"
+def _presets() -> str:
+    lists = [f"{name:8}{', '.join(members)}" for name, members in presets().items()]
+    return "\n".join(("Presets", *(f"  {line}" for line in lists))) + "\n"
 
 
 def _entry(declaration: Declaration) -> str:
     lines = [f"{declaration.name:10}{declaration.summary}"]
-    lines += textwrap.wrap(declaration.definition, 76)
+    lines += textwrap.wrap(declaration.definition, 68)
     for parameter in declaration.parameters:
         choices = f": {' | '.join(parameter.choices)}" if parameter.choices else ""
         lines.append(f"{parameter.name}={parameter.default}  {parameter.summary}{choices}")
@@ -42,7 +50,7 @@ def _entry(declaration: Declaration) -> str:
     return "\n".join((lines[0], *(f"          {line}" for line in lines[1:]), ""))
 
 
-def _as_json() -> str:
+def _as_json(chosen: list[Declaration]) -> str:
     entries = [
         {
             "name": declaration.name,
@@ -62,7 +70,7 @@ def _as_json() -> str:
                 for parameter in declaration.parameters
             ],
         }
-        for declaration in REGISTRY.values()
+        for declaration in chosen
     ]
     return (
         json.dumps({"metrics": entries, "presets": presets()}, ensure_ascii=False, indent=2) + "\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,12 +22,21 @@ T = TypeVar("T")
 _LONG_WORK = 30_000_000  # bytes; below that a progress bar would only flicker
 
 
+_OPTIONS = (
+    *("--metrics", "--by-document", "--format", "--output", "--singletons", "--duplicates"),
+    *("--aggregate", "--documents", "--ignore-tokens", "--key-format", "--response-format"),
+    *("--encoding", "--quiet", "--help"),
+)
+
+
 def _no_option(_: object, value: object) -> None:
     """Refuse a misspelt option where a file is expected; a lone hyphen is standard input."""
     values = value if isinstance(value, tuple) else (value,)
     for text in values:
         if isinstance(text, str) and text.startswith("-") and text != "-":
-            raise ValueError(f"there is no option {text}")
+            close = difflib.get_close_matches(text, _OPTIONS, n=1)
+            hint = f": did you mean {close[0]}?" if close else ", see corefeval score --help"
+            raise UsageError(f"there is no option {text}{hint}")
 
 
 _FILE = partial(Parameter, allow_leading_hyphen=True, validator=_no_option)
@@ -85,9 +95,9 @@ def score(
     ignore_tokens
         Go on where the response's tokens are not the key's.
     key_format
-        The key's format, if it is not to be told by its content.
+        The key's format (conll), if it is not to be told by its content.
     response_format
-        The responses' format, if it is not to be told by their content.
+        The responses' format (conll), if it is not to be told by their content.
     encoding
         The files' character encoding.
     quiet
@@ -102,8 +112,13 @@ def score(
     labelled = [_label(argument) for argument in (response, *more)]
     if [key, *(path for _, path in labelled)].count("-") > 1:
         raise UsageError("standard input (-) can be read only once")
+    labels = [label for label, _ in labelled if label]
+    if len(set(labels)) < len(labels):
+        raise UsageError(f"two responses are called {max(labels, key=labels.count)!r}")
     names = _names(labelled)
     paths = [key, *(path for _, path in labelled)]
+    if output is not None and any(_same_file(output, path) for path in paths):
+        raise UsageError(f"the output would overwrite an input: {output}")
     formats = [key_format, *[response_format] * len(labelled)]
     corpora = read_ahead(
         [
@@ -128,12 +143,18 @@ def score(
     _print(results, format, by_document, output)
     if not quiet:
         _print_notices(results)
+        if format == "conll":
+            _print_left_out(results[0])
 
 
 def _score(key: object, response: object, **options: object) -> Result:
     from corefeval.evaluation import score
 
     return score(key, response, **options)  # type: ignore[arg-type]
+
+
+def _same_file(one: str, other: str) -> bool:
+    return os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)
 
 
 def _label(argument: str) -> tuple[str | None, str]:
@@ -191,6 +212,14 @@ def _print(
     except OSError as error:
         message = f"the output cannot be written: {error.strerror or error}"
         raise InputError(message, file=output) from None
+
+
+def _print_left_out(result: Result) -> None:
+    from corefeval.output.conll import NAMES
+
+    left_out = [name for name in result.metrics if name not in (*NAMES, "mentions", "conll")]
+    if left_out:
+        sys.stderr.write(f"note: not in the official scorer's form: {', '.join(left_out)}\n")
 
 
 def _print_notices(results: Sequence[Result]) -> None:

@@ -5,10 +5,12 @@ Only what detection needs is here; readers and writers are imported when a file 
 
 from __future__ import annotations
 
+import gzip
 import importlib
 import io
 import os
 import re
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
@@ -95,7 +97,10 @@ def read_ahead(jobs: Sequence[Callable[[], Corpus]]) -> Iterator[Corpus]:
 def write(
     corpus: Corpus, target: str | os.PathLike[str] | IO[bytes], *, format: str = "conll"
 ) -> tuple[Notice, ...]:
-    """Write a corpus to a file or binary stream; what the format cannot carry comes back."""
+    """Write a corpus to a file or binary stream; what the format cannot carry comes back.
+
+    A path that ends in `.gz` is packed; `-` is standard output.
+    """
     from corefeval.model import Corpus
 
     if not isinstance(corpus, Corpus):
@@ -104,12 +109,19 @@ def write(
         raise UsageError(f"a corpus is written to a path or a binary stream, not {target!r:.60}")
     buffer = io.BytesIO()
     notices: tuple[Notice, ...] = _load(_named(format).writer)(corpus, buffer)
+    data = buffer.getvalue()
     if not isinstance(target, str | os.PathLike):
-        target.write(buffer.getvalue())
+        try:
+            target.write(data)
+        except TypeError:
+            raise UsageError("a corpus is written as bytes: use a binary stream") from None
+        return notices
+    if os.fspath(target) == "-":
+        sys.stdout.buffer.write(data)
         return notices
     try:
         with open(target, "wb") as stream:
-            stream.write(buffer.getvalue())
+            stream.write(gzip.compress(data) if str(target).endswith(".gz") else data)
     except OSError as error:
         raise InputError(
             f"the file cannot be written: {error.strerror}", file=os.fspath(target)

@@ -65,7 +65,7 @@ def corpus_from_arrays(
         )
     else:
         identifiers = tuple(
-            value if isinstance(value, DocumentId) else DocumentId(str(value))
+            value if isinstance(value, DocumentId) else DocumentId.parse(str(value))
             for value in _iterate(document_ids, "document_ids is", "a list of ids")
         )
     _check_document_ids(identifiers)
@@ -142,8 +142,8 @@ def assemble(
 def corpus_from_entities(entities: object, *, name: str = "") -> Corpus:
     """A corpus from plain Python: entities of one document, or a mapping from document ids to them.
 
-    An entity is an iterable of hashable mentions in textual order (lists, as JSON has them, count
-    as tuples).
+    An entity is an iterable of hashable mentions in textual order (lists of two or three numbers,
+    as JSON has them, count as tuples).
 
     >>> corpus = corpus_from_entities({"essay": [["Ada", "she"], ["it"]]})
     >>> [[m.text for m in entity.mentions] for entity in corpus["essay"].entities]
@@ -151,14 +151,15 @@ def corpus_from_entities(entities: object, *, name: str = "") -> Corpus:
     """
     documents = entities if isinstance(entities, Mapping) else {"": entities}
     identifiers = tuple(
-        key if isinstance(key, DocumentId) else DocumentId(str(key)) for key in documents
+        key if isinstance(key, DocumentId) else DocumentId.parse(str(key)) for key in documents
     )
     _check_document_ids(identifiers)
     entity_document: list[int] = []
     mention_entity: list[int] = []
     labels: list[Hashable] = []
     for index, document in enumerate(documents.values()):
-        where = f"document {identifiers[index].name!r}" if identifiers[index].name else "the input"
+        side = f"the {name}" if name else "the input"
+        where = f"document {identifiers[index].name!r}" if identifiers[index].name else side
         for mentions in _iterate(document, f"{where} is", "a list of entities"):
             members = _iterate(mentions, f"an entity of {where} is", "a list of mentions")
             found = [_label(mention, where) for mention in members]
@@ -191,19 +192,23 @@ def _label(mention: Any, where: str) -> Hashable:
         if isinstance(mention, np.ndarray | np.generic):
             mention = mention.tolist()
         if isinstance(mention, list):
-            mention = _as_tuple(mention)
+            mention = _span(mention)
         hash(mention)
     except (TypeError, RecursionError):
         raise InputError(
             f"a mention of {where} cannot be compared with others",
             found=f"{type(mention).__name__} {mention!r:.60}",
             expected="a hashable value: a number, a string, a tuple such as (start, end)",
+            fix="if this is a list of documents, make it a mapping from document ids to entities",
         ) from None
     return mention  # type: ignore[no-any-return]
 
 
-def _as_tuple(values: list[Any]) -> tuple[Any, ...]:
-    return tuple(_as_tuple(value) if isinstance(value, list) else value for value in values)
+def _span(values: list[Any]) -> tuple[int, ...]:
+    """Two or three numbers in a list, as JSON has them: (start, end), (sentence, start, end)."""
+    if len(values) not in (2, 3) or not all(isinstance(value, int) for value in values):
+        raise TypeError
+    return tuple(values)
 
 
 def _integers(name: str, values: ArrayLike, size: int | None = None) -> IntArray:

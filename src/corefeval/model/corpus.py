@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -10,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from corefeval.diagnostics import InputError, Notice
+from corefeval.diagnostics import InputError, Notice, excerpt, plural
 from corefeval.model.arrays import BoolArray, IntArray, ragged_arange
 from corefeval.model.identifiers import DocumentId
 from corefeval.model.tokens import Tokens
@@ -51,8 +52,8 @@ class Corpus:
 
     def __repr__(self) -> str:
         return (
-            f"<Corpus {self.name!r}: {len(self.documents)} documents, "
-            f"{self.n_entities} entities, {self.n_mentions} mentions>"
+            f"<Corpus {self.name!r}: {plural(len(self.documents), 'document')}, "
+            f"{plural(self.n_entities, 'entity')}, {plural(self.n_mentions, 'mention')}>"
         )
 
     @property
@@ -148,6 +149,12 @@ class Corpus:
     def __len__(self) -> int:
         return len(self.documents)
 
+    def __contains__(self, key: object) -> bool:
+        try:
+            return self.document_index(key) >= 0  # type: ignore[arg-type]
+        except InputError:
+            return False
+
     def __iter__(self) -> Iterator[Document]:
         return (Document(self, index) for index in range(len(self.documents)))
 
@@ -179,11 +186,13 @@ def find_document(
     ]
     if len(matches) == 1:
         return matches[0]
+    if matches:
+        parts = ", ".join(excerpt(str(documents[index])) for index in matches[:3])
+        raise InputError(f"{len(matches)} documents are called {key!r}", fix=f"say which: {parts}")
+    close = difflib.get_close_matches(str(key), [str(d) for d in documents[:5000]], n=1)
     raise InputError(
-        f"there is no document {key!r}"
-        if not matches
-        else f"{len(matches)} documents are called {key!r}",
-        fix="use one of the ids in `documents`, or an index",
+        f"there is no document {key!r}",
+        fix=f"did you mean {excerpt(close[0])}?" if close else "use one of `documents`",
     )
 
 

@@ -17,5 +17,17 @@ class DocumentId(NamedTuple):
     name: str
     part: int | None = None
 
+    @staticmethod
+    def parse(text: str) -> DocumentId:
+        """An id from its text: `bc/cctv_0000; part 001`, or a name without a part.
+
+        >>> DocumentId.parse("bc/cctv_0000; part 001")
+        DocumentId(name='bc/cctv_0000', part=1)
+        """
+        name, _, part = text.rpartition("; part ")
+        if name and part.isascii() and part.isdigit() and len(part) < 19:
+            return DocumentId(name, int(part))
+        return DocumentId(text)
+
     def __str__(self) -> str:
         return self.name if self.part is None else f"{self.name}; part {self.part:0>3}"

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corefeval.diagnostics import InputError
+from corefeval.diagnostics import InputError, plural
 from corefeval.model.arrays import IntArray
 from corefeval.model.identifiers import DocumentId
 from corefeval.model.tokens import Tokens
@@ -19,12 +19,18 @@ if TYPE_CHECKING:
     from corefeval.model.corpus import Corpus
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Mention:
     """One mention: its token positions, or its label in a corpus of plain Python mentions."""
 
     document: Document
     row: int
+
+    def __repr__(self) -> str:
+        if self.label is not None:
+            return f"<Mention {self.label!r}>"
+        has_words = "word" in self.document.columns
+        return f"<Mention {self.start}:{self.end}{f' {self.text!r}' if has_words else ''}>"
 
     @property
     def label(self) -> Hashable | None:
@@ -41,6 +47,11 @@ class Mention:
     def end(self) -> int:
         """The position after the last token in the document."""
         return int(self._positions()[1][self.row])
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """Start and end (exclusive)."""
+        return self.start, self.end
 
     @property
     def positions(self) -> tuple[int, ...]:
@@ -88,12 +99,21 @@ class Mention:
         return corpus.mention_start, corpus.mention_end
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Entity:
     """One entity: its mentions in textual order."""
 
     document: Document
     index: int
+
+    def __repr__(self) -> str:
+        return f"<Entity {self.name}: {self.mentions}>"
+
+    def __len__(self) -> int:
+        return int(self.document.corpus.entity_sizes[self.index])
+
+    def __iter__(self) -> Iterator[Mention]:
+        return iter(self.mentions)
 
     @property
     def name(self) -> str:
@@ -109,12 +129,16 @@ class Entity:
         return [Mention(self.document, rows.start + row) for row in found.tolist()]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Document:
     """One document of a corpus: sentences, tokens, entities, mentions."""
 
     corpus: Corpus
     index: int
+
+    def __repr__(self) -> str:
+        counts = plural(len(self.entities), "entity"), plural(len(self.rows), "mention")
+        return f"<Document {str(self.id)!r}: {', '.join(counts)}>"
 
     @property
     def id(self) -> DocumentId:

@@ -6,20 +6,20 @@ import csv
 import io
 from collections.abc import Sequence
 
-from corefeval.output.rows import RATES, blocks
+from corefeval.output.tables import RATES, scores
 from corefeval.results import Result
 
 
 def render_csv(results: Sequence[Result], *, by_document: bool = False) -> str:
-    """Columns response, document (empty for all together), metric, recall, precision, f1."""
+    """Columns response, document (empty for all together), metric, the rates, signature."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(("response", "document", "metric", *RATES))
-    for block in blocks(results, by_document):
-        for row in block.rows:
-            rates = (row.score.rates.get(rate, "") for rate in RATES)
-            names = (_one_line(name) for name in (row.response, row.document, row.metric))
-            writer.writerow((*names, *rates))
+    writer.writerow(("response", "document", "metric", *RATES, "signature"))
+    for result, document, table in scores(results, by_document):
+        names = _one_line(result.response), _one_line(document)
+        for metric, score in table.items():
+            rates = (score.rates.get(rate, "") for rate in RATES)
+            writer.writerow((*names, metric, *rates, score.signature))
     return stream.getvalue()
 
 

@@ -28,7 +28,12 @@ def _response(result: Result) -> dict[str, object]:
             {"id": document.id, "scores": _scores(document.scores)} for document in result.documents
         ],
         "notices": [
-            {"kind": notice.kind, "message": notice.message, "count": notice.count}
+            {
+                "kind": notice.kind,
+                "message": notice.message,
+                "count": notice.count,
+                **({"items": list(notice.items)} if notice.items else {}),
+            }
             for notice in result.notices
         ],
     }

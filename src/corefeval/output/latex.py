@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from itertools import groupby
 
-from corefeval.output.rows import HEADINGS, Block, Row, blocks
+from corefeval.output.tables import (
+    Cell,
+    Column,
+    Table,
+    document_table,
+    metric_table,
+    system_table,
+)
 from corefeval.results import Result
 
 _SPECIAL = {
@@ -21,39 +30,43 @@ _SPECIAL = {
 
 
 def render_latex(results: Sequence[Result], *, by_document: bool = False) -> str:
-    """A tabular of percentages (needs the package booktabs), the best F1 in bold."""
+    """A tabular of percentages, the best F1 of several responses in bold."""
+    tables = [system_table(results) if len(results) > 1 else metric_table(results)]
+    tables += [document_table(results)] if by_document else []
     signatures = dict.fromkeys(result.signature for result in results)
-    comments = [f"% {' '.join(signature.split())}" for signature in signatures]
-    tables = [_table(block, len(results) > 1) for block in blocks(results, by_document)]
-    return "\n".join((*comments, "\n\n".join(tables))) + "\n"
+    comments = ["needs \\usepackage{booktabs}", *(" ".join(text.split()) for text in signatures)]
+    head = "\n".join(f"% {comment}" for comment in comments)
+    return head + "\n" + "\n\n".join(map(_drawn, tables)) + "\n"
 
 
-def _table(block: Block, several: bool) -> str:
-    columns = ["Metric", *(["Response"] if several else []), *HEADINGS.values()]
-    alignment = "l" * (len(columns) - len(HEADINGS)) + "r" * len(HEADINGS)
-    title = [f"\\multicolumn{{{len(columns)}}}{{l}}{{{_escape(block.document)}}} \\\\"]
-    lines = [
-        f"\\begin{{tabular}}{{{alignment}}}",
-        r"\toprule",
-        *(title if block.document else []),
-        " & ".join(columns) + r" \\",
-        r"\midrule",
-    ]
-    last = None
-    for row in block.rows:
-        if several and last not in (None, row.metric):
-            lines.append(r"\addlinespace")
-        lines.append(_line(row, several, repeat=row.metric == last))
-        last = row.metric
+def _drawn(table: Table) -> str:
+    alignment = "".join("r" if column.numeric else "l" for column in table.columns)
+    lines = [f"\\begin{{tabular}}{{{alignment}}}", r"\toprule", *_group_lines(table.columns)]
+    lines += [" & ".join(_escape(column.heading) for column in table.columns) + r" \\", r"\midrule"]
+    for number, section in enumerate(table.sections):
+        lines += [r"\addlinespace"] if number else []
+        lines += [" & ".join(map(_cell, row)) + r" \\" for row in section]
     return "\n".join((*lines, r"\bottomrule", r"\end{tabular}"))
 
 
-def _line(row: Row, several: bool, repeat: bool) -> str:
-    *rates, f1 = row.percentages()
-    name = [_escape(row.response)] if several else []
-    title = "" if repeat else _escape(row.title)
-    return " & ".join((title, *name, *rates, f"\\textbf{{{f1}}}" if row.best else f1)) + r" \\"
+def _group_lines(columns: Sequence[Column]) -> list[str]:
+    """A line of headings over several columns, and rules below them."""
+    if not any(column.group for column in columns):
+        return []
+    cells, rules, at = [], [], 1
+    for group, members in groupby(columns, key=lambda column: column.group):
+        width = len(list(members))
+        cells += [f"\\multicolumn{{{width}}}{{c}}{{{_escape(group)}}}"] if group else [""] * width
+        rules += [f"\\cmidrule(lr){{{at}-{at + width - 1}}}"] if group else []
+        at += width
+    return [" & ".join(cells) + r" \\", " ".join(rules)]
+
+
+def _cell(cell: Cell) -> str:
+    text = _escape(cell.text)
+    return f"\\textbf{{{text}}}" if cell.bold and re.fullmatch(r"[\d.]+", text) else text
 
 
 def _escape(text: str) -> str:
-    return "".join(_SPECIAL.get(character, character) for character in " ".join(text.split()))
+    escaped = "".join(_SPECIAL.get(character, character) for character in " ".join(text.split()))
+    return re.sub(r"^CEAF([em])\b", r"CEAF\\textsubscript{\1}", escaped)

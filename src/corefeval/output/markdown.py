@@ -5,34 +5,46 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from corefeval.output.rows import HEADINGS, Block, Row, blocks
+from corefeval.output.tables import Cell, Table, document_table, metric_table, system_table
 from corefeval.results import Result
 
 
 def render_markdown(results: Sequence[Result], *, by_document: bool = False) -> str:
     """A table of percentages, the best F1 of several responses in bold."""
-    parts = [_table(block, len(results) > 1) for block in blocks(results, by_document)]
+    tables = [system_table(results) if len(results) > 1 else metric_table(results)]
+    tables += [document_table(results)] if by_document else []
     signatures = dict.fromkeys(result.signature for result in results)
-    return "\n\n".join((*parts, *(f"`{signature}`" for signature in signatures))) + "\n"
+    parts = (*map(_drawn, tables), *(f"`{signature}`" for signature in signatures))
+    return "\n\n".join(parts) + "\n"
 
 
-def _table(block: Block, several: bool) -> str:
-    columns = ["Metric", *(["Response"] if several else [])]
-    lines = [
-        f"**{_escape(block.document)}**\n" if block.document else "",
-        f"| {' | '.join((*columns, *HEADINGS.values()))} |",
-        f"|{'|'.join([' :--- '] * len(columns) + [' ---: '] * len(HEADINGS))}|",
-        *(_line(row, several) for row in block.rows),
+def _drawn(table: Table) -> str:
+    """Columns padded, so that the source can be read too."""
+    headings = [f"{column.group} {column.heading}".strip() for column in table.columns]
+    rows = [[_escape(heading) for heading in headings]]
+    rows += [[_cell(cell) for cell in row] for section in table.sections for row in section]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    numeric = [column.numeric for column in table.columns]
+    rule = [
+        "-" * (width - 1) + ":" if number else "-" * width
+        for width, number in zip(widths, numeric, strict=True)
     ]
-    return "\n".join(lines).strip("\n")
+    rows.insert(1, rule)
+    return "\n".join(
+        "| "
+        + " | ".join(
+            text.rjust(width) if number else text.ljust(width)
+            for text, width, number in zip(row, widths, numeric, strict=True)
+        )
+        + " |"
+        for row in rows
+    )
 
 
-def _line(row: Row, several: bool) -> str:
-    *rates, f1 = row.percentages()
-    name = [_escape(row.response)] if several else []
-    cells = [_escape(row.title), *name, *rates, f"**{f1}**" if row.best else f1]
-    return f"| {' | '.join(cells)} |"
+def _cell(cell: Cell) -> str:
+    text = _escape(cell.text)
+    return f"**{text}**" if cell.bold and re.fullmatch(r"[\d.]+", text) else text
 
 
 def _escape(text: str) -> str:
-    return re.sub(r"([\\`*_{}\[\]<>()#+!|])", r"\\\1", " ".join(text.split()))
+    return re.sub(r"([\\`*_\[\]<>|])", r"\\\1", " ".join(text.split()))

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import io
+import sys
 from collections.abc import Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
+from rich.table import Table as RichTable
 from rich.text import Text
 
-from corefeval.output.rows import HEADINGS, Block, blocks
+from corefeval.output.tables import Table, document_table, metric_table
 from corefeval.results import Result
 
 _WIDE = 10_000  # what goes to a file or a pipe is never wrapped
@@ -24,32 +25,34 @@ def render_text(
     console = Console(
         file=stream, width=_WIDE, force_terminal=color, no_color=not color, highlight=False
     )
-    for block in blocks(results, by_document):
-        console.print(_table(results, block))
+    tables = [metric_table(results), *([document_table(results)] if by_document else [])]
+    for table in tables:
+        console.print(_drawn(table))
         console.print()
     for line in _footer(results):
         console.print(Text(line, style="dim"), soft_wrap=True)
-    return "\n".join(line.rstrip() for line in stream.getvalue().strip("\n").split("\n")) + "\n"
+    text = "\n".join(line.rstrip() for line in stream.getvalue().strip("\n").split("\n")) + "\n"
+    return text if _can_print(text) else text.replace("─", "-").replace("³", "3")
 
 
-def _table(results: Sequence[Result], block: Block) -> Table:
-    several = len(results) > 1
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, title=None, show_edge=False)
-    table.add_column(Text(block.document or "Metric"), no_wrap=True)
-    if several:
-        table.add_column("Response", no_wrap=True)
-    for heading in HEADINGS.values():
-        table.add_column(heading, justify="right", no_wrap=True)
-    last = None
-    for row in block.rows:
-        if several and last not in (None, row.metric):
-            table.add_section()
-        title = Text("" if row.metric == last else row.title, style="bold")
-        *rates, f1 = row.percentages()
-        cells = [Text(rate) for rate in rates] + [Text(f1, style="bold" if row.best else "")]
-        table.add_row(title, *([Text(row.response)] if several else []), *cells)
-        last = row.metric
-    return table
+def _can_print(text: str) -> bool:
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeError:
+        return False
+    return True
+
+
+def _drawn(table: Table) -> RichTable:
+    drawn = RichTable(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for column in table.columns:
+        justify = "right" if column.numeric else "left"
+        drawn.add_column(Text(column.heading), justify=justify, no_wrap=True)  # type: ignore[arg-type]
+    for section in table.sections:
+        for row in section:
+            drawn.add_row(*(Text(cell.text, style="bold" if cell.bold else "") for cell in row))
+        drawn.add_section()
+    return drawn
 
 
 def _footer(results: Sequence[Result]) -> list[str]:

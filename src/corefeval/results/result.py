@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from corefeval.diagnostics import InputError, Notice, UsageError
+from corefeval.diagnostics import InputError, Notice, UsageError, plural
 from corefeval.results.rates import RATES, Numbers, Rates
 from corefeval.results.scores import Score
 
@@ -129,7 +129,10 @@ class Result:
         ]
         if len(found) != 1:
             number = "no document is" if not found else f"{len(found)} documents are"
-            raise InputError(f"{number} called {identifier!r}", fix="use `documents[index]`")
+            which = [self.document_ids[index] for index in found[:3]] or self.document_ids[:3]
+            raise InputError(
+                f"{number} called {identifier!r}", fix=f"say which: {', '.join(which)}"
+            )
         return DocumentResult(self, found[0])
 
     def __add__(self, other: Result) -> Result:
@@ -154,7 +157,13 @@ class Result:
 
     def __repr__(self) -> str:
         scores = ", ".join(f"{name} {100 * score.f1:.2f}" for name, score in self.scores.items())
-        return f"<Result of {len(self.document_ids)} documents: {scores}>"
+        return f"<Result of {plural(len(self.document_ids), 'document')}: {scores}>"
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.tables)
+
+    def __len__(self) -> int:
+        return len(self.tables)
 
     def _name(self, metric: object) -> str:
         text = str(metric)
@@ -182,12 +191,16 @@ def _mean(values: Sequence[Numbers] | Numbers) -> Numbers:
     return np.asarray(np.mean(values, axis=0))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class DocumentResult:
     """The scores of one document."""
 
     result: Result
     index: int
+
+    def __repr__(self) -> str:
+        scores = ", ".join(f"{score.metric} {100 * score.f1:.2f}" for score in self)
+        return f"<{self.id}: {scores}>"
 
     @property
     def id(self) -> str:

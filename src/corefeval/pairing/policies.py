@@ -1,0 +1,82 @@
+"""Which mentions take part: repeated mentions and singletons."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from corefeval.diagnostics import InputError, Notice, excerpt, plural
+from corefeval.model import Corpus
+from corefeval.model.arrays import BoolArray, IntArray, is_sorted
+
+Duplicates = Literal["first", "last", "error"]
+Singletons = Literal["keep", "drop"]
+
+
+def without_duplicates(
+    corpus: Corpus, codes: IntArray, policy: Duplicates
+) -> tuple[Corpus, IntArray, tuple[Notice, ...]]:
+    """Keep one of the mentions that are repeated: the first- or the last-opened one.
+
+    `codes` are equal where mentions are the same; they come back for the mentions that stay.
+    """
+    repeated = _repeated(codes, keep_last=policy == "last")
+    if repeated is None:
+        return corpus, codes, ()
+    count = int(repeated.sum())
+    if policy == "error":
+        raise _duplicate_error(corpus, codes, int(np.argmax(repeated)), count)
+    keep = ~repeated
+    notice = Notice(
+        "repeated-mentions",
+        f"{corpus.name or 'corpus'}: {plural(count, 'repeated mention')} dropped, "
+        f"the {policy} of each kept",
+        count,
+    )
+    return corpus.keep_mentions(keep), codes[keep], (notice,)
+
+
+def _repeated(codes: IntArray, keep_last: bool) -> BoolArray | None:
+    """Which mentions are there already, before (or after) them in their own order."""
+    order = None if is_sorted(codes) else np.argsort(codes, kind="stable")
+    ordered = codes if order is None else codes[order]
+    same = ordered[1:] == ordered[:-1]
+    if not same.any():
+        return None
+    repeated = np.concatenate((same, [False]) if keep_last else ([False], same))
+    if order is None:
+        return repeated
+    result = np.empty_like(repeated)
+    result[order] = repeated
+    return result
+
+
+def _duplicate_error(corpus: Corpus, codes: IntArray, row: int, count: int) -> InputError:
+    document = corpus[int(corpus.mention_document[row])]
+    first = document.mentions[int(np.argmax(codes == codes[row])) - document.rows.start]
+    again = document.mentions[row - document.rows.start]
+    has_lines = corpus.tokens is not None and again.label is None
+    line = corpus.tokens.line(document.index, again.start) if has_lines and corpus.tokens else None
+    what = again.label if again.label is not None else f"tokens {again.start} to {again.end - 1}"
+    return InputError(
+        f"a mention is repeated in document {excerpt(str(document.id))}"
+        + (f" (and {count - 1:,} more)" if count > 1 else ""),
+        file=corpus.tokens.source if corpus.tokens else corpus.name or None,
+        line=line,
+        found=f"{what} in entity {excerpt(first.entity.name)} and in {excerpt(again.entity.name)}",
+        expected="each mention once",
+        fix="--duplicates first (or last) keeps one of them",
+    )
+
+
+def without_singletons(
+    corpus: Corpus, codes: IntArray
+) -> tuple[Corpus, IntArray, tuple[Notice, ...]]:
+    """Leave out the entities that have one mention."""
+    keep = corpus.entity_sizes[corpus.mention_entity] > 1
+    count = int(keep.size - keep.sum())
+    if not count:
+        return corpus, codes, ()
+    message = f"{corpus.name or 'corpus'}: {plural(count, 'singleton')} dropped"
+    return corpus.keep_mentions(keep), codes[keep], (Notice("singletons", message, count),)
