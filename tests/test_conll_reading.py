@@ -285,7 +285,7 @@ def test_what_is_no_corpus(conll, data, problem):
 def test_files_that_cannot_be_read(tmp_path):
     with pytest.raises(InputError, match="No such file"):
         corefeval.read(tmp_path / "nowhere.conll")
-    with pytest.raises(InputError, match="directory"):
+    with pytest.raises(InputError, match="no file in the folder"):
         corefeval.read(tmp_path)
     with pytest.raises(InputError, match="no such file"):
         corefeval.read("nul\0.conll")

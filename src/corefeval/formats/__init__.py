@@ -1,57 +1,31 @@
-"""The formats: one module each, found by name or by looking at the content.
-
-Only what detection needs is here; readers and writers are imported when a file asks for them.
-"""
+"""The formats: reading and writing corpora."""
 
 from __future__ import annotations
 
 import gzip
-import importlib
-import io
 import os
-import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Any
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
 
-from corefeval.diagnostics import InputError, Notice, UsageError, excerpt
+from corefeval.diagnostics import InputError, Notice, UsageError, plural
+from corefeval.formats.paths import files_of
+from corefeval.formats.registry import (
+    FORMATS,
+    HEAD,
+    Format,
+    UnknownFormatError,
+    Written,
+    detected,
+    load,
+    named,
+)
 
 if TYPE_CHECKING:
     from corefeval.model import Corpus
 
-_HEAD = 1 << 16
-
-
-@dataclass(frozen=True, slots=True)
-class Format:
-    """A file format: its name, how to recognise it, and where its reader and writer are."""
-
-    name: str
-    summary: str
-    looks_like: Callable[[bytes], bool]
-    reader: str
-    writer: str
-
-
-def _looks_like_conll(head: bytes) -> bool:
-    if re.search(rb"(?im)^#\s*begin\s+document\b", head):
-        return True
-    lines = [line.split() for line in head.splitlines()[:200] if line.strip()]
-    cells = [line[-1] for line in lines if len(line) > 1]
-    marks = [cell for cell in cells if cell in (b"-", b"_") or b"(" in cell or b")" in cell]
-    return bool(marks) and len(marks) > 0.8 * len(lines)
-
-
-FORMATS = {
-    "conll": Format(
-        "conll",
-        "CoNLL-2011/2012: a token per line, coreference as brackets in the last column",
-        _looks_like_conll,
-        "corefeval.formats.conll.reader:read_conll",
-        "corefeval.formats.conll.writer:write_conll",
-    ),
-}
+__all__ = ["FORMATS", "Format", "Written", "read", "read_ahead", "write"]
 
 
 def read(
@@ -63,17 +37,42 @@ def read(
 ) -> Corpus:
     """Read a corpus from a file, packed with gzip or not; `-` is standard input.
 
-    The format is told by the content unless `format` names it.
+    A folder or a pattern such as `'dev/*.conll'` stands for all of its files, whose documents make
+    one corpus. The format is told by the content unless `format` names it.
     """
+    files, several = files_of(path)
+    if not several:
+        return _read_file(files[0], format, encoding, name)
+    from corefeval.model import join
+
+    corpora, skipped = [], []
+    for file in files:
+        try:
+            corpora.append(_read_file(file, format, encoding, ""))
+        except UnknownFormatError:
+            skipped.append(file)
+    if not corpora:
+        raise InputError(
+            "none of the files has a format that corefeval knows",
+            file=os.fspath(path),
+            expected="; ".join(f"{known.name} ({known.summary})" for known in FORMATS.values()),
+        )
+    corpus = join(corpora, name=name or os.fspath(path))
+    if not skipped:
+        return corpus
+    message = f"{os.fspath(path)}: {plural(len(skipped), 'file')} of no known format left out"
+    notice = Notice("skipped-files", message, len(skipped), tuple(skipped))
+    return corpus.with_details(notices=(*corpus.notices, notice))
+
+
+def _read_file(file: str, format: str | None, encoding: str, name: str) -> Corpus:
     from corefeval.formats.source import read_source
 
-    if not isinstance(path, str | os.PathLike):
-        raise UsageError(f"a file is named by its path, not by {path!r:.60}")
-    source = read_source(path, encoding=encoding)
+    source = read_source(file, encoding=encoding)
     if not source.data.size:
         raise InputError("the file is empty", file=source.file, fix="check the path")
-    chosen = _named(format) if format else _detected(source.data[:_HEAD].tobytes(), source.file)
-    corpus: Corpus = _load(chosen.reader)(source, name=name)
+    chosen = named(format) if format else detected(source.data[:HEAD].tobytes(), source.file)
+    corpus: Corpus = load(chosen.reader)(source, name=name)
     return corpus
 
 
@@ -99,7 +98,8 @@ def write(
 ) -> tuple[Notice, ...]:
     """Write a corpus to a file or binary stream; what the format cannot carry comes back.
 
-    A path that ends in `.gz` is packed; `-` is standard output.
+    A path that ends in `.gz` is packed; `-` is standard output. Formats with files for each
+    document take a folder.
     """
     from corefeval.model import Corpus
 
@@ -107,50 +107,38 @@ def write(
         raise UsageError(f"a Corpus can be written, not {corpus!r:.60}")
     if not isinstance(target, str | os.PathLike) and not hasattr(target, "write"):
         raise UsageError(f"a corpus is written to a path or a binary stream, not {target!r:.60}")
-    buffer = io.BytesIO()
-    notices: tuple[Notice, ...] = _load(_named(format).writer)(corpus, buffer)
-    data = buffer.getvalue()
+    written: Written = load(named(format).writer)(corpus)
+    if set(written.files) == {""}:
+        _write_one(written.files[""], target)
+    elif isinstance(target, str | os.PathLike):
+        _write_folder(written.files, Path(target))
+    else:
+        raise UsageError(f"{format} has files for each document: write it to a folder")
+    return written.notices
+
+
+def _write_one(data: bytes, target: str | os.PathLike[str] | IO[bytes]) -> None:
     if not isinstance(target, str | os.PathLike):
         try:
             target.write(data)
         except TypeError:
             raise UsageError("a corpus is written as bytes: use a binary stream") from None
-        return notices
-    if os.fspath(target) == "-":
+    elif os.fspath(target) == "-":
         sys.stdout.buffer.write(data)
-        return notices
+    else:
+        packed = os.fspath(target).endswith(".gz")
+        _write_file(gzip.compress(data) if packed else data, Path(target))
+
+
+def _write_folder(files: dict[str, bytes], folder: Path) -> None:
+    for name, data in files.items():
+        _write_file(data, folder / name, make_folder=True)
+
+
+def _write_file(data: bytes, path: Path, make_folder: bool = False) -> None:
     try:
-        with open(target, "wb") as stream:
-            stream.write(gzip.compress(data) if str(target).endswith(".gz") else data)
+        if make_folder:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
     except OSError as error:
-        raise InputError(
-            f"the file cannot be written: {error.strerror}", file=os.fspath(target)
-        ) from None
-    return notices
-
-
-def _named(name: str) -> Format:
-    if not isinstance(name, str) or name not in FORMATS:
-        raise UsageError(f"there is no format {name!r}: there are {', '.join(FORMATS)}")
-    return FORMATS[name]
-
-
-def _detected(head: bytes, file: str) -> Format:
-    for candidate in FORMATS.values():
-        if candidate.looks_like(head):
-            return candidate
-    first = head.lstrip().split(b"\n", 1)[0].decode("utf-8", "replace").strip()
-    raise InputError(
-        "this is no format that corefeval knows",
-        file=file,
-        line=1,
-        found=excerpt(first),
-        expected="; ".join(f"{known.name} ({known.summary})" for known in FORMATS.values()),
-        fix="name the format with --key-format or --response-format if you know better",
-    )
-
-
-def _load(path: str) -> Callable[..., Any]:
-    module, _, function = path.partition(":")
-    loaded: Callable[..., Any] = getattr(importlib.import_module(module), function)
-    return loaded
+        raise InputError(f"the file cannot be written: {error.strerror}", file=str(path)) from None

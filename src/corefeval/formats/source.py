@@ -33,6 +33,19 @@ class Source:
         name = Path(self.file).name
         return name.removesuffix(".gz").rsplit(".", 1)[0] or name
 
+    def sibling(self, suffix: str) -> Source:
+        """The file of the same name with another ending, like the text of an annotation."""
+        packed = self.file.endswith(".gz")
+        path = Path(self.file.removesuffix(".gz")).with_suffix(suffix)
+        if packed and not path.exists():
+            path = path.with_name(path.name + ".gz")
+        return read_source(path, encoding=self.encoding)
+
+    @property
+    def text(self) -> str:
+        """The whole text."""
+        return self.decode(self.data.tobytes())
+
     def decode(self, data: bytes, line: int | None = None) -> str:
         """Text from bytes of this file, or a clear error."""
         try:

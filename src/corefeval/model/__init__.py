@@ -1,20 +1,29 @@
 """The model: a columnar corpus, and views of its documents for people."""
 
+from corefeval.model.builder import CorpusBuilder, DocumentBuilder
 from corefeval.model.construction import corpus_from_arrays, corpus_from_entities
-from corefeval.model.corpus import Corpus, find_document
+from corefeval.model.corpus import Corpus, Relation, find_document
 from corefeval.model.identifiers import DocumentId
+from corefeval.model.joining import join
+from corefeval.model.token_table import DocumentTokens, TokenTable
 from corefeval.model.tokens import TokenDifference, Tokens
 from corefeval.model.views import Document, Entity, Mention
 
 __all__ = [
     "Corpus",
+    "CorpusBuilder",
     "Document",
+    "DocumentBuilder",
     "DocumentId",
+    "DocumentTokens",
     "Entity",
     "Mention",
+    "Relation",
     "TokenDifference",
+    "TokenTable",
     "Tokens",
     "corpus_from_arrays",
     "corpus_from_entities",
     "find_document",
+    "join",
 ]

@@ -22,6 +22,17 @@ T = TypeVar("T")
 NO_GAPS: IntArray = np.empty((0, 3), dtype=np.int64)
 
 
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A relation between two entities of a document that is no identity, by the entities' names."""
+
+    kind: str
+    document: int
+    source: str
+    target: str
+    label: str = ""
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Corpus:
     """Entities and mentions of many documents, one array per property.
@@ -34,6 +45,8 @@ class Corpus:
     less its `gaps` (rows of mention, start, end), which are rare. A corpus made of plain Python
     mentions has `labels` instead of positions. `mention_head` is the position of each head token
     (−1 where unknown) and `features` has an array per mention property that the source states.
+    `metadata` (per document), `sentence_metadata` (per document and sentence) and `relations`
+    (bridging, split antecedents) are kept where a format has them.
     """
 
     documents: tuple[DocumentId, ...]
@@ -47,6 +60,9 @@ class Corpus:
     features: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     tokens: Tokens | None = None
     entity_names: Callable[[], Sequence[str]] | None = None
+    metadata: Sequence[Mapping[str, str]] = ()
+    sentence_metadata: Sequence[Sequence[Mapping[str, str]]] = ()
+    relations: tuple[Relation, ...] = ()
     name: str = ""
     notices: tuple[Notice, ...] = ()
 
@@ -120,9 +136,20 @@ class Corpus:
         return replace(
             corpus,
             documents=tuple(names),
+            metadata=_picked_or_empty(self.metadata, old, {}),
+            sentence_metadata=_picked_or_empty(self.sentence_metadata, old, ()),
+            relations=tuple(
+                replace(relation, document=int(new[relation.document]))
+                for relation in self.relations
+                if new[relation.document] >= 0
+            ),
             tokens=self.tokens.select(old) if self.tokens else None,
             entity_names=((lambda: _pick(entity_names(), entity_order)) if entity_names else None),
         )
+
+    def with_details(self, **details: Any) -> Corpus:
+        """The same corpus with other names, metadata, relations or notices."""
+        return replace(self, **details)
 
     def _take_mentions(
         self, rows: IntArray, entity_document: IntArray, mention_entity: IntArray
@@ -194,6 +221,11 @@ def find_document(
         f"there is no document {key!r}",
         fix=f"did you mean {excerpt(close[0])}?" if close else "use one of `documents`",
     )
+
+
+def _picked_or_empty(values: Sequence[T], rows: IntArray, nothing: T) -> tuple[T, ...]:
+    """The values of some documents, where there are any; nothing for row −1."""
+    return tuple(values[row] if row >= 0 else nothing for row in rows.tolist()) if values else ()
 
 
 def _pick(values: Sequence[T], rows: IntArray) -> tuple[T, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -162,6 +162,18 @@ class Document:
         rows = self.rows
         present = np.unique(self.corpus.mention_entity[rows.start : rows.stop])
         return [Entity(self, index) for index in present.tolist()]
+
+    @property
+    def metadata(self) -> Mapping[str, str]:
+        """What the source says about the document as a whole: genre, title and so on."""
+        known = self.corpus.metadata
+        return known[self.index] if known else {}
+
+    @property
+    def sentence_metadata(self) -> Sequence[Mapping[str, str]]:
+        """What the source says about each sentence."""
+        known = self.corpus.sentence_metadata
+        return known[self.index] if known else ()
 
     @property
     def n_tokens(self) -> int:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from itertools import pairwise
-from typing import IO
 
 from corefeval.diagnostics import InputError, Notice, plural
 from corefeval.formats.conll.tokens import COLUMNS, ConllTokens
+from corefeval.formats.registry import Written
 from corefeval.model import Corpus, Document, Mention
 
 _SAFE_NAME = re.compile(r"[^\s()|]+")
 
 
-def write_conll(corpus: Corpus, stream: IO[bytes]) -> tuple[Notice, ...]:
+def write_conll(corpus: Corpus) -> Written:
     """Write all documents; says what could not be written as it is.
 
     Brackets of one entity close in the order last opened, first closed, so of two mentions of one
@@ -28,12 +28,13 @@ def write_conll(corpus: Corpus, stream: IO[bytes]) -> tuple[Notice, ...]:
             else "a corpus without documents cannot be written as CoNLL",
             fix="make the corpus with corpus_from_arrays",
         )
+    parts = []
     crossing = renamed = 0
     for document in corpus:
         text, left_out = _document_text(document)
         crossing += left_out
         renamed += _header(document) != tuple(document.id) or not document.id.name
-        stream.write(text.encode(errors="backslashreplace"))
+        parts.append(text.encode(errors="backslashreplace"))
     gapped = len(set(corpus.gaps[:, 0].tolist()))
     told = {
         "crossing-mentions": (
@@ -44,11 +45,12 @@ def write_conll(corpus: Corpus, stream: IO[bytes]) -> tuple[Notice, ...]:
         "discontinuous-mentions": (gapped, "mention", "with gaps written as one span"),
         "document-names": (renamed, "document", "whose name CoNLL cannot carry as it is"),
     }
-    return tuple(
+    notices = tuple(
         Notice(kind, f"{plural(count, noun)} {what}", count)
         for kind, (count, noun, what) in told.items()
         if count
     )
+    return Written({"": b"".join(parts)}, notices)
 
 
 def _header(document: Document) -> tuple[str, int | None]:

@@ -1,0 +1,175 @@
+"""Building a corpus document by document, mention by mention: for formats that are read so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corefeval.diagnostics import InputError, Notice, excerpt
+from corefeval.model.construction import assemble
+from corefeval.model.corpus import NO_GAPS, Corpus, Relation
+from corefeval.model.identifiers import DocumentId
+from corefeval.model.token_table import DocumentTokens, TokenTable
+
+
+@dataclass(slots=True)
+class _Mention:
+    document: int
+    entity: str
+    start: int
+    end: int
+    gaps: tuple[tuple[int, int], ...]
+    head: int
+    features: Mapping[str, str]
+
+
+@dataclass(slots=True)
+class DocumentBuilder:
+    """One document in the making; mentions come in the order in which they open."""
+
+    index: int
+    identifier: DocumentId
+    tokens: DocumentTokens
+    metadata: Mapping[str, str]
+    sentence_metadata: Sequence[Mapping[str, str]]
+    builder: CorpusBuilder
+
+    def mention(
+        self,
+        entity: str,
+        start: int,
+        end: int,
+        *,
+        gaps: Iterable[tuple[int, int]] = (),
+        head: int | None = None,
+        features: Mapping[str, str] | None = None,
+    ) -> None:
+        """Add a mention of the tokens from `start` up to but not including `end`, less gaps."""
+        if not 0 <= start < end <= self.tokens.count:
+            raise InputError(
+                f"a mention outside of document {excerpt(str(self.identifier))}",
+                file=self.builder.source,
+                found=f"tokens {start} to {end - 1} for entity {excerpt(entity)}",
+                expected=f"positions from 0 to {self.tokens.count - 1}",
+                fix="check whether ends are inclusive, and counted in the document or the sentence",
+            )
+        self.builder.mentions.append(
+            _Mention(
+                self.index,
+                entity,
+                start,
+                end,
+                tuple(gaps),
+                -1 if head is None else head,
+                features or {},
+            )
+        )
+
+    def mention_at(
+        self,
+        entity: str,
+        positions: Iterable[int],
+        *,
+        head: int | None = None,
+        features: Mapping[str, str] | None = None,
+    ) -> None:
+        """Add a mention by all of its token positions."""
+        ordered = sorted(set(positions))
+        if not ordered:
+            raise InputError(
+                f"a mention of {excerpt(entity)} without tokens", file=self.builder.source
+            )
+        gaps = [(before + 1, after) for before, after in pairwise(ordered) if after > before + 1]
+        self.mention(entity, ordered[0], ordered[-1] + 1, gaps=gaps, head=head, features=features)
+
+    def relation(self, kind: str, source: str, target: str, label: str = "") -> None:
+        """Keep a relation between entities, by their names: bridging, split antecedents."""
+        self.builder.relations.append(Relation(kind, self.index, source, target, label))
+
+
+@dataclass(slots=True)
+class CorpusBuilder:
+    """A corpus in the making."""
+
+    name: str = ""
+    source: str | None = None
+    documents: list[DocumentBuilder] = field(default_factory=list)
+    mentions: list[_Mention] = field(default_factory=list)
+    relations: list[Relation] = field(default_factory=list)
+    notices: list[Notice] = field(default_factory=list)
+
+    def document(
+        self,
+        identifier: DocumentId | str,
+        *,
+        words: Sequence[str],
+        sentence_starts: Sequence[int] | None = None,
+        columns: Mapping[str, Sequence[str]] | None = None,
+        metadata: Mapping[str, str] | None = None,
+        sentence_metadata: Sequence[Mapping[str, str]] = (),
+        lines: Sequence[int] | None = None,
+    ) -> DocumentBuilder:
+        """Begin a document; without `sentence_starts` it is one sentence."""
+        if isinstance(identifier, str):
+            identifier = DocumentId.parse(identifier)
+        if any(identifier == document.identifier for document in self.documents):
+            raise InputError(
+                f"document {excerpt(str(identifier))} is there twice",
+                file=self.source,
+                expected="one document for each id and part",
+                fix="rename or remove one of the two",
+            )
+        starts = ([0] if words else []) if sentence_starts is None else sentence_starts
+        tokens = DocumentTokens({"word": words, **(columns or {})}, len(words), starts, lines)
+        document = DocumentBuilder(
+            len(self.documents), identifier, tokens, metadata or {}, sentence_metadata, self
+        )
+        self.documents.append(document)
+        return document
+
+    def build(self) -> Corpus:
+        """The corpus."""
+        mentions = self.mentions
+        numbers: dict[tuple[int, str], int] = {}
+        entity = [numbers.setdefault((m.document, m.entity), len(numbers)) for m in mentions]
+        gaps = [(row, *gap) for row, mention in enumerate(mentions) for gap in mention.gaps]
+        corpus = assemble(
+            documents=tuple(document.identifier for document in self.documents),
+            mention_document=_integers(mention.document for mention in mentions),
+            entity=_integers(entity),
+            start=_integers(mention.start for mention in mentions),
+            end=_integers(mention.end for mention in mentions),
+            head=_integers(m.head for m in mentions)
+            if any(m.head >= 0 for m in mentions)
+            else None,
+            features=self._features(),
+            gaps=np.array(gaps, dtype=np.int64) if gaps else NO_GAPS,
+            tokens=TokenTable([document.tokens for document in self.documents], self.source),
+            name=self.name or self.source or "",
+        )
+        ordered = [name for (_, name), _ in sorted(numbers.items(), key=lambda n: (n[0][0], n[1]))]
+        return corpus.with_details(
+            entity_names=lambda: ordered,
+            metadata=tuple(document.metadata for document in self.documents),
+            sentence_metadata=tuple(document.sentence_metadata for document in self.documents),
+            relations=tuple(self.relations),
+            notices=tuple(self.notices),
+        )
+
+    def _features(self) -> dict[str, NDArray[Any]]:
+        names = dict.fromkeys(name for mention in self.mentions for name in mention.features)
+        return {
+            name: np.array(
+                [mention.features.get(name, "") for mention in self.mentions], dtype=object
+            )
+            for name in names
+        }
+
+
+def _integers(values: Iterable[int]) -> NDArray[np.int64]:
+    return np.fromiter(values, dtype=np.int64)
