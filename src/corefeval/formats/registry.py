@@ -6,12 +6,12 @@ Only what detection needs is here; readers and writers are imported when a file 
 from __future__ import annotations
 
 import importlib
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from corefeval.diagnostics import InputError, Notice, UsageError, excerpt
+from corefeval.formats import detection
 
 
 class UnknownFormatError(InputError):
@@ -37,38 +37,112 @@ class Written:
 class Format:
     """A file format: its name, how to recognise it, and where its reader and writer are.
 
-    `looks_like` sees the first bytes of a file and its name. The reader is a function from a
+    `looks_like` sees the first bytes of a file. The reader is a function from a
     `Source` (and `name=`) to a `Corpus`, the writer one from a `Corpus` to `Written`.
     """
 
     name: str
     summary: str
-    looks_like: Callable[[bytes, str], bool]
+    looks_like: Callable[[bytes], bool]
     reader: str
     writer: str
 
 
-def _looks_like_conll(head: bytes, file: str) -> bool:
-    if re.search(rb"(?im)^#\s*begin\s+document\b", head):
-        return True
-    lines = [line.split() for line in head.splitlines()[:200] if line.strip()]
-    cells = [line[-1] for line in lines if len(line) > 1]
-    marks = [cell for cell in cells if cell in (b"-", b"_") or b"(" in cell or b")" in cell]
-    return bool(marks) and len(marks) > 0.8 * len(lines)
-
-
 # The order is the order in which formats are tried: those that are recognised for sure come first.
+# `json` reads any kind of JSON by its keys; the kinds have names of their own to be insisted on,
+# and to be written.
+_DECLARED = (
+    (
+        "corefud",
+        "CorefUD CoNLL-U: ten columns, coreference in MISC as Entity=…",
+        detection.is_conllu,
+        "conllu.reader:read_conllu",
+        "conllu.writer:write_conllu",
+    ),
+    (
+        "json",
+        "JSON or JSON lines of any of the kinds below, told by its keys",
+        detection.is_json,
+        "json.records:read_json",
+        "json.e2e:write_e2e",
+    ),
+    (
+        "e2e",
+        "JSON lines with doc_key, sentences, clusters (inclusive token offsets)",
+        detection.never,
+        "json.e2e:read_e2e",
+        "json.e2e:write_e2e",
+    ),
+    (
+        "bookcoref",
+        "BookCoref's JSON: doc_id, sentences, clusters, characters",
+        detection.never,
+        "json.bookcoref:read_bookcoref",
+        "json.bookcoref:write_bookcoref",
+    ),
+    (
+        "preco",
+        "PreCo's JSON: id, sentences, mention_clusters as sentence, begin, end (exclusive)",
+        detection.never,
+        "json.preco:read_preco",
+        "json.preco:write_preco",
+    ),
+    (
+        "crac-json",
+        "CRAC's JSON: doc_id, tokens, clusters_token_offsets (inclusive), ## for zeros",
+        detection.never,
+        "json.crac:read_crac",
+        "json.crac:write_crac",
+    ),
+    (
+        "maverick",
+        "Maverick's dictionaries: tokens, clusters_token_offsets (inclusive)",
+        detection.never,
+        "json.maverick:read_maverick",
+        "json.maverick:write_maverick",
+    ),
+    (
+        "fastcoref",
+        "fastcoref's JSON: text, clusters as character spans (half-open)",
+        detection.never,
+        "json.fastcoref:read_fastcoref",
+        "json.fastcoref:write_fastcoref",
+    ),
+    (
+        "litbank",
+        "LitBank's TSV: MENTION and COREF lines, with the text beside it",
+        detection.is_litbank,
+        "litbank:read_litbank",
+        "litbank:write_litbank",
+    ),
+    (
+        "brat",
+        "brat standoff: T, R Coreference and * Equiv lines, with the text beside it",
+        detection.is_brat,
+        "brat:read_brat",
+        "brat:write_brat",
+    ),
+    (
+        "conll",
+        "CoNLL-2011/2012: a token per line, coreference as brackets in the last column",
+        detection.is_conll,
+        "conll.reader:read_conll",
+        "conll.writer:write_conll",
+    ),
+    (
+        "crac-text",
+        "CRAC's plain text: words with |[e1, |e1] or |[e1] behind them",
+        detection.is_crac_text,
+        "crac_text:read_crac_text",
+        "crac_text:write_crac_text",
+    ),
+)
+
 FORMATS = {
-    known.name: known
-    for known in (
-        Format(
-            "conll",
-            "CoNLL-2011/2012: a token per line, coreference as brackets in the last column",
-            _looks_like_conll,
-            "corefeval.formats.conll.reader:read_conll",
-            "corefeval.formats.conll.writer:write_conll",
-        ),
+    name: Format(
+        name, summary, looks_like, f"corefeval.formats.{reader}", f"corefeval.formats.{writer}"
     )
+    for name, summary, looks_like, reader, writer in _DECLARED
 }
 
 
@@ -82,7 +156,7 @@ def named(name: str) -> Format:
 def detected(head: bytes, file: str) -> Format:
     """The format that a file seems to have."""
     for candidate in FORMATS.values():
-        if candidate.looks_like(head, file):
+        if candidate.looks_like(head):
             return candidate
     first = head.lstrip().split(b"\n", 1)[0].decode("utf-8", "replace").strip()
     raise UnknownFormatError(

@@ -1,0 +1,56 @@
+"""Telling formats by the first bytes of a file; nothing here needs numpy."""
+
+from __future__ import annotations
+
+import re
+
+
+def _has_document_line(head: bytes) -> bool:
+    return re.search(rb"(?im)^#\s*begin\s+document\b", head) is not None
+
+
+def is_conll(head: bytes) -> bool:
+    """A document line, or a last column of brackets and dashes."""
+    if _has_document_line(head):
+        return True
+    lines = [line.split() for line in head.splitlines()[:200] if line.strip()]
+    cells = [line[-1] for line in lines if len(line) > 1]
+    marks = [cell for cell in cells if cell in (b"-", b"_") or b"(" in cell or b")" in cell]
+    return bool(marks) and len(marks) > 0.8 * len(lines)
+
+
+def is_conllu(head: bytes) -> bool:
+    """Ten columns, numbered from 1 in each sentence, or the comments that only CoNLL-U has."""
+    if re.search(rb"(?m)^# (global\.Entity|newdoc( id)?|sent_id) ?=?", head):
+        return True
+    if _has_document_line(head):
+        return False
+    rows = [line for line in head.splitlines()[:200] if re.match(rb"\d+([-.]\d+)?\t", line)]
+    return bool(rows) and all(row.count(b"\t") == 9 for row in rows[:-1] or rows)
+
+
+def is_json(head: bytes) -> bool:
+    """An object, or a list of objects."""
+    return re.match(rb'\s*(\[\s*)?\{\s*("|\})|\s*\[\s*\]', head) is not None
+
+
+def is_crac_text(head: bytes) -> bool:
+    """Words with `|[e1`, `|e1]` or `|[e1]` behind them."""
+    return (
+        re.search(rb"(?<=\S)\|(\[[^\s\[\],|]+\]?|[^\s\[\],|]+\])(,\S+)?(?=\s|$)", head) is not None
+    )
+
+
+def is_litbank(head: bytes) -> bool:
+    """Lines of MENTION and COREF, tab-separated."""
+    return re.search(rb"(?m)^(MENTION\t[^\t\n]+(\t\d+){4}\t|COREF\t[^\t\n]+\t)", head) is not None
+
+
+def is_brat(head: bytes) -> bool:
+    """Text-bound annotations, or an equivalence of them."""
+    return re.search(rb"(?m)^(T\S*\t\S+ \d+ \d+[\t; ]|\*\tEquiv )", head) is not None
+
+
+def never(head: bytes) -> bool:
+    """For formats that are never guessed, only named."""
+    return False
