@@ -9,9 +9,12 @@ from collections.abc import Sequence
 from cyclopts import App, CycloptsError
 
 from corefeval._version import __version__
+from corefeval.cli.convert import convert
+from corefeval.cli.check import check
 from corefeval.cli.example import example
 from corefeval.cli.metrics import metrics
 from corefeval.cli.score import score
+from corefeval.cli.stats import stats
 from corefeval.diagnostics import CorefEvalError, UsageError
 
 BAD_INPUT, BAD_USAGE, INTERRUPTED = 1, 2, 130
@@ -31,6 +34,9 @@ app = App(
     ),
 )
 app.command(score, help_epilogue="")
+app.command(check, help_epilogue="")
+app.command(stats, help_epilogue="")
+app.command(convert, help_epilogue="")
 app.command(metrics, help_epilogue="")
 app.command(example, help_epilogue="")
 
@@ -39,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the exit status is 0, 1 for bad input or 2 for bad usage."""
     _prepare_streams()
     try:
-        app(
+        status = app(
             sys.argv[1:] if arguments is None else list(arguments),
             exit_on_error=False,
             result_action="return_value",
@@ -59,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return BAD_INPUT
     except KeyboardInterrupt:
         return INTERRUPTED
-    return 0
+    return status if isinstance(status, int) else 0
 
 
 def _prepare_streams() -> None:

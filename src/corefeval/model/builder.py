@@ -15,6 +15,7 @@ from corefeval.model.construction import assemble
 from corefeval.model.corpus import NO_GAPS, Corpus, Relation
 from corefeval.model.identifiers import DocumentId
 from corefeval.model.token_table import DocumentTokens, TokenTable
+from corefeval.model.tokens import Tokens
 
 
 @dataclass(slots=True)
@@ -102,38 +103,46 @@ class CorpusBuilder:
     mentions: list[_Mention] = field(default_factory=list)
     relations: list[Relation] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
+    known: set[DocumentId] = field(default_factory=set)
 
     def document(
         self,
         identifier: DocumentId | str,
         *,
-        words: Sequence[str],
+        words: Sequence[str] | None = None,
+        n_tokens: int | None = None,
         sentence_starts: Sequence[int] | None = None,
         columns: Mapping[str, Sequence[str]] | None = None,
         metadata: Mapping[str, str] | None = None,
         sentence_metadata: Sequence[Mapping[str, str]] = (),
         lines: Sequence[int] | None = None,
     ) -> DocumentBuilder:
-        """Begin a document; without `sentence_starts` it is one sentence."""
+        """Begin a document; without `sentence_starts` it is one sentence.
+
+        A format that brings tokens of its own gives only their number, and `build` the tokens.
+        """
         if isinstance(identifier, str):
             identifier = DocumentId.parse(identifier)
-        if any(identifier == document.identifier for document in self.documents):
+        if identifier in self.known:
             raise InputError(
                 f"document {excerpt(str(identifier))} is there twice",
                 file=self.source,
                 expected="one document for each id and part",
                 fix="rename or remove one of the two",
             )
-        starts = ([0] if words else []) if sentence_starts is None else sentence_starts
-        tokens = DocumentTokens({"word": words, **(columns or {})}, len(words), starts, lines)
+        self.known.add(identifier)
+        given = {"word": words, **(columns or {})} if words is not None else {}
+        count = len(words) if words is not None else n_tokens or 0
+        starts = ([0] if count else []) if sentence_starts is None else sentence_starts
+        tokens = DocumentTokens(given, count, starts, lines)
         document = DocumentBuilder(
             len(self.documents), identifier, tokens, metadata or {}, sentence_metadata, self
         )
         self.documents.append(document)
         return document
 
-    def build(self) -> Corpus:
-        """The corpus."""
+    def build(self, tokens: Tokens | None = None) -> Corpus:
+        """The corpus, with tokens of the format's own or those of the documents."""
         mentions = self.mentions
         numbers: dict[tuple[int, str], int] = {}
         entity = [numbers.setdefault((m.document, m.entity), len(numbers)) for m in mentions]
@@ -149,7 +158,8 @@ class CorpusBuilder:
             else None,
             features=self._features(),
             gaps=np.array(gaps, dtype=np.int64) if gaps else NO_GAPS,
-            tokens=TokenTable([document.tokens for document in self.documents], self.source),
+            tokens=tokens
+            or TokenTable([document.tokens for document in self.documents], self.source),
             name=self.name or self.source or "",
         )
         ordered = [name for (_, name), _ in sorted(numbers.items(), key=lambda n: (n[0][0], n[1]))]

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from corefeval.diagnostics import InputError
 from corefeval.model.arrays import IntArray, dense_ranks, is_sorted
+from corefeval.model.columns import LazyArray, taken
 from corefeval.model.corpus import NO_GAPS, Corpus
 from corefeval.model.identifiers import DocumentId
 from corefeval.model.tokens import Tokens
@@ -95,14 +96,14 @@ def assemble(
     entity: IntArray,
     start: IntArray,
     end: IntArray,
-    head: IntArray | None = None,
+    head: IntArray | LazyArray | None = None,
     features: Mapping[str, NDArray[Any]] | None = None,
     tokens: Tokens | None = None,
     name: str = "",
     gaps: IntArray = NO_GAPS,
 ) -> Corpus:
     """Put checked arrays into the corpus' order and number the entities."""
-    features = features or {}
+    features = {} if features is None else features
     if len(documents) == 1:
         mention_document = None
     order = textual_order(mention_document, start, end)
@@ -110,7 +111,7 @@ def assemble(
         entity, start, end = entity[order], start[order], end[order]
         mention_document = mention_document[order] if mention_document is not None else None
         head = head[order] if head is not None else None
-        features = {key: values[order] for key, values in features.items()}
+        features = taken(features, order)
         if gaps.size:
             rank = np.empty(order.size, dtype=np.int64)
             rank[order] = np.arange(order.size)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from corefeval.diagnostics import InputError, Notice, excerpt, plural
 from corefeval.model.arrays import BoolArray, IntArray, ragged_arange
+from corefeval.model.columns import LazyArray, taken
 from corefeval.model.identifiers import DocumentId
 from corefeval.model.tokens import Tokens
 from corefeval.model.views import Document
@@ -56,7 +57,7 @@ class Corpus:
     mention_end: IntArray | None = None
     gaps: IntArray = field(default_factory=lambda: NO_GAPS)
     labels: Sequence[Hashable] | None = None
-    mention_head: IntArray | None = None
+    mention_head: IntArray | LazyArray | None = None
     features: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     tokens: Tokens | None = None
     entity_names: Callable[[], Sequence[str]] | None = None
@@ -170,7 +171,7 @@ class Corpus:
             gaps=gaps,
             labels=None if self.labels is None else _pick(self.labels, rows),
             mention_head=None if self.mention_head is None else self.mention_head[rows],
-            features={name: values[rows] for name, values in self.features.items()},
+            features=taken(self.features, rows),
         )
 
     def __len__(self) -> int:

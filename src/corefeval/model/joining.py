@@ -43,7 +43,11 @@ def join(corpora: Sequence[Corpus], *, name: str = "") -> Corpus:
         mention_start=_concatenated([c.mention_start for c in corpora]) if positions else None,
         mention_end=_concatenated([c.mention_end for c in corpora]) if positions else None,
         gaps=np.concatenate(gaps) if gaps else NO_GAPS,
-        mention_head=_concatenated(heads) if all(h is not None for h in heads) else None,
+        mention_head=(
+            np.concatenate([np.asarray(head) for head in heads])
+            if all(head is not None for head in heads)
+            else None
+        ),
         features={
             key: np.concatenate([corpus.features[key] for corpus in corpora]) for key in shared
         },

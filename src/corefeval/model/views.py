@@ -74,7 +74,9 @@ class Mention:
     def features(self) -> dict[str, object]:
         """What the source states about this mention, by name."""
         columns = self.document.corpus.features
-        return {name: values[self.row].item() for name, values in columns.items()}
+        return {
+            name: values[self.row : self.row + 1].tolist()[0] for name, values in columns.items()
+        }
 
     @property
     def words(self) -> list[str]:

@@ -1,0 +1,1 @@
+"""Analysis: what is in a corpus, beyond its scores."""

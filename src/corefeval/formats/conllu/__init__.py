@@ -1,0 +1,1 @@
+"""CorefUD: CoNLL-U with coreference in the MISC column."""

@@ -1,0 +1,249 @@
+"""Brackets of `Entity` attributes joined into mentions, discontinuous ones included."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from corefeval.diagnostics import InputError, Notice, excerpt, plural
+from corefeval.formats.conll.brackets import match_brackets
+from corefeval.formats.conllu.documents import Documents
+from corefeval.formats.conllu.entity_attribute import BRACKET, Header, identity
+from corefeval.formats.conllu.scan import Scan, attributes
+from corefeval.formats.source import Source
+from corefeval.model.arrays import IntArray
+from corefeval.model.corpus import NO_GAPS
+
+_PLAIN_ID = re.compile(r"e?\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Mentions:
+    """Mentions in the order in which they open; positions count through the whole file."""
+
+    document: IntArray
+    entity: IntArray
+    start: IntArray
+    end: IntArray
+    text: list[str]
+    names: list[str]
+    gaps: IntArray
+
+
+@dataclass(slots=True)
+class _Brackets:
+    """Every bracket of the file: its token, what it belongs to, whether it opens and closes.
+
+    A key is a document, an entity and, in discontinuous mentions, the part and number of parts.
+    """
+
+    token: list[int]
+    key: list[int]
+    opens: list[bool]
+    closes: list[bool]
+    text: list[str]
+    keys: list[tuple[int, str, int, int]]
+
+
+def find_mentions(
+    source: Source, found: Scan, documents: Documents, notices: list[Notice]
+) -> Mentions:
+    """Join all brackets of a file."""
+    tokens, values = attributes(found, b"Entity=")
+    owners = (np.searchsorted(documents.first, tokens, side="right") - 1).tolist()
+    brackets = _all_brackets(source, found, documents, (tokens.tolist(), values, owners), notices)
+    token = np.array(brackets.token, dtype=np.int64)
+    opens = np.array(brackets.opens, dtype=np.bool_)
+    closes = np.array(brackets.closes, dtype=np.bool_)
+    key = np.array(brackets.key, dtype=np.int64)
+    closing, unmatched = match_brackets(key, opens, closes)
+    if unmatched.size:
+        row = int(unmatched.min())
+        raise _unmatched(source, found, brackets, row)
+    opening = np.flatnonzero(opens)
+    spans = list(
+        zip(
+            key[opening].tolist(),
+            token[opening].tolist(),
+            (token[closing[opening]] + 1).tolist(),
+            opening.tolist(),
+            strict=True,
+        )
+    )
+    return _collected(source, found, documents, brackets, spans)
+
+
+def _all_brackets(
+    source: Source,
+    found: Scan,
+    documents: Documents,
+    marks: tuple[list[int], list[bytes], list[int]],
+    notices: list[Notice],
+) -> _Brackets:
+    tokens, values, owners = marks
+    result = _Brackets([], [], [], [], [], [])
+    numbers: dict[tuple[int, str], int] = {}
+    id_index = [(header or Header()).id_index for header in documents.headers]
+    text = source.decode(b"\n".join(values))
+    foreign: list[int] = []
+    at = 0
+    for opened, single, closed, newline, odd in BRACKET.findall(text):
+        if newline:
+            at += 1
+            continue
+        if odd:
+            foreign.append(at)
+            continue
+        owner = owners[at]
+        index = id_index[owner] or 0
+        chosen = closed
+        if opened and index:
+            fields = opened.split("-", index + 1)
+            chosen = fields[index] if index < len(fields) else fields[0]
+        elif opened:
+            chosen = opened.partition("-")[0]
+        result.token.append(tokens[at])
+        result.key.append(numbers.setdefault((owner, chosen), len(numbers)))
+        result.opens.append(bool(opened))
+        result.closes.append(bool(single or closed))
+        result.text.append(opened)
+    result.keys = [(owner, *identity(text)) for owner, text in numbers]
+    _judge(source, found, documents, marks, foreign, result, notices)
+    return result
+
+
+def _judge(
+    source: Source,
+    found: Scan,
+    documents: Documents,
+    marks: tuple[list[int], list[bytes], list[int]],
+    foreign: Sequence[int],
+    brackets: _Brackets,
+    notices: list[Notice],
+) -> None:
+    """Refuse or report what is odd about the attributes of a file."""
+    tokens, values, owners = marks
+    for at in foreign:
+        if documents.headers[owners[at]] is not None:
+            raise InputError(
+                "an Entity attribute that is no row of brackets",
+                file=source.file,
+                line=int(found.token_line[tokens[at]]) + 1,
+                found=excerpt(values[at].decode("utf-8", "replace")),
+                expected="brackets such as ‘(e1-person-2’, ‘e1)’ or ‘(e1-person-1)’",
+                fix="percent-encode brackets in values, or mend the attribute",
+            )
+    if foreign:
+        count = len(set(foreign))
+        message = f"{source.file}: {plural(count, 'Entity attribute')} of another kind left aside"
+        notices.append(Notice("foreign-entities", message, count))
+    without_header = [key for key in brackets.keys if documents.headers[key[0]] is None]
+    for key in without_header:
+        if not _PLAIN_ID.fullmatch(key[1]):
+            row = brackets.key.index(brackets.keys.index(key))
+            raise InputError(
+                "an Entity attribute without ‘# global.Entity’, so its fields are not known",
+                file=source.file,
+                line=int(found.token_line[brackets.token[row]]) + 1,
+                found=excerpt(f"({brackets.text[row]}"),
+                expected="‘# global.Entity = eid-etype-head’ before the first document",
+                fix="add such a line, with the fields in the order of this file",
+            )
+    if without_header:
+        message = f"{source.file}: no ‘# global.Entity’; first fields are taken for entity ids"
+        notices.append(Notice("no-entity-header", message))
+    if any(header is not None and header.id_index is None for header in documents.headers):
+        message = f"{source.file}: ‘# global.Entity’ names no eid; mentions are their own entities"
+        notices.append(Notice("no-entity-ids", message))
+
+
+def _collected(
+    source: Source,
+    found: Scan,
+    documents: Documents,
+    brackets: _Brackets,
+    spans: Sequence[tuple[int, int, int, int]],
+) -> Mentions:
+    """Put the parts of discontinuous mentions together, and number the entities."""
+    anonymous = [h is not None and h.id_index is None for h in documents.headers]
+    numbers: dict[tuple[int, str], int] = {}
+    rows: list[tuple[int, int, int, int, str]] = []
+    gaps: list[tuple[int, int, int]] = []
+    unfinished: dict[tuple[int, str, int], list[tuple[int, int]]] = {}
+    for key, start, end, row in spans:
+        document, entity, part, parts = brackets.keys[key]
+        if part > 1:
+            mention = _continued(source, found, brackets, unfinished, key, row)
+            gaps += [(mention, rows[mention][3], start)] if start > rows[mention][3] else []
+            rows[mention] = (*rows[mention][:3], max(end, rows[mention][3]), rows[mention][4])
+            continue
+        name = f"m{len(rows) + 1}" if anonymous[document] else entity
+        number = numbers.setdefault((document, name), len(numbers))
+        if parts > 1:
+            unfinished.setdefault((document, entity, parts), []).append((len(rows), 1))
+        rows.append((document, number, start, end, brackets.text[row]))
+    for (_, entity, parts), waiting in unfinished.items():
+        for mention, count in waiting:
+            if count < parts:
+                line = int(found.token_line[rows[mention][2]]) + 1
+                raise InputError(
+                    f"a mention of entity {excerpt(entity)} lacks a part",
+                    file=source.file,
+                    line=line,
+                    found=f"{count} of {parts} parts",
+                    expected=f"[1/{parts}] to [{parts}/{parts}]",
+                    fix="add the part that is missing, or mark the mention as one span",
+                )
+    table = np.array([row[:4] for row in rows], dtype=np.int64).reshape(-1, 4)
+    names = [name for _, name in sorted(numbers, key=lambda key: (key[0], numbers[key]))]
+    return Mentions(
+        document=table[:, 0],
+        entity=table[:, 1],
+        start=table[:, 2],
+        end=table[:, 3],
+        text=[row[4] for row in rows],
+        names=names,
+        gaps=np.array(gaps, dtype=np.int64) if gaps else NO_GAPS,
+    )
+
+
+def _continued(
+    source: Source,
+    found: Scan,
+    brackets: _Brackets,
+    unfinished: dict[tuple[int, str, int], list[tuple[int, int]]],
+    key: int,
+    row: int,
+) -> int:
+    """The mention that a further part belongs to: the last one that waits for it."""
+    document, entity, part, parts = brackets.keys[key]
+    waiting = unfinished.get((document, entity, parts), [])
+    for place in range(len(waiting) - 1, -1, -1):
+        mention, count = waiting[place]
+        if count == part - 1:
+            waiting[place] = (mention, part)
+            return mention
+    raise InputError(
+        f"part {part} of a mention whose other parts are not there",
+        file=source.file,
+        line=int(found.token_line[brackets.token[row]]) + 1,
+        found=excerpt(f"({entity}[{part}/{parts}]"),
+        expected=excerpt(f"({entity}[{part - 1}/{parts}]") + " before it",
+        fix="number the parts of a mention from 1 in the order of the text",
+    )
+
+
+def _unmatched(source: Source, found: Scan, brackets: _Brackets, row: int) -> InputError:
+    entity, opens = brackets.keys[brackets.key[row]][1], brackets.opens[row]
+    return InputError(
+        f"a mention of entity {excerpt(entity)} never {'closes' if opens else 'opens'}",
+        file=source.file,
+        line=int(found.token_line[brackets.token[row]]) + 1,
+        found=excerpt(f"({entity}" if opens else f"{entity})"),
+        expected=excerpt(f"{entity})" if opens else f"({entity}")
+        + (" on this line or a later one" if opens else " on this line or an earlier one"),
+        fix="add the missing bracket, or remove this one",
+    )

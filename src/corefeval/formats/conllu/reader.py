@@ -1,0 +1,124 @@
+"""Reading CorefUD: lines and documents first, then the brackets of all of them at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from corefeval.diagnostics import InputError, Notice
+from corefeval.formats.conllu.documents import Documents, find_documents
+from corefeval.formats.conllu.entity_attribute import Header
+from corefeval.formats.conllu.mentions import Mentions, find_mentions
+from corefeval.formats.conllu.scan import Scan, attributes, scan
+from corefeval.formats.conllu.tokens import ConlluTokens, SentenceComments
+from corefeval.formats.source import Source
+from corefeval.model import Corpus, Relation
+from corefeval.model.arrays import IntArray
+from corefeval.model.columns import LazyArray, LazyColumns
+from corefeval.model.construction import assemble
+
+_RELATION = re.compile(r"([^<,]+)<([^,:]+)(?::([^,]*))?")
+
+
+def read_conllu(source: Source, *, name: str = "") -> Corpus:
+    """Read documents, tokens, entities, mentions, bridging and split antecedents."""
+    found = scan(source)
+    documents = find_documents(source, found)
+    if not documents.identifiers:
+        raise InputError(
+            "there is no sentence in the file",
+            file=source.file,
+            expected="CoNLL-U: ten columns, separated by tabs",
+            fix="check that this is the file you mean, and its format",
+        )
+    tokens = ConlluTokens(source, found, documents.first, documents.counts)
+    notices: list[Notice] = []
+    mentions = find_mentions(source, found, documents, notices)
+    headers = [header or Header() for header in documents.headers]
+    document = mentions.document
+    corpus = assemble(
+        documents=tuple(documents.identifiers),
+        mention_document=document,
+        entity=mentions.entity,
+        start=mentions.start - documents.first[document],
+        end=mentions.end - documents.first[document],
+        head=LazyArray(lambda: _heads(found, documents, headers, mentions)),
+        features=LazyColumns(
+            lambda: [
+                headers[index].values(text)
+                for index, text in zip(document.tolist(), mentions.text, strict=True)
+            ]
+        ),
+        gaps=mentions.gaps - np.outer(_gap_shift(documents, mentions), [0, 1, 1]),
+        tokens=tokens,
+        name=name or source.file,
+    )
+    return corpus.with_details(
+        entity_names=lambda: mentions.names,
+        metadata=tuple(documents.metadata),
+        sentence_metadata=tuple(SentenceComments(tokens, i) for i in range(len(headers))),
+        relations=_relations(source, found, documents),
+        notices=tuple(notices),
+    )
+
+
+def _gap_shift(documents: Documents, mentions: Mentions) -> IntArray:
+    return documents.first[mentions.document[mentions.gaps[:, 0]]]
+
+
+def _heads(
+    found: Scan, documents: Documents, headers: Sequence[Header], mentions: Mentions
+) -> IntArray:
+    """Head positions in the document: from the field, else by the dependency tree; −1."""
+    gaps: dict[int, list[tuple[int, int]]] = {}
+    for row, start, end in mentions.gaps.tolist():
+        gaps.setdefault(row, []).append((start, end))
+    numbers = np.array(_head_numbers(headers, mentions), dtype=np.int64)
+    heads = mentions.start + numbers - 1
+    heads[(numbers < 1) | (heads >= mentions.end)] = -1
+    for row in np.flatnonzero(numbers < 0).tolist():
+        heads[row] = _top(found, mentions.start[row], mentions.end[row], gaps.get(row, ()))
+    for row, holes in gaps.items():
+        for start, end in holes if numbers[row] > 0 else ():
+            heads[row] += end - start if heads[row] >= start else 0
+    heads[heads >= mentions.end] = -1
+    return np.where(heads >= 0, heads - documents.first[mentions.document], -1)
+
+
+def _head_numbers(headers: Sequence[Header], mentions: Mentions) -> list[int]:
+    """What the head field says, counted from 1; 0 for nothing, −1 where there is no such field."""
+    places = [header.head_index for header in headers]
+    numbers = []
+    for document, text in zip(mentions.document.tolist(), mentions.text, strict=True):
+        place = places[document]
+        if place is None:
+            numbers.append(-1)
+            continue
+        fields = text.split("-", place + 1)
+        number = fields[place].partition(",")[0] if place < len(fields) else ""
+        plain = number.isascii() and number.isdigit() and len(number) < 10
+        numbers.append(int(number) if plain else 0)
+    return numbers
+
+
+def _top(found: Scan, start: int, end: int, gaps: Sequence[tuple[int, int]]) -> int:
+    """The first word that depends on none of the others."""
+    rows = [p for p in range(start, end) if not any(a <= p < b for a, b in gaps)]
+    cells = [found.text(int(found.token_line[row])).split(b"\t", 7) for row in rows]
+    numbers = {cell[0] for cell in cells}
+    return next((row for row, cell in zip(rows, cells, strict=True) if cell[6] not in numbers), -1)
+
+
+def _relations(source: Source, found: Scan, documents: Documents) -> tuple[Relation, ...]:
+    relations: list[Relation] = []
+    for key, kind in ((b"Bridge=", "bridge"), (b"SplitAnte=", "split-antecedent")):
+        tokens, values = attributes(found, key)
+        owners = np.searchsorted(documents.first, tokens, side="right") - 1
+        for document, value in zip(owners.tolist(), values, strict=True):
+            relations += [
+                Relation(kind, document, match[1], match[2], match[3] or "")
+                for match in _RELATION.finditer(source.decode(value))
+            ]
+    return tuple(relations)

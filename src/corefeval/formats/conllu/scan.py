@@ -1,0 +1,168 @@
+"""The lines of a CoNLL-U file: found, counted and told apart by array operations over its bytes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from corefeval.diagnostics import InputError, excerpt
+from corefeval.formats.conll.lines import HASH_BYTE, NEWLINE, RETURN
+from corefeval.formats.conll.lines import _newlines as newlines
+from corefeval.formats.conll.windows import BLANK_BYTE
+from corefeval.formats.source import Source
+from corefeval.model.arrays import BoolArray, ByteArray, IntArray
+
+TAB, BAR = 9, ord("|")
+N_COLUMNS = 10
+
+_RANGE = re.compile(rb"\d+-\d+")
+_EMPTY_NODE = re.compile(rb"\d+\.\d+")
+
+
+@dataclass(frozen=True)
+class Scan:
+    """The token lines of a file (those of empty nodes among them), and what is beside them.
+
+    `last_column` is where each token's MISC begins, `new_sentence` whether a sentence begins with
+    it; `ranges` are the lines of multi-word tokens and `comments` all comment lines, by number.
+    """
+
+    data: ByteArray
+    line_start: IntArray
+    line_end: IntArray
+    token_line: IntArray
+    last_column: IntArray
+    new_sentence: BoolArray
+    empty: BoolArray
+    ranges: IntArray
+    comments: IntArray
+
+    def text(self, line: int) -> bytes:
+        """One line."""
+        return self.data[self.line_start[line] : self.line_end[line]].tobytes()
+
+    @cached_property
+    def whole(self) -> bytes:
+        """All of the file."""
+        return self.data.tobytes()
+
+    @cached_property
+    def stops(self) -> IntArray:
+        """Where attributes end: bars and newlines."""
+        return np.flatnonzero((self.data == BAR) | (self.data == NEWLINE))
+
+
+def scan(source: Source) -> Scan:
+    """Find the lines of a file, and check that they are CoNLL-U."""
+    data = source.data
+    if data.size and data[-1] != NEWLINE:
+        data = np.append(data, np.uint8(NEWLINE))
+    line_start, line_end = line_bounds(data)
+    first_byte = data[line_start] if line_start.size else line_start
+    blank = line_end <= line_start
+    is_content = ~blank & (first_byte != HASH_BYTE)
+    content = np.flatnonzero(is_content)
+    start, end = line_start[content], line_end[content]
+    tabs = np.flatnonzero(data == TAB)
+    first = np.searchsorted(tabs, start)
+    wrong = np.searchsorted(tabs, end) - first != N_COLUMNS - 1
+    if wrong.any():
+        line = int(content[np.argmax(wrong)])
+        found = data[line_start[line] : line_end[line]].tobytes()
+        problem, expected = "a line of another number of columns", "ten, separated by tabs"
+        raise not_conllu(source, line, found, problem, expected)
+    first_tab = tabs[first] if content.size else first
+    last_column = tabs[first + N_COLUMNS - 2] + 1 if content.size else first
+    is_range, is_empty = _odd_numbers(source, data, content, start, first_tab)
+    new_sentence = np.ones(content.size, dtype=np.bool_)
+    new_sentence[content > 0] = ~is_content[content[content > 0] - 1]
+    is_token = ~is_range
+    return Scan(
+        data=data,
+        line_start=line_start,
+        line_end=line_end,
+        token_line=content[is_token],
+        last_column=last_column[is_token],
+        new_sentence=_carried_to_tokens(new_sentence, is_token),
+        empty=is_empty[is_token],
+        ranges=content[is_range],
+        comments=np.flatnonzero(~blank & (first_byte == HASH_BYTE)),
+    )
+
+
+def line_bounds(data: ByteArray) -> tuple[IntArray, IntArray]:
+    """Where lines start and end, returns before the newline left out; blanks alone are no text."""
+    pieces = list(newlines(data))
+    end = np.concatenate(pieces) if pieces else np.empty(0, dtype=np.int64)
+    start = np.concatenate((end[:0], [0][: end.size], end[:-1] + 1))
+    end -= (end > start) & (data[end - 1] == RETURN)
+    # A line of nothing but blanks would be looked at as a token otherwise.
+    blank = np.flatnonzero((end > start) & (data[start] <= BLANK_BYTE))
+    for line in blank.tolist():
+        if data[start[line] : end[line]].tobytes().isspace():
+            end[line] = start[line]
+    return start, end
+
+
+def _carried_to_tokens(new_sentence: BoolArray, is_token: BoolArray) -> BoolArray:
+    """A sentence that begins with a multi-word token begins with the first of its words."""
+    sentence = np.cumsum(new_sentence)[is_token]
+    return np.concatenate((np.ones(min(sentence.size, 1), np.bool_), np.diff(sentence) > 0))
+
+
+def _odd_numbers(
+    source: Source, data: ByteArray, content: IntArray, start: IntArray, first_tab: IntArray
+) -> tuple[BoolArray, BoolArray]:
+    """Which lines are of multi-word tokens (`7-8`), which of empty nodes (`7.1`)."""
+    length = first_tab - start
+    plain = length > 0
+    for place in range(min(int(length.max(initial=0)), 8)):
+        byte = data[np.minimum(start + place, first_tab)]
+        plain &= (place >= length) | ((byte >= ord("0")) & (byte <= ord("9")))
+    plain &= length <= 8
+    is_range = np.zeros(content.size, dtype=np.bool_)
+    is_empty = np.zeros(content.size, dtype=np.bool_)
+    for row in np.flatnonzero(~plain).tolist():
+        number = data[start[row] : first_tab[row]].tobytes()
+        if _RANGE.fullmatch(number):
+            is_range[row] = True
+        elif _EMPTY_NODE.fullmatch(number):
+            is_empty[row] = True
+        elif not number.isdigit():
+            problem, expected = "no token number", "a number such as 7, 7.1 or 7-8"
+            raise not_conllu(source, int(content[row]), number, problem, expected)
+    return is_range, is_empty
+
+
+def attributes(found: Scan, key: bytes) -> tuple[IntArray, list[bytes]]:
+    """The tokens that have an attribute in MISC, and its values."""
+    pieces = found.whole.split(key)
+    if len(pieces) == 1 or not found.token_line.size:
+        return np.empty(0, dtype=np.int64), []
+    lengths = np.array([len(piece) for piece in pieces[:-1]], dtype=np.int64)
+    begin = np.cumsum(lengths + len(key))
+    place = begin - len(key)
+    token = np.searchsorted(found.line_start[found.token_line], place, side="right") - 1
+    line_end = found.line_end[found.token_line[token]]
+    before = found.data[place - 1]
+    real = (token >= 0) & ((before == TAB) | (before == BAR))
+    real &= (place >= found.last_column[token]) & (begin <= line_end)
+    end = np.minimum(found.stops[np.searchsorted(found.stops, begin)], line_end)
+    rows = np.flatnonzero(real)
+    bounds = zip(begin[rows].tolist(), end[rows].tolist(), strict=True)
+    return token[rows], [found.whole[start:stop].rstrip() for start, stop in bounds]
+
+
+def not_conllu(source: Source, line: int, found: bytes, problem: str, expected: str) -> InputError:
+    """An error about one line; lines count from 0 here."""
+    return InputError(
+        problem,
+        file=source.file,
+        line=line + 1,
+        found=excerpt(found.decode("utf-8", "replace")),
+        expected=expected,
+        fix="check that this is the file you mean, and its format",
+    )

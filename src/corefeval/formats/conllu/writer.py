@@ -1,0 +1,247 @@
+"""Writing CorefUD: the columns that a corpus has, and its mentions as `Entity` in MISC."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+
+from corefeval.diagnostics import InputError, Notice, plural
+from corefeval.formats.conllu.tokens import COLUMNS, ConlluTokens
+from corefeval.formats.nesting import nested_mentions
+from corefeval.formats.registry import Written
+from corefeval.model import Corpus, Document, Mention
+
+_SAFE_NAME = re.compile(r"[^\s()|\[\],<:%-]+")
+_OWN = re.compile(r"(Entity|Bridge|SplitAnte)=")
+_UNSAFE_VALUE = re.compile(r"[\s()|%-]")
+_RELATIONS = {"bridge": "Bridge", "split-antecedent": "SplitAnte"}
+
+
+def write_conllu(corpus: Corpus) -> Written:
+    """Write all documents; says what could not be written as it is.
+
+    Brackets of one entity must nest, so of two of its mentions that cross only the first can be
+    written. A corpus without words gets `_` for each.
+    """
+    if corpus.labels is not None or not corpus.documents:
+        raise InputError(
+            "plain Python mentions have no token positions, so they cannot be written as CoNLL-U"
+            if corpus.labels is not None
+            else "a corpus without documents cannot be written as CoNLL-U",
+            fix="make the corpus with corpus_from_arrays",
+        )
+    fields = [name for name in corpus.features if re.fullmatch(r"\w+", name)]
+    fields.sort(key=lambda name: name != "etype")
+    parts, crossing, blank, renamed = [], 0, 0, 0
+    for document in corpus:
+        writer = _DocumentWriter(document, fields)
+        parts.append(writer.text())
+        crossing += writer.crossing
+        blank += writer.blank
+        renamed += writer.renamed
+    told = (
+        ("crossing-mentions", crossing, "mention",
+         "left out: crossing another one of the same entity, which brackets cannot express"),
+        ("blank-tokens", blank, "token", "of nothing but blanks written as ‘_’"),
+        ("document-names", renamed, "document", "whose name CoNLL-U cannot carry as it is"),
+    )  # fmt: skip
+    notices = tuple(
+        Notice(kind, f"{plural(count, noun)} {what}", count)
+        for kind, count, noun, what in told
+        if count
+    )
+    return Written({"": "".join(parts).encode(errors="backslashreplace")}, notices)
+
+
+class _DocumentWriter:
+    """One document on its way to text."""
+
+    def __init__(self, document: Document, fields: Sequence[str]) -> None:
+        self.document = document
+        self.fields = fields
+        self.has_heads = document.corpus.mention_head is not None
+        self.mentions, self.crossing = _expressible(document)
+        self.blank = 0
+        name = " ".join(str(document.id).split())
+        self.renamed = name != str(document.id) or not document.id.name
+        self.name = name
+
+    def text(self) -> str:
+        """The document's lines."""
+        marks = self._marks()
+        header = ["eid", *self.fields, *(["head"] if self.has_heads else [])]
+        lines = [f"# newdoc id = {self.name}", f"# global.Entity = {'-'.join(header)}"]
+        lines += [
+            f"# meta::{key} = {_line(value)}" for key, value in self.document.metadata.items()
+        ]
+        rows, starts, ranges = self._rows(), self._sentence_starts(), self._ranges()
+        comments = self.document.sentence_metadata
+        for position, row in enumerate(rows):
+            if position in starts:
+                lines += [""] if position else []
+                number = starts[position]
+                known = comments[number] if number < len(comments) else {}
+                lines += [f"# {key} = {_line(value)}" if value else f"# {key}"
+                          for key, value in known.items()]  # fmt: skip
+            lines += ranges.get(position, [])
+            misc = [part for part in row[9].split("|") if part != "_" and not _OWN.match(part)]
+            row[9] = "|".join(marks.get(position, []) + misc) or "_"
+            lines.append("\t".join(row))
+        return "\n".join((*lines, "", ""))
+
+    def _sentence_starts(self) -> dict[int, int]:
+        tokens = self.document.corpus.tokens
+        starts = tokens.sentence_starts(self.document.index) if tokens is not None else [0]
+        return {start: number for number, start in enumerate(starts)}
+
+    def _ranges(self) -> dict[int, list[str]]:
+        tokens = self.document.corpus.tokens
+        if isinstance(tokens, ConlluTokens):
+            return tokens.multiword_lines(self.document.index)
+        return {}
+
+    def _rows(self) -> list[list[str]]:
+        """The ten columns of each token: those of the file, or as many as are known."""
+        tokens = self.document.corpus.tokens
+        if isinstance(tokens, ConlluTokens):
+            return tokens.rows(self.document.index)
+        if tokens is None:
+            n_tokens = max((mention.end for mention in self.document.mentions), default=0)
+            known: dict[str, list[str]] = {}
+        else:
+            n_tokens = int(tokens.counts[self.document.index])
+            known = {name: tokens.column(self.document.index, name) for name in tokens.columns}
+        numbers = _numbers(n_tokens, self._sentence_starts(), known.get("empty", []))
+        rows = []
+        for position in range(n_tokens):
+            row = [numbers[position]]
+            row += [
+                self._cell(known[name][position]) if name in known else "_"
+                for name in list(COLUMNS)[1:9]
+            ]
+            row[6:8] = row[6:8] if "." not in numbers[position] and "head" in known else ["_", "_"]
+            rows.append([*row, "_"])
+        return rows
+
+    def _cell(self, text: str) -> str:
+        plain = " ".join(text.split())
+        self.blank += not plain
+        return plain or "_"
+
+    def _marks(self) -> dict[int, list[str]]:
+        names = _names(self.document)
+        closing: dict[int, list[str]] = defaultdict(list)
+        opening: dict[int, list[str]] = defaultdict(list)
+        for mention in self.mentions:
+            name = names[mention.entity.index]
+            spans = _spans(mention)
+            for number, (start, end) in enumerate(spans, 1):
+                key = name if len(spans) == 1 else f"{name}[{number}/{len(spans)}]"
+                bracket = self._bracket(key, mention)
+                if end - start == 1:
+                    opening[start].append(f"({bracket})")
+                else:
+                    opening[start].append(f"({bracket}")
+                    closing[end - 1].append(f"{key})")
+        marks = {
+            position: ["Entity=" + "".join((*closing[position], *opening[position]))]
+            for position in {*closing, *opening}
+        }
+        for kind, values in self._relations(names).items():
+            for position, value in values.items():
+                marks.setdefault(position, []).append(f"{kind}={value}")
+        return marks
+
+    def _bracket(self, key: str, mention: Mention) -> str:
+        features = mention.features
+        values = [_value(str(features.get(name, ""))) for name in self.fields]
+        if self.has_heads:
+            positions = mention.positions
+            head = mention.head
+            values.append(str(positions.index(head) + 1) if head in positions else "")
+        while values and not values[-1]:
+            values.pop()
+        return "-".join((key, *values))
+
+    def _relations(self, names: dict[int, str]) -> dict[str, dict[int, str]]:
+        """Relations stand at the first mention of their target."""
+        own = {entity.name: entity for entity in self.document.entities}
+        found: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
+        for relation in self.document.corpus.relations:
+            target, source = own.get(relation.target), own.get(relation.source)
+            if relation.document != self.document.index or relation.kind not in _RELATIONS:
+                continue
+            if target is None or source is None:
+                continue
+            label = f":{relation.label}" if relation.label else ""
+            text = f"{names[source.index]}<{names[target.index]}{label}"
+            found[_RELATIONS[relation.kind]][target.mentions[0].start].append(text)
+        return {
+            kind: {position: ",".join(texts) for position, texts in places.items()}
+            for kind, places in found.items()
+        }
+
+
+def _expressible(document: Document) -> tuple[list[Mention], int]:
+    """The mentions that brackets can carry, and how many they cannot.
+
+    Whole mentions of an entity must nest; interrupted ones of as many parts must not overlap, as
+    nothing would tell whose part is whose. The two kinds have brackets of their own.
+    """
+    gapped = {row for row, _, _ in document.corpus.gaps.tolist()}
+    kept, _ = nested_mentions([m for m in document.mentions if m.row not in gapped])
+    reach: dict[tuple[int, int], int] = {}
+    for mention in document.mentions:
+        if mention.row in gapped:
+            key = mention.entity.index, len(_spans(mention))
+            if reach.get(key, 0) <= mention.start:
+                reach[key] = mention.end
+                kept.append(mention)
+    kept.sort(key=lambda mention: mention.row)
+    return kept, len(document.mentions) - len(kept)
+
+
+def _spans(mention: Mention) -> list[tuple[int, int]]:
+    """The unbroken parts of a mention."""
+    spans: list[tuple[int, int]] = []
+    for position in mention.positions:
+        if spans and spans[-1][1] == position:
+            spans[-1] = (spans[-1][0], position + 1)
+        else:
+            spans.append((position, position + 1))
+    return spans
+
+
+def _numbers(n_tokens: int, starts: dict[int, int], empty: Sequence[str]) -> list[str]:
+    """Token numbers from 1 in each sentence; empty nodes count behind the token before them."""
+    numbers = []
+    word = node = 0
+    for position in range(n_tokens):
+        if position in starts:
+            word = node = 0
+        if position < len(empty) and empty[position]:
+            node += 1
+            numbers.append(f"{word}.{node}")
+        else:
+            word, node = word + 1, 0
+            numbers.append(str(word))
+    return numbers
+
+
+def _names(document: Document) -> dict[int, str]:
+    """Entity names as brackets may carry them: the corpus' own, or e1, e2 and so on."""
+    entities = document.entities
+    names = {entity.index: entity.name for entity in entities}
+    distinct = len(set(names.values())) == len(names)
+    if distinct and all(_SAFE_NAME.fullmatch(name) for name in names.values()):
+        return names
+    return {entity.index: f"e{number}" for number, entity in enumerate(entities, 1)}
+
+
+def _value(text: str) -> str:
+    return _UNSAFE_VALUE.sub(lambda match: "".join(f"%{b:02X}" for b in match[0].encode()), text)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

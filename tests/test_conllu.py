@@ -1,0 +1,380 @@
+"""CorefUD CoNLL-U: what is read, what is refused, and that it is written back the same."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import corefeval
+from corefeval import CorefEvalError, InputError, corpus_from_arrays
+from strategies import spans
+
+HEADER = "# global.Entity = eid-etype-head"
+
+
+def row(number: object, word: str, misc: str = "_", head: object = "_", upos: str = "NOUN") -> str:
+    return "\t".join(
+        (str(number), word, word.lower(), upos, "NN", "_", str(head), "dep", "_", misc)
+    )
+
+
+def text(*rows: str, header: str | None = HEADER, name: str | None = "doc") -> str:
+    lines = [f"# newdoc id = {name}"] if name is not None else []
+    lines += [header] if header else []
+    return "\n".join((*lines, *rows, "", ""))
+
+
+def entities(corpus, document=0):
+    return {
+        entity.name: {mention.positions for mention in entity.mentions}
+        for entity in corpus[document].entities
+    }
+
+
+PLAIN = text(
+    "# sent_id = s1",
+    "# s_type = decl",
+    row(1, "Ada", "Entity=(e1-person-1)"),
+    row(2, "met"),
+    row(3, "the", "SpaceAfter=No|Entity=(e2-person-2"),
+    row(4, "captain", "Entity=e2)"),
+    "",
+    "# sent_id = s2",
+    row(1, "She", "Entity=(e1-person-1)"),
+)
+
+
+@pytest.mark.parametrize(
+    "variant",
+    [PLAIN, PLAIN.replace("\n", "\r\n"), "\ufeff" + PLAIN, PLAIN.rstrip("\n"), PLAIN + "\n \n"],
+)
+def test_reading(conll, variant):
+    corpus = corefeval.read(conll(variant, "a.conllu"))
+    assert [str(d) for d in corpus.documents] == ["doc"]
+    assert entities(corpus) == {"e1": {(0,), (4,)}, "e2": {(2, 3)}}
+    document = corpus[0]
+    assert document.sentences == [["Ada", "met", "the", "captain"], ["She"]]
+    assert document.tags == ["NN"] * 5
+    assert document.column("upos") == document.column(4) == ["NOUN"] * 5
+    assert document.sentence_metadata[0] == {"sent_id": "s1", "s_type": "decl"}
+    assert [dict(m) for m in document.sentence_metadata[:]][1] == {"sent_id": "s2"}
+    assert [mention.head for mention in document.mentions] == [0, 3, 4]
+    assert document.mentions[1].features == {"etype": "person"}
+    assert corpus.notices == ()
+
+
+def test_document_metadata_and_several_documents(conll):
+    both = text("# meta::genre = academic", row(1, "a"), name="a") + text(row(1, "b"), name="b")
+    corpus = corefeval.read(conll(both))
+    assert [document.metadata for document in corpus] == [{"genre": "academic"}, {}]
+    assert [document.words for document in corpus] == [["a"], ["b"]]
+
+
+def test_nameless_documents_are_called_after_their_file(conll):
+    corpus = corefeval.read(conll(text(row(1, "a"), name=None), "GUM_bio.conllu"))
+    assert str(corpus.documents[0]) == "GUM_bio"
+    two = "# newdoc\n" + row(1, "a") + "\n\n# newdoc\n" + row(1, "b") + "\n"
+    assert [str(d) for d in corefeval.read(conll(two, "x.conllu")).documents] == ["x", "x_2"]
+
+
+def test_brackets_without_separators(conll):
+    corpus = corefeval.read(
+        conll(
+            text(
+                row(1, "a", "Entity=(e1-x-1(e2-x-1"),
+                row(2, "b", "Entity=e2)(e3-x-1)"),
+                row(3, "c", "Entity=(e4-x-1)e1)"),
+            )
+        )
+    )
+    assert entities(corpus) == {
+        "e1": {(0, 1, 2)}, "e2": {(0, 1)}, "e3": {(1,)}, "e4": {(2,)},
+    }  # fmt: skip
+
+
+def test_discontinuous_mentions(conll):
+    corpus = corefeval.read(
+        conll(
+            text(
+                row(1, "not", "Entity=(e1[1/2]-x-2"),
+                row(2, "only", "Entity=e1[1/2])"),
+                row(3, "you"),
+                row(4, "but", "Entity=(e1[2/2]-x-2)"),
+                row(5, "he", "Entity=(e1-x-1)"),
+            )
+        )
+    )
+    assert entities(corpus) == {"e1": {(0, 1, 3), (4,)}}
+    assert corpus[0].mentions[0].head == 1
+
+
+def test_empty_nodes_and_multiword_tokens(conll):
+    corpus = corefeval.read(
+        conll(
+            text(
+                row("1-2", "vámonos"),
+                row(1, "vamos"),
+                row(2, "nos", "Entity=(e1--1)"),
+                row("2.1", "_", "Entity=(e1--1)"),
+                row(3, "ya"),
+            )
+        )
+    )
+    document = corpus[0]
+    assert document.words == ["vamos", "nos", "_", "ya"]
+    assert document.column("empty") == ["", "", "1", ""]
+    assert document.sentences == [["vamos", "nos", "_", "ya"]]
+    assert entities(corpus) == {"e1": {(1,), (2,)}}
+
+
+def test_values_are_percent_decoded(conll):
+    header = "# global.Entity = eid-etype-head-identity"
+    corpus = corefeval.read(
+        conll(text(row(1, "a", "Entity=(e1-person-1-Lord%20Byron%20%28poet%29)"), header=header))
+    )
+    assert corpus[0].mentions[0].features == {"etype": "person", "identity": "Lord Byron (poet)"}
+
+
+def test_the_order_of_fields_is_the_files_own(conll):
+    """GUM's own files call the id GRP, and have other fields behind it."""
+    header = "# global.Entity = GRP-etype-infstat-minspan"
+    corpus = corefeval.read(
+        conll(
+            text(
+                row(1, "a", "Entity=(7-person-new-1)"),
+                row(2, "b", "Entity=(7-person)"),
+                header=header,
+            )
+        )
+    )
+    assert entities(corpus) == {"7": {(0,), (1,)}}
+    assert corpus[0].mentions[0].features == {"etype": "person", "infstat": "new", "minspan": "1"}
+    turned = "# global.Entity = etype-eid-head"
+    corpus = corefeval.read(
+        conll(text(row(1, "a", "Entity=(person-e9-1"), row(2, "b", "Entity=e9)"), header=turned))
+    )
+    assert entities(corpus) == {"e9": {(0, 1)}}
+
+
+def test_heads_come_from_the_tree_where_no_field_says(conll):
+    header = "# global.Entity = eid-etype"
+    rows = [
+        row(1, "the", "Entity=(e1-x", head=3),
+        row(2, "old", head=3),
+        row(3, "man", head=6),
+        row(4, "of", head=5),
+        row(5, "war", "Entity=e1)", head=3),
+        row(6, "spoke", head=0),
+    ]
+    corpus = corefeval.read(conll(text(*rows, header=header)))
+    assert corpus[0].mentions[0].head == 2
+
+
+def test_bridging_and_split_antecedents_are_kept(conll):
+    corpus = corefeval.read(
+        conll(
+            text(
+                row(1, "a", "Entity=(e1-x-1)"),
+                row(2, "b", "Entity=(e2-x-1)"),
+                row(3, "c", "Bridge=e1<e3:part|Entity=(e3-x-1)|SplitAnte=e1<e3,e2<e3"),
+            )
+        )
+    )
+    found = [(r.kind, r.source, r.target, r.label) for r in corpus.relations]
+    assert found == [
+        ("bridge", "e1", "e3", "part"),
+        ("split-antecedent", "e1", "e3", ""),
+        ("split-antecedent", "e2", "e3", ""),
+    ]
+
+
+def test_attributes_are_looked_for_in_the_last_column_only(conll):
+    rows = [row(1, "Entity=(e9)", "MyEntity=(e8)|Entity=(e1-x-1)"), row(2, "b", "XEntity=e1)")]
+    assert entities(corefeval.read(conll(text(*rows)))) == {"e1": {(0,)}}
+
+
+def test_without_a_header_plain_ids_are_accepted_and_reported(conll):
+    rows = [row(1, "a", "Entity=(e1"), row(2, "b", "Entity=e1)")]
+    corpus = corefeval.read(conll(text(*rows, header=None)))
+    assert entities(corpus) == {"e1": {(0, 1)}}
+    assert [notice.kind for notice in corpus.notices] == ["no-entity-header"]
+
+
+def test_entity_attributes_of_another_kind_are_left_aside_and_reported(conll):
+    """Some treebanks use the attribute for named entities."""
+    rows = [row(1, "Ada", "Entity=B-PER"), row(2, "Lovelace", "Entity=I-PER")]
+    corpus = corefeval.read(conll(text(*rows, header=None)))
+    assert corpus.n_mentions == 0
+    assert [(n.kind, n.count) for n in corpus.notices] == [("foreign-entities", 2)]
+
+
+def test_types_without_ids_or_header_are_refused(conll):
+    with pytest.raises(InputError, match="without ‘# global") as caught:
+        corefeval.read(conll(text(row(1, "a", "Entity=(person)"), header=None)))
+    assert caught.value.line == 2
+
+
+def test_a_header_without_ids_makes_singletons_and_says_so(conll):
+    rows = [row(1, "a", "Entity=(person-1)"), row(2, "b", "Entity=(person-1)")]
+    corpus = corefeval.read(conll(text(*rows, header="# global.Entity = etype-head")))
+    assert corpus.n_entities == 2
+    assert [notice.kind for notice in corpus.notices] == ["no-entity-ids"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "line", "problem"),
+    [
+        ([row(1, "a", "Entity=(e1-x-1"), row(2, "b")], 3, "never closes"),
+        ([row(1, "a"), row(2, "b", "Entity=e1)")], 4, "never opens"),
+        ([row(1, "a", "Entity=e1")], 3, "no row of brackets"),
+        ([row(1, "a", "Entity=(e1[2/2]-x-1)")], 3, "other parts are not there"),
+        ([row(1, "a", "Entity=(e1[1/2]-x-1)")], 3, "lacks a part"),
+        ([row(1, "a") + "\textra"], 3, "another number of columns"),
+        (["1 a b c"], 3, "another number of columns"),
+        ([row("one", "a")], 3, "no token number"),
+        ([row("", "a")], 3, "no token number"),
+        ([row("1-", "a")], 3, "no token number"),
+    ],
+)
+def test_mistakes_name_file_and_line(conll, rows, line, problem):
+    path = conll(text(*rows))
+    with pytest.raises(InputError, match=problem) as caught:
+        corefeval.read(path)
+    assert (caught.value.file, caught.value.line) == (path, line)
+
+
+def test_a_document_that_appears_twice(conll):
+    with pytest.raises(InputError, match="twice") as caught:
+        corefeval.read(conll(text(row(1, "a")) + text(row(1, "b"))))
+    assert caught.value.line == 5
+
+
+def test_no_sentences_at_all(conll):
+    with pytest.raises(InputError, match="no sentence"):
+        corefeval.read(conll("# sent_id = 1\n"), format="corefud")
+
+
+@st.composite
+def corpora(draw):
+    """Documents with nested, crossing, repeated and interrupted mentions, and empty nodes."""
+    builder = corefeval.model.CorpusBuilder(name="random")
+    for name in draw(
+        st.lists(st.sampled_from(["a", "b/c", "d e; part 003"]), min_size=1, unique=True)
+    ):
+        words = draw(
+            st.lists(
+                st.sampled_from(["x", "y|z", "(", "-", "Entity=(e1)", "é"]), min_size=6, max_size=10
+            )
+        )
+        starts = sorted({0, *draw(st.lists(st.integers(1, len(words) - 1), max_size=2))})
+        empty = ["1" if draw(st.booleans()) and i not in starts else "" for i in range(len(words))]
+        document = builder.document(
+            name, words=words, sentence_starts=starts, columns={"empty": empty, "tag": words}
+        )
+        for entity, (start, end) in draw(
+            st.lists(
+                st.tuples(st.sampled_from(["e1", "e2", "odd-name"]), spans(len(words))), max_size=8
+            )
+        ):
+            inside = [p for p in range(start, end) if p in (start, end - 1) or draw(st.booleans())]
+            document.mention_at(entity, inside, features={"etype": "per-son"})
+    return builder.build()
+
+
+@given(corpus=corpora())
+def test_written_then_read_is_the_same(corpus, tmp_path_factory):
+    path = tmp_path_factory.getbasetemp() / "written.conllu"
+    notices = corefeval.write(corpus, path, format="corefud")
+    again = corefeval.read(path)
+    assert again.documents == corpus.documents
+    for one, other in zip(corpus, again, strict=True):
+        assert one.sentences == other.sentences
+        assert one.column("empty") == other.column("empty")
+        kept = sorted((m.positions, m.features["etype"]) for m in other.mentions)
+        had = sorted((m.positions, m.features["etype"]) for m in one.mentions)
+        if not notices:
+            assert kept == had
+            assert sorted(entities(corpus, one.index).values(), key=str) == sorted(
+                entities(again, one.index).values(), key=str
+            )
+    assert again.n_mentions == corpus.n_mentions - sum(n.count for n in notices)
+
+
+def test_what_a_file_has_beside_coreference_survives(conll, tmp_path):
+    source = PLAIN.replace("# sent_id = s1", "# meta::genre = bio\n# sent_id = s1").replace(
+        row(1, "She", "Entity=(e1-person-1)"),
+        row("1-2", "She's")
+        + "\n"
+        + row(1, "She", "Bridge=e2<e1|Entity=(e1-person-1)")
+        + "\n"
+        + row("2.1", "_"),
+    )
+    corpus = corefeval.read(conll(source))
+    assert corefeval.write(corpus, tmp_path / "out.conllu", format="corefud") == ()
+    again = corefeval.read(tmp_path / "out.conllu")
+    assert again.relations == corpus.relations
+    assert again[0].metadata == {"genre": "bio"}
+    assert list(again[0].sentence_metadata) == list(corpus[0].sentence_metadata)
+    written = (tmp_path / "out.conllu").read_text()
+    assert row("1-2", "She's") in written
+    assert "SpaceAfter=No" in written
+
+
+def test_arrays_can_be_written():
+    import io
+
+    corpus = corpus_from_arrays(entity=[0, 0], start=[0, 3], end=[2, 4], document_ids=["d"])
+    stream = io.BytesIO()
+    assert corefeval.write(corpus, stream, format="corefud") == ()
+    assert b"Entity=(e" in stream.getvalue() or b"Entity=(0" in stream.getvalue()
+
+
+PIECES = st.sampled_from(
+    ["(e1", "e1)", "[1/2]", "Entity=", "|", "\t", "\n", "# newdoc id = x\n", "# global.Entity =",
+     "1\t", "-", "%2", "\x00", "\udcff", "(", ")", "<", "Bridge=e1<e2", "# newdoc\n"]
+)  # fmt: skip
+
+
+@settings(max_examples=2000)
+@given(
+    edits=st.lists(
+        st.tuples(st.integers(0, len(PLAIN)), st.integers(0, 30), PIECES | st.just("")), max_size=4
+    )
+)
+def test_broken_files_end_in_scores_or_one_error(edits, tmp_path_factory):
+    broken = PLAIN
+    for place, length, piece in edits:
+        broken = broken[:place] + piece + broken[place + length :]
+    path = tmp_path_factory.getbasetemp() / "broken.conllu"
+    path.write_bytes(broken.encode(errors="surrogateescape"))
+    try:
+        result = corefeval.score(path, path)
+        assert all(
+            s.f1 in (0.0, pytest.approx(1.0)) for n, s in result.scores.items() if n != "conll"
+        )
+    except CorefEvalError as error:
+        assert str(error)
+
+
+def test_real_corpora(shared):
+    """The counts that the conformance vectors' README gives."""
+    counts = {"key": 9222, "xrenner": 9429, "baseline": 8975}
+    for name, mentions in counts.items():
+        corpus = corefeval.read(shared / "gum" / f"{name}.conllu")
+        assert (len(corpus), corpus.n_mentions) == (36, mentions)
+        assert sum(map(len, (d.words for d in corpus))) == 32682 + 23
+    assert corefeval.read(shared / "gum" / "key.conllu")[0].metadata["genre"] == "academic"
+
+
+@pytest.mark.parametrize("system", ["xrenner", "baseline"])
+def test_real_systems(shared, system):
+    """As corefud-scorer 1.2 prints them with exact matching and singletons: two decimals."""
+    import json
+
+    expected = json.loads((shared / "gum" / "expected-conllu.json").read_text())
+    result = corefeval.score(shared / "gum" / "key.conllu", shared / "gum" / f"{system}.conllu")
+    for metric, rates in expected[f"{system}.conllu"]["exact"].items():
+        score = result[metric]
+        ours = [100 * rate for rate in (score.recall, score.precision, score.f1)]
+        assert ours == pytest.approx(rates, abs=0.0051), metric
