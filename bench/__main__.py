@@ -8,6 +8,7 @@ make bench BENCH='--quick'
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import shutil
 import sys
@@ -20,7 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 import corefeval
-from bench.corpora import mention_arrays, write_corpus
+from bench.corpora import mention_arrays, write_conllu, write_corpus
 from bench.timing import best, command_time, peak_memory
 
 
@@ -99,6 +100,27 @@ def against_peer(name: str, peer: str | None, key: Path, response: Path) -> list
     return [Measured(label, ours, f"the peer ({theirs:.1f} s)", f"{theirs / ours:.0f} × faster")]
 
 
+CONLLU_PEERS = {
+    "udapi": "from udapi.core.document import Document; d = Document(); d.load_conllu(path)",
+    "conllu": "import conllu; conllu.parse(open(path, encoding='utf-8').read())",
+}
+
+
+def conllu_reading(folder: Path, scale: int) -> list[Measured]:
+    """The CorefUD reader against other readers of CoNLL-U, if they are there."""
+    path = write_conllu(folder / "ud.conllu", 100 // scale, 500)
+    ours = best(lambda: corefeval.read(path))
+    rows = []
+    for name, code in CONLLU_PEERS.items():
+        if importlib.util.find_spec(name) is not None:
+            theirs = best(lambda code=code: exec(code, {"path": str(path)}), 1)
+            goal = "at least 3 × faster" if name == "udapi" else "at least 5 × faster"
+            rows.append(
+                Measured("reading CorefUD", ours, name, f"{theirs / ours:.1f} × faster", goal)
+            )
+    return rows
+
+
 def huge_document(n_mentions: int) -> list[Measured]:
     key, response = mention_arrays(n_mentions)
     random = np.random.default_rng(1).integers(0, 1 << 62, n_mentions)
@@ -165,6 +187,8 @@ def main() -> None:
         rows += reading_and_scoring("novel", key, response, "")
         rows += against_scorch("novel", key, response, "at least 50 × faster")
         rows += against_peer("novel", options.peer, key, response)
+        status.update("CoNLL-U …")
+        rows += conllu_reading(folder, scale)
         status.update("ten million mentions …")
         rows += huge_document(10_000_000 // scale)
     table = Table(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -97,6 +98,33 @@ def write_corpus(
             for file in (key_file, response_file, other_file):
                 file.write("#end document\n")
     return paths  # type: ignore[return-value]
+
+
+def write_conllu(path: Path, n_documents: int, n_tokens: int) -> Path:
+    """CorefUD with all columns filled: each word depends on the one before it."""
+    rng = random.Random(f"conllu {n_documents} {n_tokens}")
+    words = vocabulary(rng)
+    with open(path, "w", encoding="utf-8") as file:
+        for document in range(n_documents):
+            file.write(f"# newdoc id = doc{document}\n# global.Entity = eid-etype-head\n")
+            starts, ends = defaultdict(str), defaultdict(str)
+            for start, length, entity in key_mentions(rng, n_tokens):
+                closing = ")" if length == 1 else ""
+                starts[start] += f"(e{entity}-person-1{closing}"
+                ends[start + length - 1] += "" if closing else f"e{entity})"
+            for token in range(n_tokens):
+                place, word = token % SENTENCE, rng.choice(words)
+                mark = ends[token] + starts[token]
+                misc = f"Entity={mark}|SpaceAfter=No" if mark else "_"
+                if place == 0:
+                    blank = "\n" if token else ""
+                    file.write(f"{blank}# sent_id = doc{document}-{token}\n# text = {word}\n")
+                feats = "Number=Sing|Person=3"
+                file.write(
+                    f"{place + 1}\t{word}\t{word}\tNOUN\tNN\t{feats}\t{place}\tdep\t_\t{misc}\n"
+                )
+            file.write("\n")
+    return path
 
 
 def mention_arrays(n_mentions: int, seed: int = 0) -> Iterator[dict[str, np.ndarray]]:
