@@ -101,7 +101,7 @@ def write_corpus(
 
 
 def write_conllu(path: Path, n_documents: int, n_tokens: int) -> Path:
-    """CorefUD with all columns filled: each word depends on the one before it."""
+    """CorefUD with all columns filled; the trees are flat."""
     rng = random.Random(f"conllu {n_documents} {n_tokens}")
     words = vocabulary(rng)
     with open(path, "w", encoding="utf-8") as file:
@@ -119,10 +119,8 @@ def write_conllu(path: Path, n_documents: int, n_tokens: int) -> Path:
                 if place == 0:
                     blank = "\n" if token else ""
                     file.write(f"{blank}# sent_id = doc{document}-{token}\n# text = {word}\n")
-                feats = "Number=Sing|Person=3"
-                file.write(
-                    f"{place + 1}\t{word}\t{word}\tNOUN\tNN\t{feats}\t{place}\tdep\t_\t{misc}\n"
-                )
+                before = f"{place + 1}\t{word}\t{word}\tNOUN\tNN\tNumber=Sing|Person=3"
+                file.write(f"{before}\t{min(place, 1)}\tdep\t_\t{misc}\n")
             file.write("\n")
     return path
 

@@ -466,3 +466,16 @@ def test_stateful_encodings(conll):
 def test_what_is_no_path(path):
     with pytest.raises(corefeval.UsageError, match="named by its path"):
         corefeval.read(path)
+
+
+def test_three_columns_of_number_word_and_coreference(conll):
+    """GUM's own CoNLL files; the document may have no name, and is called after its file."""
+    text = "# begin document\n1\tAda\t(1)\n2\tmet\t_\n\n1\tShe\t(1)\n# end document\n"
+    corpus = corefeval.read(conll(text, "GUM_bio_ada.conll"))
+    assert str(corpus.documents[0]) == "GUM_bio_ada"
+    assert corpus[0].sentences == [["Ada", "met"], ["She"]]
+    wide = PLAIN.replace("story", "GUM_bio_ada")
+    with pytest.raises(corefeval.PairingError, match="another text"):
+        corefeval.score(conll(wide), corpus)
+    letters = corefeval.read(conll(body("a x (1)", "b y -")))
+    assert "word" not in letters[0].columns

@@ -59,7 +59,10 @@ ROOMS = {
     "_version": set(),
     "model": set(),
     "formats": {"model"},
+    "live": {"model"},
     "pairing": {"model"},
+    "linting": {"formats", "model", "pairing"},
+    "analysis": {"model"},
     "matching": {"model"},
     "alignment": {"model"},
     "metrics": {"alignment", "model"},
@@ -67,9 +70,13 @@ ROOMS = {
     "output": {"results", "_version"},
     "examples": {"cli"},
     "evaluation": {
-        "_version", "alignment", "formats", "matching", "metrics", "model", "pairing", "results",
+        "_version", "alignment", "formats", "live", "matching", "metrics", "model", "pairing",
+        "results",
     },
-    "cli": {"_version", "evaluation", "examples", "formats", "metrics", "output", "results"},
+    "cli": {
+        "_version", "analysis", "evaluation", "examples", "formats", "linting", "metrics", "output",
+        "results",
+    },
 }  # fmt: skip
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import get_args
 
@@ -13,6 +14,8 @@ from corefeval._version import __version__
 from corefeval.alignment import Alignment, align
 from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError
 from corefeval.formats import read, read_ahead
+from corefeval.live import corpus_from_object
+from corefeval.live.spans import Spans, spans_reading, with_positions
 from corefeval.matching import match_exactly
 from corefeval.metrics import Metric, canonical, requested
 from corefeval.metrics.metric import DEFAULT_PRESET, Request
@@ -28,7 +31,7 @@ from corefeval.pairing import (
 )
 from corefeval.results import Aggregate, CountTable, Result
 
-Input = object  # a path, a Corpus, or plain Python: entities, or a mapping of documents to them
+Input = object  # a path, a Corpus, what a system returned, or plain Python
 
 
 def score(
@@ -44,18 +47,22 @@ def score(
     encoding: str = "utf-8",
     key_format: str | None = None,
     response_format: str | None = None,
+    spans: Spans = "auto",
 ) -> Result:
     """Score a response against a key.
 
     Both sides take a path, a `Corpus`, or plain Python: a list of entities, each a list of
     hashable mentions in textual order, is one document; a mapping from document ids to such
-    lists is a corpus.
+    lists is a corpus. So are spaCy and stanza documents, fastcoref results and Maverick
+    dictionaries: one, a list of them, or a mapping from document ids to them.
 
     `metrics` are names with parameters in parentheses, `Metric` values, or presets (`standard`,
     `all`). `singletons` ("keep" or "drop"): whether entities of one mention take part, on both
     sides. `duplicates` ("first", "last" or "error"): which of repeated mentions stays.
     `aggregate` ("micro" or "macro"): rates of summed counts, or means over documents. `documents`
-    is a glob of document ids; `ignore_tokens` allows the texts to differ.
+    is a glob of document ids; `ignore_tokens` allows the texts to differ. `spans` ("auto",
+    "inclusive" or "exclusive") says how plain mentions `(start, end)` end, where the other side has
+    token positions; `auto` guesses, and a notice says what.
 
     >>> result = score([["a", "b", "c"]], [["a", "b"], ["c"]], metrics="muc, b3")
     >>> result["muc"].recall, result["b3"].precision
@@ -65,6 +72,7 @@ def score(
         ("singletons", singletons, Singletons),
         ("duplicates", duplicates, Duplicates),
         ("aggregate", aggregate, Aggregate),
+        ("spans", spans, Spans),
     ):
         if value not in get_args(choices):
             raise UsageError(f"{name} is one of {', '.join(get_args(choices))}, not {value!r}")
@@ -76,11 +84,13 @@ def score(
         )
     )
     pairing = pair(key_corpus, response_corpus, documents=documents, ignore_tokens=ignore_tokens)
+    pairing, reading = positioned(pairing, spans)
     alignment, notices = aligned(pairing, duplicates=duplicates, singletons=singletons)
     tables, skipped = _count(alignment, wanted)
     settings = {"match": "exact", "singletons": singletons, "duplicates": duplicates}
     settings |= {"documents": documents} if documents is not None else {}
     settings |= {"tokens": "ignored"} if ignore_tokens else {}
+    settings |= {"spans": reading} if reading is not None else {}
     settings |= {"aggregate": aggregate, "version": __version__}
     return Result(
         tables=tables,
@@ -111,7 +121,24 @@ def as_corpus(
         return source.corpus.select_documents(np.array([source.index]))
     if isinstance(source, str | os.PathLike):
         return read(source, format=format, encoding=encoding)
-    return corpus_from_entities(source, name=name)
+    if isinstance(source, Iterator):
+        source = list(source)
+    live = corpus_from_object(source, name)
+    return corpus_from_entities(source, name=name) if live is None else live
+
+
+def positioned(pairing: Pairing, spans: Spans = "auto") -> tuple[Pairing, Spans | None]:
+    """The pairing with token spans on both sides where one has plain spans, and how these end."""
+    key, response = pairing.key, pairing.response
+    if (key.labels is None) == (response.labels is None):
+        return pairing, None
+    plain, other = (response, key) if key.labels is None else (key, response)
+    reading = spans_reading(plain, spans)
+    if reading is None:
+        return pairing, None
+    plain = with_positions(plain, other, reading, guessed=spans == "auto")
+    key, response = (other, plain) if key.labels is None else (plain, other)
+    return replace(pairing, key=key, response=response), reading if plain.n_mentions else None
 
 
 def aligned(

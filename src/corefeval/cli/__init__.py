@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from cyclopts import App, CycloptsError
 
 from corefeval._version import __version__
-from corefeval.cli.convert import convert
 from corefeval.cli.check import check
+from corefeval.cli.convert import convert
 from corefeval.cli.example import example
 from corefeval.cli.metrics import metrics
 from corefeval.cli.score import score

@@ -46,13 +46,12 @@ def convert(
         Do not list what the format cannot carry.
     """
     from corefeval.formats import read, write
-    from corefeval.formats.conversion import losses
     from corefeval.formats.registry import named
 
     named(to)
     if os.path.exists(source) and os.path.exists(target) and os.path.samefile(source, target):
         raise UsageError(f"the output would overwrite the input: {target}")
     corpus = read(source, format=input_format, encoding=encoding)
-    notices = (*corpus.notices, *losses(corpus, to), *write(corpus, target, format=to))
+    notices = (*corpus.notices, *write(corpus, target, format=to))
     for notice in () if quiet else notices:
         sys.stderr.write(f"note: {notice}\n")

@@ -69,11 +69,18 @@ def _read_file(file: str, format: str | None, encoding: str, name: str) -> Corpu
     from corefeval.formats.source import read_source
 
     source = read_source(file, encoding=encoding)
-    if not source.data.size:
+    if not source.data.size and annotates_nothing(file):
+        format = format or "brat"
+    elif not source.data.size:
         raise InputError("the file is empty", file=source.file, fix="check the path")
     chosen = named(format) if format else detected(source.data[:HEAD].tobytes(), source.file)
     corpus: Corpus = load(chosen.reader)(source, name=name)
     return corpus
+
+
+def annotates_nothing(file: str) -> bool:
+    """Whether an empty file is the annotation of a text without mentions."""
+    return file.endswith(".ann") and Path(file).with_suffix(".txt").exists()
 
 
 def read_ahead(jobs: Sequence[Callable[[], Corpus]]) -> Iterator[Corpus]:

@@ -21,10 +21,10 @@ def is_conll(head: bytes) -> bool:
 
 def is_conllu(head: bytes) -> bool:
     """Ten columns, numbered from 1 in each sentence, or the comments that only CoNLL-U has."""
-    if re.search(rb"(?m)^# (global\.Entity|newdoc( id)?|sent_id) ?=?", head):
-        return True
     if _has_document_line(head):
         return False
+    if re.search(rb"(?m)^# (global\.Entity|sent_id) ?=", head):
+        return True
     rows = [line for line in head.splitlines()[:200] if re.match(rb"\d+([-.]\d+)?\t", line)]
     return bool(rows) and all(row.count(b"\t") == 9 for row in rows[:-1] or rows)
 

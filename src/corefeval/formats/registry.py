@@ -123,18 +123,18 @@ _DECLARED = (
         "brat:write_brat",
     ),
     (
-        "conll",
-        "CoNLL-2011/2012: a token per line, coreference as brackets in the last column",
-        detection.is_conll,
-        "conll.reader:read_conll",
-        "conll.writer:write_conll",
-    ),
-    (
         "crac-text",
         "CRAC's plain text: words with |[e1, |e1] or |[e1] behind them",
         detection.is_crac_text,
         "crac_text:read_crac_text",
         "crac_text:write_crac_text",
+    ),
+    (
+        "conll",
+        "CoNLL-2011/2012: a token per line, coreference as brackets in the last column",
+        detection.is_conll,
+        "conll.reader:read_conll",
+        "conll.writer:write_conll",
     ),
 )
 

@@ -25,6 +25,8 @@ def mention_codes(key: Corpus, response: Corpus) -> tuple[IntArray, IntArray]:
         raise InputError(
             "one side has token positions, the other has plain Python mentions",
             expected="files or corpora with positions on both sides, or plain Python on both",
+            fix="make every plain mention a tuple (start, end) of token positions, "
+            "or use corefeval.corpus_from_arrays",
         )
     return _span_codes(key, response)
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from corefeval.diagnostics import InputError, excerpt
 from corefeval.model.arrays import IntArray
@@ -24,7 +26,7 @@ def join(corpora: Sequence[Corpus], *, name: str = "") -> Corpus:
     entity_shift = _shifts([corpus.n_entities for corpus in corpora])
     mention_shift = _shifts([corpus.n_mentions for corpus in corpora])
     positions = all(corpus.mention_start is not None for corpus in corpora)
-    shared = set.intersection(*(set(corpus.features) for corpus in corpora))
+    properties = dict.fromkeys(name for corpus in corpora for name in corpus.features)
     gaps = [
         corpus.gaps + np.array([shift, 0, 0])
         for corpus, shift in zip(corpora, mention_shift, strict=True)
@@ -48,9 +50,7 @@ def join(corpora: Sequence[Corpus], *, name: str = "") -> Corpus:
             if all(head is not None for head in heads)
             else None
         ),
-        features={
-            key: np.concatenate([corpus.features[key] for corpus in corpora]) for key in shared
-        },
+        features={name: _feature(corpora, name) for name in properties},
         tokens=JoinedTokens.of([corpus.tokens for corpus in corpora]),
         entity_names=(
             (lambda: [n for part in names if part is not None for n in part()])
@@ -68,6 +68,18 @@ def join(corpora: Sequence[Corpus], *, name: str = "") -> Corpus:
         ),
         name=name,
         notices=tuple(notice for corpus in corpora for notice in corpus.notices),
+    )
+
+
+def _feature(corpora: Sequence[Corpus], name: str) -> NDArray[Any]:
+    """One property of all mentions, empty where a corpus does not say it."""
+    return np.concatenate(
+        [
+            corpus.features[name]
+            if name in corpus.features
+            else np.full(corpus.n_mentions, "", dtype=object)
+            for corpus in corpora
+        ]
     )
 
 

@@ -41,7 +41,8 @@ class TokenTable(Tokens):
 
     @cached_property
     def _columns(self) -> tuple[str, ...]:
-        full = [document.columns for document in self.documents if document.count]
+        documents = [d for d in self.documents if d.count] or self.documents
+        full = [document.columns for document in documents]
         return tuple(name for name in full[0] if all(name in d for d in full)) if full else ()
 
     @property

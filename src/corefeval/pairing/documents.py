@@ -13,6 +13,7 @@ import numpy as np
 from corefeval.diagnostics import Notice, PairingError, UsageError, excerpt, plural
 from corefeval.model import Corpus, DocumentId
 from corefeval.model.arrays import IntArray
+from corefeval.pairing.characters import on_tokens
 from corefeval.pairing.texts import check_tokens, differing_documents
 
 _SHOWN = 3
@@ -48,6 +49,8 @@ def pair(
     paired = np.arange(len(key.documents))
     if key.documents != response.documents:
         response, paired, notices = _on_the_keys_documents(key, response)
+    response, told = on_tokens(response, key, ignore_tokens=ignore_tokens)
+    notices += told
     if key.tokens is not None and response.tokens is not None:
         if not ignore_tokens:
             check_tokens(key.documents, key.tokens, response.tokens, paired)
@@ -110,7 +113,8 @@ def partners(key: Sequence[DocumentId], response: Sequence[DocumentId]) -> dict[
     """The response document of each key document, by index.
 
     Ids that are the same pair first. Then `bc/x_0` is part 0 of `bc/x`, as some formats write it.
-    Then an id without a part pairs with the only part that the other side has.
+    Then an id without a part pairs with the only part that the other side has. A single document
+    without a name pairs with the only document of the other side.
 
     >>> key = [DocumentId("bc/x", 0), DocumentId("y", 3)]
     >>> partners(key, [DocumentId("y"), DocumentId("bc/x_0")])
@@ -125,6 +129,8 @@ def partners(key: Sequence[DocumentId], response: Sequence[DocumentId]) -> dict[
         for text, index in _unambiguous(key, left, spelling).items():
             if text in theirs and not _two_parts(key[index], response[theirs[text]]):
                 found[index] = theirs[text]
+    if len(key) == len(response) == 1 and "" in (key[0].name, response[0].name):
+        found[0] = 0
     return dict(sorted(found.items()))
 
 

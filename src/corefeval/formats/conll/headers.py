@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from corefeval.diagnostics import InputError, excerpt
+from corefeval.diagnostics import InputError
 from corefeval.formats.conll.hash_lines import find_hash_tokens
 from corefeval.formats.conll.lines import Lines
+from corefeval.formats.conll.mistakes import repeated_document
+from corefeval.formats.conll.repair import Repair, adopt_strays, rename_repeated
 from corefeval.formats.source import Source
 from corefeval.model import DocumentId
 
@@ -27,10 +29,13 @@ class Outline:
     unfinished: int = 0
 
 
-def read_outline(source: Source, lines: Lines, comments: list[int]) -> Outline:
+def read_outline(
+    source: Source, lines: Lines, comments: list[int], repairs: list[Repair] | None = None
+) -> Outline:
     """Find the documents; `#` lines that turn out to be tokens change their kind in `lines`."""
     outline = Outline()
     seen: dict[DocumentId, int] = {}
+    repeated: list[tuple[int, InputError]] = []
     is_open = False
     maybe_tokens: list[int] = []
     view = source.data.data
@@ -50,9 +55,11 @@ def read_outline(source: Source, lines: Lines, comments: list[int]) -> Outline:
                 identifier = DocumentId(name, int(usual[2]))
             else:
                 identifier = _identifier(source, match[2], line)
-            if identifier in seen:
-                raise _repeated(source, identifier, seen[identifier], line)
-            seen[identifier] = line
+            if seen.setdefault(identifier, line) != line:
+                error = repeated_document(source, identifier, seen[identifier], line)
+                if repairs is None:
+                    raise error
+                repeated.append((len(outline.identifiers), error))
             if is_open:
                 outline.unfinished += 1
                 outline.end[-1] = line
@@ -60,6 +67,9 @@ def read_outline(source: Source, lines: Lines, comments: list[int]) -> Outline:
             outline.begin.append(line)
             outline.end.append(len(lines.start))
             is_open = True
+    if repairs is not None:
+        rename_repeated(outline, repeated, repairs)
+        adopt_strays(source, lines, outline, repairs)
     find_hash_tokens(source, lines, maybe_tokens, outline.begin, outline.end)
     return outline
 
@@ -77,14 +87,3 @@ def _identifier(source: Source, text: bytes, line: int) -> DocumentId:
     if name.startswith("(") and name.endswith(")"):
         name = name[1:-1].strip()
     return DocumentId(name or source.stem, part)
-
-
-def _repeated(source: Source, identifier: DocumentId, first: int, again: int) -> InputError:
-    return InputError(
-        f"document {excerpt(str(identifier))} is there twice",
-        file=source.file,
-        line=again + 1,
-        found=f"a second ‘#begin document’ for it (the first is on line {first + 1})",
-        expected="one document for each id and part",
-        fix="rename or remove one of the two, or number them with ‘part’",
-    )

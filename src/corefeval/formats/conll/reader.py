@@ -10,23 +10,37 @@ from corefeval.diagnostics import InputError, Notice, excerpt, plural
 from corefeval.formats.conll.brackets import match_brackets
 from corefeval.formats.conll.cells import Brackets, parse_cells
 from corefeval.formats.conll.empty_cells import rows_without_cell, with_trailing_blanks
-from corefeval.formats.conll.hash_lines import is_coreference
 from corefeval.formats.conll.headers import Outline, read_outline
 from corefeval.formats.conll.lines import COMMENT, MARKED, split_lines
+from corefeval.formats.conll.mistakes import (
+    bracket_text,
+    document_of,
+    no_coreference_cell,
+    no_document,
+    stray_token,
+    unmatched_bracket,
+)
+from corefeval.formats.conll.repair import Repair, decodable, empty_unreadable
 from corefeval.formats.conll.tokens import ConllTokens
+from corefeval.formats.conll.windows import BLANK_BYTE
 from corefeval.formats.source import Source
 from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray, dense_ranks
 from corefeval.model.construction import textual_order
 
-CELL_EXAMPLES = "‘-’, ‘_’, nothing, or brackets such as ‘(12’, ‘12)’, ‘(12)’, ‘(3|(12)’"
 
+def read_conll(source: Source, *, name: str = "", repairs: list[Repair] | None = None) -> Corpus:
+    """Read the documents, tokens and mentions of a CoNLL file.
 
-def read_conll(source: Source, *, name: str = "") -> Corpus:
-    """Read the documents, tokens and mentions of a CoNLL file."""
+    A mistake is an error, unless there is a list of repairs: then it is mended, and the repair put
+    into the list.
+    """
+    if repairs is not None:
+        source = decodable(source, repairs)
     data, lines = split_lines(source.data)
     source = Source(data, source.file, source.encoding)
-    outline = read_outline(source, lines, np.flatnonzero(lines.kind == COMMENT).tolist())
+    comments = np.flatnonzero(lines.kind == COMMENT).tolist()
+    outline = read_outline(source, lines, comments, repairs)
     token_line = np.flatnonzero(lines.kind > COMMENT)
     first, count = _tokens_of_documents(source, outline, token_line)
     marked = np.flatnonzero(lines.kind[token_line] == MARKED)
@@ -39,7 +53,8 @@ def read_conll(source: Source, *, name: str = "") -> Corpus:
         first=first,
         counts=count,
     )
-    return _corpus(source, outline, tokens, _read_marks(outline, tokens, marked), name)
+    marks = _read_marks(outline, tokens, marked, repairs)
+    return _corpus(source, outline, tokens, marks, name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +71,19 @@ class _Marks:
 
 @dataclass(frozen=True, slots=True)
 class _Mistakes:
-    """The first mistake as an error, and the tokens of all: unreadable, or without a partner."""
+    """The tokens whose cells are unreadable; else those of brackets without a partner.
 
-    error: InputError
+    For the latter there are also the marks as they are, and which of their brackets are unmatched.
+    """
+
     token: IntArray
-    unreadable: bool
+    marks: _Marks | None = None
+    unmatched: IntArray | None = None
+
+    @property
+    def unreadable(self) -> bool:
+        """Whether cells could not be read at all."""
+        return self.marks is None
 
 
 def _tokens_of_documents(
@@ -74,33 +97,20 @@ def _tokens_of_documents(
     if int(count.sum()) == token_line.size and begin.size:
         return first, count
     if not token_line.size:
-        raise InputError(
-            "there is no document in the file",
-            file=source.file,
-            expected="‘#begin document (id); part 000’ and a line for each token",
-            fix="check that this is the file you mean, and its format",
-        )
+        raise no_document(source)
     inside = np.zeros(token_line.size + 1, dtype=np.int64)
     np.add.at(inside, first, 1)
     np.add.at(inside, first + count, -1)
     stray = int(token_line[np.argmax(np.cumsum(inside)[:-1] == 0)])
-    text = _line_text(source, stray)
-    raise InputError(
-        "a token outside of any document",
-        file=source.file,
-        line=stray + 1,
-        found=excerpt(text),
-        expected="tokens only between ‘#begin document (id); part 000’ and ‘#end document’",
-        fix="put the document's first line before its tokens, or check the format of the file",
-    )
+    raise stray_token(source, stray, source.data.tobytes().split(b"\n", stray + 1)[stray])
 
 
-def _line_text(source: Source, line: int) -> str:
-    rows = source.data.tobytes().split(b"\n", line + 1)
-    return rows[line].decode(source.encoding, "replace").strip()
-
-
-def _read_marks(outline: Outline, tokens: ConllTokens, marked: IntArray) -> _Marks:
+def _read_marks(
+    outline: Outline,
+    tokens: ConllTokens,
+    marked: IntArray,
+    repairs: list[Repair] | None = None,
+) -> _Marks:
     """Read the coreference cells of the tokens that have one, and join their brackets.
 
     Where coreference is left empty, the last text of a line is another column. What seems odd is
@@ -114,9 +124,12 @@ def _read_marks(outline: Outline, tokens: ConllTokens, marked: IntArray) -> _Mar
         empty = rows_without_cell(tokens, marked, odd, unreadable)
         if empty.size:
             tokens.prefix_end[empty] = tokens.line_end[empty]
-            marks = _try_to_read_marks(outline, tokens, np.setdiff1d(marked, empty))
+            marked = np.setdiff1d(marked, empty)
+            marks = _try_to_read_marks(outline, tokens, marked)
+    if isinstance(marks, _Mistakes) and repairs is not None:
+        return _repaired_marks(outline, tokens, marked, marks, repairs)
     if isinstance(marks, _Mistakes):
-        raise marks.error
+        raise _first_error(outline, tokens, marks)
     return marks
 
 
@@ -125,48 +138,67 @@ def _try_to_read_marks(
 ) -> _Marks | _Mistakes:
     data = tokens.origin.data
     brackets, bad = parse_cells(data, tokens.prefix_end[marked], tokens.line_end[marked])
-    alone = np.flatnonzero(tokens.prefix_end[marked] == tokens.line_start[marked])
+    alone = _alone(tokens, marked)
     bad = np.union1d(bad, alone) if alone.size else bad
     if bad.size:
-        error = _no_coreference_cell(tokens, int(marked[bad[0]]))
-        return _Mistakes(error, marked[bad], unreadable=True)
+        return _Mistakes(marked[bad])
     token = marked[brackets.cell]
     document = np.repeat(np.arange(len(outline.identifiers)), tokens.counts)[token]
     width = int(brackets.entity.max(initial=0)) + 1
     entity, codes = dense_ranks(document * width + brackets.entity)
     closing, unmatched = match_brackets(entity, brackets.opens, brackets.closes)
-    if unmatched.size:
-        error = _unmatched(outline, tokens, token, brackets, int(unmatched.min()))
-        return _Mistakes(error, token[unmatched], unreadable=False)
-    return _Marks(brackets, token, document, entity, codes // width, closing)
+    marks = _Marks(brackets, token, document, entity, codes // width, closing)
+    return _Mistakes(token[unmatched], marks, unmatched) if unmatched.size else marks
 
 
-def _no_coreference_cell(tokens: ConllTokens, token: int) -> InputError:
-    cells = tokens.cells(token)
-    if len(cells) == 1 and is_coreference(cells[0].encode()):
-        return InputError(
-            "there is coreference, but no token",
-            file=tokens.origin.file,
-            line=int(tokens.line_number[token]) + 1,
-            found=excerpt(cells[0]) + " as the only column",
-            expected="two columns or more, coreference in the last",
-            fix="put the token before its coreference",
-        )
-    return InputError(
-        "the last column is no coreference column",
-        file=tokens.origin.file,
-        line=int(tokens.line_number[token]) + 1,
-        found=excerpt(cells[-1]) + (" as the only column" if len(cells) == 1 else ""),
-        expected=CELL_EXAMPLES,
-        fix="coreference must be the last column of every token line",
-    )
+def _alone(tokens: ConllTokens, marked: IntArray) -> IntArray:
+    """Which of some rows have no cell before the last one."""
+    begin = tokens.line_start[marked]
+    alone = np.flatnonzero(tokens.prefix_end[marked] == begin)
+    indented = np.flatnonzero(tokens.origin.data[begin] <= BLANK_BYTE)
+    if not indented.size:
+        return alone
+    return np.union1d(alone, indented[tokens.n_cells(marked[indented]) == 1])
+
+
+def _first_error(outline: Outline, tokens: ConllTokens, mistakes: _Mistakes) -> InputError:
+    if mistakes.marks is None or mistakes.unmatched is None:
+        return no_coreference_cell(tokens, int(mistakes.token[0]))
+    marks = mistakes.marks
+    row = int(mistakes.unmatched.min())
+    return unmatched_bracket(outline, tokens, marks.token, marks.brackets, row)
+
+
+def _repaired_marks(
+    outline: Outline,
+    tokens: ConllTokens,
+    marked: IntArray,
+    mistakes: _Mistakes,
+    repairs: list[Repair],
+) -> _Marks:
+    """The marks without unreadable cells, and without brackets that have no partner."""
+    if mistakes.marks is None:
+        empty_unreadable(outline, tokens, mistakes.token, repairs)
+        marks = _try_to_read_marks(outline, tokens, np.setdiff1d(marked, mistakes.token))
+        if isinstance(marks, _Marks):
+            return marks
+        mistakes = marks
+    if mistakes.marks is None or mistakes.unmatched is None:
+        raise _first_error(outline, tokens, mistakes)
+    marks, unmatched = mistakes.marks, np.sort(mistakes.unmatched)
+    for row in unmatched.tolist():
+        error = unmatched_bracket(outline, tokens, marks.token, marks.brackets, row)
+        done = f"left out {excerpt(bracket_text(tokens.origin, marks.brackets, row))}"
+        document = str(document_of(outline, tokens, int(marks.token[row])))
+        repairs.append(Repair("unbalanced-bracket", error, done, document))
+    return marks
 
 
 def _corpus(
     source: Source, outline: Outline, tokens: ConllTokens, marks: _Marks, name: str
 ) -> Corpus:
     """Put the mentions into textual order."""
-    opening = np.flatnonzero(marks.brackets.opens)
+    opening = np.flatnonzero(marks.closing >= 0)
     start, end = marks.token[opening], marks.token[marks.closing[opening]] + 1
     order = textual_order(None, start, end)
     if order is not None:
@@ -207,29 +239,4 @@ def _notices(source: Source, outline: Outline) -> tuple[Notice, ...]:
             "before the next one began; taken to end there",
             outline.unfinished,
         ),
-    )
-
-
-def _unmatched(
-    outline: Outline,
-    tokens: ConllTokens,
-    token: IntArray,
-    brackets: Brackets,
-    row: int,
-) -> InputError:
-    source = tokens.origin
-    begin, length = int(brackets.position[row]), int(brackets.length[row])
-    identifier = source.data[begin : begin + length].tobytes().decode(source.encoding, "replace")
-    opens = bool(brackets.opens[row])
-    document = int(np.searchsorted(tokens.first, token[row], side="right")) - 1
-    where = excerpt(str(outline.identifiers[document]))
-    return InputError(
-        f"a mention of entity {excerpt(identifier)} in document {where} never "
-        + ("closes" if opens else "opens"),
-        file=source.file,
-        line=int(tokens.line_number[token[row]]) + 1,
-        found=excerpt(f"({identifier}" if opens else f"{identifier})"),
-        expected=excerpt(f"{identifier})" if opens else f"({identifier}")
-        + (" on this line or a later one" if opens else " on this line or an earlier one"),
-        fix="add the missing bracket, or remove this one",
     )

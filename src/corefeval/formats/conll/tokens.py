@@ -32,6 +32,7 @@ COLUMNS = {
     "named_entity": 11,
 }
 
+THREE_COLUMNS = {"number": 1, "word": 2}
 _SAMPLE = 20
 _LINES_AT_ONCE = 1 << 13
 
@@ -63,14 +64,22 @@ class ConllTokens(Tokens):
         some = np.concatenate((np.arange(min(_SAMPLE, self.line_start.size)), marked))
         return int(self.n_cells(some).max(initial=0))
 
+    @cached_property
+    def column_numbers(self) -> dict[str, int]:
+        """Which column is which; where there are three, the first two may be number and word."""
+        if self.n_columns == len(THREE_COLUMNS) + 1:
+            some = range(min(_SAMPLE, self.line_start.size))
+            return THREE_COLUMNS if all(self.cells(row)[0].isdecimal() for row in some) else {}
+        return {name: number for name, number in COLUMNS.items() if number < self.n_columns}
+
     @property
     def columns(self) -> tuple[str, ...]:
         """The named columns that this file has."""
-        return tuple(name for name, number in COLUMNS.items() if number < self.n_columns)
+        return tuple(self.column_numbers)
 
     def column(self, document: int, name: str | int) -> list[str]:
         """One column of one document; a number counts columns from 1."""
-        number = COLUMNS.get(name, 0) if isinstance(name, str) else name
+        number = self.column_numbers.get(name, 0) if isinstance(name, str) else name
         if not 1 <= number <= self.n_columns or (
             isinstance(name, str) and name not in self.columns
         ):
@@ -145,6 +154,8 @@ class ConllTokens(Tokens):
             return super().first_difference(other, documents)
         if "word" not in self.columns or "word" not in other.columns:
             return None
+        if not self.column_numbers["word"] == other.column_numbers["word"] == COLUMNS["word"]:
+            return super().first_difference(other, documents)
         chosen = np.asarray(documents, dtype=np.int64)
         counts = np.minimum(self.counts[chosen], other.counts[chosen])
         mine = ragged_arange(self.first[chosen], counts)

@@ -6,8 +6,10 @@ import re
 from collections import defaultdict
 from itertools import pairwise
 
-from corefeval.diagnostics import InputError, Notice, plural
+from corefeval.diagnostics import Notice, plural
 from corefeval.formats.conll.tokens import COLUMNS, ConllTokens
+from corefeval.formats.losses import check_writable, unwritten, with_tokens
+from corefeval.formats.nesting import nested_mentions
 from corefeval.formats.registry import Written
 from corefeval.model import Corpus, Document, Mention
 
@@ -21,13 +23,8 @@ def write_conll(corpus: Corpus) -> Written:
     entity that cross each other only the first can be written; a mention with gaps is written
     with them filled. Names are one line without blanks at their ends, parts are numbers.
     """
-    if corpus.labels is not None or not corpus.documents:
-        raise InputError(
-            "plain Python mentions have no token positions, so they cannot be written as CoNLL"
-            if corpus.labels is not None
-            else "a corpus without documents cannot be written as CoNLL",
-            fix="make the corpus with corpus_from_arrays",
-        )
+    check_writable(corpus, "CoNLL")
+    corpus, made_up = with_tokens(corpus)
     parts = []
     crossing = renamed = 0
     for document in corpus:
@@ -50,18 +47,19 @@ def write_conll(corpus: Corpus) -> Written:
         for kind, (count, noun, what) in told.items()
         if count
     )
-    return Written({"": b"".join(parts)}, notices)
+    lost = unwritten(corpus, columns=COLUMNS, relations=len(corpus.relations))
+    return Written({"": b"".join(parts)}, (*made_up, *notices, *lost))
 
 
 def _header(document: Document) -> tuple[str, int | None]:
     """Name and part as the file can carry them."""
     name, part = document.id
-    plain = " ".join(str(name).split())
+    plain = re.sub(r"[\r\n]+", " ", str(name)).strip()
     return plain, part if isinstance(part, int) and part >= 0 else None
 
 
 def _document_text(document: Document) -> tuple[str, int]:
-    mentions, left_out = _without_crossings(document.mentions)
+    mentions, left_out = nested_mentions(document.mentions)
     cells = _cells(document, mentions)
     rows, sentence_starts = _rows(document, mentions)
     name, number = _header(document)
@@ -70,7 +68,9 @@ def _document_text(document: Document) -> tuple[str, int]:
     for position, row in enumerate(rows):
         if position and position in sentence_starts:
             lines.append("")
-        lines.append("\t".join((*row, cells.get(position, "-"))))
+        line = "\t".join((*row, cells.get(position, "-")))
+        # A blank before a token tells it from a comment.
+        lines.append(f" {line}" if line.startswith("#") else line)
     return "\n".join((*lines, "", "#end document", "")), left_out
 
 
@@ -106,23 +106,6 @@ def _made_up_rows(
 def _numbers(n_tokens: int, sentence_starts: list[int]) -> list[str]:
     bounds = [*sentence_starts, n_tokens]
     return [str(number) for start, end in pairwise(bounds) for number in range(end - start)]
-
-
-def _without_crossings(mentions: list[Mention]) -> tuple[list[Mention], int]:
-    """Leave out mentions that open inside an earlier one of their entity and end behind it.
-
-    Where the later one opens on the earlier one's last token all is well: that token's closing
-    brackets are written before its opening ones.
-    """
-    kept = []
-    open_ends: dict[int, list[int]] = defaultdict(list)
-    for mention in mentions:
-        ends = open_ends[mention.entity.index]
-        ends[:] = [end for end in ends if end - 1 > mention.start]
-        if all(mention.end <= end for end in ends):
-            ends.append(mention.end)
-            kept.append(mention)
-    return kept, len(mentions) - len(kept)
 
 
 def _cells(document: Document, mentions: list[Mention]) -> dict[int, str]:

@@ -6,8 +6,9 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 
-from corefeval.diagnostics import InputError, Notice, plural
+from corefeval.diagnostics import Notice, plural
 from corefeval.formats.conllu.tokens import COLUMNS, ConlluTokens
+from corefeval.formats.losses import check_writable, unwritten, with_tokens
 from corefeval.formats.nesting import nested_mentions
 from corefeval.formats.registry import Written
 from corefeval.model import Corpus, Document, Mention
@@ -24,13 +25,8 @@ def write_conllu(corpus: Corpus) -> Written:
     Brackets of one entity must nest, so of two of its mentions that cross only the first can be
     written. A corpus without words gets `_` for each.
     """
-    if corpus.labels is not None or not corpus.documents:
-        raise InputError(
-            "plain Python mentions have no token positions, so they cannot be written as CoNLL-U"
-            if corpus.labels is not None
-            else "a corpus without documents cannot be written as CoNLL-U",
-            fix="make the corpus with corpus_from_arrays",
-        )
+    check_writable(corpus, "CoNLL-U")
+    corpus, made_up = with_tokens(corpus)
     fields = [name for name in corpus.features if re.fullmatch(r"\w+", name)]
     fields.sort(key=lambda name: name != "etype")
     parts, crossing, blank, renamed = [], 0, 0, 0
@@ -51,7 +47,9 @@ def write_conllu(corpus: Corpus) -> Written:
         for kind, count, noun, what in told
         if count
     )
-    return Written({"": "".join(parts).encode(errors="backslashreplace")}, notices)
+    lost = unwritten(corpus, columns=(*COLUMNS, "empty"), features=("head", *fields), metadata=True)
+    data = "".join(parts).encode(errors="backslashreplace")
+    return Written({"": data}, (*made_up, *notices, *lost))
 
 
 class _DocumentWriter:

@@ -1,0 +1,114 @@
+"""`corefeval check`: what is odd about files, before they are scored."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import sys
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
+
+from corefeval.diagnostics import UsageError
+
+if TYPE_CHECKING:
+    from corefeval.linting import Inspection, Restoration
+
+_OPTIONS = (
+    *("--against", "--fix", "--format", "--all", "--input-format", "--key-format"),
+    *("--encoding", "--help"),
+)
+
+
+def _no_option(_: object, value: object) -> None:
+    """Refuse a misspelt option where a file is expected; a lone hyphen is standard input."""
+    for text in value if isinstance(value, tuple) else (value,):
+        if isinstance(text, str) and text.startswith("-") and text != "-":
+            close = difflib.get_close_matches(text, _OPTIONS, n=1)
+            hint = f": did you mean {close[0]}?" if close else ", see corefeval check --help"
+            raise UsageError(f"there is no option {text}{hint}")
+
+
+_FILE = partial(Parameter, allow_leading_hyphen=True, validator=_no_option)
+_FLAG = partial(Parameter, negative=(), show_default=False)
+
+
+def check(
+    file: Annotated[str, _FILE(help="A file, folder or pattern; `-` is standard input.")],
+    /,
+    *more: Annotated[str, _FILE(name="MORE", help="More of them.")],
+    against: Annotated[str | None, _FILE()] = None,
+    fix: Annotated[str | None, _FILE()] = None,
+    format: Annotated[Literal["text", "json"], Parameter(alias="-f")] = "text",
+    show_all: Annotated[bool, _FLAG(name="--all")] = False,
+    input_format: str | None = None,
+    key_format: str | None = None,
+    encoding: str = "utf-8",
+) -> int:
+    """Look for mistakes and oddities in files, alone or against their key.
+
+    ```
+    corefeval check response.conll
+    corefeval check response.conll --against key.conll
+    corefeval check broken.conll --fix repaired.conll
+    corefeval check corpus/ --format json
+    ```
+
+    The exit status is 1 where there is an error: something that stops scoring or loses mentions.
+
+    Parameters
+    ----------
+    against
+        The key that the files are responses to: documents and tokens are compared with it.
+    fix
+        Write the file here (one file) without what can be mended, and list every repair.
+    format
+        How to print; `json` has all findings.
+    show_all
+        Print all findings of a kind, not only the first five.
+    input_format
+        The files' format, if it is not to be told by their content.
+    key_format
+        The key's format, if it is not to be told by its content.
+    encoding
+        The files' character encoding.
+    """
+    from corefeval.formats import read
+    from corefeval.linting import inspect, restore
+
+    paths = (file, *more)
+    if [*paths, against].count("-") > 1:
+        raise UsageError("standard input (-) can be read only once")
+    if fix is not None and more:
+        raise UsageError("one file can be repaired at a time")
+    restoration = None
+    if fix is not None:
+        restoration = restore(file, fix, format=input_format, encoding=encoding)
+    key = None
+    if against is not None:
+        key = read(against, format=key_format, encoding=encoding)
+    if restoration is None:
+        look = partial(inspect, against=key, format=input_format, encoding=encoding)
+        inspections = [inspection for path in paths for inspection in look(path)]
+    elif key is None or fix == "-":
+        inspections = list(restoration.after)
+    else:
+        inspections = inspect(restoration.target, against=key, format=restoration.format)
+    _print(inspections, restoration, format, show_all)
+    return int(any(inspection.has_errors for inspection in inspections))
+
+
+def _print(
+    inspections: list[Inspection], restoration: Restoration | None, format: str, show_all: bool
+) -> None:
+    """Print the report; to the error stream where standard output is the repaired file."""
+    from corefeval.linting.report import render_json, render_text
+
+    taken = restoration is not None and restoration.target == "-"
+    stream = sys.stderr if taken else sys.stdout
+    if format == "json":
+        stream.write(render_json(inspections, restoration))
+        return
+    color = stream.isatty() and not os.environ.get("NO_COLOR")
+    stream.write(render_text(inspections, restoration, all=show_all, color=color))

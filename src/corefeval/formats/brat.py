@@ -1,0 +1,311 @@
+"""brat standoff: mentions by characters in `NAME.ann`, the text in `NAME.txt`."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from corefeval.diagnostics import InputError, Notice, excerpt, plural
+from corefeval.formats.file_names import document_id, file_stems, renamed_documents
+from corefeval.formats.losses import (
+    check_writable,
+    counted,
+    sentence_bounds,
+    unwritten,
+    words_of,
+)
+from corefeval.formats.registry import Written
+from corefeval.formats.source import Source
+from corefeval.formats.standoff import companion_text, feature_values, lines_of, mention_ids
+from corefeval.model import Corpus, CorpusBuilder, Document
+from corefeval.model.text_tokens import TextTokens, text_of
+from corefeval.model.tokenising import pieces
+
+FEATURES = ("mention_id", "entity_type")
+_SPAN = r"[0-9]{1,15} [0-9]{1,15}"
+_TEXT_BOUND = re.compile(rf"(T\S*)\t(\S+) ({_SPAN}(?:;{_SPAN})*)(?:\t(.*))?", re.DOTALL)
+_RELATION = re.compile(r"R\S*\t(\S+) [^\s:]+:(\S+) [^\s:]+:(\S+)\s*")
+_COREFERENCE = re.compile(r"R\S*\tcoref", re.IGNORECASE)
+_EQUIVALENCE = re.compile(r"\*\tEquiv((?: \S+)+)\s*")
+_ASIDE = {
+    "A": "attributes",
+    "M": "attributes",
+    "E": "events",
+    "N": "references",
+    "#": "notes",
+    "R": "other relations",
+    "*": "other equivalences",
+}
+_UNSAFE_TYPE = re.compile(r"[\s;]+")
+_BLANKS = re.compile(r"[ \t\r\n]")
+_LINE_END = re.compile(r"[\r\n]+")
+_UNTYPED = "Mention"
+
+
+@dataclass(slots=True)
+class _Mention:
+    identifier: str
+    type: str
+    parts: list[tuple[int, int]]
+    line: int
+    entity: str = ""
+
+
+@dataclass(slots=True)
+class _Annotations:
+    """What the lines say; equivalences may come before the mentions that they join."""
+
+    source: Source
+    text: str
+    mentions: dict[str, _Mention] = field(default_factory=dict)
+    links: list[tuple[list[str], int]] = field(default_factory=list)
+    aside: Counter[str] = field(default_factory=Counter)
+    other_text: int = 0
+
+    def read(self, line: str, number: int) -> None:
+        """Read one line."""
+        if line.startswith("T"):
+            self.read_mention(line, number)
+        elif equivalence := _EQUIVALENCE.fullmatch(line):
+            self.join(equivalence[1].split(), line, number)
+        elif _COREFERENCE.match(line):
+            relation = _RELATION.fullmatch(line)
+            if relation is None:
+                raise self.broken(line, number, "R1, tab, Coreference Arg1:T1 Arg2:T2")
+            self.join([relation[2], relation[3]], line, number)
+        elif line[0] in _ASIDE:
+            self.aside[_ASIDE[line[0]]] += 1
+        else:
+            raise self.broken(line, number, "T1, tab, type, offsets, tab, text; or *, tab, Equiv …")
+
+    def broken(self, line: str, number: int, expected: str) -> InputError:
+        """The error of a line that cannot be read."""
+        return InputError(
+            "this is no line of brat",
+            file=self.source.file,
+            line=number,
+            found=excerpt(line),
+            expected=expected,
+            fix="mend or remove the line",
+        )
+
+    def join(self, identifiers: list[str], line: str, number: int) -> None:
+        """Join mentions; events and other things that are no text are left aside."""
+        if all(identifier.startswith("T") for identifier in identifiers):
+            self.links.append((identifiers, number))
+        else:
+            self.aside[_ASIDE[line[0]]] += 1
+
+    def read_mention(self, line: str, number: int) -> None:
+        """Read a text-bound annotation."""
+        match = _TEXT_BOUND.fullmatch(line)
+        if match is None:
+            raise self.broken(line, number, "T1, tab, type, start and end in characters, tab, text")
+        identifier, kind, offsets, stated = match.groups()
+        if identifier in self.mentions:
+            raise InputError(
+                f"mention {excerpt(identifier)} is there twice",
+                file=self.source.file,
+                line=number,
+                found=f"the id that line {self.mentions[identifier].line} has",
+                expected="an id of its own for each mention",
+                fix="rename or remove one of the two",
+            )
+        spans = []
+        for span in offsets.split(";"):
+            start, end = map(int, span.split())
+            if not start < end <= len(self.text):
+                raise InputError(
+                    f"mention {excerpt(identifier)} is outside of the text",
+                    file=self.source.file,
+                    line=number,
+                    found=f"characters {start} up to {end}",
+                    expected=f"start before end, and end at most {len(self.text)}",
+                    fix="check that this is the text that was annotated; ends are exclusive",
+                )
+            spans.append((start, end))
+        covered = " ".join(self.text[start:end] for start, end in spans)
+        self.other_text += stated is not None and stated.split() != covered.split()
+        self.mentions[identifier] = _Mention(identifier, kind, self.merged(spans), number)
+
+    def merged(self, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Pieces in order; those with only white space between, like two lines, are one."""
+        kept: list[tuple[int, int]] = []
+        for start, end in sorted(spans):
+            if kept and (start <= kept[-1][1] or self.text[kept[-1][1] : start].isspace()):
+                kept[-1] = kept[-1][0], max(kept[-1][1], end)
+            else:
+                kept.append((start, end))
+        return kept
+
+    def entities(self) -> list[_Mention]:
+        """The mentions in textual order, with their entities: named by their first mention."""
+        group = {identifier: identifier for identifier in self.mentions}
+
+        def first(identifier: str) -> str:
+            while group[identifier] != identifier:
+                group[identifier] = group[group[identifier]]
+                identifier = group[identifier]
+            return identifier
+
+        for identifiers, number in self.links:
+            for identifier in identifiers:
+                if identifier not in self.mentions:
+                    raise InputError(
+                        f"there is no mention {excerpt(identifier)}",
+                        file=self.source.file,
+                        line=number,
+                        found=excerpt(" ".join(identifiers)),
+                        expected="ids of T lines of this file",
+                        fix="add the mention, or remove this line",
+                    )
+            for one, other in pairwise(identifiers):
+                group[first(other)] = first(one)
+        ordered = sorted(self.mentions.values(), key=lambda m: (m.parts[0][0], -m.parts[-1][1]))
+        names: dict[str, str] = {}
+        for mention in ordered:
+            mention.entity = names.setdefault(first(mention.identifier), mention.identifier)
+        return ordered
+
+
+def read_brat(source: Source, *, name: str = "") -> Corpus:
+    """Read `NAME.ann` and the `NAME.txt` beside it.
+
+    Positions of this corpus are characters; it is scored on the tokens of its key. Relations whose
+    type begins with Coref, and equivalences, join mentions into entities; a mention that nothing
+    joins is an entity of its own.
+    """
+    companion = companion_text(source)
+    text = companion.text
+    found = _Annotations(source, text)
+    for number, line in enumerate(lines_of(source.text), start=1):
+        if line.strip():
+            found.read(line, number)
+    builder = CorpusBuilder(name=name, source=source.file)
+    document = builder.document(document_id(source.stem), n_tokens=len(text))
+    for mention in found.entities():
+        parts = mention.parts
+        document.mention(
+            mention.entity,
+            parts[0][0],
+            parts[-1][1],
+            gaps=[(before[1], after[0]) for before, after in pairwise(parts)],
+            features={"mention_id": mention.identifier, "entity_type": mention.type},
+        )
+    builder.notices += counted(
+        "other-text",
+        found.other_text,
+        "mention",
+        "with another text than there is at its offsets; the offsets count",
+        file=source.file,
+    )
+    if aside := found.aside.total():
+        kinds = ", ".join(f"{count} of {kind}" for kind, count in found.aside.items())
+        message = f"{source.file}: {plural(aside, 'line')} left aside: {kinds}"
+        builder.notices.append(Notice("left-aside", message, aside, tuple(found.aside)))
+    return builder.build(TextTokens([text], companion.file))
+
+
+def write_brat(corpus: Corpus) -> Written:
+    """Write `NAME.ann` and `NAME.txt` for each document; `_` where there are no words.
+
+    A text of the corpus' own is written as it is; words are joined by blanks, sentences by
+    newlines. Entities of several mentions become equivalences, and lose their names.
+    """
+    check_writable(corpus, "brat")
+    files: dict[str, bytes] = {}
+    counts: dict[str, int] = defaultdict(int)
+    stems, renamed = file_stems(corpus.documents)
+    gaps: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for row, start, end in corpus.gaps.tolist():
+        gaps[row].append((start, end))
+    for document, stem in zip(corpus, stems, strict=True):
+        text, starts, ends = _text(document, counts)
+        # A byte order mark is dropped when the file is read: it takes another one to keep it.
+        marked = "\ufeff" + text if text.startswith("\ufeff") else text
+        spans = [
+            [
+                (starts[first], ends[after - 1])
+                for first, after in pieces(mention.start, mention.end, gaps.get(mention.row, ()))
+            ]
+            for mention in document.mentions
+        ]
+        files[f"{stem}.ann"] = _annotation(document, text, spans, counts).encode()
+        files[f"{stem}.txt"] = marked.encode()
+    notices = (
+        *counted(
+            "changed-words", counts["words"], "word", "with blanks or without text, written with _"
+        ),
+        *counted("entity-names", counts["names"], "entity", "called after its first mention"),
+        *counted(
+            "changed-types", counts["types"], "mention", "of a type with blanks, written with _"
+        ),
+        *counted(
+            "trimmed-mentions",
+            counts["trimmed"],
+            "mention",
+            "written without line ends at its edges",
+        ),
+        *renamed_documents(renamed),
+        *unwritten(corpus, features=FEATURES, relations=len(corpus.relations)),
+    )
+    return Written(files, notices)
+
+
+def _text(document: Document, counts: dict[str, int]) -> tuple[str, list[int], list[int]]:
+    """The text of a document, and where each of its positions begins and ends in it."""
+    text = text_of(document.corpus.tokens, document.index)
+    if text is not None:
+        safe = text.encode(errors="replace").decode()  # one for one, so that offsets hold
+        counts["words"] += safe != text
+        return safe, list(range(len(text))), list(range(1, len(text) + 1))
+    words = []
+    for word in words_of(document):
+        plain = word.encode(errors="backslashreplace").decode()
+        safe = _BLANKS.sub("_", plain) if plain.strip() else "_"
+        counts["words"] += safe != word
+        words.append(safe)
+    sentence_starts = {start for start, _ in sentence_bounds(document, len(words))}
+    starts, parts, place = [], [], 0
+    for position, word in enumerate(words):
+        between = "\n" if position in sentence_starts else " "
+        parts += [between, word] if position else [word]
+        place += 1 if position else 0
+        starts.append(place)
+        place += len(word)
+    text = "".join((*parts, "\n" if parts else ""))
+    return text, starts, [start + len(word) for start, word in zip(starts, words, strict=True)]
+
+
+def _annotation(
+    document: Document, text: str, spans: list[list[tuple[int, int]]], counts: dict[str, int]
+) -> str:
+    identifiers = mention_ids(document)
+    types = feature_values(document, "entity_type")
+    lines = []
+    members: dict[int, list[str]] = defaultdict(list)
+    for mention, parts, identifier, kind in zip(
+        document.mentions, spans, identifiers, types, strict=True
+    ):
+        safe = _UNSAFE_TYPE.sub("_", kind.encode(errors="backslashreplace").decode()) or _UNTYPED
+        counts["types"] += bool(kind) and safe != kind
+        lines_apart = [piece for start, end in parts for piece in _on_lines(text, start, end)]
+        offsets = ";".join(f"{start} {end}" for start, end in lines_apart)
+        counts["trimmed"] += (lines_apart[0][0], lines_apart[-1][1]) != (parts[0][0], parts[-1][1])
+        covered = " ".join(text[start:end] for start, end in lines_apart)
+        lines.append(f"{identifier}\t{safe} {offsets}\t{_LINE_END.sub(' ', covered)}\n")
+        members[mention.entity.index].append(identifier)
+    names = document.corpus.names
+    for entity, found in members.items():
+        counts["names"] += names is not None and names[entity] != found[0]
+        if len(found) > 1:
+            lines.append(f"*\tEquiv {' '.join(found)}\n")
+    return "".join(lines)
+
+
+def _on_lines(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """A span without line ends, which brat does not allow inside of a piece."""
+    found = [match.span() for match in re.finditer(r"[^\r\n]+", text[start:end])]
+    return [(start + first, start + after) for first, after in found] or [(start, end)]

@@ -1,0 +1,297 @@
+"""CRAC plain text: a document per line, and the marks of mentions behind the words."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from corefeval.diagnostics import InputError, Notice, excerpt
+from corefeval.formats.losses import (
+    check_writable,
+    count_gapped,
+    counted,
+    sentence_bounds,
+    unwritten,
+    with_tokens,
+    words_of,
+)
+from corefeval.formats.registry import Written
+from corefeval.formats.source import Source
+from corefeval.model import Corpus, CorpusBuilder, Document, DocumentId, Mention
+
+_NAME = r"[^\s\[\],|]+"
+_MARK = rf"(?:\[{_NAME}\]?|{_NAME}\])"
+_MARKED = re.compile(rf"(.+)\|({_MARK}(?:,{_MARK})*)", re.DOTALL)
+_SAFE_NAME = re.compile(_NAME)
+# A word that ends as if it were marked is written with a bar behind it.
+_BARRED = re.compile(rf"(.+\|{_MARK}(?:,{_MARK})*\|*)\|", re.DOTALL)
+_NEW_DOCUMENT = re.compile(r"# newdoc id =(?: (.*))?")
+_COMMENT = re.compile(r"# \S+ = ")
+_LINE_END = re.compile(r"\r\n|\n|\r")
+_BLANKS = re.compile(r"[ \t\r\n]")
+_BLANK_RUN = re.compile(r"[ \t]+")
+ZERO = "##"
+
+
+@dataclass(slots=True)
+class _Line:
+    """A document being read from its line: its words, and mentions in the order of opening."""
+
+    number: int
+    file: str | None
+    words: list[str] = field(default_factory=list)
+    mentions: list[tuple[str, int, int]] = field(default_factory=list)
+    open_rows: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    doubtful: int = 0
+
+    def add(self, cell: str) -> None:
+        """Read a word with its marks."""
+        marked = _MARKED.fullmatch(cell) if "|" in cell else None
+        if marked is None:
+            self.words.append(_plain(cell))
+            self.doubtful += _looks_marked(cell)
+            return
+        self.words.append(marked[1])
+        marks = marked[2].split(",")
+        unopened = [mark[:-1] for mark in marks if mark[0] != "[" and not self.close(mark[:-1])]
+        here = len(self.words) - 1
+        for mark in marks:
+            entity = mark.strip("[]")
+            if mark[0] == "[" and (mark[-1] == "]" or entity in unopened):
+                if mark[-1] != "]":  # a mention of one word, written with two marks
+                    unopened.remove(entity)
+                self.mentions.append((entity, here, here + 1))
+            elif mark[0] == "[":
+                self.open_rows[entity].append(len(self.mentions))
+                self.mentions.append((entity, here, 0))
+        if unopened:
+            raise self.unbalanced(
+                f"a mention of entity {excerpt(unopened[0])} closes that was never opened",
+                f"word {here + 1}, {excerpt(cell)}",
+                f"{excerpt('[' + unopened[0])} on a word before it",
+            )
+
+    def close(self, entity: str) -> bool:
+        """Close the mention that was opened last, on an earlier word; says if there is any."""
+        if not self.open_rows[entity]:
+            return False
+        row = self.open_rows[entity].pop()
+        self.mentions[row] = entity, self.mentions[row][1], len(self.words)
+        return True
+
+    def finish(self) -> None:
+        """Make sure that every mention is closed."""
+        for entity, rows in self.open_rows.items():
+            if rows:
+                start = self.mentions[rows[-1]][1]
+                raise self.unbalanced(
+                    f"a mention of entity {excerpt(entity)} never closes",
+                    f"{excerpt('[' + entity)} on word {start + 1}, {excerpt(self.words[start])}",
+                    f"{excerpt(entity + ']')} on a word behind it",
+                )
+
+    def unbalanced(self, problem: str, found: str, expected: str) -> InputError:
+        """The error of a mark without its counterpart."""
+        return InputError(
+            problem,
+            file=self.file,
+            line=self.number,
+            found=found,
+            expected=f"{expected}, on the same line, which is the document",
+            fix="add the missing mark, or remove this one",
+        )
+
+
+def read_crac_text(source: Source, *, name: str = "") -> Corpus:
+    """Read CRAC plain text: `Los|[e1 jugadores|e1]`; words that begin with `##` are zeros.
+
+    On a word, `e1]` closes the mention of e1 that was opened last on an earlier word, wherever it
+    stands among the marks.
+    """
+    builder = CorpusBuilder(name=name, source=source.file)
+    found = _documents(source.text)
+    if not found:
+        raise InputError(
+            "there is no document", file=source.file, expected="a line of words for each document"
+        )
+    doubtful = 0
+    for count, (number, title, text) in enumerate(found, start=1):
+        line = _Line(number, source.file)
+        for cell in _BLANK_RUN.split(text.strip(" \t")) if text else ():
+            line.add(cell)
+        line.finish()
+        doubtful += line.doubtful
+        stem = source.stem if len(found) == 1 else f"{source.stem}_{count}"
+        document = builder.document(
+            title or stem,
+            words=line.words,
+            columns={"empty": ["1" if word.startswith(ZERO) else "" for word in line.words]},
+            lines=[number] * len(line.words),
+        )
+        for entity, start, end in line.mentions:
+            document.mention(entity, start, end)
+    builder.notices += counted(
+        "unread-marks",
+        doubtful,
+        "word",
+        "with brackets behind a bar that are no marks, kept as they are",
+        file=source.file,
+    )
+    return builder.build()
+
+
+def _documents(text: str) -> list[tuple[int, str, str]]:
+    """The line, title and text of each document; a title without text is an empty document."""
+    found: list[tuple[int, str, str]] = []
+    for number, line in enumerate(_LINE_END.split(text), start=1):
+        header = _NEW_DOCUMENT.fullmatch(line)
+        if header is not None:
+            found.append((number, (header[1] or "").strip(), ""))
+        elif line.strip(" \t") and not _COMMENT.match(line):
+            if found and not found[-1][2]:
+                found[-1] = number, found[-1][1], line
+            else:
+                found.append((number, "", line))
+    return found
+
+
+def _plain(cell: str) -> str:
+    """A word without marks: one bar less where its end looks like marks."""
+    barred = _BARRED.fullmatch(cell) if cell.endswith("|") else None
+    return barred[1] if barred is not None else cell
+
+
+def _looks_marked(cell: str) -> bool:
+    """Whether a word without marks seems to have some that cannot be read."""
+    before, _, behind = cell.rpartition("|")
+    return bool(before) and ("[" in behind or "]" in behind)
+
+
+def write_crac_text(corpus: Corpus) -> Written:
+    """Write a line for each document, with its id on a line before; `_` where there are no words.
+
+    Of two mentions of one entity that cross each other only the first can be written; gaps are
+    filled; blanks in words become `_`; words of zeros get `##` before them.
+    """
+    check_writable(corpus, "CRAC plain text")
+    corpus, made_up = with_tokens(corpus)
+    counts: dict[str, int] = defaultdict(int)
+    parts = []
+    for document in corpus:
+        identifier = _header(document)
+        counts["renamed"] += identifier != document.id or not identifier.name
+        parts.append(f"# newdoc id = {identifier}\n")
+        words = _carried_words(document, counts)
+        line = _marked_line(document, words, counts)
+        counts["sentences"] += max(len(sentence_bounds(document, len(words))) - 1, 0)
+        parts += [line, "\n"] if line else []
+    data = "".join(parts).encode(errors="backslashreplace")
+    return Written({"": data}, (*made_up, *_told(corpus, counts)))
+
+
+def _told(corpus: Corpus, counts: dict[str, int]) -> tuple[Notice, ...]:
+    return (
+        *counted(
+            "crossing-mentions",
+            counts["crossing"],
+            "mention",
+            "left out: crossing another one of the same entity, which marks cannot express",
+        ),
+        *counted(
+            "discontinuous-mentions",
+            count_gapped(corpus),
+            "mention",
+            "with gaps written as one span",
+        ),
+        *counted("sentence-boundaries", counts["sentences"], "sentence boundary", "left out"),
+        *counted(
+            "changed-words",
+            counts["changed"],
+            "word",
+            "with blanks or without text, written with _",
+        ),
+        *counted("zero-words", counts["zeros"], "zero", "whose word is written with ## before it"),
+        *counted("false-zeros", counts["false zeros"], "word", "that will read as a zero"),
+        *counted("document-names", counts["renamed"], "document", "whose name cannot be carried"),
+        *counted(
+            "entity-names", counts["entities"], "entity", "numbered, as names cannot be marks"
+        ),
+        *unwritten(corpus, columns=("empty",), relations=len(corpus.relations)),
+    )
+
+
+def _header(document: Document) -> DocumentId:
+    """The id as the file can carry it."""
+    name, part = document.id
+    number = part if isinstance(part, int) and part >= 0 else None
+    return DocumentId(" ".join(str(name).split()), number)
+
+
+def _carried_words(document: Document, counts: dict[str, int]) -> list[str]:
+    words = words_of(document)
+    zeros = document.column("empty") if "empty" in document.columns else [""] * len(words)
+    carried = []
+    for word, zero in zip(words, zeros, strict=True):
+        safe = _BLANKS.sub("_", word.encode(errors="backslashreplace").decode()) or "_"
+        counts["changed"] += safe != word and (zero != "1" or word.startswith(ZERO))
+        if zero == "1" and not safe.startswith(ZERO):
+            safe = ZERO if safe == "_" else ZERO + safe
+            counts["zeros"] += 1
+        counts["false zeros"] += zero != "1" and safe.startswith(ZERO)
+        carried.append(safe)
+    return carried
+
+
+def _marked_line(document: Document, words: list[str], counts: dict[str, int]) -> str:
+    opening: dict[int, list[str]] = defaultdict(list)
+    closing: dict[int, list[str]] = defaultdict(list)
+    names = _names(document, counts)
+    for mention in _without_crossings(document.mentions, counts):
+        name = names[mention.entity.index]
+        if mention.end - mention.start == 1:
+            opening[mention.start].append(f"[{name}]")
+        else:
+            opening[mention.start].append(f"[{name}")
+            closing[mention.end - 1].append(f"{name}]")
+    cells = []
+    for position, word in enumerate(words):
+        marks = [*closing.get(position, ()), *opening.get(position, ())]
+        if marks:
+            cells.append(f"{word}|{','.join(marks)}")
+        else:
+            barred = "|" in word and _BARRED.fullmatch(word + "|")
+            cells.append(word + "|" if barred else word)
+    line = " ".join(cells)
+    # A blank before them keeps words from being read as a comment.
+    return f" {line}" if _COMMENT.match(line) or _NEW_DOCUMENT.fullmatch(line) else line
+
+
+def _without_crossings(mentions: list[Mention], counts: dict[str, int]) -> list[Mention]:
+    """Leave out mentions that open inside an earlier one of their entity and end behind it.
+
+    On its last word a mention is closed before another one opens, so these two do not cross.
+    """
+    kept = []
+    open_ends: dict[int, list[int]] = defaultdict(list)
+    for mention in mentions:
+        inside = [end for end in open_ends[mention.entity.index] if end - 1 > mention.start]
+        if all(mention.end <= end for end in inside):
+            inside.append(mention.end)
+            kept.append(mention)
+        else:
+            counts["crossing"] += 1
+        open_ends[mention.entity.index] = inside
+    return kept
+
+
+def _names(document: Document, counts: dict[str, int]) -> dict[int, str]:
+    """Entity names that can be marks: the corpus' own, or numbers."""
+    entities = document.entities
+    if document.corpus.names is not None:
+        names = {entity.index: entity.name for entity in entities}
+        distinct = len(set(names.values())) == len(names)
+        if distinct and all(_SAFE_NAME.fullmatch(name) for name in names.values()):
+            return names
+        counts["entities"] += len(names)
+    return {entity.index: f"e{number}" for number, entity in enumerate(entities, start=1)}

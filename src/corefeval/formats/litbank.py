@@ -1,0 +1,330 @@
+"""LitBank's TSV: mentions by sentence and token in `NAME.ann`, the text in `NAME.txt`."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from corefeval.diagnostics import InputError, excerpt
+from corefeval.formats.file_names import document_id, file_stems, renamed_documents
+from corefeval.formats.losses import (
+    check_writable,
+    count_gapped,
+    counted,
+    relations_of,
+    sentence_bounds,
+    unwritten,
+    with_tokens,
+    words_of,
+)
+from corefeval.formats.registry import Written
+from corefeval.formats.source import Source
+from corefeval.formats.standoff import companion_text, feature_values, lines_of, mention_ids
+from corefeval.model import Corpus, CorpusBuilder, Document, DocumentBuilder
+
+RELATIONS = {"APPOS": "apposition", "COP": "copula"}
+FEATURES = ("mention_id", "entity_type", "mention_type")
+_KEYWORDS = {kind: keyword for keyword, kind in RELATIONS.items()}
+_COLUMNS = (
+    "MENTION, id, sentence, token, sentence, token (inclusive), text, entity and mention type"
+)
+_BLANK_RUN = re.compile(r"[ \t]+")
+_BLANKS = re.compile(r"[ \t\r\n]")
+_NUMBER = re.compile(r"[0-9]{1,15}")
+_SAFE_NAME = re.compile(r"[^\t\r\n]+")
+
+
+@dataclass(slots=True)
+class _Text:
+    """The tokens of a text, and where its lines, which are its sentences, begin among them."""
+
+    words: list[str] = field(default_factory=list)
+    line_starts: list[int] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+
+    @staticmethod
+    def of(text: str) -> _Text:
+        """Cut a text at line ends and blanks."""
+        cut = _Text()
+        for number, line in enumerate(lines_of(text), start=1):
+            plain = line.strip(" \t")
+            words = _BLANK_RUN.split(plain) if plain else []
+            cut.line_starts.append(len(cut.words))
+            cut.words += words
+            cut.lines += [number] * len(words)
+        cut.line_starts.append(len(cut.words))
+        return cut
+
+    def sentence_starts(self) -> list[int]:
+        """Where sentences with tokens begin."""
+        return sorted(set(self.line_starts) - {len(self.words)})
+
+
+@dataclass(slots=True)
+class _Mention:
+    start: int
+    end: int
+    line: int
+    features: dict[str, str]
+    entities: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Annotations:
+    """What the lines say, before it is put together: COREF may come before its MENTION."""
+
+    mentions: dict[str, _Mention] = field(default_factory=dict)
+    links: list[tuple[str, str, int]] = field(default_factory=list)
+    relations: list[tuple[str, str, str, int]] = field(default_factory=list)
+    other_text: int = 0
+
+
+def read_litbank(source: Source, *, name: str = "") -> Corpus:
+    """Read `NAME.ann` and the `NAME.txt` beside it, which has a sentence per line.
+
+    Mentions without a COREF line are entities of their own, called after the mention. A mention
+    with COREF lines of several entities is a mention of each.
+    """
+    text = _Text.of(companion_text(source).text)
+    found = _Annotations()
+    for number, line in enumerate(lines_of(source.text), start=1):
+        if line.strip():
+            _read_line(source, text, found, line.split("\t"), number)
+    repeated = _join_links(source, found)
+    builder = CorpusBuilder(name=name, source=source.file)
+    document = builder.document(
+        document_id(source.stem),
+        words=text.words,
+        sentence_starts=text.sentence_starts(),
+        lines=text.lines,
+    )
+    _add_mentions(document, found)
+    builder.notices += [
+        *counted(
+            "other-text",
+            found.other_text,
+            "mention",
+            "with another text than its tokens have; the tokens count",
+            file=source.file,
+        ),
+        *counted(
+            "repeated-links",
+            repeated,
+            "COREF line",
+            "repeated, which changes nothing",
+            file=source.file,
+        ),
+    ]
+    return builder.build()
+
+
+def _read_line(
+    source: Source, text: _Text, found: _Annotations, cells: list[str], number: int
+) -> None:
+    keyword = cells[0]
+    if keyword == "MENTION" and 6 <= len(cells) <= 9 and cells[1]:
+        _read_mention(source, text, found, cells, number)
+    elif keyword == "COREF" and len(cells) == 3 and all(cells):
+        found.links.append((cells[1], cells[2], number))
+    elif keyword in RELATIONS and len(cells) == 3 and all(cells):
+        found.relations.append((RELATIONS[keyword], cells[1], cells[2], number))
+    else:
+        raise InputError(
+            "this is no line of LitBank",
+            file=source.file,
+            line=number,
+            found=excerpt("\t".join(cells)),
+            expected=f"{_COLUMNS}; COREF, mention, entity; APPOS or COP, mention, mention",
+            fix="mend or remove the line",
+        )
+
+
+def _read_mention(
+    source: Source, text: _Text, found: _Annotations, cells: list[str], number: int
+) -> None:
+    identifier = cells[1]
+    if identifier in found.mentions:
+        raise InputError(
+            f"mention {excerpt(identifier)} is there twice",
+            file=source.file,
+            line=number,
+            found=f"the id that line {found.mentions[identifier].line} has",
+            expected="an id of its own for each mention",
+            fix="rename or remove one of the two",
+        )
+    start = _position(source, text, cells[2], cells[3], number)
+    last = _position(source, text, cells[4], cells[5], number)
+    if last < start:
+        raise InputError(
+            f"mention {excerpt(identifier)} ends before it begins",
+            file=source.file,
+            line=number,
+            found=f"sentence {cells[2]}, token {cells[3]} to sentence {cells[4]}, token {cells[5]}",
+            expected="a last token that is not before the first (ends are inclusive)",
+        )
+    words, stated = text.words[start : last + 1], cells[6] if len(cells) > 6 else None
+    found.other_text += stated is not None and stated.split() != " ".join(words).split()
+    states = dict(zip(("entity_type", "mention_type"), cells[7:], strict=False))
+    features = {"mention_id": identifier, **states}
+    found.mentions[identifier] = _Mention(start, last + 1, number, features)
+
+
+def _position(source: Source, text: _Text, sentence: str, token: str, number: int) -> int:
+    """The token of a sentence and a token number in it, both from 0."""
+    n_lines = len(text.line_starts) - 1
+    if all(_NUMBER.fullmatch(cell) for cell in (sentence, token)) and int(sentence) < n_lines:
+        start, end = text.line_starts[int(sentence) : int(sentence) + 2]
+        if int(token) < end - start:
+            return start + int(token)
+        expected = f"a token from 0 to {end - start - 1}" if end > start else "a line with tokens"
+        expected += f" in sentence {sentence}, which is line {int(sentence) + 1} of the text"
+    else:
+        expected = f"a sentence from 0 to {n_lines - 1}, and a token in it"
+    raise InputError(
+        "a mention outside of the text",
+        file=source.file,
+        line=number,
+        found=f"sentence {excerpt(sentence)}, token {excerpt(token)}",
+        expected=expected,
+        fix="check that this is the text that was annotated; numbers count from 0",
+    )
+
+
+def _join_links(source: Source, found: _Annotations) -> int:
+    """Give mentions the entities of their COREF lines; how many of these are repeated."""
+    repeated = 0
+    for identifier, entity, number in found.links:
+        entities = _known(source, found, identifier, number).entities
+        repeated += entity in entities
+        entities += [entity] if entity not in entities else []
+    for _, one, other, number in found.relations:
+        _known(source, found, one, number)
+        _known(source, found, other, number)
+    return repeated
+
+
+def _known(source: Source, found: _Annotations, identifier: str, number: int) -> _Mention:
+    if identifier not in found.mentions:
+        raise InputError(
+            f"there is no mention {excerpt(identifier)}",
+            file=source.file,
+            line=number,
+            found=excerpt(identifier),
+            expected="the id of a MENTION line of this file",
+            fix="add the mention, or remove this line",
+        )
+    return found.mentions[identifier]
+
+
+def _add_mentions(document: DocumentBuilder, found: _Annotations) -> None:
+    named = {entity for _, entity, _ in found.links}
+    for identifier, mention in found.mentions.items():
+        alone = identifier
+        while alone in named:
+            alone += "_"
+        for entity in mention.entities or [alone]:
+            document.mention(entity, mention.start, mention.end, features=mention.features)
+        named.update(() if mention.entities else (alone,))
+    for kind, one, other, _ in found.relations:
+        document.relation(kind, one, other)
+
+
+def write_litbank(corpus: Corpus) -> Written:
+    """Write `NAME.ann` and `NAME.txt` for each document; `_` where there are no words.
+
+    Mentions keep their ids where these are known. Gaps are filled, blanks in words become `_`.
+    Every mention gets a COREF line, so that entities of one mention keep their names.
+    """
+    check_writable(corpus, "LitBank")
+    corpus, made_up = with_tokens(corpus)
+    files: dict[str, bytes] = {}
+    counts: dict[str, int] = defaultdict(int)
+    stems, renamed = file_stems(corpus.documents)
+    for document, stem in zip(corpus, stems, strict=True):
+        words = _carried_words(document, counts)
+        sentences = sentence_bounds(document, len(words))
+        text = "".join(" ".join(words[start:end]) + "\n" for start, end in sentences)
+        # A byte order mark is dropped when the file is read: it takes another one to keep it.
+        marked = "\ufeff" + text if text.startswith("\ufeff") else text
+        files[f"{stem}.ann"] = _annotation(document, words, sentences, counts)
+        files[f"{stem}.txt"] = marked.encode()
+    notices = (
+        *made_up,
+        *counted(
+            "discontinuous-mentions",
+            count_gapped(corpus),
+            "mention",
+            "with gaps written as one span",
+        ),
+        *counted(
+            "changed-words", counts["words"], "word", "with blanks or without text, written with _"
+        ),
+        *counted(
+            "entity-names", counts["entities"], "entity", "numbered, as names have tabs or the like"
+        ),
+        *renamed_documents(renamed),
+        *unwritten(corpus, features=FEATURES, relations=counts["relations"]),
+    )
+    return Written(files, notices)
+
+
+def _carried_words(document: Document, counts: dict[str, int]) -> list[str]:
+    carried = []
+    for word in words_of(document):
+        safe = _BLANKS.sub("_", word.encode(errors="backslashreplace").decode()) or "_"
+        counts["words"] += safe != word
+        carried.append(safe)
+    return carried
+
+
+def _annotation(
+    document: Document,
+    words: list[str],
+    sentences: list[tuple[int, int]],
+    counts: dict[str, int],
+) -> bytes:
+    places = [
+        (number, token)
+        for number, (start, end) in enumerate(sentences)
+        for token in range(end - start)
+    ]
+    identifiers, names = mention_ids(document, shared=True), _names(document, counts)
+    types = [feature_values(document, name) for name in FEATURES[1:]]
+    mentions, links = {}, []
+    for index, mention in enumerate(document.mentions):
+        start, last = mention.start, mention.end - 1
+        place = "\t".join(map(str, (*places[start], *places[last])))
+        text = " ".join(words[start : last + 1])
+        described = "\t".join((text, *(column[index] for column in types)))
+        mentions[identifiers[index]] = f"MENTION\t{identifiers[index]}\t{place}\t{described}\n"
+        links.append(f"COREF\t{identifiers[index]}\t{names[mention.entity.index]}\n")
+    relations = _relation_lines(document, identifiers, counts)
+    return "".join((*mentions.values(), *links, *relations)).encode(errors="backslashreplace")
+
+
+def _relation_lines(
+    document: Document, identifiers: list[str], counts: dict[str, int]
+) -> list[str]:
+    """Lines for the relations that are between mentions, by the ids that these have now."""
+    now = dict(zip(feature_values(document, "mention_id"), identifiers, strict=True))
+    lines = []
+    for relation in relations_of(document):
+        one, other = now.get(relation.source), now.get(relation.target)
+        keyword = _KEYWORDS.get(relation.kind)
+        if keyword and one and other and not relation.label:
+            lines.append(f"{keyword}\t{one}\t{other}\n")
+        else:
+            counts["relations"] += 1
+    return lines
+
+
+def _names(document: Document, counts: dict[str, int]) -> dict[int, str]:
+    """Entity names that can stand in a cell: the corpus' own, or numbers."""
+    entities = document.entities
+    names = {entity.index: entity.name for entity in entities}
+    distinct = len(set(names.values())) == len(names)
+    if distinct and all(_SAFE_NAME.fullmatch(name) for name in names.values()):
+        return names
+    counts["entities"] += len(names)
+    return {entity.index: str(number) for number, entity in enumerate(entities)}

@@ -1,0 +1,110 @@
+"""What a format cannot carry: counted, so that nothing is dropped silently."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from itertools import pairwise
+
+from corefeval.diagnostics import InputError, Notice, plural
+from corefeval.model import Corpus, Document, Relation
+from corefeval.model.tokenising import tokenised
+
+
+def check_writable(corpus: Corpus, format: str) -> None:
+    """Refuse corpora that no format with positions can carry."""
+    if corpus.labels is not None:
+        raise InputError(
+            f"plain Python mentions have no token positions, so they cannot be written as {format}",
+            fix="make the corpus with corpus_from_arrays",
+        )
+    if not corpus.documents:
+        raise InputError(
+            f"a corpus without documents cannot be written as {format}",
+            fix="make the corpus with corpus_from_arrays",
+        )
+
+
+def with_tokens(corpus: Corpus) -> tuple[Corpus, tuple[Notice, ...]]:
+    """The corpus with tokens where it has texts in characters, and what is to say about it."""
+    made = tokenised(corpus)
+    return made, made.notices[len(corpus.notices) :]
+
+
+def counted(kind: str, count: int, noun: str, what: str, *, file: str = "") -> list[Notice]:
+    """A notice of so many things, or none where there are none."""
+    message = f"{plural(count, noun)} {what}"
+    return [Notice(kind, f"{file}: {message}" if file else message, count)] if count else []
+
+
+def unwritten(
+    corpus: Corpus,
+    *,
+    columns: Collection[str] = (),
+    features: Collection[str] = (),
+    relations: int = 0,
+    metadata: bool = False,
+) -> list[Notice]:
+    """What there is beside words, mentions and entities that a format does not write.
+
+    `columns` and `features` (`head` among them) are those that it writes, `relations` is how many
+    it left out, `metadata` whether it writes what is said about documents and sentences.
+    """
+    known_columns = corpus.tokens.columns if corpus.tokens is not None else ()
+    lost_columns = [name for name in known_columns if name not in {"word", *columns}]
+    if "empty" in lost_columns and not count_empty(corpus):
+        lost_columns.remove("empty")
+    lost_features = [name for name in corpus.features if name not in features]
+    if corpus.mention_head is not None and "head" not in features:
+        lost_features.append("head")
+    lost = 0 if metadata else sum(map(len, corpus.metadata))
+    lost += 0 if metadata else sum(len(a) for known in corpus.sentence_metadata for a in known)
+    return [
+        *_listed("token-columns", lost_columns, "token column"),
+        *_listed("mention-features", lost_features, "mention feature"),
+        *counted("relations", relations, "relation", "between entities left out"),
+        *counted("metadata", lost, "line", "about documents or sentences left out"),
+    ]
+
+
+def count_empty(corpus: Corpus) -> int:
+    """How many tokens stand for nothing in the text."""
+    tokens = corpus.tokens
+    if tokens is None or "empty" not in tokens.columns:
+        return 0
+    return sum(tokens.column(index, "empty").count("1") for index in range(len(corpus)))
+
+
+def count_gapped(corpus: Corpus) -> int:
+    """How many mentions have gaps."""
+    return len(set(corpus.gaps[:, 0].tolist()))
+
+
+def relations_of(document: Document) -> list[Relation]:
+    """The relations of a document."""
+    return [known for known in document.corpus.relations if known.document == document.index]
+
+
+def words_of(document: Document) -> list[str]:
+    """The words of a document; `_` for each token where the corpus has tokens but no words.
+
+    Without tokens there are as many as the mentions need.
+    """
+    tokens = document.corpus.tokens
+    if tokens is None:
+        return ["_"] * max((mention.end for mention in document.mentions), default=0)
+    if "word" not in tokens.columns:
+        return ["_"] * int(tokens.counts[document.index])
+    return document.words
+
+
+def sentence_bounds(document: Document, n_tokens: int) -> list[tuple[int, int]]:
+    """Start and end of the sentences of a document that have tokens."""
+    tokens = document.corpus.tokens
+    starts = tokens.sentence_starts(document.index) if tokens is not None else []
+    bounds = sorted({0, *(start for start in starts if 0 <= start < n_tokens), n_tokens})
+    return list(pairwise(bounds))
+
+
+def _listed(kind: str, names: list[str], noun: str) -> list[Notice]:
+    message = f"{plural(len(names), noun)} left out: {', '.join(names)}"
+    return [Notice(kind, message, len(names), tuple(names))] if names else []

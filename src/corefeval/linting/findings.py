@@ -1,0 +1,139 @@
+"""Findings: what is odd about a file, and where."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from corefeval.diagnostics import InputError
+from corefeval.formats.conll.tokens import ConllTokens
+from corefeval.linting.kinds import KINDS, SEVERITIES, Severity
+from corefeval.model import Corpus, Document, Mention
+from corefeval.model.text_tokens import text_of
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One finding: its kind, its place as far as it has one, and what to say about it.
+
+    `span` is the first token and the one behind the last, counted from 0 in the document; `text`
+    the words of the mention. `fix` is empty where the kind's own advice will do.
+    """
+
+    kind: str
+    message: str
+    file: str | None = None
+    line: int | None = None
+    document: str | None = None
+    span: tuple[int, int] | None = None
+    text: str | None = None
+    fix: str = ""
+
+    @property
+    def severity(self) -> Severity:
+        """Whether this is an error, a warning or a note."""
+        return KINDS[self.kind].severity
+
+    @property
+    def effect(self) -> str:
+        """What it does to scores."""
+        return KINDS[self.kind].effect
+
+    @property
+    def advice(self) -> str:
+        """How to mend it."""
+        return self.fix or KINDS[self.kind].fix
+
+
+def from_error(error: InputError, kind: str = "unreadable-file", **place: str | None) -> Finding:
+    """The finding that an error is."""
+    details = [
+        f"{label} {text}"
+        for label, text in (("found", error.found), ("expected", error.expected))
+        if text
+    ]
+    message = ": ".join((error.problem, ", ".join(details))) if details else error.problem
+    fix = (error.fix or "") if kind == "unreadable-file" else ""
+    file = place.pop("file", None) or error.file
+    return Finding(kind, message, file=file, line=error.line, fix=fix, **place)  # type: ignore[arg-type]
+
+
+def counted(findings: Iterable[Finding]) -> dict[Severity, int]:
+    """How many findings there are of each severity."""
+    counts = Counter(finding.severity for finding in findings)
+    return {severity: counts[severity] for severity in SEVERITIES}
+
+
+class Locator:
+    """Makes findings about the documents and mentions of a corpus, with lines and words."""
+
+    def __init__(
+        self, corpus: Corpus, file: str | None, files: Sequence[str] | None = None
+    ) -> None:
+        """`files` are those of each document, where a corpus has several."""
+        self.corpus = corpus
+        self.file = file
+        self.files = files
+        self._documents: dict[int, Document] = {}
+
+    def document(self, index: int) -> Document:
+        """A document, the same object each time, so that its words are decoded once."""
+        return self._documents.setdefault(index, self.corpus[index])
+
+    def mention(self, row: int) -> Mention:
+        """A mention by its row in the corpus."""
+        return Mention(self.document(int(self.corpus.mention_document[row])), row)
+
+    def about_file(self, kind: str, message: str) -> Finding:
+        """A finding about the whole file."""
+        return Finding(kind, message, file=self.file)
+
+    def about_document(
+        self, kind: str, index: int, message: str, position: int | None = None
+    ) -> Finding:
+        """A finding about a document, or one of its tokens."""
+        tokens = self.corpus.tokens
+        inside = tokens is not None and position is not None and position < tokens.counts[index]
+        line = tokens.line(index, position) if tokens and inside and position is not None else None
+        identifier = str(self.corpus.documents[index])
+        file = self.files[index] if self.files else self.file
+        return Finding(kind, message, file, line, identifier)
+
+    def about_mention(self, kind: str, row: int, message: str) -> Finding:
+        """A finding about a mention."""
+        mention = self.mention(row)
+        index = mention.document.index
+        identifier = str(mention.document.id)
+        if mention.label is not None:
+            return Finding(kind, message, self.file, None, identifier, text=str(mention.label))
+        line = self.about_document(kind, index, message, mention.start).line
+        return Finding(kind, message, self.file, line, identifier, mention.span, self.text(mention))
+
+    def text(self, mention: Mention) -> str | None:
+        """The words of a mention, where they are known."""
+        if mention.label is not None:
+            return str(mention.label)
+        text = text_of(self.corpus.tokens, mention.document.index)
+        if text is not None:  # positions are characters
+            return text[mention.start : mention.end]
+        words = self._words(mention.document.index)
+        chosen = [words[position] for position in mention.positions if position < len(words)]
+        return " ".join(chosen) if chosen else None
+
+    def _words(self, index: int) -> Sequence[str]:
+        document = self.document(index)
+        column = self._word_column
+        if column is None:
+            return ()
+        return document.words if column == "word" else document.column(column)
+
+    @cached_property
+    def _word_column(self) -> str | int | None:
+        """Where the words are: narrow CoNLL files have them right before coreference."""
+        tokens = self.corpus.tokens
+        if tokens is None or "word" in tokens.columns:
+            return None if tokens is None else "word"
+        narrow = isinstance(tokens, ConllTokens) and tokens.n_columns > 1
+        return tokens.n_columns - 1 if narrow and isinstance(tokens, ConllTokens) else None

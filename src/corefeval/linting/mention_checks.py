@@ -1,0 +1,198 @@
+"""What can be odd about mentions: repeated, crossing, nested, across sentences, out of place."""
+
+from __future__ import annotations
+
+from bisect import bisect_right, insort
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from corefeval.diagnostics import excerpt, plural
+from corefeval.linting.findings import Finding, Locator
+from corefeval.model import Corpus
+from corefeval.model.arrays import BoolArray, IntArray
+from corefeval.model.identity import mention_codes
+
+
+def mention_findings(locator: Locator) -> Iterator[Finding]:
+    """All findings about mentions."""
+    corpus = locator.corpus
+    if not corpus.n_mentions:
+        return
+    codes, _ = mention_codes(corpus, corpus)
+    yield from _repeated(locator, codes)
+    if corpus.labels is not None:
+        return
+    yield from _out_of_range(locator)
+    yield from _overlapping(locator, first_copies(corpus, codes))
+    yield from _across_sentences(locator)
+    yield from _on_blanks(locator)
+
+
+def first_copies(corpus: Corpus, codes: IntArray) -> BoolArray:
+    """Which mentions are the first of their tokens in their entity; codes tell tokens apart."""
+    order = np.lexsort((corpus.mention_entity, codes))
+    same = (np.diff(codes[order]) == 0) & (np.diff(corpus.mention_entity[order]) == 0)
+    first: BoolArray = np.ones(corpus.n_mentions, dtype=np.bool_)
+    first[order[1:][same]] = False
+    return first
+
+
+def _repeated(locator: Locator, codes: IntArray) -> Iterator[Finding]:
+    """Spans that one entity has several times, and spans of several entities."""
+    order = np.argsort(codes, kind="stable")
+    starts = np.flatnonzero(np.concatenate(([True], np.diff(codes[order]) != 0)))
+    sizes = np.diff(np.append(starts, codes.size))
+    for start, size in zip(starts[sizes > 1].tolist(), sizes[sizes > 1].tolist(), strict=True):
+        by_entity: dict[int, list[int]] = {}
+        for row in order[start : start + size].tolist():
+            by_entity.setdefault(int(locator.corpus.mention_entity[row]), []).append(row)
+        for rows in by_entity.values():
+            if len(rows) > 1:
+                message = f"{_times(len(rows))} in entity {_entity(locator, rows[0])}"
+                yield locator.about_mention("repeated-mention", rows[0], message)
+        if len(by_entity) > 1:
+            firsts = [rows[0] for rows in by_entity.values()]
+            names = " and ".join(_entity(locator, row) for row in firsts)
+            message = f"in the entities {names}"
+            yield locator.about_mention("span-in-two-entities", firsts[0], message)
+
+
+def _times(count: int) -> str:
+    return "twice" if count == 2 else f"{count} times"
+
+
+def _entity(locator: Locator, row: int) -> str:
+    return excerpt(locator.mention(row).entity.name, 30)
+
+
+def _out_of_range(locator: Locator) -> Iterator[Finding]:
+    corpus = locator.corpus
+    start, end = _positions(corpus)
+    if corpus.tokens is None:
+        return
+    counts = corpus.tokens.counts[corpus.mention_document]
+    for row in np.flatnonzero((end > counts) | (start < 0)).tolist():
+        count = plural(int(counts[row]), "token")
+        yield locator.about_mention("out-of-range", row, f"goes beyond the {count} of its document")
+
+
+def _positions(corpus: Corpus) -> tuple[IntArray, IntArray]:
+    nothing = np.zeros(0, dtype=np.int64)
+    start, end = corpus.mention_start, corpus.mention_end
+    return (nothing if start is None else start), (nothing if end is None else end)
+
+
+def _overlapping(locator: Locator, first: BoolArray) -> Iterator[Finding]:
+    """Mentions that cross others or are nested in one of their own entity.
+
+    Each mention is reported once per kind, with the nearest of those that it crosses. Mentions that
+    are alone among their tokens, most of them, are never looked at.
+    """
+    corpus = locator.corpus
+    rows = np.flatnonzero(first)
+    start, end = (positions[rows] for positions in _positions(corpus))
+    document = corpus.mention_document[rows]
+    stride = int(end.max()) + 1
+    reach = np.maximum.accumulate(document * stride + end)
+    fresh = np.concatenate(([True], (document * stride + start)[1:] >= reach[:-1]))
+    begins = np.flatnonzero(fresh)
+    sizes = np.diff(np.append(begins, rows.size))
+    overlap = _overlap(locator)
+    for begin, size in zip(begins[sizes > 1].tolist(), sizes[sizes > 1].tolist(), strict=True):
+        yield from _sweep(locator, rows[begin : begin + size].tolist(), overlap)
+
+
+def _overlap(locator: Locator) -> Callable[[int, int], bool]:
+    """A test of whether two mentions whose extents overlap share a token; gaps may be why not."""
+    gapped = set(locator.corpus.gaps[:, 0].tolist())
+
+    def overlap(one: int, other: int) -> bool:
+        if one not in gapped and other not in gapped:
+            return True
+        ours, theirs = (set(locator.mention(row).positions) for row in (one, other))
+        return not ours.isdisjoint(theirs)
+
+    return overlap
+
+
+def _sweep(
+    locator: Locator, rows: list[int], overlap: Callable[[int, int], bool]
+) -> Iterator[Finding]:
+    """Walk through mentions in textual order, with those that are still open, by their ends."""
+    starts, ends = _positions(locator.corpus)
+    entity = locator.corpus.mention_entity
+    still_open: list[tuple[int, int]] = []
+    for row in rows:
+        start, end = int(starts[row]), int(ends[row])
+        del still_open[: bisect_right(still_open, (start, len(starts)))]
+        split = bisect_right(still_open, (end, -1))
+        seen = set()
+        for _, other in still_open[:split]:
+            kind = "crossing-mentions" if entity[other] == entity[row] else "crossing-entities"
+            if kind not in seen and overlap(row, other):
+                seen.add(kind)
+                yield _about_two(locator, kind, row, other, "crosses")
+        for _, other in still_open[split:]:
+            same_span = starts[other] == start and ends[other] == end
+            if entity[other] == entity[row] and not same_span and overlap(row, other):
+                yield _about_two(locator, "self-nested-mention", row, other, "is inside")
+                break
+        insort(still_open, (end, row))
+
+
+def _about_two(locator: Locator, kind: str, row: int, other: int, verb: str) -> Finding:
+    mention = locator.mention(other)
+    text = locator.text(mention)
+    named = (
+        f"{excerpt(text, 40)} ({tell_span(*mention.span)})" if text else tell_span(*mention.span)
+    )
+    same = locator.corpus.mention_entity[row] == locator.corpus.mention_entity[other]
+    entity = _entity(locator, row)
+    whose = f"both of entity {entity}" if same else f"of entities {entity} and "
+    whose += "" if same else _entity(locator, other)
+    return locator.about_mention(kind, row, f"{verb} {named}, {whose}")
+
+
+def tell_span(start: int, end: int) -> str:
+    """Token positions in words, the last one included."""
+    return f"token {start}" if end - start == 1 else f"tokens {start} to {end - 1}"
+
+
+def _across_sentences(locator: Locator) -> Iterator[Finding]:
+    corpus = locator.corpus
+    starts, ends = _positions(corpus)
+    if corpus.tokens is None:
+        return
+    offsets = corpus.mention_offsets
+    for index in np.flatnonzero(np.diff(offsets)).tolist():
+        sentences = np.array(corpus.tokens.sentence_starts(index), dtype=np.int64)
+        begin, stop = int(offsets[index]), int(offsets[index + 1])
+        first = np.searchsorted(sentences, starts[begin:stop], side="right")
+        last = np.searchsorted(sentences, ends[begin:stop] - 1, side="right")
+        for place in np.flatnonzero(first != last).tolist():
+            message = f"from sentence {first[place]} into sentence {last[place]}"
+            yield locator.about_mention("cross-sentence-mention", begin + place, message)
+
+
+def _on_blanks(locator: Locator) -> Iterator[Finding]:
+    """Mentions that begin or end on white space; zeros stand for nothing on purpose."""
+    corpus = locator.corpus
+    starts, ends = _positions(corpus)
+    if corpus.tokens is None or "word" not in corpus.tokens.columns:
+        return
+    offsets = corpus.mention_offsets
+    for index in np.flatnonzero(np.diff(offsets)).tolist():
+        words = locator.document(index).words
+        blank = np.array([not word or word.isspace() for word in words], dtype=np.bool_)
+        if "empty" in corpus.tokens.columns:
+            zeros = np.array(corpus.tokens.column(index, "empty"), dtype=np.str_) == "1"
+            blank &= ~zeros
+        if not blank.any():
+            continue
+        for row in range(int(offsets[index]), int(offsets[index + 1])):
+            edges = [p for p in (int(starts[row]), int(ends[row]) - 1) if p < blank.size]
+            where = [side for p, side in zip(edges, ("begins", "ends"), strict=False) if blank[p]]
+            if where:
+                message = f"{' and '.join(where)} on a blank token"
+                yield locator.about_mention("blank-tokens", row, message)

@@ -1,0 +1,167 @@
+"""Findings as text for people and as JSON for programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+from corefeval.diagnostics import excerpt, plural
+from corefeval.linting.findings import Finding, counted
+from corefeval.linting.inspection import Inspection
+from corefeval.linting.kinds import KINDS
+from corefeval.linting.mention_checks import tell_span
+from corefeval.linting.restoration import Change, Restoration
+
+_SHOWN = 5  # findings of a kind, unless all are asked for
+_COLORS = {"error": "1;31", "warning": "1;33", "note": "1;36", "good": "1;32"}
+
+
+def render_text(
+    inspections: Sequence[Inspection],
+    restoration: Restoration | None = None,
+    *,
+    all: bool = False,
+    color: bool = False,
+) -> str:
+    """What was found, file by file and kind by kind; at the end how much of what severity."""
+    blocks = [_restoration_block(restoration, color)] if restoration is not None else []
+    blocks += [_file_block(inspection, all, color) for inspection in inspections]
+    findings = [finding for inspection in inspections for finding in inspection.findings]
+    return "\n\n".join((*blocks, _summary(findings, color))) + "\n"
+
+
+def _file_block(inspection: Inspection, all: bool, color: bool) -> str:
+    lines = [f"{inspection.file}{_contents(inspection)}"]
+    if not inspection.findings:
+        lines.append(f"  {_painted('nothing found', 'good', color)}")
+    for kind, group in groupby(inspection.findings, key=lambda finding: finding.kind):
+        lines += ["", *_kind_block(kind, list(group), all, color)]
+    return "\n".join(lines)
+
+
+def _contents(inspection: Inspection) -> str:
+    corpus = inspection.corpus
+    if corpus is None or inspection.format is None:
+        return ""
+    counts = [plural(len(corpus.documents), "document")]
+    if corpus.tokens is not None:
+        counts.append(plural(int(corpus.tokens.counts.sum()), "token"))
+    n_entities = int((corpus.entity_sizes > 0).sum())
+    counts += [plural(n_entities, "entity"), plural(corpus.n_mentions, "mention")]
+    return f": {inspection.format.name}, {', '.join(counts)}"
+
+
+def _kind_block(kind: str, findings: list[Finding], all: bool, color: bool) -> Iterator[str]:
+    declared = KINDS[kind]
+    label = _painted(declared.severity, declared.severity, color)
+    count = f" ({len(findings):,})" if len(findings) > 1 else ""
+    yield f"{label}: {kind}: {declared.summary}{count}"
+    shown = findings if all or len(findings) <= _SHOWN else findings[:_SHOWN]
+    for finding in shown:
+        yield f"  {_told(finding)}"
+    if len(shown) < len(findings):
+        yield f"  … and {len(findings) - len(shown):,} more (--all shows them)"
+    yield _painted(f"  effect: {declared.effect}", "", color)
+    for advice in dict.fromkeys(finding.advice for finding in shown):
+        yield _painted(f"  fix: {advice}", "", color)
+
+
+def _told(finding: Finding) -> str:
+    """One finding on one line: where, what, and in which document."""
+    where = f"line {finding.line}: " if finding.line else ""
+    place = [finding.document] if finding.document else []
+    subject = ""
+    if finding.span is not None:
+        place.append(tell_span(*finding.span))
+    if finding.text is not None:
+        subject = f"{excerpt(finding.text)} "
+    elif finding.span is None and place:
+        named = excerpt(place.pop())
+        subject = "" if named in finding.message else f"{named}: "
+    behind = f" ({', '.join(_one_line(part) for part in place)})" if place else ""
+    return f"{where}{subject}{_one_line(finding.message)}{behind}"
+
+
+def _one_line(text: str) -> str:
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+def _restoration_block(restoration: Restoration, color: bool) -> str:
+    count = len(restoration.changes)
+    done = plural(count, "repair") if count else "nothing to repair, written anew"
+    lines = [f"{restoration.file} → {restoration.target}: {_painted(done, 'good', color)}"]
+    for change in restoration.changes:
+        where = f"line {change.line}: " if change.line else ""
+        lines.append(f"  {where}{change.kind}: {_one_line(_change_told(change))}")
+    return "\n".join(lines)
+
+
+def _change_told(change: Change) -> str:
+    finding = change.finding
+    if finding is None or finding.text is None:
+        return change.done
+    return f"{excerpt(finding.text)} {finding.message}; {change.done}"
+
+
+def _summary(findings: Iterable[Finding], color: bool) -> str:
+    return ", ".join(
+        _painted(plural(count, severity), severity if count else "", color and count > 0)
+        for severity, count in counted(findings).items()
+    )
+
+
+def _painted(text: str, style: str, color: bool) -> str:
+    code = _COLORS.get(style, "2")
+    return f"\x1b[{code}m{text}\x1b[0m" if color else text
+
+
+def render_json(inspections: Sequence[Inspection], restoration: Restoration | None = None) -> str:
+    """Everything that was found, for programs; ends of spans are exclusive."""
+    findings = [finding for inspection in inspections for finding in inspection.findings]
+    content: dict[str, object] = {"files": [_as_json(inspection) for inspection in inspections]}
+    if restoration is not None:
+        content["repaired"] = {
+            "file": restoration.file,
+            "target": restoration.target,
+            "repairs": [
+                {
+                    "kind": change.kind,
+                    "line": change.line,
+                    "document": change.finding.document if change.finding else None,
+                    "message": _change_told(change),
+                }
+                for change in restoration.changes
+            ],
+        }
+    counts = counted(findings)
+    content["summary"] = {f"{severity}s": count for severity, count in counts.items()}
+    return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
+
+
+def _as_json(inspection: Inspection) -> dict[str, object]:
+    corpus = inspection.corpus
+    tokens = corpus.tokens if corpus is not None else None
+    return {
+        "file": inspection.file,
+        "format": inspection.format.name if inspection.format else None,
+        "documents": len(corpus.documents) if corpus is not None else None,
+        "tokens": int(tokens.counts.sum()) if tokens is not None else None,
+        "entities": int((corpus.entity_sizes > 0).sum()) if corpus is not None else None,
+        "mentions": corpus.n_mentions if corpus is not None else None,
+        "findings": [
+            {
+                "severity": finding.severity,
+                "kind": finding.kind,
+                "file": finding.file,
+                "line": finding.line,
+                "document": finding.document,
+                "span": list(finding.span) if finding.span else None,
+                "text": finding.text,
+                "message": finding.message,
+                "effect": finding.effect,
+                "fix": finding.advice,
+            }
+            for finding in inspection.findings
+        ],
+    }

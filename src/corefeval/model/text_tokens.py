@@ -1,0 +1,225 @@
+"""Texts without tokens, whose positions are characters; and how mentions get from there to tokens.
+
+White space never counts: characters are compared, and tokens found, by the characters that are
+visible.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from corefeval.diagnostics import InputError, Notice, plural
+from corefeval.model.arrays import IntArray, ragged_arange
+from corefeval.model.construction import textual_order
+from corefeval.model.corpus import Corpus
+from corefeval.model.joining import JoinedTokens
+from corefeval.model.tokens import TokenDifference, Tokens
+
+_VISIBLE = re.compile(r"\S+")
+_WIDENED, _BLANK, _UNPLACED = 1, 2, 3  # what may become of a mention
+
+
+class TextTokens(Tokens):
+    """Documents that are texts: every character is a position, and there are no columns.
+
+    `texts` has None for a document that is not there.
+    """
+
+    def __init__(self, texts: Sequence[str | None], source: str | None = None) -> None:
+        self.texts = tuple(texts)
+        self.counts = np.array([len(text or "") for text in texts], dtype=np.int64)
+        self._source = source
+
+    @property
+    def source(self) -> str | None:
+        """The file that the texts come from, where there is one."""
+        return self._source
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """None: characters have no columns."""
+        return ()
+
+    def column(self, document: int, name: str | int) -> list[str]:
+        """There is none."""
+        raise InputError(
+            f"there is no column {name!r}: this is a text without tokens", file=self.source
+        )
+
+    def sentence_starts(self, document: int) -> list[int]:
+        """The text is one sentence."""
+        return [0] if self.counts[document] else []
+
+    def select(self, documents: IntArray) -> TextTokens:
+        """The same texts for other documents; −1 is a document that is not there."""
+        texts = [self.texts[index] if index >= 0 else None for index in documents.tolist()]
+        return TextTokens(texts, self._source)
+
+    def first_difference(
+        self, other: Tokens, documents: Sequence[int] | IntArray
+    ) -> TokenDifference | None:
+        """The first character that differs, with some of the text around it."""
+        for document in np.asarray(documents).tolist():
+            mine, theirs = self.texts[document] or "", text_of(other, document)
+            if theirs is not None and mine != theirs:
+                place = first_unequal(mine, theirs)
+                shown = slice(place, place + 20)
+                return TokenDifference(document, place, mine[shown], theirs[shown])
+        return None
+
+
+def first_unequal(one: str, other: str) -> int:
+    """The first position at which two texts differ, or where the shorter one ends."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def has_texts(tokens: Tokens | None) -> bool:
+    """Whether any document may be a text without tokens."""
+    if isinstance(tokens, JoinedTokens):
+        return any(has_texts(part) for part in tokens.parts)
+    return isinstance(tokens, TextTokens)
+
+
+def text_of(tokens: Tokens | None, document: int) -> str | None:
+    """The text of a document that has no tokens; None where it has, or is not there."""
+    owner, index = origin(tokens, document)
+    return owner.texts[index] if isinstance(owner, TextTokens) else None
+
+
+def origin(tokens: Tokens | None, document: int) -> tuple[Tokens | None, int]:
+    """Whose tokens a document has, and as which document of theirs."""
+    while isinstance(tokens, JoinedTokens):
+        part = int(tokens.part_of[document])
+        document = int(tokens.index_in_part[document])
+        tokens = tokens.parts[part] if part >= 0 else None
+    return tokens, document
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where the tokens of a document are in its text.
+
+    `visible` has the position of each character that is no white space; tokens begin and end
+    (exclusively) at such characters, by number. A token of white space alone is nowhere: its end
+    is its start.
+    """
+
+    visible: IntArray
+    start: IntArray
+    end: IntArray
+
+    @staticmethod
+    def of(text: str, lengths: Sequence[int]) -> Places:
+        """Tokens that follow each other, by how many visible characters they have."""
+        ends = np.cumsum(lengths, dtype=np.int64)
+        return Places(visible_positions(text), ends - np.asarray(lengths, dtype=np.int64), ends)
+
+    def tokens(self, start: IntArray, end: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+        """The tokens that spans of characters touch: the first, the one after the last.
+
+        The third array says where a span does not begin and end with a token, or is blank.
+        """
+        first_character = np.searchsorted(self.visible, start)
+        end_character = np.searchsorted(self.visible, end)
+        first = np.searchsorted(self.end, first_character, side="right")
+        after = np.searchsorted(self.start, end_character, side="left")
+        blank = first_character >= end_character
+        kept = np.flatnonzero(~blank)
+        state = np.where(blank, _BLANK, 0)
+        state[kept] = (self.start[first[kept]] != first_character[kept]) | (
+            self.end[after[kept] - 1] != end_character[kept]
+        )
+        return first, after, state
+
+    def inside(self, start: int, end: int) -> tuple[int, int, bool]:
+        """The tokens that lie within a span of characters, and whether they fill it."""
+        first_character, end_character = np.searchsorted(self.visible, (start, end)).tolist()
+        first = int(np.searchsorted(self.start, first_character, side="left"))
+        after = max(int(np.searchsorted(self.end, end_character, side="right")), first)
+        filled = int((self.end[first:after] - self.start[first:after]).sum())
+        return first, after, filled == end_character - first_character
+
+
+def visible_positions(text: str) -> IntArray:
+    """The positions of the characters that are no white space."""
+    runs = [match.span() for match in _VISIBLE.finditer(text)]
+    spans = np.array(runs, dtype=np.int64).reshape(-1, 2)
+    return ragged_arange(spans[:, 0], spans[:, 1] - spans[:, 0])
+
+
+def without_blanks(text: str) -> str:
+    """The characters that are no white space."""
+    return "".join(text.split())
+
+
+def moved_to_tokens(
+    corpus: Corpus, places: Mapping[int, Places | None], tokens: Tokens
+) -> tuple[Corpus, tuple[Notice, ...]]:
+    """The mentions of some documents on tokens instead of characters; None empties a document."""
+    if corpus.mention_start is None or corpus.mention_end is None:
+        return corpus, ()
+    start, end = corpus.mention_start.copy(), corpus.mention_end.copy()
+    head = None if corpus.mention_head is None else np.array(corpus.mention_head)
+    state = np.zeros(corpus.n_mentions, dtype=np.int64)
+    for document, place in places.items():
+        rows = slice(*corpus.mention_offsets[document : document + 2].tolist())
+        if place is None:
+            state[rows] = _UNPLACED
+            continue
+        start[rows], end[rows], state[rows] = place.tokens(start[rows], end[rows])
+        if head is not None:
+            known = np.flatnonzero(head[rows] >= 0) + rows.start
+            head[known] = place.tokens(head[known], head[known] + 1)[0]
+    gaps, widened = _moved_gaps(corpus, places, state)
+    state[widened] = _WIDENED
+    moved = replace(
+        corpus, mention_start=start, mention_end=end, mention_head=head, gaps=gaps, tokens=tokens
+    )
+    counts = np.bincount(state, minlength=_UNPLACED + 1).tolist()
+    told = (
+        ("widened-mentions", counts[_WIDENED], "widened to the tokens of the key that they touch"),
+        ("blank-mentions", counts[_BLANK], "of white space alone left out"),
+    )
+    name = corpus.name or "response"
+    return in_textual_order(moved.keep_mentions(state <= _WIDENED)), tuple(
+        Notice(kind, f"{name}: {plural(count, 'mention')} {what}", count)
+        for kind, count, what in told
+        if count
+    )
+
+
+def _moved_gaps(
+    corpus: Corpus, places: Mapping[int, Places | None], state: IntArray
+) -> tuple[IntArray, list[int]]:
+    """The gaps on tokens, and the mentions that touch a token which was partly in a gap."""
+    moved: list[list[int]] = []
+    widened = []
+    for row, start, end in corpus.gaps.tolist():
+        document = int(corpus.mention_document[row])
+        place = places.get(document)
+        if document in places and (place is None or state[row] > _WIDENED):
+            continue
+        if place is not None:
+            start, end, exact = place.inside(start, end)
+            widened += [] if exact else [row]
+        if moved and moved[-1][0] == row and moved[-1][2] == start:
+            moved[-1][2] = end  # what was between the two was only white space
+        elif start < end:
+            moved.append([row, start, end])
+    return np.array(moved, dtype=np.int64).reshape(-1, 3), widened
+
+
+def in_textual_order(corpus: Corpus) -> Corpus:
+    """The corpus with its mentions in textual order again, which moving may have disturbed."""
+    start, end = corpus.mention_start, corpus.mention_end
+    if start is None or end is None:
+        return corpus
+    order = textual_order(corpus.mention_document, start, end)
+    if order is None:
+        return corpus
+    return corpus._take_mentions(order, corpus.entity_document, corpus.mention_entity[order])

@@ -1,0 +1,168 @@
+"""A response in characters on the tokens of its key."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from corefeval.diagnostics import Notice, PairingError, excerpt, plural
+from corefeval.model import Corpus, Tokens
+from corefeval.model.joining import JoinedTokens
+from corefeval.model.text_tokens import (
+    Places,
+    first_unequal,
+    has_texts,
+    moved_to_tokens,
+    origin,
+    text_of,
+    visible_positions,
+    without_blanks,
+)
+
+_SHOWN = 3
+_AROUND = 20  # so many characters of a text are shown
+
+
+@dataclass(frozen=True, slots=True)
+class _Misfit:
+    """Where a text is not made of the key's words."""
+
+    found: str
+    expected: str
+
+
+def on_tokens(
+    response: Corpus, key: Corpus, *, ignore_tokens: bool = False
+) -> tuple[Corpus, tuple[Notice, ...]]:
+    """The response with token positions, where it has character positions and the key has not.
+
+    Both must number their documents alike. The key's words are looked for in the text one after
+    the other, white space aside; a mention gets the tokens that it touches. A text that is not
+    made of the key's words is an error; with `ignore_tokens` such a document counts as empty.
+    """
+    if key.labels is not None or not (has_texts(response.tokens) or has_texts(key.tokens)):
+        return response, ()
+    places: dict[int, Places | None] = {}
+    for index in range(len(key.documents)):
+        text, key_text = text_of(response.tokens, index), text_of(key.tokens, index)
+        if key_text is not None:
+            _check_key_text(key, response, index, ignore_tokens)
+        elif text is not None:
+            place = _placed(text, *_words(key, response, index))
+            if isinstance(place, _Misfit) and not ignore_tokens:
+                raise _another_text(key, response, index, place)
+            places[index] = None if isinstance(place, _Misfit) else place
+    if not places or key.tokens is None:
+        return response, ()
+    moved, notices = moved_to_tokens(response, places, _tokens(key.tokens, response, places))
+    emptied = tuple(str(key.documents[index]) for index, place in places.items() if place is None)
+    if emptied:
+        listed = ", ".join(map(excerpt, emptied[:_SHOWN])) + ", …" * (len(emptied) > _SHOWN)
+        message = f"{response.name or 'response'}: {plural(len(emptied), 'document')} of another "
+        message += f"text than in the key, counted as empty: {listed}"
+        notices = (*notices, Notice("unplaced-documents", message, len(emptied), emptied))
+    return moved, notices
+
+
+def _check_key_text(key: Corpus, response: Corpus, index: int, ignore_tokens: bool) -> None:
+    """A key that is a text takes the same text, or nothing."""
+    key_text, text = text_of(key.tokens, index) or "", text_of(response.tokens, index)
+    if text is None and response.tokens is not None and response.tokens.counts[index]:
+        raise PairingError(
+            f"document {excerpt(str(key.documents[index]))} of the key is a text without tokens, "
+            "but the response has tokens",
+            file=_file(response),
+            expected="a key with tokens, or a response in characters too",
+            fix="score against a key that has tokens: mentions in characters are put on them",
+        )
+    if text is not None and text != key_text and not ignore_tokens:
+        place = first_unequal(text, key_text)
+        here, there = text[place : place + _AROUND], key_text[place : place + _AROUND]
+        misfit = _Misfit(
+            f"{_some_text(here)} at character {place}", f"{_some_text(there)} as in the key"
+        )
+        raise _another_text(key, response, index, misfit)
+
+
+def _words(key: Corpus, response: Corpus, index: int) -> tuple[list[str], list[bool]]:
+    """The key's words, and which of them stand for nothing in the text."""
+    tokens = key.tokens
+    if tokens is None or (tokens.counts[index] and "word" not in tokens.columns):
+        raise PairingError(
+            f"document {excerpt(str(key.documents[index]))} of the response is a text without "
+            "tokens, and the key has no words to find in it",
+            file=_file(response),
+            expected="a key with words, so that mentions in characters can be put on its tokens",
+        )
+    words = tokens.column(index, "word") if tokens.counts[index] else []
+    if "empty" not in tokens.columns:
+        return words, [False] * len(words)
+    return words, [value == "1" for value in tokens.column(index, "empty")]
+
+
+def _placed(text: str, words: Sequence[str], empty: Sequence[bool]) -> Places | _Misfit:
+    """Where the words are in the text; zeros may be in it or not."""
+    characters = without_blanks(text)
+    visible = [without_blanks(word) for word in words]
+    if "".join(visible) == characters:
+        return Places.of(text, list(map(len, visible)))
+    if any(empty):
+        visible = ["" if zero else word for word, zero in zip(visible, empty, strict=True)]
+        if "".join(visible) == characters:
+            return Places.of(text, list(map(len, visible)))
+    return _misfit(text, words, visible)
+
+
+def _misfit(text: str, words: Sequence[str], visible: Sequence[str]) -> _Misfit:
+    place = Places.of(text, list(map(len, visible)))
+    wrong = first_unequal("".join(visible), without_blanks(text))
+    token = int(np.searchsorted(place.end, wrong, side="right"))
+    character = int(place.start[token]) if token < len(words) else wrong
+    positions = visible_positions(text)
+    begin = int(positions[character]) if character < positions.size else len(text)
+    width = max(_AROUND, len(words[token]) if token < len(words) else 0)
+    return _Misfit(
+        f"{_some_text(text[begin : begin + width])} at character {begin}",
+        f"token {token}, {excerpt(words[token])}"
+        if token < len(words)
+        else f"the end of the text after {plural(len(words), 'token')}",
+    )
+
+
+def _some_text(text: str) -> str:
+    return excerpt(text) if text else "the end of the text"
+
+
+def _another_text(key: Corpus, response: Corpus, index: int, misfit: _Misfit) -> PairingError:
+    return PairingError(
+        f"document {excerpt(str(key.documents[index]))} is another text than in the key",
+        file=_file(response),
+        found=misfit.found,
+        expected=misfit.expected,
+        fix="give the resolver the key's words with blanks between them, or go on with "
+        "--ignore-tokens / ignore_tokens=True, where such documents count as empty",
+    )
+
+
+def _file(corpus: Corpus) -> str | None:
+    return (corpus.tokens.source if corpus.tokens is not None else None) or corpus.name or None
+
+
+def _tokens(tokens: Tokens, response: Corpus, moved: Collection[int]) -> Tokens:
+    """The key's tokens for documents that moved onto them, the response's own for the others."""
+    parts: list[Tokens] = [tokens]
+    rows = []
+    for index in range(len(response.documents)):
+        owner, place = (tokens, index) if index in moved else origin(response.tokens, index)
+        if owner is None or has_texts(owner):
+            rows.append((-1, -1, 0))
+            continue
+        number = next((n for n, part in enumerate(parts) if part is owner), len(parts))
+        parts += [owner] if number == len(parts) else []
+        rows.append((number, place, int(owner.counts[place])))
+    if len(parts) == 1:
+        return tokens
+    part_of, index_in_part, counts = np.array(rows, dtype=np.int64).T
+    return JoinedTokens(parts, part_of, index_in_part, counts)

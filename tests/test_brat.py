@@ -1,0 +1,249 @@
+"""brat: mentions by characters, scored on the tokens of a key, cut into tokens to be written."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import corefeval
+from corefeval import CorefEvalError, InputError
+from corefeval.formats.brat import read_brat, write_brat
+from corefeval.formats.crac_text import write_crac_text
+from corefeval.formats.litbank import write_litbank
+from corefeval.formats.source import read_source
+from corefeval.model import CorpusBuilder, DocumentId, join
+from corefeval.model.text_tokens import text_of
+from corefeval.model.tokenising import tokenised
+from corefeval.pairing.documents import partners
+from standoff_strategies import contents, corpora, mutations, sentences, spans, write_pair, written
+
+PROSE = "Ada met the captain.\nShe smiled at him.\n"
+BRAT = """T1\tPerson 0 3\tAda
+T2\tPerson 8 19\tthe captain
+R1\tCoreference Arg1:T3 Arg2:T1
+T3\tPerson 21 24\tShe
+*\tEquiv T2 T4
+T4\tPerson 35 38\thim
+T5\tEvent 25 31\tsmiled
+A1\tTense T5 Past
+#1\tAnnotatorNotes T5\tsure
+R2\tAgent Arg1:T5 Arg2:T3
+"""
+KEY = """#begin document (story);
+story 0 0 Ada (1)
+story 0 1 met -
+story 0 2 the (2
+story 0 3 captain 2)
+story 0 4 . -
+
+story 0 0 She (1)
+story 0 1 smiled (3)
+story 0 2 at -
+story 0 3 him (2)
+story 0 4 . -
+#end document
+"""
+
+
+@pytest.fixture
+def pair(tmp_path):
+    return lambda annotation, text=PROSE: write_pair(tmp_path, annotation, text)
+
+
+def test_brat_is_read_by_characters(pair):
+    corpus = corefeval.read(pair(BRAT, PROSE))
+    assert spans(corpus) == {"T1": [(0, 3), (21, 24)], "T2": [(8, 19), (35, 38)], "T5": [(25, 31)]}
+    assert corpus.documents == (DocumentId("story"),)
+    assert corpus.features["entity_type"].tolist() == ["Person"] * 3 + ["Event", "Person"]
+    assert [(n.kind, n.count) for n in corpus.notices] == [("left-aside", 3)]
+    assert "1 of attributes, 1 of notes, 1 of other relations" in corpus.notices[0].message
+
+
+def test_brat_is_scored_on_the_tokens_of_a_key(pair, conll):
+    result = corefeval.score(conll(KEY), pair(BRAT, PROSE))
+    assert result["conll"].f1 == 1.0
+
+
+def test_brat_joins_are_transitive(pair):
+    text = "a b c d e f"
+    lines = [f"T{n}\tX {2 * n} {2 * n + 1}\t{text[2 * n]}" for n in range(6)]
+    lines += ["R1\tCOREF Arg1:T5 Arg2:T4", "*\tEquiv T3 T2 T1", "R2\tcoref_x a:T4 b:T3"]
+    corpus = corefeval.read(pair("\n".join(lines), text))
+    assert {name: len(found) for name, found in spans(corpus).items()} == {"T0": 1, "T1": 5}
+
+
+def test_brat_mentions_with_gaps(pair):
+    corpus = corefeval.read(
+        pair("T1\tX 8 11;0 3;2 4\tAda the Ada\nT2\tX 15 19;21 24\tn. She", PROSE)
+    )
+    first, second = corpus[0].mentions
+    assert first.positions == (0, 1, 2, 3, 8, 9, 10)
+    assert (second.span, second.positions) == ((15, 24), (*range(15, 19), *range(21, 24)))
+
+
+def test_brat_pieces_on_two_lines_are_one(pair):
+    corpus = corefeval.read(pair("T1\tX 12 20;21 24\tcaptain. She\n", PROSE))
+    assert corpus[0].mentions[0].positions == tuple(range(12, 24))
+    files = write_brat(corpus).files
+    assert files["story.ann"] == b"T1\tX 12 20;21 24\tcaptain. She\n"
+
+
+def test_brat_texts_are_compared_with_the_offsets(pair):
+    corpus = corefeval.read(pair("T1\tX 0 3\tAda\nT2\tX 4 7\tMet\nT3\tX 8 11\n", PROSE))
+    assert [(n.kind, n.count) for n in corpus.notices] == [("other-text", 1)]
+
+
+def test_brat_offsets_count_every_character_of_a_line_end(pair):
+    corpus = corefeval.read(pair("T1\tX 22 25\tShe\r\n", PROSE.replace("\n", "\r\n")))
+    assert corpus.notices == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("T1\tX 0 3\tAda", "is there twice"),
+        ("T9\tX 3 3\t", "outside of the text"),
+        ("T9\tX 5 3\t", "outside of the text"),
+        ("T9\tX 38 99\t", "outside of the text"),
+        ("T9\tX 0 3;38 99\t", "outside of the text"),
+        ("T9\tX 0-3\tAda", "no line of brat"),
+        ("T9 X 0 3 Ada", "no line of brat"),
+        ("R9\tCoreference T1 T2", "no line of brat"),
+        ("R9\tCoreference Arg1:T1 Arg2:T9", "no mention ‘T9’"),
+        ("*\tEquiv T1 T9", "no mention ‘T9’"),
+        ("MENTION", None),
+        ("whatever", "no line of brat"),
+    ],
+)
+def test_brat_mistakes_are_named(pair, line, problem):
+    path = pair(BRAT + line + "\n", PROSE)
+    if problem is None:
+        assert corefeval.read(path).notices[0].count == 4
+        return
+    with pytest.raises(InputError, match=problem) as error:
+        corefeval.read(path)
+    assert error.value.line == 11
+    assert error.value.found
+    assert error.value.expected
+
+
+def visible(text: str) -> str:
+    return "".join(text.split())
+
+
+def on_characters(document, words):
+    """The entities of a document of tokens by the visible characters of their mentions."""
+    ends = list(accumulate(len(visible(word)) for word in words))
+    starts = [0, *ends]
+    return sorted(
+        sorted(
+            tuple(c for p in mention.positions for c in range(starts[p], ends[p]))
+            for mention in entity.mentions
+        )
+        for entity in document.entities
+    )
+
+
+def by_characters(document, text):
+    """The same for a document that is a text."""
+    number = list(accumulate((not c.isspace() for c in text), initial=0))
+    return sorted(
+        sorted(
+            tuple(number[p] for p in mention.positions if not text[p].isspace())
+            for mention in entity.mentions
+        )
+        for entity in document.entities
+    )
+
+
+def words_in(document):
+    return [word for sentence in sentences(document) for word in sentence]
+
+
+@given(corpus=corpora(gaps=True))
+def test_brat_written_then_read_is_the_same(corpus, tmp_path_factory):
+    made = write_brat(corpus)
+    folder = tmp_path_factory.getbasetemp() / "brat"
+    again = [read_brat(read_source(path)) for path in written(made, folder)]
+    ids = [one.documents[0] for one in again]
+    assert partners(corpus.documents, ids) == {i: i for i in range(len(ids))}
+    for original, one in zip(corpus, again, strict=True):
+        words = [word if word.strip() else "_" for s in sentences(original) for word in s]
+        text = text_of(one.tokens, 0)
+        assert visible(text) == visible("".join(words))
+        assert one.notices == ()
+        assert by_characters(one[0], text) == on_characters(original, words)
+        cut = tokenised(one)
+        assert visible("".join(words_in(cut[0]))) == visible(text)
+        assert on_characters(cut[0], words_in(cut[0])) == by_characters(one[0], text)
+        (second,) = written(write_brat(one), folder)
+        assert contents(read_brat(read_source(second))[0]) == contents(one[0])
+
+
+@settings(max_examples=300)
+@given(annotation=mutations(BRAT), text=mutations(PROSE) | st.just(PROSE.encode()))
+def test_brat_of_any_bytes_is_a_corpus_or_one_error(annotation, text, tmp_path_factory):
+    folder = tmp_path_factory.getbasetemp()
+    (folder / "broken.ann").write_bytes(annotation)
+    (folder / "broken.txt").write_bytes(text)
+    try:
+        corpus = read_brat(read_source(folder / "broken.ann"))
+        assert corpus.documents
+        for write in (write_brat, write_litbank, write_crac_text):
+            assert write(corpus).files
+    except CorefEvalError as error:
+        assert str(error).strip()
+
+
+def test_what_brat_cannot_carry_is_counted():
+    builder = CorpusBuilder()
+    document = builder.document("a", words=["two words", "", "x"], sentence_starts=[0, 2])
+    document.mention("Ada", 0, 3, features={"entity_type": "a person"})
+    document.mention("T2", 0, 1, features={"kind": "name"})
+    document.relation("bridging", "x", "y")
+    made = write_brat(builder.build())
+    assert made.files == {
+        "a.ann": b"T1\ta_person 0 11;12 13\ttwo_words _ x\nT2\tMention 0 9\ttwo_words\n",
+        "a.txt": b"two_words _\nx\n",
+    }
+    assert {n.kind: n.count for n in made.notices} == {
+        "changed-words": 2, "entity-names": 1, "changed-types": 1, "relations": 1,
+        "mention-features": 1,
+    }  # fmt: skip
+
+
+def test_tokens_are_cut_at_blanks_punctuation_and_mentions(pair):
+    corpus = tokenised(corefeval.read(pair("T1\tX 0 2\tAd\nT2\tX 3 4\t \n", PROSE)))
+    assert corpus[0].sentences == [
+        ["Ad", "a", "met", "the", "captain", "."],
+        ["She", "smiled", "at", "him", "."],
+    ]
+    assert spans(corpus) == {"T1": [(0, 1)]}
+    assert {n.kind: n.count for n in corpus.notices} == {"made-up-tokens": 1, "blank-mentions": 1}
+
+
+def test_a_corpus_of_tokens_stays_as_it_is():
+    corpus = corefeval.read(corefeval.example())
+    assert tokenised(corpus) is corpus
+
+
+def test_texts_and_tokens_in_one_corpus(pair, conll):
+    key = corefeval.read(conll(KEY.replace("(story)", "(other)")))
+    corpus = tokenised(join([key, corefeval.read(pair(BRAT, PROSE))]))
+    assert corpus[0].words == key[0].words == corpus[1].words
+    assert [list(spans(corpus, d).values()) for d in (0, 1)] == [
+        [[(0, 1), (5, 6)], [(2, 4), (8, 9)], [(6, 7)]]
+    ] * 2
+
+
+def test_a_text_is_written_in_formats_of_tokens_with_a_notice(pair, tmp_path):
+    corpus = corefeval.read(pair(BRAT, PROSE))
+    notices = corefeval.write(corpus, tmp_path / "out", format="litbank")
+    assert "made-up-tokens" in {notice.kind for notice in notices}
+    assert (tmp_path / "out" / "story.txt").read_text() == (
+        "Ada met the captain .\nShe smiled at him .\n"
+    )
+    assert corefeval.read(tmp_path / "out").n_mentions == 5
