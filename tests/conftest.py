@@ -42,3 +42,17 @@ def conll(tmp_path: Path):
         return str(path)
 
     return write
+
+
+@pytest.fixture
+def run(capsys):
+    """Run a command line; gives exit status, output and errors."""
+
+    def run(*arguments: object):
+        from corefeval.cli import main
+
+        status = main(list(map(str, arguments)))
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return run

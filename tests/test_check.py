@@ -14,24 +14,11 @@ import corefeval
 from conftest import ROOT
 from conll_texts import BROKEN, END, HEADER, document, rows
 from corefeval import corpus_from_arrays, corpus_from_entities
-from corefeval.cli import main
 from corefeval.linting import KINDS, check_corpus, inspect, restore
 from corefeval.linting.report import render_text
 from strategies import spans
 
 KEY, EAGER = corefeval.example("key"), corefeval.example("eager")
-
-
-@pytest.fixture
-def run(capsys):
-    """Run a command line; gives exit status, output and errors."""
-
-    def run(*arguments: object):
-        status = main(list(map(str, arguments)))
-        captured = capsys.readouterr()
-        return status, captured.out, captured.err
-
-    return run
 
 
 @pytest.fixture

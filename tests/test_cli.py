@@ -12,22 +12,9 @@ from pathlib import Path
 import pytest
 
 import corefeval
-from corefeval.cli import main
 
 KEY, CAUTIOUS, EAGER = (corefeval.example(name) for name in ("key", "cautious", "eager"))
 COREFEVAL = [sys.executable, "-m", "corefeval"]
-
-
-@pytest.fixture
-def run(capsys):
-    """Run a command line; gives exit status, output and errors."""
-
-    def run(*arguments: object):
-        status = main(list(map(str, arguments)))
-        captured = capsys.readouterr()
-        return status, captured.out, captured.err
-
-    return run
 
 
 def test_score(run):

@@ -256,3 +256,32 @@ def test_documents_can_be_scored_alone(conll):
     assert "z" not in key
     with pytest.raises(InputError, match="did you mean"):
         key["a; part 00"]
+
+
+def zeros_text(*rows: tuple[str, str, str]) -> str:
+    lines = ["# newdoc id = d", "# global.Entity = eid-head"]
+    lines += ["\t".join((number, word, *"______", "_", misc)) for number, word, misc in rows]
+    return "\n".join((*lines, "", ""))
+
+
+WITH_ZEROS = zeros_text(
+    ("1", "Ada", "Entity=(e1-1)"), ("1.1", "_", "Entity=(e1-1)"), ("2", "came", "_"),
+    ("3", "She", "Entity=(e1-1)"),
+)  # fmt: skip
+
+
+def test_empty_nodes_that_only_one_side_knows_are_left_out_and_told(conll):
+    plain = document("d", "Ada (1)", "came -", "She (1)").replace("; part 000", "")
+    for key, response in ((plain, WITH_ZEROS), (WITH_ZEROS, plain)):
+        result = corefeval.score(conll(key), conll(response))
+        assert result["lea"].f1 == 1.0
+        assert [notice.kind for notice in result.notices] == ["empty-nodes"]
+        assert "1 empty node left out" in result.notices[0].message
+        assert "1 mention of nothing else dropped" in result.notices[0].message
+
+
+def test_empty_nodes_may_be_called_otherwise(conll):
+    other = WITH_ZEROS.replace("1.1\t_\t", "1.1\t##she\t")
+    result = corefeval.score(conll(WITH_ZEROS), conll(other))
+    assert result["mentions"].counts["recall_denominator"] == 3
+    assert result["lea"].f1 == 1.0

@@ -21,18 +21,6 @@ from corefeval.linting.report import render_text
 MANY = 500
 
 
-@pytest.fixture
-def run(capsys):
-    """Run a command line; gives exit status, output and errors."""
-
-    def run(*arguments: object):
-        status = main(list(map(str, arguments)))
-        captured = capsys.readouterr()
-        return status, captured.out, captured.err
-
-    return run
-
-
 def test_a_repaired_file_is_whole_and_every_repair_is_listed(conll, tmp_path):
     target = tmp_path / "repaired.conll"
     restoration = restore(conll(BROKEN, "broken.conll"), target)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import sys
 from functools import partial
@@ -10,28 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
+from corefeval.cli.arguments import FLAG, file_parameter
 from corefeval.diagnostics import UsageError
 
 if TYPE_CHECKING:
     from corefeval.linting import Inspection, Restoration
 
-_OPTIONS = (
-    *("--against", "--fix", "--format", "--all", "--input-format", "--key-format"),
-    *("--encoding", "--help"),
+_FILE = file_parameter(
+    "check",
+    ("--against", "--fix", "--format", "--all", "--input-format", "--key-format", "--encoding"),
 )
-
-
-def _no_option(_: object, value: object) -> None:
-    """Refuse a misspelt option where a file is expected; a lone hyphen is standard input."""
-    for text in value if isinstance(value, tuple) else (value,):
-        if isinstance(text, str) and text.startswith("-") and text != "-":
-            close = difflib.get_close_matches(text, _OPTIONS, n=1)
-            hint = f": did you mean {close[0]}?" if close else ", see corefeval check --help"
-            raise UsageError(f"there is no option {text}{hint}")
-
-
-_FILE = partial(Parameter, allow_leading_hyphen=True, validator=_no_option)
-_FLAG = partial(Parameter, negative=(), show_default=False)
 
 
 def check(
@@ -41,7 +28,7 @@ def check(
     against: Annotated[str | None, _FILE()] = None,
     fix: Annotated[str | None, _FILE()] = None,
     format: Annotated[Literal["text", "json"], Parameter(alias="-f")] = "text",
-    show_all: Annotated[bool, _FLAG(name="--all")] = False,
+    show_all: Annotated[bool, FLAG(name="--all")] = False,
     input_format: str | None = None,
     key_format: str | None = None,
     encoding: str = "utf-8",

@@ -6,8 +6,7 @@ import os
 import sys
 from typing import Annotated
 
-from cyclopts import Parameter
-
+from corefeval.cli.arguments import FLAG
 from corefeval.diagnostics import UsageError
 
 
@@ -19,7 +18,7 @@ def convert(
     to: str,
     input_format: str | None = None,
     encoding: str = "utf-8",
-    quiet: Annotated[bool, Parameter(alias="-q", negative=(), show_default=False)] = False,
+    quiet: Annotated[bool, FLAG(alias="-q")] = False,
 ) -> None:
     """Convert a corpus from one format to another; says what the target cannot carry.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 from cyclopts import Parameter
 
+from corefeval.cli.arguments import FLAG, file_parameter
 from corefeval.diagnostics import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -22,25 +22,14 @@ T = TypeVar("T")
 _LONG_WORK = 30_000_000  # bytes; below that a progress bar would only flicker
 
 
-_OPTIONS = (
-    *("--metrics", "--by-document", "--format", "--output", "--singletons", "--duplicates"),
-    *("--aggregate", "--documents", "--ignore-tokens", "--key-format", "--response-format"),
-    *("--encoding", "--quiet", "--help"),
+_FILE = file_parameter(
+    "score",
+    (
+        *("--metrics", "--by-document", "--format", "--output", "--singletons", "--duplicates"),
+        *("--aggregate", "--documents", "--ignore-tokens", "--key-format", "--response-format"),
+        *("--encoding", "--quiet"),
+    ),
 )
-
-
-def _no_option(_: object, value: object) -> None:
-    """Refuse a misspelt option where a file is expected; a lone hyphen is standard input."""
-    values = value if isinstance(value, tuple) else (value,)
-    for text in values:
-        if isinstance(text, str) and text.startswith("-") and text != "-":
-            close = difflib.get_close_matches(text, _OPTIONS, n=1)
-            hint = f": did you mean {close[0]}?" if close else ", see corefeval score --help"
-            raise UsageError(f"there is no option {text}{hint}")
-
-
-_FILE = partial(Parameter, allow_leading_hyphen=True, validator=_no_option)
-_FLAG = partial(Parameter, negative=(), show_default=False)
 
 OutputFormat = Literal["text", "json", "csv", "markdown", "latex", "conll"]
 
@@ -51,18 +40,18 @@ def score(
     /,
     *more: Annotated[str, _FILE(name="MORE", help="More responses.")],
     metrics: Annotated[str, Parameter(alias="-m")] = "standard",
-    by_document: Annotated[bool, _FLAG()] = False,
+    by_document: Annotated[bool, FLAG()] = False,
     format: Annotated[OutputFormat, Parameter(alias="-f")] = "text",
     output: Annotated[str | None, Parameter(alias="-o")] = None,
     singletons: Literal["keep", "drop"] = "keep",
     duplicates: Literal["first", "last", "error"] = "first",
     aggregate: Literal["micro", "macro"] = "micro",
     documents: str | None = None,
-    ignore_tokens: Annotated[bool, _FLAG()] = False,
+    ignore_tokens: Annotated[bool, FLAG()] = False,
     key_format: str | None = None,
     response_format: str | None = None,
     encoding: str = "utf-8",
-    quiet: Annotated[bool, _FLAG(alias="-q")] = False,
+    quiet: Annotated[bool, FLAG(alias="-q")] = False,
 ) -> None:
     """Score responses against a key.
 

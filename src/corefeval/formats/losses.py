@@ -9,6 +9,9 @@ from corefeval.diagnostics import InputError, Notice, plural
 from corefeval.model import Corpus, Document, Relation
 from corefeval.model.tokenising import tokenised
 
+# Columns that say where a token stands, and its word: every format has these in its own way.
+_STRUCTURE = ("word", "document", "part", "number")
+
 
 def check_writable(corpus: Corpus, format: str) -> None:
     """Refuse corpora that no format with positions can carry."""
@@ -50,7 +53,7 @@ def unwritten(
     it left out, `metadata` whether it writes what is said about documents and sentences.
     """
     known_columns = corpus.tokens.columns if corpus.tokens is not None else ()
-    lost_columns = [name for name in known_columns if name not in {"word", *columns}]
+    lost_columns = [name for name in known_columns if name not in {*_STRUCTURE, *columns}]
     if "empty" in lost_columns and not count_empty(corpus):
         lost_columns.remove("empty")
     lost_features = [name for name in corpus.features if name not in features]

@@ -74,16 +74,26 @@ class Tokens(ABC):
         """
         if "word" not in self.columns or "word" not in other.columns:
             return None
+        both_mark = "empty" in self.columns and "empty" in other.columns
         for document in np.asarray(documents).tolist():
-            mine, theirs = self.column(document, "word"), other.column(document, "word")
+            mine = self._checked_words(document, both_mark)
+            theirs = other._checked_words(document, both_mark)
             for position, (my_word, their_word) in enumerate(zip(mine, theirs, strict=False)):
                 if my_word != their_word:
                     return TokenDifference(
                         document,
                         position,
-                        my_word,
-                        their_word,
+                        my_word or "",
+                        their_word or "",
                         self.line(document, position),
                         other.line(document, position),
                     )
         return None
+
+    def _checked_words(self, document: int, mark_empty: bool) -> list[str | None]:
+        """Words as they are compared: an empty node is one, whatever it is called."""
+        words: list[str | None] = list(self.column(document, "word"))
+        if not mark_empty:
+            return words
+        marks = self.column(document, "empty")
+        return [None if mark else word for word, mark in zip(words, marks, strict=True)]

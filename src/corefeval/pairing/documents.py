@@ -15,6 +15,7 @@ from corefeval.model import Corpus, DocumentId
 from corefeval.model.arrays import IntArray
 from corefeval.pairing.characters import on_tokens
 from corefeval.pairing.texts import check_tokens, differing_documents
+from corefeval.pairing.zeros import on_equal_terms
 
 _SHOWN = 3
 _CANDIDATE_TEXT = 100_000  # looking for a similar id in more takes longer than it helps
@@ -50,6 +51,8 @@ def pair(
     if key.documents != response.documents:
         response, paired, notices = _on_the_keys_documents(key, response)
     response, told = on_tokens(response, key, ignore_tokens=ignore_tokens)
+    notices += told
+    key, response, told = on_equal_terms(key, response)
     notices += told
     if key.tokens is not None and response.tokens is not None:
         if not ignore_tokens:

@@ -13,6 +13,7 @@ from corefeval.formats.nesting import nested_mentions
 from corefeval.formats.registry import Written
 from corefeval.model import Corpus, Document, Mention
 
+_BLANKS = re.compile(r"[\x00-\x20]+")
 _SAFE_NAME = re.compile(r"[^\s()|]+")
 
 
@@ -40,6 +41,7 @@ def write_conll(corpus: Corpus) -> Written:
             "left out: crossing another one of the same entity, which brackets cannot express",
         ),
         "discontinuous-mentions": (gapped, "mention", "with gaps written as one span"),
+        "blank-words": (_blank_words(corpus), "word", "with blanks, written as ‘_’"),
         "document-names": (renamed, "document", "whose name CoNLL cannot carry as it is"),
     }
     notices = tuple(
@@ -49,6 +51,13 @@ def write_conll(corpus: Corpus) -> Written:
     )
     lost = unwritten(corpus, columns=COLUMNS, relations=len(corpus.relations))
     return Written({"": b"".join(parts)}, (*made_up, *notices, *lost))
+
+
+def _blank_words(corpus: Corpus) -> int:
+    tokens = corpus.tokens
+    if tokens is None or isinstance(tokens, ConllTokens) or "word" not in tokens.columns:
+        return 0
+    return sum(_plain(word) != word for document in corpus for word in document.words)
 
 
 def _header(document: Document) -> tuple[str, int | None]:
@@ -98,9 +107,14 @@ def _made_up_rows(
     nothing = ["-"] * n_tokens
     blocks = [columns.get(name, nothing) for name, number in COLUMNS.items() if 3 < number <= last]
     return [
-        [identifier, part, number, *(block[position] for block in blocks)]
+        [identifier, part, number, *(_plain(block[position]) for block in blocks)]
         for position, number in enumerate(_numbers(n_tokens, sentence_starts))
     ]
+
+
+def _plain(text: str) -> str:
+    """A cell without blanks, which would make several of it."""
+    return _BLANKS.sub("_", text) or "_"
 
 
 def _numbers(n_tokens: int, sentence_starts: list[int]) -> list[str]:

@@ -1,0 +1,204 @@
+"""What the writers share: documents taken apart, and what JSON cannot carry."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from corefeval.diagnostics import InputError, Notice, excerpt, plural
+from corefeval.formats.losses import (
+    check_writable,
+    count_gapped,
+    counted,
+    unwritten,
+    with_tokens,
+)
+from corefeval.model import Corpus, Document, DocumentId
+from corefeval.model.text_tokens import origin, text_of
+
+Spans = list[list[list[int]]]
+NO_WORD = "_"
+_NUMBERED = re.compile(r"[a-zA-Z]?\d+")  # names that say nothing
+
+
+@dataclass(frozen=True, slots=True)
+class UnpackedDocument:
+    """A document in plain Python: clusters of [start, last], as most kinds of JSON have them.
+
+    A document that is a text has `text`, and its positions are characters.
+    """
+
+    identifier: str
+    words: list[str]
+    sentences: list[list[str]]
+    clusters: Spans
+    names: list[str]
+    columns: dict[str, list[str]]
+    metadata: Mapping[str, str]
+    text: str | None
+    reordered: int
+
+    def by_sentence(self, column: Sequence[str]) -> list[list[str]]:
+        """A column, sentence by sentence."""
+        rest = iter(column)
+        return [[next(rest) for _ in sentence] for sentence in self.sentences]
+
+
+def unpacked(
+    corpus: Corpus,
+    *columns: str,
+    names: bool = False,
+    metadata: Sequence[str] = (),
+    texts: bool = False,
+) -> tuple[list[UnpackedDocument], tuple[Notice, ...]]:
+    """All documents, and notices of what is neither in them nor among what a kind can carry.
+
+    `columns` and `metadata` are those that the kind can carry; `names`: whether it names entities;
+    `texts`: whether it holds texts without tokens (which are cut into tokens elsewhere).
+    """
+    check_writable(corpus, "JSON")
+    notices: tuple[Notice, ...] = ()
+    if not texts:
+        corpus, notices = with_tokens(corpus)
+    identifiers = _identifiers(corpus.documents)
+    documents = [
+        _unpacked_document(document, identifier, columns)
+        for document, identifier in zip(corpus, identifiers, strict=True)
+    ]
+    return documents, (*notices, *_left_out(corpus, documents, columns, names, metadata))
+
+
+def _identifiers(documents: Sequence[DocumentId]) -> list[str]:
+    """`name_part` for each, but spelt out where two documents would be called the same."""
+    short = [d.name if d.part is None else f"{d.name}_{d.part}" for d in documents]
+    counts: dict[str, int] = {}
+    for name in short:
+        counts[name] = counts.get(name, 0) + 1
+    return [
+        name if counts[name] == 1 else str(identifier)
+        for name, identifier in zip(short, documents, strict=True)
+    ]
+
+
+def _unpacked_document(
+    document: Document, identifier: str, columns: Sequence[str]
+) -> UnpackedDocument:
+    tokens = document.corpus.tokens
+    clusters, names, reordered = _clusters(document)
+    text = text_of(tokens, document.index)
+    words = _words(document, clusters) if text is None else []
+    starts = tokens.sentence_starts(document.index) if tokens is not None else [0]
+    return UnpackedDocument(
+        identifier,
+        words,
+        [words[start:end] for start, end in pairwise([*starts, len(words)])] if words else [],
+        clusters,
+        names,
+        {name: document.column(name) for name in columns if name in document.columns},
+        document.metadata,
+        text,
+        reordered,
+    )
+
+
+def _has_words(corpus: Corpus, document: int) -> bool:
+    """Whether a document has words of its own; the other documents of a corpus may have none."""
+    tokens, _ = origin(corpus.tokens, document)
+    return tokens is not None and "word" in tokens.columns
+
+
+def _words(document: Document, clusters: Spans) -> list[str]:
+    """The words of a document, made up where it has none."""
+    tokens, index = origin(document.corpus.tokens, document.index)
+    needed = max((last + 1 for cluster in clusters for _, last in cluster), default=0)
+    if tokens is None or "word" not in tokens.columns:
+        return [NO_WORD] * max(needed, int(tokens.counts[index]) if tokens is not None else 0)
+    words = tokens.column(index, "word")
+    if needed > len(words):
+        raise InputError(
+            f"a mention goes beyond document {excerpt(str(document.id))}",
+            found=f"a mention of token {needed - 1}",
+            expected=f"positions in a document of {plural(len(words), 'token')}",
+        )
+    return words
+
+
+def _clusters(document: Document) -> tuple[Spans, list[str], int]:
+    """The mentions of each entity in textual order, as [start, last], and the entities' names.
+
+    Also the number of mentions that follow an equal one of an entity whose cluster comes later.
+    """
+    corpus, rows = document.corpus, document.rows
+    if corpus.mention_start is None or corpus.mention_end is None:
+        return [], [], 0
+    by_entity: dict[int, list[list[int]]] = {}
+    number: dict[int, int] = {}
+    before, reordered = (-1, -1, -1), 0
+    for entity, start, end in zip(
+        corpus.mention_entity[rows.start : rows.stop].tolist(),
+        corpus.mention_start[rows.start : rows.stop].tolist(),
+        corpus.mention_end[rows.start : rows.stop].tolist(),
+        strict=True,
+    ):
+        by_entity.setdefault(entity, []).append([start, end - 1])
+        this = (start, end, number.setdefault(entity, len(number)))
+        reordered += before[:2] == this[:2] and before > this
+        before = this
+    known = corpus.names
+    names = [str(entity) if known is None else known[entity] for entity in by_entity]
+    return list(by_entity.values()), names, reordered
+
+
+def _left_out(
+    corpus: Corpus,
+    documents: Sequence[UnpackedDocument],
+    columns: Sequence[str],
+    names: bool,
+    metadata: Sequence[str],
+) -> list[Notice]:
+    """What a corpus has and this kind of JSON has not."""
+    made_up = sum(bool(d.words) and not _has_words(corpus, n) for n, d in enumerate(documents))
+    # Clusters come one after the other, so the order of equal mentions of two may get lost.
+    reordered = sum(document.reordered for document in documents)
+    told = [name for name in corpus.names or () if not names and not _NUMBERED.fullmatch(name)]
+    others = tuple(
+        {key: value for key, value in known.items() if key not in metadata}
+        for known in corpus.metadata
+    )
+    return [
+        *counted("no-words", made_up, "document", f"without words: {NO_WORD} for each token"),
+        *counted("repeated-mentions", reordered, "repeated mention", "in another order"),
+        *counted(
+            "discontinuous-mentions",
+            count_gapped(corpus),
+            "mention",
+            "with gaps written as one span",
+        ),
+        *counted("entity-names", len(told), "entity name", "left out"),
+        *unwritten(
+            corpus.with_details(metadata=others),
+            columns=columns,
+            relations=len(corpus.relations),
+        ),
+    ]
+
+
+def boundaries_lost(documents: Sequence[UnpackedDocument]) -> tuple[Notice, ...]:
+    """What a flat list of tokens does not tell."""
+    count = sum(max(len(document.sentences) - 1, 0) for document in documents)
+    return tuple(counted("sentence-boundaries", count, "sentence boundary", "left out"))
+
+
+def cluster_texts(words: Sequence[str], clusters: Spans) -> list[list[str]]:
+    """The words of each mention, cluster by cluster."""
+    return [[" ".join(words[start : last + 1]) for start, last in c] for c in clusters]
+
+
+def json_lines(records: Iterable[Mapping[str, Any]]) -> bytes:
+    """A record per line; what UTF-8 cannot hold is written as JSON's own escapes."""
+    lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+    return "".join(lines).encode(errors="backslashreplace")
