@@ -168,7 +168,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a tenth of the sizes")
     options = parser.parse_args()
     scale = 10 if options.quick else 1
-    console = Console()
+    console = Console(width=max(120, shutil.get_terminal_size().columns))
     rows = imports()
     with tempfile.TemporaryDirectory() as name, console.status("measuring …") as status:
         folder = Path(name)

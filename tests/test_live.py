@@ -359,3 +359,12 @@ class TestMaverick:
     def test_tokens_that_are_no_text(self, key):
         with pytest.raises(InputError, match="is no text"):
             corefeval.score(key, maverick_dictionary(tokens=[1, 2]))
+
+
+def test_loaded_json_records():
+    record = {"doc_key": "d", "sentences": [["Ada", "met", "her"]], "clusters": [[[0, 0], [2, 2]]]}
+    nameless = {key: value for key, value in record.items() if key != "doc_key"}
+    for response in (record, [record], {"d": nameless}, ({**nameless, "doc_key": "d"},)):
+        assert corefeval.score([record], response)["lea"].f1 == 1.0
+    with pytest.raises(corefeval.CorefEvalError):
+        corefeval.score(record, {**record, "clusters": [[[0, 9]]]})

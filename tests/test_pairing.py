@@ -277,7 +277,14 @@ def test_empty_nodes_that_only_one_side_knows_are_left_out_and_told(conll):
         assert result["lea"].f1 == 1.0
         assert [notice.kind for notice in result.notices] == ["empty-nodes"]
         assert "1 empty node left out" in result.notices[0].message
-        assert "1 mention of nothing else dropped" in result.notices[0].message
+        assert "and 1 mention of nothing else" in result.notices[0].message
+
+
+def test_a_response_that_lacks_some_empty_nodes_is_scored_without_them(conll):
+    without = "".join(line for line in WITH_ZEROS.splitlines(True) if not line.startswith("1.1"))
+    result = corefeval.score(conll(WITH_ZEROS), conll(without))
+    assert result["lea"].f1 == 1.0
+    assert [notice.kind for notice in result.notices] == ["empty-nodes"]
 
 
 def test_empty_nodes_may_be_called_otherwise(conll):

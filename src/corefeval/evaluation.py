@@ -14,7 +14,6 @@ from corefeval._version import __version__
 from corefeval.alignment import Alignment, align
 from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError
 from corefeval.formats import read, read_ahead
-from corefeval.live import corpus_from_object
 from corefeval.live.spans import Spans, spans_reading, with_positions
 from corefeval.matching import match_exactly
 from corefeval.metrics import Metric, canonical, requested
@@ -123,8 +122,15 @@ def as_corpus(
         return read(source, format=format, encoding=encoding)
     if isinstance(source, Iterator):
         source = list(source)
-    live = corpus_from_object(source, name)
-    return corpus_from_entities(source, name=name) if live is None else live
+    # Only those who score Python objects pay for what recognises them.
+    from corefeval.formats.json.loaded import corpus_from_records
+    from corefeval.live import corpus_from_object
+
+    for known in (corpus_from_object, corpus_from_records):
+        corpus = known(source, name)
+        if corpus is not None:
+            return corpus
+    return corpus_from_entities(source, name=name)
 
 
 def positioned(pairing: Pairing, spans: Spans = "auto") -> tuple[Pairing, Spans | None]:

@@ -8,9 +8,10 @@ import numpy as np
 
 from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray
+from corefeval.model.text_tokens import has_texts
 
 SIZES = ((1, 1), (2, 2), (3, 5), (6, 10), (11, 50), (51, None))
-_FEW_VALUES = 40  # a feature with more values is text, not a kind
+_FEW_VALUES = 15  # a feature with more values is text, not a kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,9 @@ class Statistics:
 def statistics(corpus: Corpus) -> Statistics:
     """Count what there is."""
     sizes = corpus.entity_sizes[corpus.entity_sizes > 0]
-    start, end, tokens = corpus.mention_start, corpus.mention_end, corpus.tokens
+    start, end = corpus.mention_start, corpus.mention_end
+    in_characters = has_texts(corpus.tokens)
+    tokens = None if in_characters else corpus.tokens
     positions = start is not None and end is not None
     repeated = _repeated(corpus) if positions else None
     empty = _empty_nodes(corpus)
@@ -69,7 +72,7 @@ def statistics(corpus: Corpus) -> Statistics:
         mean_entity_size=float(sizes.mean()) if sizes.size else 0.0,
         mean_mention_length=(
             float((end - start).mean())
-            if start is not None and end is not None and start.size
+            if start is not None and end is not None and start.size and not in_characters
             else None
         ),
         nested=int((_nested(corpus) & ~repeated).sum()) if repeated is not None else None,
@@ -134,6 +137,8 @@ def _zeros(corpus: Corpus, empty: list[list[bool]]) -> int:
 def _kinds(corpus: Corpus) -> dict[str, dict[str, int]]:
     kinds = {}
     for name, values in corpus.features.items():
+        if name == "mention_id":
+            continue
         distinct, counts = np.unique(values.astype(str), return_counts=True)
         if distinct.size <= _FEW_VALUES:
             table = zip(distinct.tolist(), counts.tolist(), strict=True)

@@ -6,13 +6,15 @@ import os
 import sys
 from typing import Annotated
 
-from corefeval.cli.arguments import FLAG
+from corefeval.cli.arguments import FLAG, file_parameter
 from corefeval.diagnostics import UsageError
+
+_FILE = file_parameter("convert", ("--to", "--input-format", "--encoding", "--quiet"))
 
 
 def convert(
-    source: str,
-    target: str,
+    source: Annotated[str, _FILE()],
+    target: Annotated[str, _FILE()],
     /,
     *,
     to: str,

@@ -35,7 +35,7 @@ OutputFormat = Literal["text", "json", "csv", "markdown", "latex", "conll"]
 
 
 def score(
-    key: Annotated[str, _FILE(help="The key; `-` is standard input.")],
+    key: Annotated[str, _FILE(help="The key: a file, folder or pattern; `-` is standard input.")],
     response: Annotated[str, _FILE(help="A response, as PATH or NAME=PATH.")],
     /,
     *more: Annotated[str, _FILE(name="MORE", help="More responses.")],
@@ -84,9 +84,9 @@ def score(
     ignore_tokens
         Go on where the response's tokens are not the key's.
     key_format
-        The key's format (conll), if it is not to be told by its content.
+        The key's format (conll, corefud, e2e, …), if it is not to be told by its content.
     response_format
-        The responses' format (conll), if it is not to be told by their content.
+        The responses' format, if it is not to be told by their content.
     encoding
         The files' character encoding.
     quiet

@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
+from corefeval.cli.arguments import file_parameter
+
 if TYPE_CHECKING:
     from corefeval.analysis.statistics import Statistics
+
+_FILE = file_parameter("stats", ("--format", "--input-format", "--encoding"))
 
 _LABELS = {
     "documents": "Documents",
@@ -30,9 +34,9 @@ _LABELS = {
 
 
 def stats(
-    file: str,
+    file: Annotated[str, _FILE()],
     /,
-    *more: str,
+    *more: Annotated[str, _FILE(name="MORE")],
     format: Annotated[Literal["text", "json"], Parameter(alias="-f")] = "text",
     input_format: str | None = None,
     encoding: str = "utf-8",

@@ -101,12 +101,13 @@ def read_ahead(jobs: Sequence[Callable[[], Corpus]]) -> Iterator[Corpus]:
 
 
 def write(
-    corpus: Corpus, target: str | os.PathLike[str] | IO[bytes], *, format: str = "conll"
+    corpus: Corpus, target: str | os.PathLike[str] | IO[bytes], *, format: str | None = None
 ) -> tuple[Notice, ...]:
     """Write a corpus to a file or binary stream; what the format cannot carry comes back.
 
-    A path that ends in `.gz` is packed; `-` is standard output. Formats with files for each
-    document take a folder.
+    The format is told by the file's ending if it is not named: `.conllu` is corefud, `.json` and
+    `.jsonl` are e2e, anything else is conll. A path that ends in `.gz` is packed; `-` is standard
+    output. Formats with files for each document take a folder.
     """
     from corefeval.model import Corpus
 
@@ -114,6 +115,7 @@ def write(
         raise UsageError(f"a Corpus can be written, not {corpus!r:.60}")
     if not isinstance(target, str | os.PathLike) and not hasattr(target, "write"):
         raise UsageError(f"a corpus is written to a path or a binary stream, not {target!r:.60}")
+    format = format or _by_ending(target)
     written: Written = load(named(format).writer)(corpus)
     if set(written.files) == {""}:
         _write_one(written.files[""], target)
@@ -122,6 +124,14 @@ def write(
     else:
         raise UsageError(f"{format} has files for each document: write it to a folder")
     return written.notices
+
+
+_ENDINGS = {".conllu": "corefud", ".json": "e2e", ".jsonl": "e2e"}
+
+
+def _by_ending(target: object) -> str:
+    name = os.fspath(target).removesuffix(".gz") if isinstance(target, str | os.PathLike) else ""
+    return _ENDINGS.get(Path(name).suffix, "conll")
 
 
 def _write_one(data: bytes, target: str | os.PathLike[str] | IO[bytes]) -> None:

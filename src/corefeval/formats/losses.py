@@ -54,8 +54,8 @@ def unwritten(
     """
     known_columns = corpus.tokens.columns if corpus.tokens is not None else ()
     lost_columns = [name for name in known_columns if name not in {*_STRUCTURE, *columns}]
-    if "empty" in lost_columns and not count_empty(corpus):
-        lost_columns.remove("empty")
+    zeros = count_empty(corpus) if "empty" in lost_columns else 0
+    lost_columns = [name for name in lost_columns if name != "empty"]
     lost_features = [name for name in corpus.features if name not in features]
     if corpus.mention_head is not None and "head" not in features:
         lost_features.append("head")
@@ -63,6 +63,7 @@ def unwritten(
     lost += 0 if metadata else sum(len(a) for known in corpus.sentence_metadata for a in known)
     return [
         *_listed("token-columns", lost_columns, "token column"),
+        *counted("empty-nodes", zeros, "empty node", "written as ordinary tokens"),
         *_listed("mention-features", lost_features, "mention feature"),
         *counted("relations", relations, "relation", "between entities left out"),
         *counted("metadata", lost, "line", "about documents or sentences left out"),

@@ -152,6 +152,13 @@ _DECLARED = (
         "write ‘#begin document (id); part 000’, with one blank before the id; --fix does",
     ),
     Kind(
+        "unfinished-file",
+        "warning",
+        "no ‘#end document’ at the end of the file",
+        "scored as it is; what was cut off is missing",
+        "write the file again if it was cut short; --fix only adds the line",
+    ),
+    Kind(
         "reading-notice",
         "warning",
         "what the reader left out or repaired",

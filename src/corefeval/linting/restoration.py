@@ -71,8 +71,7 @@ def restore(
     notices, after = _write(corpus, os.fspath(target), form)
     changes += [Change(f.kind, done, f.line, f) for f, done in before.mended]
     changes.sort(key=lambda change: change.line or 0)
-    told = (*before.corpus.notices, *notices)
-    changes += [Change(notice.kind, notice.message) for notice in told]
+    changes += [Change(notice.kind, notice.message) for notice in notices]
     return Restoration(before.file, os.fspath(target), form, tuple(changes), tuple(after))
 
 

@@ -79,7 +79,7 @@ class Tokens(ABC):
             mine = self._checked_words(document, both_mark)
             theirs = other._checked_words(document, both_mark)
             for position, (my_word, their_word) in enumerate(zip(mine, theirs, strict=False)):
-                if my_word != their_word:
+                if my_word != their_word and None not in (my_word, their_word):
                     return TokenDifference(
                         document,
                         position,

@@ -12,14 +12,12 @@ from corefeval.model.arrays import IntArray
 
 
 def on_equal_terms(key: Corpus, response: Corpus) -> tuple[Corpus, Corpus, tuple[Notice, ...]]:
-    """Both corpora, without the empty nodes of one if the other has no notion of such."""
-    if _knows_empty_nodes(key) == _knows_empty_nodes(response) or _same_lengths(key, response):
+    """Both corpora, without their empty nodes if they do not have the same ones."""
+    if key.labels is not None or response.labels is not None or _same_lengths(key, response):
         return key, response, ()
-    if _knows_empty_nodes(key):
-        key, notices = _without_empty_nodes(key)
-    else:
-        response, notices = _without_empty_nodes(response)
-    return key, response, notices
+    key, of_key = _without_empty_nodes(key)
+    response, of_response = _without_empty_nodes(response)
+    return key, response, (*of_key, *of_response)
 
 
 def _same_lengths(key: Corpus, response: Corpus) -> bool:
@@ -30,13 +28,9 @@ def _same_lengths(key: Corpus, response: Corpus) -> bool:
     return bool((key.tokens.counts[there] == response.tokens.counts[there]).all())
 
 
-def _knows_empty_nodes(corpus: Corpus) -> bool:
-    return corpus.tokens is None or "empty" in corpus.tokens.columns
-
-
 def _without_empty_nodes(corpus: Corpus) -> tuple[Corpus, tuple[Notice, ...]]:
     tokens, start, end = corpus.tokens, corpus.mention_start, corpus.mention_end
-    if tokens is None or start is None or end is None:
+    if tokens is None or "empty" not in tokens.columns or start is None or end is None:
         return corpus, ()
     n_documents = len(corpus.documents)
     marks = [[not mark for mark in tokens.column(d, "empty")] for d in range(n_documents)]
@@ -63,8 +57,9 @@ def _without_empty_nodes(corpus: Corpus) -> tuple[Corpus, tuple[Notice, ...]]:
     ).keep_mentions(new_end > new_start)  # fmt: skip
     dropped = corpus.n_mentions - kept.n_mentions
     n_nodes = sum(mark.count(False) for mark in marks)
-    message = f"{corpus.name or 'corpus'}: {plural(n_nodes, 'empty node')} left out, of which the "
-    message += f"other side has none; {plural(dropped, 'mention')} of nothing else dropped"
+    message = f"{corpus.name or 'corpus'}: {plural(n_nodes, 'empty node')} left out, as the other "
+    message += "side has not the same ones"
+    message += f", and {plural(dropped, 'mention')} of nothing else" if dropped else ""
     return kept, (Notice("empty-nodes", message, n_nodes),)
 
 
