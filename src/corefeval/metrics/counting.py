@@ -30,4 +30,5 @@ def both_directions(alignment: Alignment, recall: Callable[[Alignment], Ratio]) 
 def links(size: NDArray[Any]) -> FloatArray:
     """The number of pairs among so many mentions."""
     count = np.asarray(size, dtype=np.float64)
-    return count * (count - 1) / 2
+    pairs: FloatArray = count * (count - 1) / 2
+    return pairs
