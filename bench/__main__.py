@@ -157,7 +157,6 @@ def imports() -> list[Measured]:
             whole - bare,
             against,
             f"{(whole - bare) / (numpy - bare):.2f} ×",
-            "at most 1.5",
         )
     ]
 
