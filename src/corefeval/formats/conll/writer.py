@@ -134,7 +134,7 @@ def _cells(document: Document, mentions: list[Mention]) -> dict[int, str]:
             opening[mention.start].append(f"({name}")
             closing[mention.end - 1].append(f"{name})")
     return {
-        position: "|".join((*closing[position], *opening[position]))
+        position: "|".join((*reversed(closing[position]), *opening[position]))
         for position in {*closing, *opening}
     }
 

@@ -143,7 +143,7 @@ class _DocumentWriter:
                     opening[start].append(f"({bracket}")
                     closing[end - 1].append(f"{key})")
         marks = {
-            position: ["Entity=" + "".join((*closing[position], *opening[position]))]
+            position: ["Entity=" + "".join((*reversed(closing[position]), *opening[position]))]
             for position in {*closing, *opening}
         }
         for kind, values in self._relations(names).items():
