@@ -64,16 +64,16 @@ def find_mentions(
         row = int(unmatched.min())
         raise _unmatched(source, found, brackets, row)
     opening = np.flatnonzero(opens)
-    spans = list(
-        zip(
-            key[opening].tolist(),
-            token[opening].tolist(),
-            (token[closing[opening]] + 1).tolist(),
-            opening.tolist(),
-            strict=True,
-        )
-    )
-    return _collected(source, found, documents, brackets, spans)
+    key, start, end = key[opening], token[opening], token[closing[opening]] + 1
+    anonymous = any(h is not None and h.id_index is None for h in documents.headers)
+    if not anonymous and all(parts == 1 for _, _, _, parts in brackets.keys):
+        # As nearly always: a bracket that opens is a mention, and a key is an entity.
+        owners_of_keys = np.array([document for document, _, _, _ in brackets.keys], dtype=np.int64)
+        texts = [brackets.text[row] for row in opening.tolist()]
+        names = [entity for _, entity, _, _ in brackets.keys]
+        return Mentions(owners_of_keys[key], key, start, end, texts, names, NO_GAPS)
+    columns = (key.tolist(), start.tolist(), end.tolist(), opening.tolist())
+    return _collected(source, found, documents, brackets, list(zip(*columns, strict=True)))
 
 
 def _all_brackets(
