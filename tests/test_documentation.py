@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import corefeval
 from conftest import ROOT
 
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
@@ -68,8 +69,10 @@ def test_a_page_does_what_it_says(page, tmp_path, monkeypatch, capsys):
             run_console(source, tmp_path)
         elif language == "python":
             run_python(source, page.name, namespace)
-        elif language == "conll":
-            (tmp_path / "page.conll").write_text(source, encoding="utf-8")
+        elif language in ("conll", "json"):
+            example = tmp_path / f"page.{language}"
+            example.write_text(source, encoding="utf-8")
+            assert corefeval.score(example, example)["mentions"].f1 == 1.0
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

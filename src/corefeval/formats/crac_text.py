@@ -16,9 +16,10 @@ from corefeval.formats.losses import (
     with_tokens,
     words_of,
 )
+from corefeval.formats.nesting import nested_mentions
 from corefeval.formats.registry import Written
 from corefeval.formats.source import Source
-from corefeval.model import Corpus, CorpusBuilder, Document, DocumentId, Mention
+from corefeval.model import Corpus, CorpusBuilder, Document, DocumentId
 
 _NAME = r"[^\s\[\],|]+"
 _MARK = rf"(?:\[{_NAME}\]?|{_NAME}\])"
@@ -247,7 +248,9 @@ def _marked_line(document: Document, words: list[str], counts: dict[str, int]) -
     opening: dict[int, list[str]] = defaultdict(list)
     closing: dict[int, list[str]] = defaultdict(list)
     names = _names(document, counts)
-    for mention in _without_crossings(document.mentions, counts):
+    mentions, crossing = nested_mentions(document.mentions)
+    counts["crossing"] += crossing
+    for mention in mentions:
         name = names[mention.entity.index]
         if mention.end - mention.start == 1:
             opening[mention.start].append(f"[{name}]")
@@ -265,24 +268,6 @@ def _marked_line(document: Document, words: list[str], counts: dict[str, int]) -
     line = " ".join(cells)
     # A blank before them keeps words from being read as a comment.
     return f" {line}" if _COMMENT.match(line) or _NEW_DOCUMENT.fullmatch(line) else line
-
-
-def _without_crossings(mentions: list[Mention], counts: dict[str, int]) -> list[Mention]:
-    """Leave out mentions that open inside an earlier one of their entity and end behind it.
-
-    On its last word a mention is closed before another one opens, so these two do not cross.
-    """
-    kept = []
-    open_ends: dict[int, list[int]] = defaultdict(list)
-    for mention in mentions:
-        inside = [end for end in open_ends[mention.entity.index] if end - 1 > mention.start]
-        if all(mention.end <= end for end in inside):
-            inside.append(mention.end)
-            kept.append(mention)
-        else:
-            counts["crossing"] += 1
-        open_ends[mention.entity.index] = inside
-    return kept
 
 
 def _names(document: Document, counts: dict[str, int]) -> dict[int, str]:
