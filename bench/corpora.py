@@ -5,12 +5,46 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
 MENTIONS_PER_TOKEN = 0.12
 SENTENCE = 22
+
+GENRES = ("nw", "bc", "bn", "wb")
+CLASSES = ("PERSON", "PERSON", "ORG", "GPE", "NORP")
+PERSONAL = (("he", "him"), ("she", "her"), ("it", "it"), ("they", "them"))
+POSSESSIVE = ("his", "her", "its", "their")
+DETERMINERS = ("the", "the", "a", "this", "that", "some")
+PREPOSITIONS = ("of", "in", "to", "for", "with", "on", "at", "from", "by")
+# What stands outside of mentions: tag, phrase around it, words (or none: any)
+FREE = (
+    ("NN", "(NP", ()),
+    ("NNS", "(NP", ()),
+    ("RB", "(ADVP", ()),
+    ("JJ", "(ADJP", ()),
+    ("VBN", "(VP", ()),
+    ("CD", "(NP", ("two", "three", "1998", "40")),
+    (",", "", (",",)),
+    ("CC", "", ("and", "or", "but")),
+    ("DT", "(NP", ("that", "all")),
+    ("MD", "", ("will", "can", "would")),
+)
+UPOS = {
+    "PRP": "PRON", "PRP$": "PRON", "NNP": "PROPN", "NN": "NOUN", "NNS": "NOUN", "DT": "DET",
+    "JJ": "ADJ", "RB": "ADV", "IN": "ADP", "CC": "CCONJ", "CD": "NUM", "MD": "AUX",
+    ",": "PUNCT", ".": "PUNCT",
+}  # fmt: skip
+FEATURES = {
+    "PRON": "Case=Nom|Number=Sing|Person=3|PronType=Prs",
+    "PROPN": "Number=Sing",
+    "NOUN": "Number=Sing",
+    "VERB": "Mood=Ind|Number=Sing|Person=3|Tense=Past|VerbForm=Fin",
+    "DET": "Definite=Def|PronType=Art",
+}
+SENTENCE_TYPES = ("decl", "decl", "decl", "decl", "frag", "wh", "q", "imp")
 
 # (start, length, entity) of each mention of a document
 Mentions = list[tuple[int, int, int]]
@@ -67,11 +101,119 @@ def cells(mentions: Mentions, n_tokens: int) -> list[str]:
     return ["|".join(c + o) or "-" for o, c in zip(opening, closing, strict=True)]
 
 
+@dataclass
+class Text:
+    """The columns of one document, filled in from its mentions and then from sentence to sentence.
+
+    A parse bit is what opens before the token and what closes behind it.
+    """
+
+    words: list[str]
+    tags: list[str] = field(init=False)
+    classes: list[str] = field(init=False)
+    opening: list[str] = field(init=False)
+    closing: list[str] = field(init=False)
+    phrase_end: dict[int, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        n_tokens = len(self.words)
+        self.tags, self.classes = [""] * n_tokens, ["*"] * n_tokens
+        self.opening, self.closing = [""] * n_tokens, [""] * n_tokens
+
+    def add_mention(self, rng: random.Random, start: int, length: int, entity: int) -> None:
+        """A pronoun, a name or a nominal; a noun phrase, unless a sentence ends in it."""
+        last = start + length - 1
+        whole = start // SENTENCE == last // SENTENCE
+        chance = rng.random()
+        if length == 1 and chance < 0.5:
+            last = self.add_pronoun(rng, start, entity)
+        elif whole and chance < (0.8 if length == 1 else 0.4):
+            name = CLASSES[entity % len(CLASSES)]
+            for token in range(start, last + 1):
+                self.words[token] = self.words[token].capitalize()
+                self.tags[token] = "NNP"
+            self.classes[start] = f"({name})" if length == 1 else f"({name}*"
+            if length > 1:
+                self.classes[last] = "*)"
+        else:
+            self.tags[start : last + 1] = ["JJ"] * length
+            self.tags[last] = "NN" if chance < 0.95 else "NNS"
+            if length > 1:
+                self.words[start], self.tags[start] = rng.choice(DETERMINERS), "DT"
+        if whole:
+            self.opening[start] = "(NP"
+            self.closing[last] = ")"
+            self.phrase_end[start] = last
+
+    def add_pronoun(self, rng: random.Random, start: int, entity: int) -> int:
+        """A pronoun, and where its phrase ends: a possessive one has a noun behind it."""
+        gender = entity % len(PERSONAL)
+        beside = (start + 2) % SENTENCE > 1 and start + 2 < len(self.words)
+        if beside and rng.random() < 0.3:
+            self.words[start], self.tags[start] = POSSESSIVE[gender], "PRP$"
+            self.tags[start + 1] = "NN"
+            return start + 1
+        self.words[start], self.tags[start] = rng.choice(PERSONAL[gender]), "PRP"
+        return start
+
+    def fill_sentence(self, rng: random.Random, first: int, last: int) -> None:
+        """Verbs, prepositions and the rest, and a tree over them."""
+        tags, opening, closing = self.tags, self.opening, self.closing
+        if not tags[last]:
+            self.words[last] = tags[last] = "."
+        verb = -1
+        for token in range(first, last):
+            if tags[token]:
+                continue
+            chance = rng.random()
+            if verb < 0 and token > first:
+                verb, tags[token], opening[token] = token, "VBD", "(VP"
+            elif verb >= 0 and token + 1 in self.phrase_end and chance < 0.5:
+                tags[token], opening[token] = "IN", "(PP"
+                self.words[token] = PREPOSITIONS[int(chance * 2 * len(PREPOSITIONS))]
+                closing[self.phrase_end[token + 1]] += ")"
+            else:
+                tag, phrase, words = FREE[int(chance * len(FREE))]
+                tags[token], opening[token] = tag, phrase
+                closing[token] += ")" if phrase else ""
+                self.words[token] = rng.choice(words) if words else self.words[token]
+                self.classes[token] = "(CARDINAL)" if tag == "CD" else "*"
+        if verb >= 0:
+            closing[last - 1 if tags[last] == "." else last] += ")"
+        opening[first] = "(TOP(S" + opening[first]
+        closing[last] += "))"
+
+
+def annotated(rng: random.Random, words: list[str], mentions: Mentions) -> Text:
+    """A text around mentions: tags, named entities, and trees in which mentions are phrases."""
+    text = Text(words)
+    for mention in mentions:
+        text.add_mention(rng, *mention)
+    for first in range(0, len(words), SENTENCE):
+        text.fill_sentence(rng, first, min(first + SENTENCE, len(words)) - 1)
+    return text
+
+
+def middle_columns(rng: random.Random, text: Text, genre: str) -> list[str]:
+    """All between the word and coreference, for each token; people speak in broadcasts."""
+    speakers = [f"Speaker#{n}" for n in range(1, 4)] if genre in ("bc", "bn") else ["-"]
+    columns = []
+    rows = zip(text.words, text.tags, text.opening, text.closing, text.classes, strict=True)
+    speaker = ""
+    for token, (word, tag, opening, closing, name) in enumerate(rows):
+        if token % SENTENCE == 0:
+            speaker = rng.choice(speakers)
+        verb = f"{word}\t01" if tag[0] == "V" else f"{word}\t-" if tag[:2] == "NN" else "-\t-"
+        columns.append(f"\t{tag}\t{opening}*{closing}\t{verb}\t-\t{speaker}\t{name}\t")
+    return columns
+
+
 def write_corpus(
     folder: Path, name: str, n_documents: int, n_tokens: int
 ) -> tuple[Path, Path, Path]:
     """A key, a response with the same columns, and the same response with five columns."""
     rng = random.Random(f"{name} {n_documents} {n_tokens}")
+    style = random.Random(f"style of {name}")  # of its own, so that mentions stay as they are
     words = vocabulary(rng)
     paths = tuple(folder / f"{name}.{kind}.conll" for kind in ("key", "response", "other"))
     with (
@@ -80,17 +222,19 @@ def write_corpus(
         open(paths[2], "w", encoding="utf-8") as other_file,
     ):
         for document in range(n_documents):
-            identifier = f"nw/{name}/{document // 100:02d}/{name}_{document:04d}"
+            genre = GENRES[document % len(GENRES)]
+            identifier = f"{genre}/{name}/{document // 100:02d}/{name}_{document:04d}"
             key = key_mentions(rng, n_tokens)
             response = response_mentions(rng, key, n_tokens)
             key_cells, response_cells = cells(key, n_tokens), cells(response, n_tokens)
+            text = annotated(style, [rng.choice(words) for _ in range(n_tokens)], key)
+            middle = middle_columns(style, text, genre)
             header = f"#begin document ({identifier}); part 000\n"
             for file in (key_file, response_file, other_file):
                 file.write(header)
-            for token in range(n_tokens):
-                word = rng.choice(words)
+            for token, word in enumerate(text.words):
                 front = f"{identifier}\t0\t{token % SENTENCE}\t{word}"
-                rest = "\tNN\t(NP*)\t-\t-\t-\tSpeaker#1\t*\t"
+                rest = middle[token]
                 end = "\n\n" if token % SENTENCE == SENTENCE - 1 else "\n"
                 key_file.write(front + rest + key_cells[token] + end)
                 response_file.write(front + rest + response_cells[token] + end)
@@ -103,23 +247,28 @@ def write_corpus(
 def write_conllu(path: Path, n_documents: int, n_tokens: int) -> Path:
     """CorefUD with all columns filled; the trees are flat."""
     rng = random.Random(f"conllu {n_documents} {n_tokens}")
+    style = random.Random("style of conllu")
     words = vocabulary(rng)
     with open(path, "w", encoding="utf-8") as file:
         for document in range(n_documents):
             file.write(f"# newdoc id = doc{document}\n# global.Entity = eid-etype-head\n")
             starts, ends = defaultdict(str), defaultdict(str)
-            for start, length, entity in key_mentions(rng, n_tokens):
+            mentions = key_mentions(rng, n_tokens)
+            for start, length, entity in mentions:
                 closing = ")" if length == 1 else ""
                 starts[start] += f"(e{entity}-person-1{closing}"
                 ends[start + length - 1] += "" if closing else f"e{entity})"
-            for token in range(n_tokens):
-                place, word = token % SENTENCE, rng.choice(words)
+            text = annotated(style, [rng.choice(words) for _ in range(n_tokens)], mentions)
+            for token, (word, tag) in enumerate(zip(text.words, text.tags, strict=True)):
+                place, upos = token % SENTENCE, UPOS.get(tag, "VERB")
                 mark = ends[token] + starts[token]
                 misc = f"Entity={mark}|SpaceAfter=No" if mark else "_"
                 if place == 0:
                     blank = "\n" if token else ""
-                    file.write(f"{blank}# sent_id = doc{document}-{token}\n# text = {word}\n")
-                before = f"{place + 1}\t{word}\t{word}\tNOUN\tNN\tNumber=Sing|Person=3"
+                    kind = style.choice(SENTENCE_TYPES)
+                    file.write(f"{blank}# sent_id = doc{document}-{token}\n# s_type = {kind}\n")
+                    file.write(f"# text = {word}\n")
+                before = f"{place + 1}\t{word}\t{word}\t{upos}\t{tag}\t{FEATURES.get(upos, '_')}"
                 file.write(f"{before}\t{min(place, 1)}\tdep\t_\t{misc}\n")
             file.write("\n")
     return path

@@ -5,59 +5,196 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from corefeval.metrics import REGISTRY, Declaration, presets
+import corefeval
+from corefeval.metrics import REGISTRY, Declaration, Metric, Parameter, presets
 
-PAGE = Path(__file__).with_name("metrics.md")
+DOCS = Path(__file__).parent
 
 HEAD = """# The metrics
 
-This page is made from the registry by `make docs`. Key entities are *k*, response entities *r*,
-|k| is the number of mentions of an entity, k ∩ r are the mentions that two entities share. Recall
-is defined here; precision is the same with key and response exchanged, unless something else is
-said, and F1 is their harmonic mean. x/0 is 0. Every count is a sum over documents; a score is a
-function of the summed counts.
+This page and those it leads to are made from the registry by `make docs`. Which of them to report
+is the subject of [Which metric do you trust?](which-metric.md)
+
+Key entities are *k*, response entities *r*, |k| is the number of mentions of an entity, k ∩ r are
+the mentions that two entities share. Recall is defined here; precision is the same with key and
+response exchanged, unless something else is said, and F1 is their harmonic mean. x/0 is 0. Every
+count is a sum over documents; a score is a function of the summed counts.
 
 In lists and on the command line a metric is written by its name or any of its other spellings,
-parameters in parentheses: `lea(importance=one)`. Presets stand for several:
+parameters in parentheses: `lea(importance=one)`, `b3(twinless=sys)` or short `b3-sys`. Presets
+stand for several:
 """
 
+TWINLESS = """
+## Twinless mentions
 
-def page() -> str:
-    """The whole page."""
+A mention is *twinless* when only one side has it. A policy decides what becomes of twinless
+mentions, and makes of key and response a pair for recall and a pair for precision, on which the
+ordinary metric runs (Cai and Strube 2010). It is a parameter of B³, CEAF and the linguistically
+aware metrics.
+
+| `twinless=` | recall | precision |
+| --- | --- | --- |
+| `none` | key and response as they are | the same |
+| `0` | the response without its twinless mentions | the same |
+| `all` | the key's twinless mentions are put into the response as singletons | the response's \
+twinless mentions are put into the key as singletons |
+| `rn` | twinless singletons of the response are dropped; then as `all`, for CEAF as `none` | the \
+same |
+| `sys` | the response without its twinless mentions, with the key's as singletons | the response \
+without its twinless singletons, with the key's twinless mentions as singletons; the key with the \
+response's that remain |
+"""
+
+KEY = [["Ada", "she", "her", "the countess"], ["Babbage", "he"], ["the engine"]]
+KINDS = {
+    "Ada": "name",
+    "she": "pronoun",
+    "her": "pronoun",
+    "the countess": "nominal",
+    "Babbage": "name",
+    "he": "pronoun",
+    "the engine": "nominal",
+    "it": "pronoun",
+}
+# From perfect to broken.
+STEPS = (
+    ("the key itself", KEY),
+    ("one mention is missed", [["Ada", "she", "her"], ["Babbage", "he"], ["the engine"]]),
+    (
+        "one is in the wrong entity",
+        [["Ada", "she", "her", "the countess", "he"], ["Babbage"], ["the engine"]],
+    ),
+    (
+        "names and pronouns are apart",
+        [["Ada", "the countess"], ["she", "her"], ["Babbage"], ["he"], ["the engine"]],
+    ),
+    ("a mention is invented", [*KEY[:2], ["the engine", "it"]]),
+    ("all is one entity", [[mention for entity in KEY for mention in entity]]),
+    ("nothing is resolved", [[mention] for entity in KEY for mention in entity]),
+)
+
+
+def index() -> str:
+    """The page that leads to all others."""
     lists = "\n".join(
         f"- `{name}`: {', '.join(f'`{member}`' for member in members)}"
         for name, members in presets().items()
     )
-    return "\n".join((HEAD, lists, "", *map(entry, REGISTRY.values())))
+    rows = "\n".join(
+        f"| [{declaration.title}](metrics/{name}.md) | `{name}` | {declaration.summary} |"
+        for name, declaration in REGISTRY.items()
+    )
+    table = f"| metric | name | |\n| --- | --- | --- |\n{rows}"
+    return "\n".join((HEAD, lists, "", table, TWINLESS))
 
 
-def entry(declaration: Declaration) -> str:
+def page(declaration: Declaration) -> str:
     """One metric."""
-    lines = [f"## {declaration.title} (`{declaration.name}`)", "", declaration.summary, ""]
-    lines += [declaration.definition, ""]
-    lines += [
-        f"- `{parameter.name}` (default `{parameter.default}`): {parameter.summary}."
-        + (f" One of {', '.join(f'`{c}`' for c in parameter.choices)}" if parameter.choices else "")
-        + (", or in Python a function." if parameter.accepts_function else ".")
-        for parameter in declaration.parameters
-    ]
+    lines = [f"# {declaration.title} (`{declaration.name}`)", "", declaration.summary, ""]
+    lines += ["## Definition", "", declaration.definition, "", f"{declaration.reference}.", ""]
     if declaration.parts:
-        lines.append(f"- Its parts are shown with it: {', '.join(declaration.parts)}.")
+        lines += [f"Its parts are shown with it: {', '.join(declaration.parts)}.", ""]
+    if declaration.parameters:
+        lines += ["| parameter | default | |", "| --- | --- | --- |"]
+        lines += [*map(parameter_row, declaration.parameters), ""]
+    lines += ["## When to use it", "", declaration.use, ""]
+    lines += ["## At the edges", "", *(f"- {edge}" for edge in declaration.edges)]
+    lines += [f"- Slices: {slices(declaration)}.", ""]
+    lines += ["## From perfect to broken", "", example(declaration.name), ""]
     if declaration.aliases:
-        lines.append(f"- Also written {', '.join(f'`{alias}`' for alias in declaration.aliases)}.")
-    lines += [f"- {declaration.reference}.", ""]
+        lines += [f"Also written {', '.join(f'`{alias}`' for alias in declaration.aliases)}.", ""]
+    lines += ["[All metrics](../metrics.md)", ""]
     return "\n".join(lines)
 
 
+def parameter_row(parameter: Parameter) -> str:
+    """A line of the table of parameters."""
+    choices = ", ".join(f"`{choice}`" for choice in parameter.choices)
+    choices += ", or in Python a function" if parameter.accepts_function else ""
+    default = (
+        f"{parameter.default:g}" if isinstance(parameter.default, float) else parameter.default
+    )
+    text = f"{parameter.summary}: {choices}" if choices else parameter.summary
+    if parameter.suffixes:
+        text += "; see [twinless mentions](../metrics.md#twinless-mentions)"
+    return f"| `{parameter.name}` | `{default}` | {text} |"
+
+
+def slices(declaration: Declaration) -> str:
+    """What the metric can be divided by, in words."""
+    metric = Metric(declaration.name)
+    if metric.divides_by("mention"):
+        return "by features of documents, entities and mentions"
+    if metric.divides_by("entity"):
+        return "by features of documents and entities"
+    return "by features of documents only"
+
+
+def example(name: str) -> str:
+    """A Python session that scores worse and worse responses."""
+    lines = [
+        ">>> import corefeval",
+        f">>> key = {KEY}",
+        ">>> kinds = {",
+        *(f"...     {mention!r}: {kind!r}," for mention, kind in KINDS.items()),
+        "... }",
+        ">>> def rates(response):",
+        '...     features = {"kind": kinds}',
+        f'...     result = corefeval.score(key, response, metrics="{name}", features=features)',
+        f'...     rates = result["{name}"].rates.items()',
+        '...     return ", ".join(f"{name} {100 * rate:.1f}" for name, rate in rates)',
+    ]
+    for title, response in STEPS:
+        shown = corefeval.score(KEY, response, metrics=name, features={"kind": KINDS})[name].rates
+        lines += [
+            f">>> rates({'key' if response is KEY else response})  # {title}",
+            repr(", ".join(f"{rate} {100 * value:.1f}" for rate, value in shown.items())),
+        ]
+    if Metric(name).by is not None:
+        lines += categories(name)
+    return "\n".join(("```python", *lines, "```"))
+
+
+def categories(name: str) -> list[str]:
+    """What a metric that goes by a feature says of each value."""
+    title, response = STEPS[2]
+    score = corefeval.score(KEY, response, metrics=name, features={"kind": KINDS})[name]
+    return [
+        f">>> response = {response}  # {title}",
+        f'>>> result = corefeval.score(key, response, metrics="{name}", features={{"kind": kinds}})',
+        f'>>> for kind, score in result["{name}"].categories.items():',
+        '...     print(f"{kind}: recall {score.recall:.3f}, precision {score.precision:.3f}")',
+        *(
+            f"{kind}: recall {one.recall:.3f}, precision {one.precision:.3f}"
+            for kind, one in score.categories.items()
+        ),
+    ]
+
+
+def pages() -> dict[Path, str]:
+    """Every page that is made here."""
+    made = {DOCS / "metrics" / f"{name}.md": page(one) for name, one in REGISTRY.items()}
+    return {DOCS / "metrics.md": index(), **made}
+
+
 def main() -> int:
-    """Write the page, or with --check say whether it is up to date."""
+    """Write the pages, or with --check say whether they are up to date."""
+    written = pages()
     if "--check" not in sys.argv:
-        PAGE.write_text(page(), encoding="utf-8")
+        for path, text in written.items():
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
         return 0
-    if PAGE.exists() and PAGE.read_text(encoding="utf-8") == page():
-        return 0
-    sys.stderr.write(f"{PAGE.name} is out of date: run make docs\n")
-    return 1
+    old = [
+        path.name
+        for path, text in written.items()
+        if not path.exists() or path.read_text(encoding="utf-8") != text
+    ]
+    old += [path.name for path in (DOCS / "metrics").glob("*.md") if path not in written]
+    if old:
+        sys.stderr.write(f"out of date: {', '.join(old)}: run make docs\n")
+    return 1 if old else 0
 
 
 if __name__ == "__main__":

@@ -23,7 +23,8 @@ def modules_after(code: str) -> set[str]:
     return set(json.loads(done.stderr.rpartition("[")[2].join(("[", ""))))
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["score", "--help"], ["metrics"], ["--version"]])
+@pytest.mark.parametrize("arguments", [["--help"], ["score", "--help"], ["agree", "--help"], ["metrics"], ["features"], ["--version"]],
+)
 def test_help_needs_no_numpy(arguments):
     loaded = modules_after(f"from corefeval.cli import main; main({arguments!r})")
     assert "corefeval.cli" in loaded
@@ -62,20 +63,27 @@ ROOMS = {
     "live": {"model"},
     "pairing": {"model"},
     "linting": {"formats", "model", "pairing"},
-    "analysis": {"model"},
+    "features": {"model"},
+    "slicing": {"alignment", "features", "metrics", "model", "results"},
+    "stats": {"results"},
+    "analysis": {
+        "alignment", "evaluation", "features", "formats", "live", "metrics", "model", "pairing",
+        "results", "stats",
+    },
+    "lab": {"alignment", "evaluation", "features", "metrics", "model", "results"},
     "matching": {"model"},
     "alignment": {"model"},
     "metrics": {"alignment", "model"},
     "results": set(),
-    "output": {"results", "_version"},
+    "output": {"analysis", "results", "stats", "_version"},
     "examples": {"cli"},
     "evaluation": {
-        "_version", "alignment", "formats", "live", "matching", "metrics", "model", "pairing",
-        "results",
+        "_version", "alignment", "features", "formats", "live", "matching", "metrics", "model",
+        "pairing", "results", "slicing",
     },
     "cli": {
-        "_version", "analysis", "evaluation", "examples", "formats", "linting", "metrics", "output",
-        "results",
+        "_version", "analysis", "evaluation", "examples", "features", "formats", "lab", "linting",
+        "metrics", "output", "results", "stats",
     },
 }  # fmt: skip
 

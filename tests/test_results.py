@@ -10,7 +10,7 @@ import pytest
 import corefeval
 from corefeval import Metric, UndefinedRateError, UsageError
 from corefeval.metrics import REGISTRY, requested
-from corefeval.metrics.declarations import presets
+from corefeval.metrics import presets
 
 KEY = {"one": [["a", "b", "c"], ["d"]], "two": [["e", "f"]]}
 RESPONSE = {"one": [["a", "b"], ["c", "d"]], "two": [["e", "f"]]}
@@ -58,7 +58,8 @@ def test_the_signature_is_pinned(result):
 
 @pytest.mark.parametrize("name", REGISTRY)
 def test_any_spelling_finds_a_metric(name):
-    result = corefeval.score(KEY, RESPONSE, metrics=name)
+    kinds = {"kind": lambda mention: "name"}
+    result = corefeval.score(KEY, RESPONSE, metrics=name, features=kinds)
     for spelling in (name, name.upper(), f" {name} ", f"{name}()", *REGISTRY[name].aliases):
         assert result[spelling] == result[name]
         assert spelling in result
@@ -97,7 +98,10 @@ def test_lists_presets_and_values_of_metrics():
     assert [str(r.metric) for r in requested(["lea(importance=one),muc", "b3", Metric("muc")])] == [
         "lea(importance=one)", "muc", "b3",
     ]  # fmt: skip
-    assert {str(r.metric) for r in requested("all")} == set(REGISTRY)
+    assert {r.metric.name for r in requested("all")} == set(REGISTRY)
+    assert [str(r.metric) for r in requested("b3-sys, B-cubed(twinless=0), lmuc-rn")] == [
+        "b3(twinless=sys)", "b3(twinless=0)", "lmuc(twinless=rn)",
+    ]  # fmt: skip
     assert [str(r.metric) for r in requested("standard")] == list(presets()["standard"])
 
 

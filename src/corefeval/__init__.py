@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from corefeval._version import __version__
 
 if TYPE_CHECKING:
+    from corefeval.analysis.agreement import Agreement, agree
     from corefeval.diagnostics import (
         CorefEvalError,
         InputError,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     )
     from corefeval.evaluation import score
     from corefeval.examples import example
+    from corefeval.features import TagSet
     from corefeval.formats import read, write
     from corefeval.metrics import Declaration, Metric, Parameter, register
     from corefeval.model import (
@@ -35,11 +37,12 @@ if TYPE_CHECKING:
         corpus_from_entities,
     )
     from corefeval.output import render
-    from corefeval.results import Result, Score
+    from corefeval.results import Result, Score, Slices
 
 # Names are imported when they are first used, so that `import corefeval` and `corefeval --help`
 # cost next to nothing.
 _HOMES = {
+    "corefeval.analysis.agreement": ("Agreement", "agree"),
     "corefeval.diagnostics": (
         "CorefEvalError",
         "InputError",
@@ -51,6 +54,7 @@ _HOMES = {
     ),
     "corefeval.evaluation": ("score",),
     "corefeval.examples": ("example",),
+    "corefeval.features": ("TagSet",),
     "corefeval.formats": ("read", "write"),
     "corefeval.metrics": ("Declaration", "Metric", "Parameter", "register"),
     "corefeval.model": (
@@ -61,11 +65,12 @@ _HOMES = {
         "corpus_from_entities",
     ),
     "corefeval.output": ("render",),
-    "corefeval.results": ("Result", "Score"),
+    "corefeval.results": ("Result", "Score", "Slices"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "Agreement",
     "CorefEvalError",
     "Corpus",
     "Declaration",
@@ -78,10 +83,13 @@ __all__ = [
     "Parameter",
     "Result",
     "Score",
+    "Slices",
+    "TagSet",
     "UndefinedMetricError",
     "UndefinedRateError",
     "UsageError",
     "__version__",
+    "agree",
     "corpus_from_arrays",
     "corpus_from_entities",
     "example",

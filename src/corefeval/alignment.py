@@ -2,50 +2,114 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from corefeval.diagnostics import UndefinedMetricError
 from corefeval.model import Corpus
-from corefeval.model.arrays import FloatArray, IntArray
+from corefeval.model.arrays import BoolArray, FloatArray, IntArray
+from corefeval.model.categories import Categories
+
+T = TypeVar("T")
+
+FeatureLookup = Callable[[str], Categories]
+Index = IntArray | slice
+
+_EVERYTHING = slice(None)
+
+
+def no_features(feature: str) -> Categories:
+    """The lookup of a side of which nothing is known but its entities."""
+    raise UndefinedMetricError(f"{feature} of the mentions is not known here")
+
+
+@dataclass(frozen=True, eq=False)
+class Shares:
+    """Mentions of a whole (a cell or an entity) that belong to one group."""
+
+    whole: Index
+    group: IntArray
+    count: IntArray
 
 
 @dataclass(frozen=True, eq=False)
 class Side:
     """One side's entities and mentions; the mentions of an entity stand in textual order.
 
-    An entity without mentions (all of them dropped) counts as no entity.
+    An entity without mentions (all of them dropped) counts as no entity. `feature` says what the
+    mentions are (`side.feature("kind")`). Counts are summed by document, or by `mention_group`
+    where the mentions of a document are divided further.
     """
 
     entity_document: IntArray
     mention_entity: IntArray
+    feature: FeatureLookup = no_features
+    mention_group: IntArray | None = None
+
+    @staticmethod
+    def of(corpus: Corpus, feature: FeatureLookup = no_features) -> Side:
+        """The side that a corpus makes."""
+        return Side(corpus.entity_document, corpus.mention_entity, feature)
 
     @cached_property
     def sizes(self) -> IntArray:
         """The number of mentions of each entity."""
         return np.bincount(self.mention_entity, minlength=self.entity_document.size)
 
-    @staticmethod
-    def of(corpus: Corpus) -> Side:
-        """The side that a corpus makes."""
-        return Side(corpus.entity_document, corpus.mention_entity)
+    @cached_property
+    def group(self) -> IntArray:
+        """The group of each mention: its document, or a part of it."""
+        if self.mention_group is not None:
+            return self.mention_group
+        return self.entity_document[self.mention_entity]
+
+    @cached_property
+    def entity_group(self) -> IntArray:
+        """The group of each entity, where all mentions of an entity are in one."""
+        if self.mention_group is None:
+            return self.entity_document
+        group = np.zeros(self.entity_document.size, dtype=np.int64)
+        group[self.mention_entity] = self.mention_group
+        return group
+
+    @cached_property
+    def shares(self) -> Shares:
+        """How many mentions of each entity are in each group."""
+        if self.mention_group is None:
+            return Shares(_EVERYTHING, self.entity_document, self.sizes)
+        return _shares(self.mention_entity, self.mention_group)
+
+    @cached_property
+    def chain(self) -> IntArray:
+        """The mentions, entity by entity, each entity's in textual order."""
+        return np.argsort(self.mention_entity, kind="stable")
+
+    @cached_property
+    def previous(self) -> IntArray:
+        """The mention before each one in its entity; −1 for first mentions."""
+        previous = np.full(self.mention_entity.size, -1, dtype=np.int64)
+        entity = self.mention_entity[self.chain]
+        follows = np.flatnonzero(entity[1:] == entity[:-1])
+        previous[self.chain[follows + 1]] = self.chain[follows]
+        return previous
 
 
 @dataclass(frozen=True, eq=False)
 class Overlap:
     """The cells of the contingency table that are not empty.
 
-    Cell c says that key entity `key[c]` and response entity `response[c]`, both of document
-    `document[c]`, share `count[c]` mentions.
+    Cell c says that key entity `key[c]` and response entity `response[c]` share `count[c]`
+    mentions.
     """
 
     key: IntArray
     response: IntArray
     count: IntArray
-    document: IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +117,8 @@ class Alignment:
     """Key and response side by side: their entities, and which mentions are the same.
 
     Mention `key_rows[m]` of the key is mention `response_rows[m]` of the response; where both are
-    None, the sides have the same mentions in the same rows.
+    None, the sides have the same mentions in the same rows. Counts are summed by document, or by
+    each of `n_values` groups of its mentions.
     """
 
     n_documents: int
@@ -61,44 +126,170 @@ class Alignment:
     response: Side
     key_rows: IntArray | None
     response_rows: IntArray | None
+    n_values: int = 1
+    derived: dict[object, Any] = field(default_factory=dict, repr=False)
 
     @property
+    def n_groups(self) -> int:
+        """The number of groups by which counts are summed."""
+        return self.n_documents * self.n_values
+
+    @cached_property
     def swapped(self) -> Alignment:
         """The same with the sides exchanged: recall of it is precision."""
         other = Alignment(
-            self.n_documents, self.response, self.key, self.response_rows, self.key_rows
+            self.n_documents,
+            self.response,
+            self.key,
+            self.response_rows,
+            self.key_rows,
+            self.n_values,
         )
         o = self.overlap
-        # A cached property of a frozen object: the table is derived once, for both directions.
-        other.__dict__["overlap"] = Overlap(o.response, o.key, o.count, o.document)
+        # Cached properties of a frozen object: the table is derived once, for both directions.
+        other.__dict__["overlap"] = Overlap(o.response, o.key, o.count)
+        other.__dict__["swapped"] = self
         return other
+
+    @property
+    def is_divided(self) -> bool:
+        """Whether counts are summed by parts of documents."""
+        return self.key.mention_group is not None
 
     @cached_property
     def overlap(self) -> Overlap:
         """The sparse table of shared mentions, one sort over the whole corpus."""
-        key, response = self.key.mention_entity, self.response.mention_entity
-        if self.key_rows is not None and self.response_rows is not None:
-            key, response = key[self.key_rows], response[self.response_rows]
-        width = max(self.response.entity_document.size, 1)
-        codes = key * width
-        codes += response
+        codes = self._cell_codes()
         codes.sort()
         first = np.flatnonzero(
             np.concatenate((np.ones(min(codes.size, 1), np.bool_), codes[1:] != codes[:-1]))
         )
         count = np.diff(np.append(first, codes.size))
-        key_entity, response_entity = np.divmod(codes[first], width)
-        return Overlap(key_entity, response_entity, count, self.key.entity_document[key_entity])
+        key_entity, response_entity = np.divmod(codes[first], self._width)
+        return Overlap(key_entity, response_entity, count)
 
-    def by_document(self, document: IntArray, values: NDArray[Any]) -> FloatArray:
-        """Sum values per document."""
-        if self.n_documents == 1:
+    @cached_property
+    def matched(self) -> tuple[Index, Index]:
+        """The rows of the mentions that both sides have, for each side."""
+        if self.key_rows is None or self.response_rows is None:
+            return _EVERYTHING, _EVERYTHING
+        return self.key_rows, self.response_rows
+
+    @cached_property
+    def partner(self) -> IntArray:
+        """The response's row for each mention of the key; −1 for one that it lacks."""
+        if self.key_rows is None or self.response_rows is None:
+            return np.arange(self.key.mention_entity.size)
+        partner = np.full(self.key.mention_entity.size, -1, dtype=np.int64)
+        partner[self.key_rows] = self.response_rows
+        return partner
+
+    @cached_property
+    def cell(self) -> IntArray:
+        """The cell of each matched mention, in the order of `matched`."""
+        return self._find_cells(self._cell_codes())[0]
+
+    @cached_property
+    def shares(self) -> Shares:
+        """How many mentions of each cell are in each of the key's groups."""
+        if self.key.mention_group is None:
+            group = self.key.entity_document[self.overlap.key]
+            return Shares(_EVERYTHING, group, self.overlap.count)
+        return _shares(self.cell, self.key.mention_group[self.matched[0]])
+
+    def shared(self, key: IntArray, response: IntArray) -> IntArray:
+        """How many mentions each of some pairs of entities shares."""
+        cell, found = self._find_cells(key * self._width + response)
+        return np.where(found, np.append(self.overlap.count, 0)[cell], 0)
+
+    def sums(self, group: IntArray, values: NDArray[Any]) -> FloatArray:
+        """Sum values by group."""
+        if self.n_groups == 1:
             return np.array([values.sum(dtype=np.float64)])
-        sums = np.bincount(document, weights=values, minlength=self.n_documents)
+        sums = np.bincount(group, weights=values, minlength=self.n_groups)
         return sums.astype(np.float64, copy=False)
 
+    def in_document(self, sums: FloatArray) -> FloatArray:
+        """For each group, the sum over all groups of its document."""
+        if self.n_values == 1:
+            return sums
+        return np.repeat(sums.reshape(-1, self.n_values).sum(axis=1), self.n_values)
 
-def align(key: Corpus, response: Corpus, rows: tuple[IntArray, IntArray] | None) -> Alignment:
+    def divided(self, key: IntArray, response: IntArray, number: int) -> Alignment:
+        """The same with each document's mentions divided by a value from 0 up to `number`.
+
+        Value v of document d is group d · number + v.
+        """
+        sides = [
+            replace(side, mention_group=side.entity_document[side.mention_entity] * number + value)
+            for side, value in ((self.key, key), (self.response, response))
+        ]
+        for old, new in zip((self.key, self.response), sides, strict=True):
+            _hand_on(old, new, ("sizes", "chain", "previous"))
+        other = replace(
+            self,
+            n_values=number,
+            key=sides[0],
+            response=sides[1],
+            derived={},
+        )
+        _hand_on(self, other, ("overlap", "partner", "cell", "matched"))
+        return other
+
+    def remember(self, name: object, make: Callable[[], T]) -> T:
+        """What several metrics derive from this alignment, made once."""
+        if name not in self.derived:
+            self.derived[name] = make()
+        made: T = self.derived[name]
+        return made
+
+    @property
+    def _width(self) -> int:
+        return max(self.response.entity_document.size, 1)
+
+    def _find_cells(self, codes: IntArray) -> tuple[IntArray, BoolArray]:
+        """The cells with these codes, and whether there are such."""
+        known = self.overlap.key * self._width + self.overlap.response
+        order = np.argsort(known, kind="stable")  # the cells of a swapped table are not in order
+        place = np.minimum(np.searchsorted(known, codes, sorter=order), known.size - 1)
+        cell = order[place] if known.size else np.zeros(codes.size, dtype=np.int64)
+        found: BoolArray = np.append(known, -1)[cell] == codes
+        return cell, found
+
+    def _cell_codes(self) -> IntArray:
+        key, response = self.key.mention_entity, self.response.mention_entity
+        if self.key_rows is not None and self.response_rows is not None:
+            key, response = key[self.key_rows], response[self.response_rows]
+        codes: IntArray = key * self._width
+        codes += response
+        return codes
+
+
+def align(
+    key: Corpus,
+    response: Corpus,
+    rows: tuple[IntArray, IntArray] | None,
+    features: tuple[FeatureLookup, FeatureLookup] = (no_features, no_features),
+) -> Alignment:
     """Make an alignment from two corpora with the same documents and their matched mentions."""
     key_rows, response_rows = rows if rows is not None else (None, None)
-    return Alignment(len(key.documents), Side.of(key), Side.of(response), key_rows, response_rows)
+    sides = Side.of(key, features[0]), Side.of(response, features[1])
+    return Alignment(len(key.documents), *sides, key_rows, response_rows)
+
+
+def is_noun(side: Side) -> BoolArray:
+    """Which mentions are nouns (in Tuggener's sense)."""
+    return side.feature("noun").where("yes".__eq__)
+
+
+def _shares(whole: IntArray, group: IntArray) -> Shares:
+    width = int(group.max(initial=0)) + 1
+    codes, count = np.unique(whole * width + group, return_counts=True)
+    wholes, groups = np.divmod(codes, width)
+    return Shares(wholes, groups, count)
+
+
+def _hand_on(old: object, new: object, names: tuple[str, ...]) -> None:
+    """Give cached properties that do not depend on what was changed to the new object."""
+    known = {name: vars(old)[name] for name in names if name in vars(old)}
+    vars(new).update(known)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import get_args
@@ -13,11 +13,12 @@ import numpy as np
 from corefeval._version import __version__
 from corefeval.alignment import Alignment, align
 from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError
+from corefeval.features import Features
 from corefeval.formats import read, read_ahead
 from corefeval.live.spans import Spans, spans_reading, with_positions
 from corefeval.matching import match_exactly
 from corefeval.metrics import Metric, canonical, requested
-from corefeval.metrics.metric import DEFAULT_PRESET, Request
+from corefeval.metrics.metric import DEFAULT_PRESET, Request, split_list
 from corefeval.model import Corpus, Document, corpus_from_entities
 from corefeval.model.identity import mention_codes
 from corefeval.pairing import (
@@ -28,7 +29,8 @@ from corefeval.pairing import (
     without_duplicates,
     without_singletons,
 )
-from corefeval.results import Aggregate, CountTable, Result
+from corefeval.results import Aggregate, CountTable, Result, Slices
+from corefeval.slicing import Cut, count_table, cuts, sliced
 
 Input = object  # a path, a Corpus, what a system returned, or plain Python
 
@@ -47,6 +49,9 @@ def score(
     key_format: str | None = None,
     response_format: str | None = None,
     spans: Spans = "auto",
+    by: str | Iterable[str] = (),
+    features: Mapping[str, object] | None = None,
+    tagset: object = None,
 ) -> Result:
     """Score a response against a key.
 
@@ -56,16 +61,25 @@ def score(
     dictionaries: one, a list of them, or a mapping from document ids to them.
 
     `metrics` are names with parameters in parentheses, `Metric` values, or presets (`standard`,
-    `all`). `singletons` ("keep" or "drop"): whether entities of one mention take part, on both
-    sides. `duplicates` ("first", "last" or "error"): which of repeated mentions stays.
+    `papers`, `all`). `singletons` ("keep" or "drop"): whether entities of one mention take part, on
+    both sides. `duplicates` ("first", "last" or "error"): which of repeated mentions stays.
     `aggregate` ("micro" or "macro"): rates of summed counts, or means over documents. `documents`
     is a glob of document ids; `ignore_tokens` allows the texts to differ. `spans` ("auto",
     "inclusive" or "exclusive") says how plain mentions `(start, end)` end, where the other side has
     token positions; `auto` guesses, and a notice says what.
 
+    `by` names features of documents, entities or mentions (`genre`, `entity_class`, `kind`) and
+    gives a result for each of their values in `result.slices`. `features` states features itself:
+    for each name a mapping from mentions to values (with several documents, from document ids to
+    such mappings), or a function of a mention. `tagset` ("penn", "upos", "stts", or your own) says
+    what tags mean, where they do not tell by themselves.
+
     >>> result = score([["a", "b", "c"]], [["a", "b"], ["c"]], metrics="muc, b3")
     >>> result["muc"].recall, result["b3"].precision
     (0.5, 1.0)
+    >>> kinds = {"kind": {"Ada": "name", "she": "pronoun", "her": "pronoun"}}
+    >>> score([["Ada", "she", "her"]], [["she", "her"]], metrics="lmuc", features=kinds)["lmuc"]
+    <lmuc: recall=0.2500, precision=1.0000, f1=0.4000>
     """
     for name, value, choices in (
         ("singletons", singletons, Singletons),
@@ -84,14 +98,24 @@ def score(
     )
     pairing = pair(key_corpus, response_corpus, documents=documents, ignore_tokens=ignore_tokens)
     pairing, reading = positioned(pairing, spans)
-    alignment, notices = aligned(pairing, duplicates=duplicates, singletons=singletons)
+    known = partial(Features, given=features, tagset=tagset)
+    alignment, notices = aligned(
+        pairing, duplicates=duplicates, singletons=singletons, features=known
+    )
     tables, skipped = _count(alignment, wanted)
+    scored = [request.metric for request in wanted if str(request.metric) in tables]
+    wanted_cuts = cuts(scored, split_list(by) if isinstance(by, str) else by)
+    for cut in wanted_cuts:  # which tag set it took is part of the signature
+        alignment.key.feature(cut.feature)
     settings = {"match": "exact", "singletons": singletons, "duplicates": duplicates}
     settings |= {"documents": documents} if documents is not None else {}
     settings |= {"tokens": "ignored"} if ignore_tokens else {}
     settings |= {"spans": reading} if reading is not None else {}
+    settings |= {"features": ",".join(features)} if features else {}
+    tags = getattr(alignment.key.feature, "tagset_name", None)
+    settings |= {"tagset": tags} if tags else {}
     settings |= {"aggregate": aggregate, "version": __version__}
-    return Result(
+    result = Result(
         tables=tables,
         document_ids=tuple(map(str, pairing.key.documents)),
         settings=settings,
@@ -108,6 +132,17 @@ def score(
         spell=canonical,
         titles={str(request.metric): request.metric.title for request in wanted},
     )
+    return _with_slices(result, alignment, wanted_cuts)
+
+
+def _with_slices(result: Result, alignment: Alignment, wanted: Sequence[Cut]) -> Result:
+    """The result with its slices; what cannot be sliced is in the notices."""
+    slices: dict[str, Slices] = {}
+    notices: list[Notice] = []
+    for cut in wanted:
+        slices[cut.feature], said = sliced(result, alignment, cut)
+        notices += said
+    return replace(result, slices=slices, notices=(*result.notices, *notices))
 
 
 def as_corpus(
@@ -148,7 +183,11 @@ def positioned(pairing: Pairing, spans: Spans = "auto") -> tuple[Pairing, Spans 
 
 
 def aligned(
-    pairing: Pairing, *, duplicates: Duplicates = "first", singletons: Singletons = "keep"
+    pairing: Pairing,
+    *,
+    duplicates: Duplicates = "first",
+    singletons: Singletons = "keep",
+    features: Callable[..., Features] = Features,
 ) -> tuple[Alignment, list[Notice]]:
     """Apply the policies for repeated mentions and singletons, and match mentions."""
     sides = []
@@ -165,7 +204,9 @@ def aligned(
             notices += dropped
         sides.append((corpus, codes))
     (key, key_codes), (response, response_codes) = sides
-    return align(key, response, match_exactly(key_codes, response_codes)), notices
+    rows = match_exactly(key_codes, response_codes)
+    known = features(key, texts=(key, response)), features(response, texts=(key, response))
+    return align(key, response, rows, known), notices
 
 
 def _count(
@@ -176,18 +217,12 @@ def _count(
     skipped: list[Notice] = []
     for request in wanted:
         metric = request.metric
-        if metric.shape == "mean":
-            parts = tuple(str(Metric.parse(part)) for part in metric.declaration.parts)
-            tables[str(metric)] = CountTable("mean", parts=parts)
-            continue
         try:
-            counts = metric.count(alignment)
+            if metric.by is not None:
+                alignment.key.feature(metric.by)
+            tables[str(metric)] = count_table(metric, alignment)
         except UndefinedMetricError as error:
             if request.by_name:
                 raise
             skipped.append(Notice("skipped-metric", f"{metric} was skipped: {error}"))
-            continue
-        tables[str(metric)] = CountTable(
-            metric.shape, tuple(counts), np.stack(list(counts.values()), axis=1)
-        )
     return tables, skipped

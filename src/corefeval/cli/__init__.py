@@ -9,9 +9,11 @@ from collections.abc import Sequence
 from cyclopts import App, CycloptsError
 
 from corefeval._version import __version__
+from corefeval.cli.agree import agree
 from corefeval.cli.check import check
 from corefeval.cli.convert import convert
 from corefeval.cli.example import example
+from corefeval.cli.features import features
 from corefeval.cli.metrics import metrics
 from corefeval.cli.score import score
 from corefeval.cli.stats import stats
@@ -34,10 +36,12 @@ app = App(
     ),
 )
 app.command(score, help_epilogue="")
+app.command(agree, help_epilogue="")
 app.command(check, help_epilogue="")
 app.command(stats, help_epilogue="")
 app.command(convert, help_epilogue="")
 app.command(metrics, help_epilogue="")
+app.command(features, help_epilogue="")
 app.command(example, help_epilogue="")
 
 

@@ -34,7 +34,7 @@ def metrics(
 
 
 def _presets() -> str:
-    lists = [f"{name:8}{', '.join(members)}" for name, members in presets().items()]
+    lists = [f"{name:10}{', '.join(members)}" for name, members in presets().items()]
     return "\n".join(("Presets", *(f"  {line}" for line in lists))) + "\n"
 
 

@@ -27,7 +27,7 @@ _FILE = file_parameter(
     (
         *("--metrics", "--by-document", "--format", "--output", "--singletons", "--duplicates"),
         *("--aggregate", "--documents", "--ignore-tokens", "--key-format", "--response-format"),
-        *("--encoding", "--quiet"),
+        *("--encoding", "--quiet", "--by", "--tagset"),
     ),
 )
 
@@ -40,6 +40,7 @@ def score(
     /,
     *more: Annotated[str, _FILE(name="MORE", help="More responses.")],
     metrics: Annotated[str, Parameter(alias="-m")] = "standard",
+    by: Annotated[str, Parameter(alias="-b")] = "",
     by_document: Annotated[bool, FLAG()] = False,
     format: Annotated[OutputFormat, Parameter(alias="-f")] = "text",
     output: Annotated[str | None, Parameter(alias="-o")] = None,
@@ -48,6 +49,7 @@ def score(
     aggregate: Literal["micro", "macro"] = "micro",
     documents: str | None = None,
     ignore_tokens: Annotated[bool, FLAG()] = False,
+    tagset: str | None = None,
     key_format: str | None = None,
     response_format: str | None = None,
     encoding: str = "utf-8",
@@ -58,6 +60,7 @@ def score(
     ```
     corefeval score key.conll response.conll
     corefeval score key.conll old=a.conll new=b.conll --metrics muc,b3,lea
+    corefeval score key.conll response.conll --metrics papers --by kind,genre
     corefeval score key.conll response.conll --by-document --format csv -o out.csv
     corefeval score key.conll - --documents 'bc/*' < response.conll
     ```
@@ -66,7 +69,10 @@ def score(
     ----------
     metrics
         Metrics and presets, separated by commas; parameters in parentheses, as in
-        `lea(importance=one)`. Presets: `standard`, `all`. `corefeval metrics` lists them.
+        `lea(importance=one)`. Presets: `standard`, `papers`, `all`. `corefeval metrics` lists them.
+    by
+        Features, separated by commas, to show scores by: `genre`, `entity_class`, `size`, `kind`,
+        `tag`, `distance(sentences)`, … `corefeval features` lists them.
     by_document
         Show each document's scores too.
     format
@@ -83,6 +89,8 @@ def score(
         Score only documents whose id matches this glob.
     ignore_tokens
         Go on where the response's tokens are not the key's.
+    tagset
+        What tags mean (penn, upos, stts, or a JSON file of your own), if they do not tell.
     key_format
         The key's format (conll, corefud, e2e, …), if it is not to be told by its content.
     response_format
@@ -126,6 +134,8 @@ def score(
             aggregate=aggregate,
             documents=documents,
             ignore_tokens=ignore_tokens,
+            by=by,
+            tagset=tagset,
         )
         for corpus in _tracked(corpora, len(names), paths, quiet)
     ]

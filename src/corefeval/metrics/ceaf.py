@@ -7,34 +7,62 @@ import numpy as np
 from corefeval.alignment import Alignment
 from corefeval.metrics.assignment import heaviest_matching
 from corefeval.metrics.counting import Counts
+from corefeval.metrics.twinless import Twinless, under
 from corefeval.model.arrays import FloatArray
 
 
-def ceafm(alignment: Alignment) -> Counts:
+def ceafm(alignment: Alignment, *, twinless: Twinless = "none") -> Counts:
     """CEAF with φ3: the mentions that aligned entities share."""
-    sizes = alignment.key.sizes, alignment.response.sizes
-    return _ceaf(alignment, alignment.overlap.count.astype(np.float64), sizes)
+    for_recall, for_precision = under(twinless, alignment, ceaf=True)
+    shared = [
+        best_alignment(one, one.overlap.count.astype(np.float64))
+        for one in _distinct(for_recall, for_precision)
+    ]
+    key, response = for_recall.key, for_precision.response
+    return ceaf_counts(
+        shared,
+        for_recall.sums(key.entity_document, key.sizes),
+        for_precision.sums(response.entity_document, response.sizes),
+    )
 
 
-def ceafe(alignment: Alignment) -> Counts:
+def ceafe(alignment: Alignment, *, twinless: Twinless = "none") -> Counts:
     """CEAF with φ4: twice the shared mentions over the sizes of both entities."""
-    overlap, key, response = alignment.overlap, alignment.key.sizes, alignment.response.sizes
-    similarity = 2.0 * overlap.count / (key[overlap.key] + response[overlap.response])
-    return _ceaf(alignment, similarity, (key > 0, response > 0))
+    for_recall, for_precision = under(twinless, alignment, ceaf=True)
+    shared = [best_alignment(one, _dice(one)) for one in _distinct(for_recall, for_precision)]
+    key, response = for_recall.key, for_precision.response
+    return ceaf_counts(
+        shared,
+        for_recall.sums(key.entity_document, key.sizes > 0),
+        for_precision.sums(response.entity_document, response.sizes > 0),
+    )
 
 
-def _ceaf(
-    alignment: Alignment, similarity: FloatArray, self_similarity: tuple[np.ndarray, np.ndarray]
-) -> Counts:
+def best_alignment(alignment: Alignment, similarity: FloatArray) -> FloatArray:
+    """The similarity of the most similar one-to-one alignment of entities, by document."""
     overlap = alignment.overlap
-    aligned = heaviest_matching(overlap.key, overlap.response, similarity)
-    shared = alignment.by_document(overlap.document[aligned], similarity[aligned])
-    of_key, of_response = self_similarity
+    positive = np.flatnonzero(similarity > 0)
+    weights = similarity[positive]
+    aligned = heaviest_matching(overlap.key[positive], overlap.response[positive], weights)
+    document = alignment.key.entity_document[overlap.key[positive[aligned]]]
+    return alignment.sums(document, weights[aligned])
+
+
+def ceaf_counts(shared: list[FloatArray], of_key: FloatArray, of_response: FloatArray) -> Counts:
+    """Counts from the similarity for recall and, where it is another, for precision."""
     return {
-        "recall_numerator": shared,
-        "recall_denominator": alignment.by_document(alignment.key.entity_document, of_key),
-        "precision_numerator": shared,
-        "precision_denominator": alignment.by_document(
-            alignment.response.entity_document, of_response
-        ),
+        "recall_numerator": shared[0],
+        "recall_denominator": of_key,
+        "precision_numerator": shared[-1],
+        "precision_denominator": of_response,
     }
+
+
+def _distinct(for_recall: Alignment, for_precision: Alignment) -> list[Alignment]:
+    return [for_recall] if for_recall is for_precision else [for_recall, for_precision]
+
+
+def _dice(alignment: Alignment) -> FloatArray:
+    overlap, key, response = alignment.overlap, alignment.key.sizes, alignment.response.sizes
+    dice: FloatArray = 2.0 * overlap.count / (key[overlap.key] + response[overlap.response])
+    return dice

@@ -1,17 +1,19 @@
-"""Metrics that count links: MUC, BLANC and LEA. None of them ever enumerates pairs."""
+"""Metrics that count links: MUC, pairs, BLANC and LEA. None of them ever enumerates pairs."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from corefeval.alignment import Alignment
-from corefeval.metrics.counting import Counts, Ratio, both_directions, links
+from corefeval.metrics.counting import Counts, Ratio, both_directions, link_ends, links
 from corefeval.metrics.importance import Importance, importance_function
+from corefeval.metrics.plink import partitioned_links
+from corefeval.model.arrays import FloatArray
 
 
 def muc(alignment: Alignment) -> Counts:
     """MUC: the links of spanning trees."""
-    return both_directions(alignment, _muc)
+    return both_directions(alignment, partitioned_links() if alignment.is_divided else _muc)
 
 
 def _muc(alignment: Alignment) -> Ratio:
@@ -19,40 +21,64 @@ def _muc(alignment: Alignment) -> Ratio:
     # is a part of its own, so what remains is one less than its mentions for each shared cell.
     overlap, key = alignment.overlap, alignment.key
     return (
-        alignment.by_document(overlap.document, overlap.count - 1),
-        alignment.by_document(key.entity_document, np.maximum(key.sizes - 1, 0)),
+        alignment.sums(alignment.shares.group, overlap.count - 1),
+        alignment.sums(key.entity_document, np.maximum(key.sizes - 1, 0)),
+    )
+
+
+def pairs(alignment: Alignment) -> Counts:
+    """Links: all pairs of coreferent mentions."""
+    return both_directions(alignment, _pairs)
+
+
+def _pairs(alignment: Alignment) -> Ratio:
+    overlap, key = alignment.overlap, alignment.key
+    found, wanted = alignment.shares, key.shares
+    return (
+        alignment.sums(found.group, link_ends(found.count, overlap.count[found.whole])),
+        alignment.sums(wanted.group, link_ends(wanted.count, key.sizes[wanted.whole])),
     )
 
 
 def blanc(alignment: Alignment) -> Counts:
     """BLANC: coreference and non-coreference links, each side's own mentions."""
-    overlap, swapped = alignment.overlap, alignment.swapped
-    common = alignment.by_document(overlap.document, overlap.count)
-    in_both = alignment.by_document(overlap.document, links(overlap.count))
-    in_key, all_key = _links_within(alignment)
-    in_response, all_response = _links_within(swapped)
-    key_links = alignment.by_document(alignment.key.entity_document, links(alignment.key.sizes))
-    response_links = alignment.by_document(
-        alignment.response.entity_document, links(alignment.response.sizes)
+    common, key, other_common, other_key = _both_kinds_of_links(alignment)
+    response_common, response, other_response_common, other_response = _both_kinds_of_links(
+        alignment.swapped
     )
-    return {
-        "coreference_common": in_both,
-        "coreference_key": key_links,
-        "coreference_response": response_links,
-        # Pairs of common mentions, less those that are a link of either side (counted once).
-        "non_coreference_common": links(common) - in_key - in_response + in_both,
-        "non_coreference_key": all_key - key_links,
-        "non_coreference_response": all_response - response_links,
+    counts = {
+        "coreference_common": common,
+        "coreference_key": key,
+        "coreference_response": response,
+        "non_coreference_common": other_common,
+        "non_coreference_key": other_key,
+        "non_coreference_response": other_response,
     }
+    if alignment.is_divided:  # the end of a link may be in another group on the other side
+        counts["coreference_common_response"] = response_common
+        counts["non_coreference_common_response"] = other_response_common
+    return counts
 
 
-def _links_within(alignment: Alignment) -> Ratio:
-    """Per document: a side's coreference links among common mentions; all pairs of its mentions."""
-    overlap, key = alignment.overlap, alignment.key
-    common = np.bincount(overlap.key, weights=overlap.count, minlength=key.sizes.size)
+def _both_kinds_of_links(
+    alignment: Alignment,
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Coreference links in both sides and in the key; non-coreference links likewise."""
+    overlap, key, share = alignment.overlap, alignment.key, alignment.shares
+    in_both, in_key = _pairs(alignment)
+    mentions = alignment.sums(key.shares.group, key.shares.count)
+    common = alignment.sums(share.group, share.count)
+    # Pairs of common mentions, less those that are a link of either side (counted once).
+    either = -in_both
+    for entity in (overlap.key, overlap.response):
+        found = np.bincount(entity, weights=overlap.count)
+        ends = link_ends(share.count, found[entity][share.whole])
+        either = either + alignment.sums(share.group, ends)
     return (
-        alignment.by_document(key.entity_document, links(common)),
-        links(alignment.by_document(key.entity_document, key.sizes)),
+        in_both,
+        in_key,
+        link_ends(common, alignment.in_document(common)) - either,
+        link_ends(mentions, alignment.in_document(mentions)) - in_key,
     )
 
 
@@ -63,17 +89,20 @@ def lea(alignment: Alignment, *, importance: Importance = "size") -> Counts:
     def recall(alignment: Alignment) -> Ratio:
         overlap, key, response = alignment.overlap, alignment.key, alignment.response
         weight = np.where(key.sizes > 0, weigh(key), 0.0)
+        share, wanted = alignment.shares, key.shares
         size = key.sizes[overlap.key]
         # A singleton's only link is to itself: found where the other side has it as a singleton.
         self_link = (size == 1) & (response.sizes[overlap.response] == 1)
+        all_links = links(np.maximum(size, 2))[share.whole]
         resolved = np.where(
-            size == 1,
-            self_link,
-            links(overlap.count) / links(np.maximum(size, 2)),
+            size[share.whole] == 1,
+            self_link[share.whole],
+            link_ends(share.count, overlap.count[share.whole]) / all_links,
         )
+        part = wanted.count / np.maximum(key.sizes, 1)[wanted.whole]
         return (
-            alignment.by_document(overlap.document, weight[overlap.key] * resolved),
-            alignment.by_document(key.entity_document, weight),
+            alignment.sums(share.group, weight[overlap.key[share.whole]] * resolved),
+            alignment.sums(wanted.group, weight[wanted.whole] * part),
         )
 
     return both_directions(alignment, recall)

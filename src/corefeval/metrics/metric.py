@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from corefeval.diagnostics import UsageError
-from corefeval.metrics.declarations import REGISTRY, Declaration, Shape, Value, presets
+from corefeval.metrics.declarations import Declaration, Level, Shape, Value
+from corefeval.metrics.registry import REGISTRY, presets
 
 if TYPE_CHECKING:
     from corefeval.alignment import Alignment
@@ -41,9 +42,10 @@ class Metric:
             raise UsageError(f"there is no metric {self}: make metrics with Metric.of or .parse")
 
     @staticmethod
-    def of(name: str, **parameters: object) -> Metric:
+    def of(name: str, /, **parameters: object) -> Metric:
         """A metric from Python values: `Metric.of("lea", importance=my_function)`."""
-        declaration = _find(name)
+        declaration, written = _find(name)
+        parameters = {**written, **parameters}
         known = {parameter.name: parameter for parameter in declaration.parameters}
         for given in parameters:
             if given not in known:
@@ -66,7 +68,7 @@ class Metric:
         if match is None:
             raise UsageError(f"{text!r} is no metric: write name or name(parameter=value)")
         parameters = {}
-        for setting in filter(None, map(str.strip, (match[2] or "").split(","))):
+        for setting in map(str.strip, split_list(match[2] or "")):
             key, equals, value = setting.partition("=")
             if not equals:
                 raise UsageError(f"{text!r}: write parameters as name=value, not {setting!r}")
@@ -85,8 +87,28 @@ class Metric:
 
     @property
     def title(self) -> str:
-        """The name for tables."""
-        return self.declaration.title + str(self)[len(self.name) :]
+        """The name for tables: `B³-sys`, `LEA(importance=one)`."""
+        suffixes = [one.name for one in self.declaration.parameters if one.suffixes]
+        behind = "".join(f"-{value}" for key, value in self.parameters if key in suffixes)
+        rest = Metric(self.name, tuple(p for p in self.parameters if p[0] not in suffixes))
+        return self.declaration.title + behind + str(rest)[len(self.name) :]
+
+    @property
+    def by(self) -> str | None:
+        """The feature that the metric itself is divided by, where there is one."""
+        for parameter in self.declaration.parameters:
+            if parameter.is_feature:
+                return str(dict(self.parameters).get(parameter.name, parameter.default))
+        return None
+
+    def divides_by(self, level: Level) -> bool:
+        """Whether its counts have a share for each value of such a feature."""
+        parts = [Metric.parse(part) for part in self.declaration.parts]
+        if parts:
+            return all(part.divides_by(level) for part in parts)
+        # Policies for twinless mentions put mentions where their own side does not have them.
+        twinless = level != "document" and "twinless" in dict(self.parameters)
+        return level in self.declaration.levels and not twinless
 
     def count(self, alignment: Alignment) -> Counts:
         """The metric's counts, an array of documents for each."""
@@ -138,8 +160,19 @@ def requested(metrics: str | Metric | Iterable[str | Metric]) -> list[Request]:
 
 
 def split_list(text: str) -> list[str]:
-    """Split at commas that are not in parentheses."""
-    return [part for part in re.split(r",(?![^(]*\))", text) if part.strip()]
+    """Split at commas that are not in parentheses.
+
+    >>> split_list("muc, p-link(by=size(1,2-10), anaphor=1)")
+    ['muc', ' p-link(by=size(1,2-10), anaphor=1)']
+    """
+    depth, parts = 0, [""]
+    for character in text:
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if character == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [part for part in parts if part.strip()]
 
 
 def canonical(text: str) -> str:
@@ -153,11 +186,17 @@ def _text(value: Value) -> str:
     return f"{value:g}" if isinstance(value, float) else value
 
 
-def _find(name: str) -> Declaration:
+def _find(name: str) -> tuple[Declaration, dict[str, str]]:
+    """The metric of this name, and the parameter that the name says: `b3-sys`."""
     spelling = _plain(name)
     for declaration in REGISTRY.values():
-        if spelling in map(_plain, (declaration.name, *declaration.aliases)):
-            return declaration
+        names = [_plain(one) for one in (declaration.name, *declaration.aliases)]
+        if spelling in names:
+            return declaration, {}
+        for parameter in declaration.parameters:
+            for choice in parameter.choices if parameter.suffixes else ():
+                if spelling in (one + choice for one in names):
+                    return declaration, {parameter.name: choice}
     if name.lower() in presets():
         raise UsageError(f"{name!r} is a preset of several metrics, without parameters")
     known = [*REGISTRY, *presets()]

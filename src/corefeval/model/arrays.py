@@ -27,6 +27,15 @@ def ragged_arange(starts: IntArray, lengths: IntArray) -> IntArray:
     return result
 
 
+def looked_up(values: IntArray, rows: IntArray) -> IntArray:
+    """The values of some rows; row −1 stands for none, and so does the value −1.
+
+    >>> looked_up(np.array([5, 7]), np.array([1, -1, 0])).tolist()
+    [7, -1, 5]
+    """
+    return np.append(values, -1)[rows]
+
+
 def is_sorted(values: NDArray[Any]) -> bool:
     """Whether an array never decreases."""
     return bool((values[1:] >= values[:-1]).all())

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from corefeval.diagnostics import InputError, excerpt
-from corefeval.model.arrays import IntArray
+from corefeval.model.arrays import IntArray, ragged_arange
+from corefeval.model.categories import Categories
 from corefeval.model.corpus import NO_GAPS, Corpus
-from corefeval.model.tokens import Tokens
+from corefeval.model.tokens import Tokens, documents_of_tokens
 
 
 def join(corpora: Sequence[Corpus], *, name: str = "") -> Corpus:
@@ -146,6 +149,85 @@ class JoinedTokens(Tokens):
         part, index = self._place(document)
         return part.sentence_starts(index) if part is not None else []
 
+    def coded(self, name: str | int, tokens: IntArray | None = None) -> Categories:
+        """One column of all tokens, or of some: each part codes its own."""
+        size = int(self.offsets[-1]) if tokens is None else tokens.size
+        merged = _MergedCategories(size)
+        for part, rows, own in self._tokens_by_part(tokens):
+            merged.add(rows, part.coded(name, own))
+        return merged.categories
+
+    def _tokens_by_part(
+        self, tokens: IntArray | None
+    ) -> Iterator[tuple[Tokens, IntArray, IntArray | None]]:
+        """For each part that has any: which of the tokens are its own, and as which of its tokens.
+
+        None stands for all tokens of the part in their order.
+        """
+        if tokens is not None:
+            document = documents_of_tokens(self.offsets, tokens)
+            order = np.argsort(self.part_of[document], kind="stable")
+            bounds = np.searchsorted(self.part_of[document[order]], np.arange(len(self.parts) + 1))
+            for part, (first, after) in zip(self.parts, pairwise(bounds.tolist()), strict=True):
+                rows = order[first:after]
+                if rows.size:
+                    mine = document[rows]
+                    shift = part.offsets[self.index_in_part[mine]] - self.offsets[mine]
+                    yield part, rows, tokens[rows] + shift
+            return
+        for part, documents, index in self._documents_by_part():
+            counts = self.counts[documents]
+            whole = np.array_equal(index, np.arange(part.counts.size))
+            if counts.any():
+                own = None if whole else ragged_arange(part.offsets[index], counts)
+                yield part, ragged_arange(self.offsets[documents], counts), own
+
+    def _documents_by_part(self) -> Iterator[tuple[Tokens, IntArray, IntArray]]:
+        """For each part: which documents come from it, and as which of its documents."""
+        order = np.argsort(self.part_of, kind="stable")
+        bounds = np.searchsorted(self.part_of[order], np.arange(len(self.parts) + 1))
+        for part, (first, after) in zip(self.parts, pairwise(bounds.tolist()), strict=True):
+            if after > first:
+                yield part, order[first:after], self.index_in_part[order[first:after]]
+
+    @cached_property
+    def _sentences(self) -> tuple[IntArray, list[tuple[Tokens, IntArray, IntArray]]]:
+        """Where sentences begin; and for each part which are its own, as which of its sentences."""
+        starts, shares = [np.empty(0, dtype=np.int64)], []
+        for part, documents, index in self._documents_by_part():
+            theirs = part.all_sentence_starts()
+            bounds = np.searchsorted(theirs, part.offsets)
+            counts = bounds[index + 1] - bounds[index]
+            sentences = ragged_arange(bounds[index], counts)
+            shift = np.repeat(self.offsets[documents] - part.offsets[index], counts)
+            starts.append(theirs[sentences] + shift)
+            shares.append((part, sentences))
+        unordered = np.concatenate(starts)
+        order = np.argsort(unordered)
+        number = np.empty_like(order)
+        number[order] = np.arange(order.size)
+        ends = np.cumsum([sentences.size for _, sentences in shares])[:-1]
+        mine = np.split(number, ends)
+        return unordered[order], [
+            (part, own, theirs) for own, (part, theirs) in zip(mine, shares, strict=False)
+        ]
+
+    def all_sentence_starts(self) -> IntArray:
+        """The tokens at which sentences begin, as the parts have them."""
+        return self._sentences[0]
+
+    def sentence_comments(self, key: str) -> Categories | None:
+        """What a comment says of each sentence; None where no part has comments on sentences."""
+        starts, shares = self._sentences
+        found = [(own, theirs, part.sentence_comments(key)) for part, own, theirs in shares]
+        if all(comments is None for _, _, comments in found):
+            return None
+        merged = _MergedCategories(starts.size)
+        for own, theirs, comments in found:
+            if comments is not None:
+                merged.add(own, comments.take(theirs))
+        return merged.categories
+
     def line(self, document: int, position: int) -> int | None:
         """The line of a token in its own file."""
         part, index = self._place(document)
@@ -164,3 +246,21 @@ class JoinedTokens(Tokens):
     def _place(self, document: int) -> tuple[Tokens | None, int]:
         number = int(self.part_of[document])
         return (self.parts[number] if number >= 0 else None), int(self.index_in_part[document])
+
+
+class _MergedCategories:
+    """Values that come in several pieces, each with names of its own."""
+
+    def __init__(self, size: int) -> None:
+        self._codes = np.full(size, -1, dtype=np.int64)
+        self._names: dict[str, int] = {}
+
+    def add(self, rows: IntArray, piece: Categories) -> None:
+        """Put the values of a piece at some rows."""
+        numbers = [self._names.setdefault(name, len(self._names)) for name in piece.names]
+        self._codes[rows] = np.array([*numbers, -1], dtype=np.int64)[piece.codes]
+
+    @property
+    def categories(self) -> Categories:
+        """All values under common names."""
+        return Categories(self._codes, tuple(self._names))

@@ -54,6 +54,11 @@ class TextTokens(Tokens):
         """The text is one sentence."""
         return [0] if self.counts[document] else []
 
+    def all_sentence_starts(self) -> IntArray:
+        """Each text that is there is one sentence."""
+        starts: IntArray = self.offsets[:-1][self.counts > 0]
+        return starts
+
     def select(self, documents: IntArray) -> TextTokens:
         """The same texts for other documents; −1 is a document that is not there."""
         texts = [self.texts[index] if index >= 0 else None for index in documents.tolist()]

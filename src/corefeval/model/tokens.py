@@ -5,12 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Self
 
 import numpy as np
 
-from corefeval.model.arrays import IntArray
+from corefeval.model.arrays import IntArray, ragged_arange
+from corefeval.model.categories import Categories
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,70 @@ class Tokens(ABC):
     @abstractmethod
     def select(self, documents: IntArray) -> Self:
         """The same tokens for other documents: `documents[d]` is an old index, −1 for none."""
+
+    @cached_property
+    def offsets(self) -> IntArray:
+        """Where each document's tokens begin when all are numbered through, and the end."""
+        return np.concatenate(([0], np.cumsum(self.counts)))
+
+    def coded(self, name: str | int, tokens: IntArray | None = None) -> Categories:
+        """One column of all documents, a value per token, tokens numbered through.
+
+        With `tokens`, only of these, in their order. A format that keeps bytes does without a
+        string for each token; this one is for those that have the strings anyway.
+        """
+        if tokens is None:
+            columns = (self.column(d, name) for d in range(self.counts.size) if self.counts[d])
+            return _coded([cell for column in columns for cell in column])
+        document, order, bounds = self._by_document(tokens)
+        position = (tokens - self.offsets[document])[order]
+        values = np.empty(tokens.size, dtype=object)
+        for start, end in pairwise(bounds):
+            column = self.column(int(document[order[start]]), name)
+            values[order[start:end]] = [column[p] for p in position[start:end].tolist()]
+        return _coded(values.tolist())
+
+    def _by_document(self, tokens: IntArray) -> tuple[IntArray, IntArray, list[int]]:
+        """The document of each token; an order by document, and where in it each one begins."""
+        document = documents_of_tokens(self.offsets, tokens)
+        order = np.argsort(document, kind="stable")
+        changes = np.flatnonzero(np.diff(document[order], prepend=-1))
+        return document, order, [*changes.tolist(), tokens.size]
+
+    def all_sentence_starts(self) -> IntArray:
+        """The tokens at which sentences begin, over all documents, tokens numbered through."""
+        starts = [
+            np.asarray(self.sentence_starts(d), dtype=np.int64) + self.offsets[d]
+            for d in np.flatnonzero(self.counts).tolist()
+        ]
+        return np.concatenate(starts) if starts else np.empty(0, dtype=np.int64)
+
+    @cached_property
+    def _sentence_edges(self) -> tuple[IntArray, IntArray]:
+        """Where sentences and documents begin, and the number of the sentence from there on."""
+        starts = self.all_sentence_starts()
+        edges = np.union1d(starts, self.offsets[:-1][self.counts > 0])
+        sentence = np.searchsorted(starts, edges, side="right") - 1
+        sentence[~np.isin(edges, starts)] = -1
+        return edges, sentence
+
+    def sentence_of(self, tokens: IntArray) -> IntArray:
+        """The sentence in which each token stands; sentences are numbered through the corpus.
+
+        Their order is that of `all_sentence_starts`. A token before the first sentence of its
+        document is in none: −1.
+        """
+        edges, sentence = self._sentence_edges
+        found: IntArray = sentence[np.searchsorted(edges, tokens, side="right") - 1]
+        return found
+
+    def sentence_comments(self, key: str) -> Categories | None:
+        """What a comment says of each sentence, in the order of `all_sentence_starts`.
+
+        Sentences without such a comment have no value. None where the corpus has no comments on
+        sentences.
+        """
+        return None
 
     def line(self, document: int, position: int) -> int | None:
         """The line of the file on which a token stands, where there is a file."""
@@ -97,3 +163,36 @@ class Tokens(ABC):
             return words
         marks = self.column(document, "empty")
         return [None if mark else word for word, mark in zip(words, marks, strict=True)]
+
+
+def documents_of_tokens(offsets: IntArray, tokens: IntArray) -> IntArray:
+    """The document of each token, tokens numbered through."""
+    document: IntArray = np.searchsorted(offsets, tokens, side="right") - 1
+    return document
+
+
+def rows_of_tokens(
+    first: IntArray, counts: IntArray, offsets: IntArray, tokens: IntArray | None = None
+) -> IntArray:
+    """Which rows of a file's tokens belong to tokens that are numbered through documents.
+
+    Document `d` has the rows from `first[d]` on, and its tokens are numbered from `offsets[d]` on.
+
+    >>> first, counts = np.array([3, 0]), np.array([2, 3])
+    >>> rows_of_tokens(first, counts, np.array([0, 2, 5])).tolist()
+    [3, 4, 0, 1, 2]
+    >>> rows_of_tokens(first, counts, np.array([0, 2, 5]), np.array([4, 0])).tolist()
+    [2, 3]
+    """
+    if tokens is None:
+        return ragged_arange(first, counts)
+    document = documents_of_tokens(offsets, tokens)
+    return (first - offsets[:-1])[document] + tokens
+
+
+def _coded(values: Sequence[str]) -> Categories:
+    """Codes of strings: two fast passes instead of one that asks of each whether it is new."""
+    names = dict.fromkeys(values)
+    numbers = dict(zip(names, range(len(names)), strict=True))
+    codes = np.fromiter(map(numbers.__getitem__, values), dtype=np.int64, count=len(values))
+    return Categories(codes, tuple(names))

@@ -24,6 +24,7 @@ def _response(result: Result) -> dict[str, object]:
         "name": result.response,
         "signature": result.signature,
         "scores": _scores(result.scores),
+        **({"slices": _slices(result)} if result.slices else {}),
         "documents": [
             {"id": document.id, "scores": _scores(document.scores)} for document in result.documents
         ],
@@ -36,6 +37,13 @@ def _response(result: Result) -> dict[str, object]:
             }
             for notice in result.notices
         ],
+    }
+
+
+def _slices(result: Result) -> dict[str, object]:
+    return {
+        feature: {value: _scores(part.scores) for value, part in slices.items()}
+        for feature, slices in result.slices.items()
     }
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from itertools import groupby
 
+from corefeval.output.slice_tables import count_tables, slice_tables
 from corefeval.output.tables import (
     Cell,
     Column,
@@ -32,6 +33,7 @@ _SPECIAL = {
 def render_latex(results: Sequence[Result], *, by_document: bool = False) -> str:
     """A tabular of percentages, the best F1 of several responses in bold."""
     tables = [system_table(results) if len(results) > 1 else metric_table(results)]
+    tables += [*count_tables(results), *slice_tables(results)]
     tables += [document_table(results)] if by_document else []
     signatures = dict.fromkeys(result.signature for result in results)
     comments = ["needs \\usepackage{booktabs}", *(" ".join(text.split()) for text in signatures)]

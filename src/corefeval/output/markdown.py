@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from corefeval.output.slice_tables import count_tables, slice_tables
 from corefeval.output.tables import Cell, Table, document_table, metric_table, system_table
 from corefeval.results import Result
 
@@ -12,6 +13,7 @@ from corefeval.results import Result
 def render_markdown(results: Sequence[Result], *, by_document: bool = False) -> str:
     """A table of percentages, the best F1 of several responses in bold."""
     tables = [system_table(results) if len(results) > 1 else metric_table(results)]
+    tables += [*count_tables(results), *slice_tables(results)]
     tables += [document_table(results)] if by_document else []
     signatures = dict.fromkeys(result.signature for result in results)
     parts = (*map(_drawn, tables), *(f"`{signature}`" for signature in signatures))

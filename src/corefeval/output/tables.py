@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from corefeval.results import DocumentResult, Result, Score
+from corefeval.output.lines import Line, best_f1, lines_of
+from corefeval.results import Result, Score
 
 RATES = {"recall": "R", "precision": "P", "f1": "F1"}
 
@@ -33,6 +34,7 @@ class Table:
 
     columns: tuple[Column, ...]
     sections: tuple[tuple[tuple[Cell, ...], ...], ...]
+    caption: str = ""
 
 
 def percent(value: float | None) -> str:
@@ -62,16 +64,15 @@ def metric_table(results: Sequence[Result]) -> Table:
     """A row for each metric, responses below each other."""
     several = len(results) > 1
     sections = []
-    for metric in _metrics(results):
-        having = [result for result in results if metric in result.tables]
-        best = max(result[metric].f1 for result in having)
+    for line in lines_of(results):
         rows: list[tuple[Cell, ...]] = []
-        for result in having:
-            title = Cell("" if rows else _title(result, metric), bold=True)
-            *rates, f1 = _rates(result[metric])
-            name = (Cell(result.response),) if several else ()
-            bold = several and result[metric].f1 == best
-            rows.append((title, *name, *map(Cell, rates), Cell(f1, bold)))
+        best = best_f1(line, results)
+        for result in results:
+            score = line.score(result)
+            if score is not None:
+                title = Cell("" if rows else line.title, bold=True)
+                name = (Cell(result.response),) if several else ()
+                rows.append((title, *name, *rate_cells(score, best if several else None)))
         sections.append(tuple(rows))
     columns = (Column("Metric"), *((Column("Response"),) if several else ()), *_rate_columns())
     if not several:
@@ -81,34 +82,49 @@ def metric_table(results: Sequence[Result]) -> Table:
 
 def system_table(results: Sequence[Result]) -> Table:
     """A row for each response, as papers print them: R, P and F1 of each metric side by side."""
-    metrics = _metrics(results)
-    columns = [Column("Response")]
-    for metric in metrics:
-        title = _title(results[0], metric)
-        has = next(result[metric].rates for result in results if metric in result.tables)
-        if len(has) == 1:
-            columns.append(Column(title, numeric=True))
-        else:
-            columns += [Column(heading, title, True) for heading in RATES.values()]
-    rows = []
-    for result in results:
-        row = [Cell(result.response)]
-        for metric in metrics:
-            score = result[metric]
-            best = max(other[metric].f1 for other in results if metric in other.tables)
-            *rates, f1 = [percent(score.rates[rate]) for rate in RATES if rate in score.rates]
-            row += [*map(Cell, rates), Cell(f1, len(results) > 1 and score.f1 == best)]
-        rows.append(tuple(row))
+    lines = lines_of(results)
+    columns = [Column("Response"), *(column for line in lines for column in columns_of(line))]
+    rows = [
+        (
+            Cell(result.response),
+            *(cell for line in lines for cell in cells_of(line, result, results)),
+        )
+        for result in results
+    ]
     return Table(tuple(columns), (tuple(rows),))
+
+
+def columns_of(line: Line, *, f1_only: bool = False) -> list[Column]:
+    """The columns of a line's rates where lines stand side by side."""
+    if f1_only or line.f1_only:
+        return [Column(line.title, numeric=True)]
+    return [Column(heading, line.title, True) for heading in RATES.values()]
+
+
+def cells_of(
+    line: Line, result: Result, rivals: Sequence[Result], *, f1_only: bool = False
+) -> list[Cell]:
+    """The cells of those columns; the best F1 of several is bold."""
+    score = line.score(result)
+    columns = columns_of(line, f1_only=f1_only)
+    if score is None:
+        return [Cell("")] * len(columns)
+    cells = rate_cells(score, best_f1(line, rivals) if len(rivals) > 1 else None)
+    return cells[-1:] if len(columns) == 1 else cells
+
+
+def rate_cells(score: Score, best: float | None) -> list[Cell]:
+    """Recall, precision and F1, bold where it is the best."""
+    *rates, f1 = [percent(score.rates.get(rate)) for rate in RATES]
+    return [*map(Cell, rates), Cell(f1, best is not None and score.f1 == best)]
 
 
 def document_table(results: Sequence[Result]) -> Table:
     """A row for each document and response: F1 of each metric."""
     several = len(results) > 1
-    metrics = _metrics(results)
-    titles = [_title(results[0], metric) for metric in metrics]
+    lines = [line for line in lines_of(results) if not line.part]
     columns = [Column("Document"), *([Column("Response")] if several else [])]
-    columns += [Column(title, numeric=True) for title in titles]
+    columns += [Column(line.title, numeric=True) for line in lines]
     sections: list[tuple[tuple[Cell, ...], ...]] = []
     for index, identifier in enumerate(results[0].document_ids):
         documents = [
@@ -116,40 +132,26 @@ def document_table(results: Sequence[Result]) -> Table:
             for result in results
             if result.document_ids[index : index + 1] == (identifier,)
         ]
-        best = [max(document[metric].f1 for document in documents) for metric in metrics]
         rows: list[tuple[Cell, ...]] = []
+        best = [
+            max((one[line.metric].f1 for one in documents if line.metric in one.result), default=0)
+            for line in lines
+        ]
         for document in documents:
             name = [Cell(document.result.response)] if several else []
-            rows.append(
-                (Cell("" if rows else identifier), *name, *_f1s(document, metrics, best, several))
-            )
+            f1s = [
+                document[line.metric].f1 if line.metric in document.result else None
+                for line in lines
+            ]
+            cells = [
+                Cell(percent(f1), several and f1 == top) for f1, top in zip(f1s, best, strict=True)
+            ]
+            rows.append((Cell("" if rows else identifier), *name, *cells))
         sections.append(tuple(rows))
     if not several:
         sections = [tuple(row for section in sections for row in section)]
     return Table(tuple(columns), tuple(sections))
 
 
-def _f1s(
-    document: DocumentResult, metrics: Sequence[str], best: Sequence[float], several: bool
-) -> list[Cell]:
-    scores = [document[metric].f1 for metric in metrics]
-    return [
-        Cell(percent(score), several and score == top)
-        for score, top in zip(scores, best, strict=True)
-    ]
-
-
 def _rate_columns() -> tuple[Column, ...]:
     return tuple(Column(heading, numeric=True) for heading in RATES.values())
-
-
-def _metrics(results: Sequence[Result]) -> list[str]:
-    return list(dict.fromkeys(metric for result in results for metric in result.tables))
-
-
-def _title(result: Result, metric: str) -> str:
-    return (result.titles or {}).get(metric, metric)
-
-
-def _rates(score: Score) -> list[str]:
-    return [percent(score.rates.get(rate)) for rate in RATES]

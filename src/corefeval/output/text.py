@@ -5,13 +5,15 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Sequence
+from itertools import groupby
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from corefeval.output.tables import Table, document_table, metric_table
+from corefeval.output.slice_tables import count_tables, slice_tables
+from corefeval.output.tables import Column, Table, document_table, metric_table
 from corefeval.results import Result
 
 _WIDE = 10_000  # what goes to a file or a pipe is never wrapped
@@ -25,14 +27,19 @@ def render_text(
     console = Console(
         file=stream, width=_WIDE, force_terminal=color, no_color=not color, highlight=False
     )
-    tables = [metric_table(results), *([document_table(results)] if by_document else [])]
+    tables = [metric_table(results), *count_tables(results), *slice_tables(results)]
+    tables += [document_table(results)] if by_document else []
     for table in tables:
+        if table.caption:
+            console.print(Text(table.caption, style="bold"))
         console.print(_drawn(table))
         console.print()
     for line in _footer(results):
         console.print(Text(line, style="dim"), soft_wrap=True)
     text = "\n".join(line.rstrip() for line in stream.getvalue().strip("\n").split("\n")) + "\n"
-    return text if _can_print(text) else text.replace("─", "-").replace("³", "3")
+    return (
+        text if _can_print(text) else text.replace("─", "-").replace("³", "3").replace("φ", "phi")
+    )
 
 
 def _can_print(text: str) -> bool:
@@ -45,14 +52,34 @@ def _can_print(text: str) -> bool:
 
 def _drawn(table: Table) -> RichTable:
     drawn = RichTable(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for column in table.columns:
+    for column, heading in zip(table.columns, _headings(table.columns), strict=True):
         justify = "right" if column.numeric else "left"
-        drawn.add_column(Text(column.heading), justify=justify, no_wrap=True)  # type: ignore[arg-type]
+        drawn.add_column(Text(heading), justify=justify, no_wrap=True, vertical="bottom")  # type: ignore[arg-type]
     for section in table.sections:
         for row in section:
             drawn.add_row(*(Text(cell.text, style="bold" if cell.bold else "") for cell in row))
         drawn.add_section()
     return drawn
+
+
+def _headings(columns: Sequence[Column]) -> list[str]:
+    """Headings of one line, or of two where columns have groups or long names.
+
+    The words of a group's name stand over its columns one by one, and those of a long name over
+    each other, so that numbers need not stand far apart.
+    """
+    headings: list[str] = []
+    for group, members in groupby(columns, key=lambda column: column.group):
+        words = iter(group.split())
+        those = list(members)
+        for column in those[:-1]:
+            headings.append(f"{next(words, '')}\n{column.heading}" if group else column.heading)
+        last = those[-1].heading
+        headings.append(f"{' '.join(words)}\n{last}" if group else last)
+    return [
+        heading.replace(" ", "\n", 1) if column.numeric and not column.group else heading
+        for column, heading in zip(columns, headings, strict=True)
+    ]
 
 
 def _footer(results: Sequence[Result]) -> list[str]:

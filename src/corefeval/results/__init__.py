@@ -2,5 +2,6 @@
 
 from corefeval.results.result import Aggregate, CountTable, DocumentResult, Result
 from corefeval.results.scores import Score
+from corefeval.results.slices import Slices
 
-__all__ = ["Aggregate", "CountTable", "DocumentResult", "Result", "Score"]
+__all__ = ["Aggregate", "CountTable", "DocumentResult", "Result", "Score", "Slices"]

@@ -39,7 +39,9 @@ def blanc_rates(counts: Mapping[str, Any]) -> Rates:
     present = []
     for kind in ("coreference", "non_coreference"):
         recall = divide(counts[f"{kind}_common"], counts[f"{kind}_key"])
-        precision = divide(counts[f"{kind}_common"], counts[f"{kind}_response"])
+        # In slices a link may be shared out otherwise on the response's side than on the key's.
+        common = counts.get(f"{kind}_common_response", counts[f"{kind}_common"])
+        precision = divide(common, counts[f"{kind}_response"])
         halves.append((recall, precision, harmonic_mean(recall, precision)))
         present.append((np.asarray(counts[f"{kind}_key"]) > 0).astype(np.float64))
     return {
@@ -48,7 +50,34 @@ def blanc_rates(counts: Mapping[str, Any]) -> Rates:
     }
 
 
+def antecedent_rates(counts: Mapping[str, Any]) -> Rates:
+    """Wrong linkage (wl) counts against recall and precision; accuracy is of what was resolved."""
+    correct, resolved = counts["tp"], counts["tp"] + counts["wl"]
+    recall = divide(correct, resolved + counts["fn"])
+    precision = divide(correct, resolved + counts["fp"])
+    return {
+        "recall": recall,
+        "precision": precision,
+        "f1": harmonic_mean(recall, precision),
+        "accuracy": divide(correct, resolved),
+    }
+
+
+def anchor_rates(counts: Mapping[str, Any]) -> Rates:
+    """Detection and mentions have rates of their own; F1 is the harmonic mean of their F1."""
+    rates: Rates = {}
+    for part in ("detection", "mentions"):
+        correct = counts[f"{part}_tp"]
+        recall = divide(correct, correct + counts[f"{part}_fn"])
+        precision = divide(correct, correct + counts[f"{part}_fp"])
+        rates[f"{part}_recall"], rates[f"{part}_precision"] = recall, precision
+        rates[f"{part}_f1"] = harmonic_mean(recall, precision)
+    return {**rates, "f1": harmonic_mean(rates["detection_f1"], rates["mentions_f1"])}
+
+
 RATES: dict[str, Callable[[Mapping[str, Any]], Rates]] = {
     "ratio": ratio_rates,
     "blanc": blanc_rates,
+    "antecedents": antecedent_rates,
+    "anchors": anchor_rates,
 }

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,17 +14,24 @@ from corefeval.diagnostics import InputError, Notice, UsageError, plural
 from corefeval.results.rates import RATES, Numbers, Rates
 from corefeval.results.scores import Score
 
+if TYPE_CHECKING:
+    from corefeval.results.slices import Slices
+
 Aggregate = Literal["micro", "macro"]
 
 
 @dataclass(frozen=True, eq=False)
 class CountTable:
-    """One metric's counts: a row per document, a column per count. A mean has parts instead."""
+    """One metric's counts: a row per document, a column per count. A mean has parts instead.
+
+    `by` is the feature that the metric itself goes by, as p-link does.
+    """
 
     shape: str
     names: tuple[str, ...] = ()
     values: Numbers | None = None
     parts: tuple[str, ...] = ()
+    by: str = ""
 
     def columns(self) -> dict[str, Numbers]:
         """Each count as an array of documents."""
@@ -65,6 +72,7 @@ class Result:
     notices: tuple[Notice, ...] = ()
     spell: Callable[[str], str] = str
     titles: Mapping[str, str] | None = None
+    slices: Mapping[str, Slices] = field(default_factory=dict)
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -93,9 +101,18 @@ class Result:
                     for name, values in by_documents[metric].items()
                 }
         return {
-            metric: self._score(metric, rates[metric], table.totals())
+            metric: replace(
+                self._score(metric, rates[metric], table.totals()),
+                categories=self._categories(metric, table),
+            )
             for metric, table in self.tables.items()
         }
+
+    def _categories(self, metric: str, table: CountTable) -> dict[str, Score]:
+        if table.by not in self.slices:
+            return {}
+        slices = self.slices[table.by].items()
+        return {value: one.scores[metric] for value, one in slices if metric in one.tables}
 
     def __getitem__(self, metric: object) -> Score:
         """A metric's score, by the metric or any spelling of it."""
@@ -150,6 +167,11 @@ class Result:
             tables={name: table + other.tables[name] for name, table in self.tables.items()},
             document_ids=self.document_ids + other.document_ids,
             notices=self.notices + other.notices,
+            slices={
+                feature: slices.joined(other.slices[feature])
+                for feature, slices in self.slices.items()
+                if feature in other.slices
+            },
         )
 
     def __radd__(self, other: object) -> Result:

@@ -7,18 +7,22 @@ from dataclasses import dataclass, field
 
 from corefeval.diagnostics import UndefinedRateError
 
+RATE_NAMES = ("recall", "precision", "f1", "accuracy")
+
 
 @dataclass(frozen=True, slots=True)
 class Score:
     """The rates of one metric, the counts behind them, and how they came about.
 
-    `counts` are sums over documents, also where `rates` are means over documents (macro).
+    `counts` are sums over documents, also where `rates` are means over documents (macro). A metric
+    that goes by a feature, like p-link, has a score for each value in `categories`.
     """
 
     metric: str
     rates: Mapping[str, float]
     counts: Mapping[str, float] = field(default_factory=dict)
     signature: str = ""
+    categories: Mapping[str, Score] = field(default_factory=dict)
 
     @property
     def recall(self) -> float:
@@ -35,6 +39,43 @@ class Score:
         """The harmonic mean of recall and precision, unless the metric says otherwise."""
         return self._rate("f1")
 
+    @property
+    def accuracy(self) -> float:
+        """Of what was resolved, how much is right."""
+        return self._rate("accuracy")
+
+    @property
+    def parts(self) -> dict[str, Score]:
+        """The scores that this one is made of: of anchors, `detection` and `mentions`."""
+        names = dict.fromkeys(rate.rpartition("_")[0] for rate in self.rates)
+        return {name: self._part(name) for name in names if name}
+
+    @property
+    def detection(self) -> Score:
+        """Of anchors: whether the entities were found."""
+        return self._part("detection")
+
+    @property
+    def mentions(self) -> Score:
+        """Of anchors: whether the mentions of the entities found are right."""
+        return self._part("mentions")
+
+    def _part(self, part: str) -> Score:
+        start = part + "_"
+        rates = {
+            name.removeprefix(start): rate
+            for name, rate in self.rates.items()
+            if name.startswith(start)
+        }
+        if not rates:
+            raise UndefinedRateError(f"{self.metric} has no part {part}")
+        counts = {
+            name.removeprefix(start): count
+            for name, count in self.counts.items()
+            if name.startswith(start)
+        }
+        return Score(f"{self.metric}.{part}", rates, counts, self.signature)
+
     def _rate(self, name: str) -> float:
         if name not in self.rates:
             raise UndefinedRateError(f"{self.metric} has no {name}, only {', '.join(self.rates)}")
@@ -42,8 +83,15 @@ class Score:
 
     def as_dict(self) -> dict[str, object]:
         """The rates, and the counts where there are any, for JSON."""
-        rates: dict[str, object] = dict(self.rates)
-        return {**rates, "counts": dict(self.counts)} if self.counts else rates
+        shown: dict[str, object] = {
+            **{name: part.as_dict() for name, part in self.parts.items()},
+            **{name: self.rates[name] for name in RATE_NAMES if name in self.rates},
+        }
+        if self.counts and not self.parts:
+            shown["counts"] = dict(self.counts)
+        if self.categories:
+            shown["categories"] = {name: one.as_dict() for name, one in self.categories.items()}
+        return shown
 
     def __repr__(self) -> str:
         rates = ", ".join(f"{name}={value:.4f}" for name, value in self.rates.items())

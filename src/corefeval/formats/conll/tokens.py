@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from corefeval.diagnostics import InputError
+from corefeval.formats.conll.bitmaps import Bitmap
+from corefeval.formats.conll.columns import blank_bitmap, coded_column
 from corefeval.formats.conll.lines import split_cells
 from corefeval.formats.conll.windows import BLANK_BYTE
 from corefeval.formats.conll.words import first_unequal_word, word_of
 from corefeval.formats.source import Source
 from corefeval.model import TokenDifference, Tokens
 from corefeval.model.arrays import IntArray, ragged_arange
+from corefeval.model.categories import Categories
+from corefeval.model.tokens import rows_of_tokens
 
 # Column numbers count from 1. A column has a name only in files that have a further column
 # behind it, for the last one is always coreference.
@@ -48,11 +52,17 @@ class ConllTokens(Tokens):
     line_number: IntArray
     first: IntArray
     counts: IntArray
+    shared_blanks: Bitmap | None = field(default=None, repr=False)
 
     @property
     def source(self) -> str:
         """The file that the tokens come from."""
         return self.origin.file
+
+    @cached_property
+    def blanks(self) -> Bitmap:
+        """Where the blanks of the file are: one bitmap for all selections of its documents."""
+        return self.shared_blanks or blank_bitmap(self.origin.data)
 
     @cached_property
     def n_columns(self) -> int:
@@ -79,6 +89,14 @@ class ConllTokens(Tokens):
 
     def column(self, document: int, name: str | int) -> list[str]:
         """One column of one document; a number counts columns from 1."""
+        number = self._column_number(name)
+        return [
+            cells[number - 1] if number <= len(cells) else ""
+            for cells in (self.cells(row) for row in self._rows(document).tolist())
+        ]
+
+    def _column_number(self, name: str | int) -> int:
+        """The number of a column, counted from 1; a clear error where there is none."""
         number = self.column_numbers.get(name, 0) if isinstance(name, str) else name
         if not 1 <= number <= self.n_columns or (
             isinstance(name, str) and name not in self.columns
@@ -89,10 +107,14 @@ class ConllTokens(Tokens):
                 expected=f"one of {', '.join(self.columns)}" if self.columns else None,
                 fix=f"the file has {self.n_columns} columns; a number from 1 to that will do",
             )
-        return [
-            cells[number - 1] if number <= len(cells) else ""
-            for cells in (self.cells(row) for row in self._rows(document).tolist())
-        ]
+        return number
+
+    def coded(self, name: str | int, tokens: IntArray | None = None) -> Categories:
+        """One column of all tokens, or of some, as codes; a number counts columns from 1."""
+        rows = rows_of_tokens(self.first, self.counts, self.offsets, tokens)
+        if not rows.size:
+            return Categories.of(())
+        return coded_column(self, rows, self._column_number(name))
 
     def cells(self, token: int) -> list[str]:
         """All cells of a token's line, as text."""
@@ -133,6 +155,14 @@ class ConllTokens(Tokens):
             return []
         return [0, *(np.flatnonzero(np.diff(lines) > 1) + 1).tolist()]
 
+    def all_sentence_starts(self) -> IntArray:
+        """The tokens behind blank or comment lines, and the first ones of documents."""
+        rows = rows_of_tokens(self.first, self.counts, self.offsets)
+        starts = np.empty(rows.size, dtype=np.bool_)
+        np.greater(np.diff(self.line_number[rows]), 1, out=starts[1:])
+        starts[self.offsets[:-1][self.counts > 0]] = True
+        return np.flatnonzero(starts)
+
     def line(self, document: int, position: int) -> int:
         """The line number of a token, counted from 1."""
         return int(self.line_number[self.first[document] + position]) + 1
@@ -144,6 +174,7 @@ class ConllTokens(Tokens):
             self,
             first=np.where(present, self.first[documents], 0),
             counts=np.where(present, self.counts[documents], 0),
+            shared_blanks=self.blanks,
         )
 
     def first_difference(

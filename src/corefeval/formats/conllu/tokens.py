@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import overload
 
 import numpy as np
 
 from corefeval.diagnostics import InputError
+from corefeval.formats.conll.bitmaps import Bitmap
+from corefeval.formats.conllu.columns import coded_column, coded_empty, tab_bitmap
+from corefeval.formats.conllu.comments import coded_comments, comment_lines, parsed
 from corefeval.formats.conllu.scan import Scan
 from corefeval.formats.source import Source
 from corefeval.model import Tokens
 from corefeval.model.arrays import IntArray
+from corefeval.model.categories import Categories
+from corefeval.model.tokens import rows_of_tokens
 
 COLUMNS = {
     "number": 0,
@@ -36,6 +42,7 @@ class ConlluTokens(Tokens):
     scan: Scan
     first: IntArray
     counts: IntArray
+    shared_tabs: Bitmap | None = field(default=None, repr=False)
 
     @property
     def source(self) -> str:
@@ -52,6 +59,15 @@ class ConlluTokens(Tokens):
         rows = self._rows(document)
         if name == "empty":
             return ["1" if empty else "" for empty in self.scan.empty[rows].tolist()]
+        index = self._column_index(name)
+        decode = self.origin.decode
+        return [
+            decode(self.scan.text(line).split(b"\t", index + 1)[index], line + 1)
+            for line in self.scan.token_line[rows].tolist()
+        ]
+
+    def _column_index(self, name: str | int) -> int:
+        """The number of a column, counted from 0; a clear error where there is none."""
         index = name - 1 if isinstance(name, int) else COLUMNS.get(name, -1)
         if not 0 <= index < len(COLUMNS):
             raise InputError(
@@ -59,11 +75,22 @@ class ConlluTokens(Tokens):
                 file=self.source,
                 expected=f"one of {', '.join(self.columns)}, or a number from 1 to 10",
             )
-        decode = self.origin.decode
-        return [
-            decode(self.scan.text(line).split(b"\t", index + 1)[index], line + 1)
-            for line in self.scan.token_line[rows].tolist()
-        ]
+        return index
+
+    def coded(self, name: str | int, tokens: IntArray | None = None) -> Categories:
+        """One column of all tokens, or of some, as codes; a number counts columns from 1."""
+        rows = rows_of_tokens(self.first, self.counts, self.offsets, tokens)
+        if not rows.size:
+            return Categories.of(())
+        if name == "empty":
+            return coded_empty(self.scan.empty[rows])
+        index = self._column_index(name)
+        return coded_column(self.origin, self.scan, self.tabs, rows, index)
+
+    @cached_property
+    def tabs(self) -> Bitmap:
+        """Where the tabs of the file are: one bitmap for all selections of its documents."""
+        return self.shared_tabs or tab_bitmap(self.scan.data)
 
     def rows(self, document: int) -> list[list[str]]:
         """All columns of each token."""
@@ -77,6 +104,17 @@ class ConlluTokens(Tokens):
         starts: list[int] = np.flatnonzero(self.scan.new_sentence[self._rows(document)]).tolist()
         return starts
 
+    def all_sentence_starts(self) -> IntArray:
+        """The tokens at which sentences begin, tokens numbered through."""
+        rows = rows_of_tokens(self.first, self.counts, self.offsets)
+        return np.flatnonzero(self.scan.new_sentence[rows])
+
+    def sentence_comments(self, key: str) -> Categories:
+        """What the comments say of each sentence, like `decl` for `# s_type = decl`."""
+        rows = rows_of_tokens(self.first, self.counts, self.offsets, self.all_sentence_starts())
+        distinct, inverse = np.unique(rows, return_inverse=True)
+        return coded_comments(self.origin, self.scan, distinct, key).take(inverse)
+
     def line(self, document: int, position: int) -> int:
         """The line number of a token, counted from 1."""
         return int(self.scan.token_line[self.first[document] + position]) + 1
@@ -88,6 +126,7 @@ class ConlluTokens(Tokens):
             self,
             first=np.where(present, self.first[documents], 0),
             counts=np.where(present, self.counts[documents], 0),
+            shared_tabs=self.tabs,
         )
 
     def multiword_lines(self, document: int) -> dict[int, list[str]]:
@@ -114,8 +153,16 @@ class SentenceComments(Sequence[Mapping[str, str]]):
         self._tokens = tokens
         self._document = document
 
+    @cached_property
+    def _bounds(self) -> list[tuple[int, int]]:
+        """Which of the file's comments stand above each sentence."""
+        tokens, document = self._tokens, self._document
+        starts = np.array(tokens.sentence_starts(document), dtype=np.int64)
+        first, after = comment_lines(tokens.scan, starts + tokens.first[document])
+        return list(zip(first.tolist(), after.tolist(), strict=True))
+
     def __len__(self) -> int:
-        return len(self._tokens.sentence_starts(self._document))
+        return len(self._bounds)
 
     @overload
     def __getitem__(self, index: int) -> Mapping[str, str]: ...
@@ -126,22 +173,12 @@ class SentenceComments(Sequence[Mapping[str, str]]):
     def __getitem__(self, index: int | slice) -> Mapping[str, str] | list[Mapping[str, str]]:
         if isinstance(index, slice):
             return [self[number] for number in range(*index.indices(len(self)))]
-        start = self._tokens.sentence_starts(self._document)[index]
-        return dict(self._comments(self._tokens.line(self._document, start) - 1))
+        return dict(self._comments(*self._bounds[index]))
 
-    def _comments(self, line: int) -> Iterator[tuple[str, str]]:
-        """The comment lines above a line, document-wide ones left out."""
+    def _comments(self, first: int, after: int) -> Iterator[tuple[str, str]]:
+        """Some comments, document-wide ones left out."""
         scan = self._tokens.scan
-        comments = set(scan.comments.tolist())
-        ranges = set(scan.ranges.tolist())
-        above = line - 1
-        while above in ranges:
-            above -= 1
-        first = above
-        while first in comments:
-            first -= 1
-        for number in range(first + 1, above + 1):
-            text = self._tokens.origin.decode(scan.text(number), number + 1).lstrip("# ")
-            key, _, value = text.partition("=")
-            if not key.startswith(("newdoc", "global.", "meta::")):
-                yield key.strip(), value.strip()
+        for line in scan.comments[first:after].tolist():
+            pair = parsed(self._tokens.origin.decode(scan.text(line), line + 1))
+            if pair is not None:
+                yield pair

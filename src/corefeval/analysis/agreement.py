@@ -1,0 +1,311 @@
+"""Agreement between annotators of the same documents: F1 of each pair, and Krippendorff's α."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import permutations
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+
+from corefeval.analysis.alpha import Alpha, AlphaCounts, Coding, Unmarked, alpha_counts
+from corefeval.analysis.annotators import common_codes, on_common_documents
+from corefeval.analysis.chain_distances import chosen_distances
+from corefeval.diagnostics import Notice, UsageError, plural
+from corefeval.evaluation import Input, as_corpus, score
+from corefeval.formats import read_ahead
+from corefeval.live.spans import Spans
+from corefeval.metrics import Metric, requested
+from corefeval.metrics.metric import DEFAULT_PRESET
+from corefeval.model import Corpus, Document
+from corefeval.model.arrays import IntArray
+from corefeval.pairing import Duplicates, Singletons, without_duplicates, without_singletons
+from corefeval.results import Result
+
+Pairs = dict[tuple[str, str], float]
+
+
+@dataclass(frozen=True, eq=False)
+class Agreement:
+    """How far two or more annotators agree.
+
+    `pairwise["muc"]["ann", "bob"]` is the F1 with ann's annotation as key and bob's as response,
+    `means["muc"]` the mean over all pairs, `alpha["masi"]` Krippendorff's α with that distance
+    (`alphas` also has the observed and expected disagreement). `results` are the whole results of
+    scoring each annotator against each other one, `mentions` counts the distinct mentions of each
+    document, and `documents` has the same numbers for each document alone.
+    """
+
+    annotators: tuple[str, ...]
+    document_ids: tuple[str, ...]
+    results: Mapping[tuple[str, str], Result]
+    counts: Mapping[str, AlphaCounts]
+    mentions: IntArray
+    settings: Mapping[str, str]
+    notices: tuple[Notice, ...] = ()
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics that every pair could be scored with, in order."""
+        first, *others = self.results.values()
+        return tuple(name for name in first.metrics if all(name in other for other in others))
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """The names of the metrics for tables."""
+        titles = next(iter(self.results.values())).titles or {}
+        return {metric: titles.get(metric, metric) for metric in self.metrics}
+
+    @property
+    def signature(self) -> str:
+        """The settings behind the numbers, to be quoted with them."""
+        return "|".join(f"{name}:{value}" for name, value in self.settings.items())
+
+    @cached_property
+    def pairwise(self) -> dict[str, Pairs]:
+        """The F1 of each metric for each pair, by (key, response)."""
+        return {
+            metric: {pair: result[metric].f1 for pair, result in self.results.items()}
+            for metric in self.metrics
+        }
+
+    @property
+    def means(self) -> dict[str, float]:
+        """The mean F1 over all pairs, for each metric."""
+        return _means(self.pairwise)
+
+    @cached_property
+    def alphas(self) -> dict[str, Alpha]:
+        """α with its observed and expected disagreement, for each distance."""
+        return {name: counts.total for name, counts in self.counts.items()}
+
+    @property
+    def alpha(self) -> dict[str, float]:
+        """Krippendorff's α over the mentions of all documents, for each distance."""
+        return {name: one.alpha for name, one in self.alphas.items()}
+
+    @property
+    def documents(self) -> list[DocumentAgreement]:
+        """The agreement on each document."""
+        return [DocumentAgreement(self, index) for index in range(len(self.document_ids))]
+
+    def as_dict(self) -> dict[str, object]:
+        """Everything, for JSON."""
+        return {
+            "annotators": list(self.annotators),
+            "signature": self.signature,
+            "mentions": int(self.mentions.sum()),
+            "alpha": {name: one.as_dict() for name, one in self.alphas.items()},
+            "f1": {metric: _f1_as_dict(pairs) for metric, pairs in self.pairwise.items()},
+            "documents": [document.as_dict() for document in self.documents],
+        }
+
+    def __repr__(self) -> str:
+        alphas = ", ".join(f"α({name}) {value:.3f}" for name, value in self.alpha.items())
+        annotators = plural(len(self.annotators), "annotator")
+        return (
+            f"<Agreement of {annotators}, {plural(len(self.document_ids), 'document')}: {alphas}>"
+        )
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class DocumentAgreement:
+    """How far annotators agree on one document."""
+
+    agreement: Agreement
+    index: int
+
+    @property
+    def id(self) -> str:
+        """Name and part of the document."""
+        return self.agreement.document_ids[self.index]
+
+    @property
+    def mentions(self) -> int:
+        """How many mentions were marked by anybody."""
+        return int(self.agreement.mentions[self.index])
+
+    @property
+    def alphas(self) -> dict[str, Alpha]:
+        """α with its observed and expected disagreement, for each distance."""
+        counts = self.agreement.counts.items()
+        return {name: one.document(self.index) for name, one in counts}
+
+    @property
+    def alpha(self) -> dict[str, float]:
+        """Krippendorff's α over the mentions of this document alone, for each distance."""
+        return {name: one.alpha for name, one in self.alphas.items()}
+
+    @property
+    def pairwise(self) -> dict[str, Pairs]:
+        """The F1 of each metric for each pair, by (key, response)."""
+        results = self.agreement.results.items()
+        return {
+            metric: {pair: result.document(self.index)[metric].f1 for pair, result in results}
+            for metric in self.agreement.metrics
+        }
+
+    @property
+    def means(self) -> dict[str, float]:
+        """The mean F1 over all pairs, for each metric."""
+        return _means(self.pairwise)
+
+    def as_dict(self) -> dict[str, object]:
+        """Everything, for JSON."""
+        return {
+            "id": self.id,
+            "mentions": self.mentions,
+            "alpha": {name: one.as_dict() for name, one in self.alphas.items()},
+            "f1": {metric: _f1_as_dict(pairs) for metric, pairs in self.pairwise.items()},
+        }
+
+    def __repr__(self) -> str:
+        alphas = ", ".join(f"α({name}) {value:.3f}" for name, value in self.alpha.items())
+        return f"<{self.id}: {alphas}>"
+
+
+def agree(
+    sources: Mapping[str, Input] | Iterable[Input],
+    *,
+    metrics: str | Metric | Iterable[str | Metric] = DEFAULT_PRESET,
+    distances: str | Iterable[str] = "all",
+    unmarked: Unmarked = "singleton",
+    singletons: Singletons = "keep",
+    duplicates: Duplicates = "first",
+    documents: str | None = None,
+    ignore_tokens: bool = False,
+    encoding: str = "utf-8",
+    format: str | None = None,
+    spans: Spans = "auto",
+) -> Agreement:
+    """Measure the agreement between two or more annotators of the same documents.
+
+    `sources` has an annotation for each annotator, each whatever `score` takes, or maps the names
+    of annotators to these. Documents that not all of them have are left out, with a notice.
+
+    α treats every mention that anybody marked as a unit, and the chain (the set of mentions) that
+    an annotator puts it into as its value. `distances` between chains are "passonneau" (2004),
+    "jaccard", "masi" (Passonneau 2006) and "dice", one or several or "all". A mention that an
+    annotator did not mark is a singleton of theirs, or with `unmarked="missing"` no value.
+    The other arguments are those of `score`.
+
+    >>> agreement = agree({"ann": [["Ada", "she", "her"]], "bob": [["Ada", "she"], ["her"]]})
+    >>> round(agreement.pairwise["muc"]["ann", "bob"], 4), round(agreement.alpha["jaccard"], 4)
+    (0.6667, -0.1111)
+    """
+    for name, value, choices in (
+        ("unmarked", unmarked, Unmarked),
+        ("singletons", singletons, Singletons),
+        ("duplicates", duplicates, Duplicates),
+        ("spans", spans, Spans),
+    ):
+        if value not in get_args(choices):
+            raise UsageError(f"{name} is one of {', '.join(get_args(choices))}, not {value!r}")
+    requested(metrics)  # what is misspelt is told before anything is read
+    chosen = chosen_distances(distances)
+    corpora = _read(sources, format, encoding)
+    notices = [notice for corpus in corpora for notice in corpus.notices]
+    corpora, reading, told = on_common_documents(
+        corpora, documents=documents, ignore_tokens=ignore_tokens, spans=spans
+    )
+    notices += told
+    taking_part, codes, told = _taking_part(corpora, duplicates, singletons)
+    notices += told
+    coding = Coding.of(taking_part, codes, unmarked)
+    options = {"metrics": metrics, "singletons": singletons, "duplicates": duplicates}
+    results = _scored(taking_part, ignore_tokens=ignore_tokens, **options)
+    for result in results.values():
+        notices += [notice for notice in result.notices if notice.kind == "skipped-metric"]
+    settings = dict(next(iter(results.values())).settings)  # with whatever the metrics went by
+    for also, setting in (("documents", documents), ("spans", reading), ("unmarked", unmarked)):
+        settings |= {also: setting} if setting is not None else {}
+    for last in ("aggregate", "version"):
+        settings[last] = settings.pop(last)
+    return Agreement(
+        annotators=tuple(corpus.name for corpus in corpora),
+        document_ids=tuple(map(str, corpora[0].documents)),
+        results=results,
+        counts=alpha_counts(coding, chosen),
+        mentions=coding.units,
+        settings=settings,
+        notices=tuple(dict.fromkeys(notices)),
+    )
+
+
+def _scored(corpora: Sequence[Corpus], **options: Any) -> dict[tuple[str, str], Result]:
+    """Everybody against everybody, both ways: not every metric has the same F1 in both."""
+    return {
+        (key.name, response.name): score(key, response, **options)
+        for key, response in permutations(corpora, 2)
+    }
+
+
+def _read(
+    sources: Mapping[str, Input] | Iterable[Input], format: str | None, encoding: str
+) -> list[Corpus]:
+    """A corpus for each annotator, of their name."""
+    if isinstance(sources, str | os.PathLike | Corpus | Document) or not isinstance(
+        sources, Iterable
+    ):
+        raise UsageError("agreement is between annotators: give a list of two or more annotations")
+    named = isinstance(sources, Mapping)
+    given: list[Input] = list(sources.values() if isinstance(sources, Mapping) else sources)
+    if len(given) < 2:
+        raise UsageError(f"agreement needs two or more annotators: there is {len(given)}")
+    defaults = [f"annotator {number}" for number in range(1, len(given) + 1)]
+    names = list(map(str, sources)) if isinstance(sources, Mapping) else defaults
+    jobs = [
+        partial(as_corpus, source, name, format=format, encoding=encoding)
+        for source, name in zip(given, names, strict=True)
+    ]
+    corpora = list(read_ahead(jobs))
+    if not named:
+        names = _told_apart(corpora, defaults)
+    return [corpus.with_details(name=name) for corpus, name in zip(corpora, names, strict=True)]
+
+
+def _told_apart(corpora: Sequence[Corpus], defaults: Sequence[str]) -> list[str]:
+    """File names, else whole paths where file names are the same, else numbers."""
+    long = [corpus.name or default for corpus, default in zip(corpora, defaults, strict=True)]
+    short = [Path(name).name or name for name in long]
+    names = [
+        name if short.count(name) == 1 else path for name, path in zip(short, long, strict=True)
+    ]
+    return [
+        name if names.count(name) == 1 else f"{name} ({number})"
+        for number, name in enumerate(names, 1)
+    ]
+
+
+def _taking_part(
+    corpora: Sequence[Corpus], duplicates: Duplicates, singletons: Singletons
+) -> tuple[list[Corpus], list[IntArray], list[Notice]]:
+    """The mentions that take part, and a code for each that is the same for all annotators."""
+    kept, kept_codes = [], []
+    notices: list[Notice] = []
+    for corpus, codes in zip(corpora, common_codes(corpora), strict=True):
+        corpus, codes, dropped = without_duplicates(corpus, codes, duplicates)
+        notices += dropped
+        if singletons == "drop":
+            corpus, codes, dropped = without_singletons(corpus, codes)
+            notices += dropped
+        kept.append(corpus)
+        kept_codes.append(codes)
+    return kept, kept_codes, notices
+
+
+def _means(pairwise: Mapping[str, Pairs]) -> dict[str, float]:
+    return {metric: float(np.mean(list(pairs.values()))) for metric, pairs in pairwise.items()}
+
+
+def _f1_as_dict(pairs: Pairs) -> dict[str, object]:
+    return {
+        "mean": float(np.mean(list(pairs.values()))),
+        "pairs": [
+            {"key": key, "response": response, "f1": f1} for (key, response), f1 in pairs.items()
+        ],
+    }

@@ -1,0 +1,179 @@
+"""Krippendorff's α over chains, from additive counts per document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+
+from corefeval.analysis.chain_distances import SIMILARITIES
+from corefeval.model import Corpus
+from corefeval.model.arrays import BoolArray, FloatArray, IntArray, dense_ranks
+
+Unmarked = Literal["singleton", "missing"]
+
+
+@dataclass(frozen=True, slots=True)
+class Alpha:
+    """Krippendorff's α = 1 − observed / expected, both mean distances between chains.
+
+    1 is agreement, 0 what chance would give, below 0 is worse than chance. Where nothing
+    disagrees α is 1, also if there is only one chain to choose (nothing is expected to disagree
+    then); without two values to compare it is not a number.
+    """
+
+    alpha: float
+    observed: float
+    expected: float
+
+    def as_dict(self) -> dict[str, float | None]:
+        """The three numbers, for JSON: what is not a number is None."""
+        values = {"alpha": self.alpha, "observed": self.observed, "expected": self.expected}
+        return {name: None if np.isnan(value) else value for name, value in values.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class AlphaCounts:
+    """What α follows from, a number per document each; the counts of documents add up.
+
+    `values` counts the chains that annotators gave to mentions of two or more annotators,
+    `disagreement` sums the distances within mentions, each divided by the number of others that
+    a value is compared with, and `likeness` sums 1 − distance over all ordered pairs of values.
+    Chains of different documents share nothing, so that pairs across documents add no likeness.
+    """
+
+    values: FloatArray
+    disagreement: FloatArray
+    likeness: FloatArray
+
+    @property
+    def total(self) -> Alpha:
+        """α over the mentions of all documents together."""
+        return _alpha(*(float(part.sum()) for part in self._parts))
+
+    def document(self, index: int) -> Alpha:
+        """α of one document alone."""
+        return _alpha(*(float(part[index]) for part in self._parts))
+
+    @property
+    def _parts(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        return self.values, self.disagreement, self.likeness
+
+
+def _alpha(values: float, disagreement: float, likeness: float) -> Alpha:
+    if values < 2:
+        return Alpha(np.nan, np.nan, np.nan)
+    observed = disagreement / values
+    expected = (values * values - likeness) / (values * (values - 1))
+    return Alpha(1 - observed / expected if observed else 1.0, observed, expected)
+
+
+@dataclass(frozen=True, eq=False)
+class Coding:
+    """The chain that each annotator gives to each unit: `chain[annotator, unit]`, −1 for none.
+
+    A unit is a mention that anybody marked. Chains are numbered through all annotators.
+    """
+
+    chain: IntArray
+    unit_document: IntArray
+    n_documents: int
+
+    @cached_property
+    def given(self) -> BoolArray:
+        """Where there is a value."""
+        return self.chain >= 0
+
+    @cached_property
+    def units(self) -> IntArray:
+        """How many units each document has."""
+        return np.bincount(self.unit_document, minlength=self.n_documents)
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """How many mentions each chain has."""
+        return np.bincount(self.chain[self.given])
+
+    @cached_property
+    def weights(self) -> FloatArray:
+        """1 / (values − 1) for each unit, and 0 where there is no second value to compare."""
+        others = self.given.sum(axis=0) - 1.0
+        weights: FloatArray = np.divide(1.0, others, out=np.zeros_like(others), where=others > 0)
+        return weights
+
+    @cached_property
+    def pairable(self) -> IntArray:
+        """How many values each chain is, of those that can be compared with another."""
+        used = self.given & (self.weights > 0)
+        return np.bincount(self.chain[used], minlength=self.sizes.size)
+
+    @staticmethod
+    def of(corpora: Sequence[Corpus], codes: Sequence[IntArray], unmarked: Unmarked) -> Coding:
+        """The coding of corpora that number their documents alike.
+
+        `codes` are equal where mentions are the same, across all corpora, and each is there once
+        in a corpus.
+        """
+        unit, distinct = dense_ranks(np.concatenate(codes))
+        chain = np.full((len(corpora), distinct.size), -1, dtype=np.int64)
+        unit_document = np.zeros(distinct.size, dtype=np.int64)
+        row = n_chains = 0
+        for annotator, corpus in enumerate(corpora):
+            marked = unit[row : row + corpus.n_mentions]
+            chain[annotator, marked] = corpus.mention_entity + n_chains
+            unit_document[marked] = corpus.mention_document
+            row += corpus.n_mentions
+            n_chains += corpus.n_entities
+        if unmarked == "singleton":
+            empty = chain < 0
+            chain[empty] = n_chains + np.arange(int(empty.sum()))
+        return Coding(chain, unit_document, len(corpora[0].documents))
+
+
+def alpha_counts(coding: Coding, distances: Iterable[str]) -> dict[str, AlphaCounts]:
+    """Count what α needs for each distance.
+
+    The chains of one annotator are disjoint, and most chains of two annotators are, too. So only
+    pairs of chains that share a mention are looked at: the cells of the contingency table of two
+    annotators, found by one sort. Everything else is at distance 1.
+    """
+    values = coding.pairable
+    # A chain without mentions is no value: its document does not matter.
+    document = np.zeros(values.size, dtype=np.int64)
+    document[coding.chain[coding.given]] = np.broadcast_to(
+        coding.unit_document, coding.chain.shape
+    )[coding.given]
+
+    def by_document(place: IntArray, numbers: IntArray | FloatArray) -> FloatArray:
+        sums = np.bincount(place, weights=numbers, minlength=coding.n_documents)
+        return sums.astype(np.float64, copy=False)
+
+    names = tuple(distances)
+    n_values = by_document(document, values)
+    disagreement = {name: np.zeros(coding.n_documents) for name in names}
+    likeness = {name: by_document(document, values * values) for name in names}
+    for one, other in combinations(range(len(coding.chain)), 2):
+        first, second, shared, weight = _cells(coding, one, other)
+        for name in names:
+            alike = SIMILARITIES[name](shared, coding.sizes[first], coding.sizes[second])
+            disagreement[name] += by_document(document[first], 2 * weight * (1 - alike))
+            likeness[name] += by_document(
+                document[first], 2.0 * values[first] * values[second] * alike
+            )
+    return {name: AlphaCounts(n_values, disagreement[name], likeness[name]) for name in names}
+
+
+def _cells(coding: Coding, one: int, other: int) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
+    """Chains of two annotators that share mentions, how many, and the weight of these units."""
+    both = np.flatnonzero(coding.given[one] & coding.given[other])
+    width = coding.sizes.size
+    pairs = coding.chain[one, both] * width + coding.chain[other, both]
+    cell, distinct = dense_ranks(pairs)
+    first, second = np.divmod(distinct, max(width, 1))
+    shared = np.bincount(cell, minlength=distinct.size)
+    weight = np.bincount(cell, weights=coding.weights[both], minlength=distinct.size)
+    return first, second, shared, weight.astype(np.float64, copy=False)

@@ -1,0 +1,161 @@
+"""Several annotations of the same documents, side by side."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Sequence
+
+import numpy as np
+
+from corefeval.diagnostics import InputError, Notice, PairingError, excerpt, plural
+from corefeval.evaluation import positioned
+from corefeval.live.spans import Spans
+from corefeval.model import Corpus
+from corefeval.model.arrays import IntArray
+from corefeval.model.corpus import NO_GAPS
+from corefeval.model.identity import mention_codes
+from corefeval.model.text_tokens import has_texts
+from corefeval.pairing import Pairing, pair
+from corefeval.pairing.documents import partners
+
+_SHOWN = 3
+_FIRST = np.array([1, 0, 0])  # the column of gaps that numbers mentions
+
+
+def on_common_documents(
+    corpora: Sequence[Corpus],
+    *,
+    documents: str | None = None,
+    ignore_tokens: bool = False,
+    spans: Spans = "auto",
+) -> tuple[list[Corpus], str | None, list[Notice]]:
+    """The corpora on the documents that all have, numbered alike, their texts checked.
+
+    All are paired with one of them, the first that others can be put on: characters go on tokens,
+    plain spans get positions. Also says how plain spans were read, and what was noticed.
+    """
+    corpora, notices = _with_common_documents(corpora, documents)
+    standard = min(range(len(corpora)), key=lambda index: _standing(corpora[index]))
+    others = [corpus for index, corpus in enumerate(corpora) if index != standard]
+    pairings = _paired(corpora[standard], others, documents, ignore_tokens)
+    keys = [pairing.key for pairing in pairings]
+    shortest = min(keys, key=_n_tokens)
+    if _n_tokens(shortest) < max(map(_n_tokens, keys)):
+        # Some lack the empty nodes of the standard, so all do without them.
+        notices += [notice for pairing in pairings for notice in pairing.notices]
+        pairings = _paired(shortest, others, documents, ignore_tokens)
+    placed = [positioned(pairing, spans) for pairing in pairings]
+    for corpus, (pairing, _) in zip(others, placed, strict=True):
+        notices += [*pairing.notices, *pairing.response.notices[len(corpus.notices) :]]
+    readings = [reading for _, reading in placed if reading is not None]
+    aligned = [pairing.response for pairing, _ in placed]
+    aligned.insert(standard, placed[0][0].key)
+    return aligned, "+".join(dict.fromkeys(readings)) or None, notices
+
+
+def common_codes(corpora: Sequence[Corpus]) -> list[IntArray]:
+    """One number for each mention, the same where mentions of any of the corpora are the same.
+
+    The corpora number their documents alike.
+    """
+    first, *rest = corpora
+    for corpus in rest:
+        if (corpus.labels is None) != (first.labels is None):
+            raise InputError(
+                "some annotators have token positions, others have plain Python mentions",
+                file=corpus.name or None,
+                expected="positions for all, or plain Python for all",
+                fix="make every plain mention a tuple (start, end) of token positions, "
+                "or use corefeval.corpus_from_arrays",
+            )
+    codes, others = mention_codes(first, _together(rest))
+    ends = np.cumsum([corpus.n_mentions for corpus in rest])
+    return [codes, *np.split(others, ends[:-1])]
+
+
+def _standing(corpus: Corpus) -> int:
+    """How badly a corpus does as the one that the others are put on."""
+    if corpus.labels is not None:
+        return 3
+    if corpus.tokens is None:
+        return 2
+    return 1 if has_texts(corpus.tokens) else 0
+
+
+def _n_tokens(corpus: Corpus) -> int:
+    return int(corpus.tokens.counts.sum()) if corpus.tokens is not None else 0
+
+
+def _paired(
+    standard: Corpus, others: Sequence[Corpus], documents: str | None, ignore_tokens: bool
+) -> list[Pairing]:
+    return [
+        pair(standard, other, documents=documents, ignore_tokens=ignore_tokens) for other in others
+    ]
+
+
+def _with_common_documents(
+    corpora: Sequence[Corpus], pattern: str | None
+) -> tuple[list[Corpus], list[Notice]]:
+    """Leave out documents that not all have, and call the others what the first one calls them."""
+    first, *rest = corpora
+    if all(corpus.documents == first.documents for corpus in rest):
+        return list(corpora), []
+    found = [partners(first.documents, corpus.documents) for corpus in rest]
+    common = [i for i in range(len(first.documents)) if all(i in partner for partner in found)]
+    if not common:
+        raise _nothing_common(corpora)
+    rows = [common, *([partner[index] for index in common] for partner in found)]
+    lacking = [_left_out(c, set(row)) for c, row in zip(corpora, rows, strict=True)]
+    names = dict.fromkeys(name for names in lacking for name in names)
+    if pattern is not None:
+        names = {name: None for name in names if fnmatch.fnmatchcase(name, pattern)}
+    notices = []
+    if names:
+        shown = ", ".join(map(excerpt, list(names)[:_SHOWN])) + ", …" * (len(names) > _SHOWN)
+        message = f"{plural(len(names), 'document')} that not all annotators have, left out: "
+        notices.append(Notice("missing-documents", message + shown, len(names), tuple(names)))
+    identifiers = [first.documents[index] for index in common]
+    chosen = [
+        corpus.select_documents(np.array(row, dtype=np.int64), identifiers)
+        for corpus, row in zip(corpora, rows, strict=True)
+    ]
+    return chosen, notices
+
+
+def _left_out(corpus: Corpus, kept: set[int]) -> list[str]:
+    return [str(name) for index, name in enumerate(corpus.documents) if index not in kept]
+
+
+def _nothing_common(corpora: Sequence[Corpus]) -> PairingError:
+    examples = [
+        f"{corpus.name or 'an annotator'} has "
+        + (excerpt(str(corpus.documents[0])) if corpus.documents else "no documents")
+        for corpus in corpora[:_SHOWN]
+    ]
+    return PairingError(
+        "there is no document that all annotators have",
+        found="; ".join(examples),
+        fix="documents pair by id and part: all annotators must call them the same",
+    )
+
+
+def _together(corpora: Sequence[Corpus]) -> Corpus:
+    """The mentions of all corpora in one, on the same documents, annotator after annotator."""
+    starts = [corpus.mention_start for corpus in corpora if corpus.mention_start is not None]
+    ends = [corpus.mention_end for corpus in corpora if corpus.mention_end is not None]
+    entities = np.cumsum([0, *(corpus.n_entities for corpus in corpora)])
+    mentions = np.cumsum([0, *(corpus.n_mentions for corpus in corpora)])
+    gaps = [c.gaps + m * _FIRST for c, m in zip(corpora, mentions, strict=False) if c.gaps.size]
+    labelled = all(corpus.labels is not None for corpus in corpora)
+    return Corpus(
+        documents=corpora[0].documents,
+        entity_document=np.concatenate([corpus.entity_document for corpus in corpora]),
+        mention_entity=np.concatenate(
+            [c.mention_entity + e for c, e in zip(corpora, entities, strict=False)]
+        ),
+        mention_start=np.concatenate(starts) if len(starts) == len(corpora) else None,
+        mention_end=np.concatenate(ends) if len(ends) == len(corpora) else None,
+        gaps=np.concatenate(gaps) if gaps else NO_GAPS,
+        labels=[label for c in corpora for label in c.labels or ()] if labelled else None,
+    )

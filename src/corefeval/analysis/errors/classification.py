@@ -1,0 +1,207 @@
+"""Which errors there are: every mention of either side, and what is wrong with it.
+
+Everything follows from *items*: the response's mentions, and behind them the key's mentions that no
+response mention stands for. An item that stands for a key mention (it is the same, or has the wrong
+span) means that mention's entity; the items of a response entity that mean one key entity are a
+*part*. An entity with several parts is conflated (of the response) or divided (of the key).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from corefeval.alignment import Alignment
+from corefeval.analysis.errors.kinds import KINDS, Kind
+from corefeval.analysis.errors.spans import WrongSpans, wrong_spans
+from corefeval.diagnostics import UsageError
+from corefeval.features import Features
+from corefeval.model import Corpus
+from corefeval.model.arrays import BoolArray, IntArray, looked_up
+from corefeval.model.identity import mention_codes
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """The parts that a partition has: response entity, key entity, size, and the part of each item.
+
+    `main_of_response` and `main_of_key` are each entity's largest part, the first in the text among
+    equals; −1 where it has none.
+    """
+
+    response: IntArray
+    key: IntArray
+    count: IntArray
+    of_item: IntArray
+    main_of_response: IntArray
+    main_of_key: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Items:
+    """What takes part in fixing: see the head of this module.
+
+    `owner` is the response entity of each item (−1 for missing mentions), `key_row` the key mention
+    that it stands for and `meaning` that mention's entity (−1 for extra mentions), `wrong` whether
+    its span is wrong. `place` orders items as the text does, `right_place` as it will when spans
+    are right. The first `n_response` items are the response's mentions in their order.
+    """
+
+    n_response: int
+    owner: IntArray
+    key_row: IntArray
+    meaning: IntArray
+    document: IntArray
+    wrong: BoolArray
+    place: IntArray
+    right_place: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Classification:
+    """The errors of a response, as arrays.
+
+    `items` are what is wrong or right; `of_kind(kind)` says which of them are such an error. An
+    item may have several: a mention with a wrong span can be in a conflated entity too.
+    """
+
+    alignment: Alignment
+    key: Corpus
+    response: Corpus
+    items: Items
+
+    @cached_property
+    def parts(self) -> Parts:
+        """The parts of the response as it is."""
+        sizes = self.alignment.response.sizes.size, self.alignment.key.sizes.size
+        return parts_of(self.items, self.items.owner, *sizes)
+
+    def of_kind(self, kind: Kind) -> BoolArray:
+        """Which items are an error of a kind; of conflated and divided entities all smaller parts.
+
+        Counts are of mentions here: a missing entity of three mentions has three items.
+        """
+        items, parts = self.items, self.parts
+        if kind == "span":
+            return items.wrong
+        if kind in ("conflated", "divided"):
+            main = parts.main_of_response if kind == "conflated" else parts.main_of_key
+            owner = items.owner if kind == "conflated" else items.meaning
+            in_part = parts.of_item >= 0
+            return in_part & (parts.of_item != looked_up(main, np.where(in_part, owner, -1)))
+        extra, missing = items.meaning < 0, items.owner < 0
+        if kind in ("extra mention", "extra entity"):
+            known = looked_up(parts.main_of_response, items.owner) >= 0
+            return extra & (known == (kind == "extra mention"))
+        known = looked_up(parts.main_of_key, items.meaning) >= 0
+        return missing & (known == (kind == "missing mention"))
+
+    @cached_property
+    def counts(self) -> dict[Kind, IntArray]:
+        """How many errors of each kind there are in each document.
+
+        A conflated entity counts once for each part that must leave it, a divided one for each part
+        that must join the largest.
+        """
+        return {kind: self._counted(kind) for kind in KINDS}
+
+    def _counted(self, kind: Kind) -> IntArray:
+        rows = np.flatnonzero(self.of_kind(kind))
+        document = self.items.document[rows]
+        if kind in ("conflated", "divided"):
+            _, first = np.unique(self.parts.of_item[rows], return_index=True)
+            document = document[first]
+        elif kind in ("extra entity", "missing entity"):
+            entity = self.items.owner if kind == "extra entity" else self.items.meaning
+            _, first = np.unique(entity[rows], return_index=True)
+            document = document[first]
+        return np.bincount(document, minlength=self.alignment.n_documents)
+
+
+def classified(alignment: Alignment, *, policy: WrongSpans = "auto") -> Classification:
+    """The errors of the response of an alignment."""
+    key, response = alignment.key.feature, alignment.response.feature
+    if not isinstance(key, Features) or not isinstance(response, Features):
+        raise UsageError("errors are classified on an alignment of corpora, not of bare entities")
+    partner = alignment.partner
+    key_row = alignment.swapped.partner.copy()
+    extra, missing = np.flatnonzero(key_row < 0), np.flatnonzero(partner < 0)
+    wrong_rows, right_rows = wrong_spans(response, extra, key, missing, policy)
+    key_row[wrong_rows] = right_rows
+    missing = np.setdiff1d(missing, right_rows, assume_unique=True)
+    wrong = np.zeros(key_row.size + missing.size, dtype=np.bool_)
+    wrong[wrong_rows] = True
+    key_places, response_places = _places(alignment, key.corpus, response.corpus)
+    place = np.concatenate((response_places, key_places[missing]))
+    right_place = place.copy()
+    right_place[wrong_rows] = key_places[right_rows]
+    owner = np.concatenate((response.corpus.mention_entity, np.full(missing.size, -1)))
+    stands_for = np.concatenate((key_row, missing))
+    items = Items(
+        n_response=key_row.size,
+        owner=owner,
+        key_row=stands_for,
+        meaning=looked_up(key.corpus.mention_entity, stands_for),
+        document=np.concatenate(
+            (response.corpus.mention_document, key.corpus.mention_document[missing])
+        ),
+        wrong=wrong,
+        place=place,
+        right_place=right_place,
+    )
+    return Classification(alignment, key.corpus, response.corpus, items)
+
+
+def parts_of(items: Items, owner: IntArray, n_response: int, n_key: int) -> Parts:
+    """The parts of a partition of the items."""
+    rows = np.flatnonzero((owner >= 0) & (items.meaning >= 0))
+    rows = rows[np.argsort(items.place[rows], kind="stable")]
+    width = max(n_key, 1)
+    codes, first, part, count = np.unique(
+        owner[rows] * width + items.meaning[rows],
+        return_index=True,
+        return_inverse=True,
+        return_counts=True,
+    )
+    response, key = np.divmod(codes, width)
+    of_item = np.full(owner.size, -1, dtype=np.int64)
+    of_item[rows] = part.reshape(-1)
+    mains = []
+    for entity, number in ((response, n_response), (key, n_key)):
+        best_last = np.lexsort((-first, count))
+        main = np.full(number, -1, dtype=np.int64)
+        main[entity[best_last]] = best_last  # of several values the last one stays
+        mains.append(main)
+    return Parts(response, key, count, of_item, *mains)
+
+
+def _places(alignment: Alignment, key: Corpus, response: Corpus) -> tuple[IntArray, IntArray]:
+    """Numbers that order the mentions of both sides together.
+
+    Labels have no order of their own: the key's counts, and an extra mention follows the mention
+    that it follows in its response entity.
+    """
+    if key.labels is None:
+        return mention_codes(key, response)
+    side, key_of = alignment.response, alignment.swapped.partner
+    chain = side.chain
+    known = key_of[chain] >= 0
+    latest = np.maximum.accumulate(np.where(known, np.arange(chain.size), -1))
+    entity = side.mention_entity[chain]
+    same = (latest >= 0) & (entity[latest] == entity)
+    after = np.full(chain.size, -1, dtype=np.int64)
+    after[chain] = np.where(same, key_of[chain[latest]], -1)
+    within = np.empty(chain.size, dtype=np.int64)
+    within[chain] = np.where(known, 0, 1 + np.arange(chain.size))
+    n_key = key.n_mentions
+    order = np.lexsort(
+        (
+            np.concatenate((np.zeros(n_key, dtype=np.int64), within)),
+            np.concatenate((np.arange(n_key), after)),
+        )
+    )
+    rank = np.empty(order.size, dtype=np.int64)
+    rank[order] = np.arange(order.size)
+    return rank[:n_key], np.where(key_of >= 0, rank[key_of], rank[n_key:])

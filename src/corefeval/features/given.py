@@ -1,0 +1,104 @@
+"""Features that the caller states: mappings from mentions to values, or functions of mentions."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import Any
+
+from corefeval.diagnostics import InputError, UsageError, excerpt, plural
+from corefeval.features.errors import MissingFeatureError
+from corefeval.features.kinds import KINDS
+from corefeval.features.ordering import by_frequency
+from corefeval.model import Corpus, DocumentId
+from corefeval.model.categories import Categories
+
+YES_NO = ("yes", "no")
+_CHOICES: dict[str, tuple[str, ...]] = {"kind": KINDS, "noun": YES_NO}
+_SHOWN = 5
+_MISSING = object()
+
+
+def given_feature(corpus: Corpus, name: str, source: object) -> Categories:
+    """What somebody states of each mention; kind and noun must be stated of all.
+
+    A mapping has mentions as keys (labels, or spans of start and end, exclusive), or documents
+    whose values are such mappings; a function is called with a `Mention` each.
+    """
+    if callable(source):
+        values = [source(mention) for document in corpus for mention in document.mentions]
+    elif isinstance(source, Mapping):
+        values = list(_looked_up(corpus, source))
+    else:
+        raise UsageError(
+            f"{name} is given as a mapping from mentions to values or a function of a mention, "
+            f"not {source!r:.60}"
+        )
+    choices = _CHOICES.get(name)
+    texts = [_text(name, value) for value in values]
+    if choices is None:
+        return by_frequency(Categories.of(texts))
+    missing = [row for row, text in enumerate(texts) if text is None]
+    if missing:
+        raise _incomplete(corpus, name, missing)
+    wrong = next((text for text in texts if text not in choices), None)
+    if wrong is not None:
+        raise InputError(
+            f"a {name} that there is not",
+            found=excerpt(wrong),
+            expected=f"one of {', '.join(choices)}",
+            fix=f"rename the values that are given for {name}",
+        )
+    return Categories.of(texts).recoded(choices)
+
+
+def _text(name: str, value: object) -> str | None:
+    if value is None or value is _MISSING:
+        return None
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return value if isinstance(value, str) else f"{value}"
+
+
+def _looked_up(corpus: Corpus, source: Mapping[Any, Any]) -> Iterator[object]:
+    tables = _by_document(corpus, source)
+    for row, document in enumerate(corpus.mention_document.tolist()):
+        yield tables[document].get(_mention(corpus, row), _MISSING)
+
+
+def _mention(corpus: Corpus, row: int) -> Hashable:
+    if corpus.labels is not None:
+        return corpus.labels[row]
+    if corpus.mention_start is None or corpus.mention_end is None:
+        return None
+    return int(corpus.mention_start[row]), int(corpus.mention_end[row])
+
+
+def _by_document(corpus: Corpus, source: Mapping[Any, Any]) -> Sequence[Mapping[Any, Any]]:
+    """The mapping that counts for each document."""
+    known: dict[object, int] = {}
+    for index, document in enumerate(corpus.documents):
+        for key in (document.name, str(document), document):
+            known[key] = index
+    divided = all(_is_document(known, key) and isinstance(v, Mapping) for key, v in source.items())
+    if not divided:
+        return [source] * len(corpus.documents)
+    tables: list[Mapping[Any, Any]] = [{}] * len(corpus.documents)
+    for key, table in source.items():
+        tables[known[key]] = table
+    return tables
+
+
+def _is_document(known: Mapping[object, int], key: object) -> bool:
+    return isinstance(key, str | DocumentId) and key in known
+
+
+def _incomplete(corpus: Corpus, name: str, missing: Sequence[int]) -> MissingFeatureError:
+    shown = [repr(_mention(corpus, row)) for row in missing[:_SHOWN]]
+    more = ", …" if len(missing) > _SHOWN else ""
+    where = corpus.name or "the corpus"
+    return MissingFeatureError(
+        name,
+        f"is not given for {plural(len(missing), 'mention')} of {where}: {', '.join(shown)}{more}",
+        fix=f"give the {name} of every mention, those of the response too; "
+        f"it is one of {', '.join(_CHOICES[name])}",
+    )

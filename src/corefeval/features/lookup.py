@@ -1,0 +1,245 @@
+"""The features of a corpus, worked out when somebody asks for them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from corefeval.diagnostics import UsageError
+from corefeval.features.analysis import Analysis
+from corefeval.features.bins import SINGLE, SIZES, binned, parse_bins
+from corefeval.features.chains import antecedents, chain_positions, nested
+from corefeval.features.classes import class_of_entities, voted_classes
+from corefeval.features.declarations import FEATURES
+from corefeval.features.documents import document_values, genres
+from corefeval.features.given import YES_NO, given_feature
+from corefeval.features.ordering import by_frequency, chosen
+from corefeval.features.properties import stated_property
+from corefeval.features.requests import FeatureRequest
+from corefeval.features.tagsets import tagset_of
+from corefeval.features.words import mention_texts
+from corefeval.model import Corpus
+from corefeval.model.arrays import BoolArray, IntArray
+from corefeval.model.categories import Categories
+
+NOUN, PRONOUN = "NOUN", "PRONOUN"
+
+
+class Features:
+    """What is known of the mentions of one corpus, worked out when asked for, and kept.
+
+    `texts` are the corpora whose token columns count, in order of preference, with the same
+    documents in the same places (for a score: key and response); by default the corpus itself.
+    `given` is what the caller states. `tagset` is what tags mean: a name, a `TagSet`, a mapping of
+    lists or a JSON file of them; without it the tag set is recognised from the tags.
+
+    >>> from corefeval.model import corpus_from_entities
+    >>> corpus = corpus_from_entities([["Ada", "she"], ["it"]])
+    >>> kinds = {"Ada": "name", "she": "pronoun", "it": "pronoun"}
+    >>> features = Features(corpus, given={"kind": kinds})
+    >>> features("noun").values(), features("size").values()
+    (['yes', 'no', 'no'], ['2–10', '2–10', '1'])
+    """
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        *,
+        texts: Sequence[Corpus] = (),
+        given: Mapping[str, object] | None = None,
+        tagset: object = None,
+    ) -> None:
+        self.corpus = corpus
+        self.texts = tuple(texts) or (corpus,)
+        self.given = {_key(name): source for name, source in (given or {}).items()}
+        self._tagset = None if tagset is None else tagset_of(tagset)
+        self._known: dict[str, Categories] = {}
+
+    def __call__(self, feature: str) -> Categories:
+        """A value for each mention of the corpus: `kind`, `size(1, 2-5, 6+)`, `column(lemma)`."""
+        request = FeatureRequest.parse(feature)
+        text = str(request)
+        if text not in self._known:
+            self._known[text] = self._worked_out(request)
+        return self._known[text]
+
+    @property
+    def tagset_name(self) -> str | None:
+        """The name of the tag set by which features were worked out; None if none was."""
+        used = self.__dict__.get("analysis")
+        return used.tagset_name if isinstance(used, Analysis) else None
+
+    @property
+    def head_positions(self) -> IntArray:
+        """The position of each mention's head token in its document; −1 where it is not known."""
+        return self.analysis.head_positions()
+
+    @cached_property
+    def analysis(self) -> Analysis:
+        """What is derived from token columns."""
+        return Analysis(self.corpus, self.texts, self._tagset)
+
+    def _worked_out(self, request: FeatureRequest) -> Categories:
+        if request.name in self.given:
+            return given_feature(self.corpus, request.name, self.given[request.name])
+        make = _MADE.get(request.name)
+        if make is not None:
+            return make(self, request)
+        return self._unknown(request)
+
+    def _unknown(self, request: FeatureRequest) -> Categories:
+        """A property that the source states, or a token column."""
+        stated = stated_property(self.corpus, self.texts, request.name)
+        if stated is not None:
+            return by_frequency(stated)
+        if self.corpus.mention_start is not None:
+            column = self.analysis.column(request.name, at="head")
+            if column is not None:
+                return by_frequency(column)
+        there = [
+            *FEATURES,
+            *self.given,
+            *(name for corpus in self.texts for name in corpus.features),
+            *(name for corpus in self.texts if corpus.tokens for name in corpus.tokens.columns),
+        ]
+        close = difflib.get_close_matches(request.name, there, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(FEATURES)}"
+        raise UsageError(
+            f"there is no feature {request.name!r}, and no property or token column of that name: "
+            f"{hint}"
+        )
+
+    def _is_noun(self) -> BoolArray:
+        return self("noun").where("yes".__eq__)
+
+    def _kind(self, request: FeatureRequest) -> Categories:
+        return self.analysis.kinds()
+
+    def _noun(self, request: FeatureRequest) -> Categories:
+        if "kind" in self.given:
+            is_noun = ~self("kind").where("pronoun".__eq__)
+        else:
+            is_noun = self.analysis.is_noun()
+        return _yes_no(is_noun)
+
+    def _tag(self, request: FeatureRequest) -> Categories:
+        is_noun = self._is_noun()
+        stated = {"kind", "noun"} & self.given.keys()
+        noun = Categories(np.zeros(is_noun.size, dtype=np.int64), (NOUN,))
+        tags = None
+        if self.corpus.mention_start is not None:
+            tags = self.analysis.single_tags(required=not stated)
+        if tags is None:
+            tags = Categories(noun.codes, (PRONOUN,))
+        return by_frequency(chosen(tags, noun, is_noun))
+
+    def _head_tag(self, request: FeatureRequest) -> Categories:
+        return by_frequency(self.analysis.head_tags("head_tag"))
+
+    def _class(self, request: FeatureRequest) -> Categories:
+        column = request.setting("column")
+        if column is None:
+            stated = stated_property(self.corpus, self.texts, "etype")
+            if stated is not None:
+                return by_frequency(stated)
+        return by_frequency(self.analysis.classes(column))
+
+    def _entity_class(self, request: FeatureRequest) -> Categories:
+        column = request.setting("column")
+        classes = self("class" if column is None else f"class(column={column})")
+        entity, number = self.corpus.mention_entity, self.corpus.n_entities
+        if "vote" in request.arguments:
+            return by_frequency(voted_classes(entity, number, classes))
+        return by_frequency(class_of_entities(entity, number, classes, self._is_noun))
+
+    def _head(self, request: FeatureRequest) -> Categories:
+        return by_frequency(self.analysis.head_words().renamed(str.lower))
+
+    def _words(self, request: FeatureRequest) -> Categories:
+        if self.corpus.labels is not None:
+            return by_frequency(Categories.of([str(label).lower() for label in self.corpus.labels]))
+        return by_frequency(mention_texts(self.analysis.texts))
+
+    def _length(self, request: FeatureRequest) -> Categories:
+        return _in_bins(request, self.analysis.spans_for("length").length)
+
+    def _chain_position(self, request: FeatureRequest) -> Categories:
+        return _in_bins(request, chain_positions(self.corpus.mention_entity))
+
+    def _distance(self, request: FeatureRequest) -> Categories:
+        self.analysis.spans_for("distance")
+        before = antecedents(self.corpus.mention_entity)
+        place = np.arange(before.size)
+        if "sentences" in request.arguments:
+            place = self.analysis.sentence_of_mentions("distance")
+        return _in_bins(request, place - place[before] if before.size else before, before >= 0)
+
+    def _nested(self, request: FeatureRequest) -> Categories:
+        return _yes_no(nested(self.analysis.spans_for("nested")))
+
+    def _size(self, request: FeatureRequest) -> Categories:
+        sizes = self.corpus.entity_sizes[self.corpus.mention_entity]
+        return binned(sizes, parse_bins("size", request.bins) or SIZES)
+
+    def _speaker(self, request: FeatureRequest) -> Categories:
+        return by_frequency(self.analysis.speakers())
+
+    def _sentence_type(self, request: FeatureRequest) -> Categories:
+        return by_frequency(self.analysis.sentence_types(request.setting("column")))
+
+    def _genre(self, request: FeatureRequest) -> Categories:
+        return self._of_documents(genres(self.texts))
+
+    def _metadata(self, request: FeatureRequest) -> Categories:
+        return self._of_documents(document_values(self.texts, request.arguments[0]))
+
+    def _of_documents(self, values: Sequence[str | None]) -> Categories:
+        return by_frequency(Categories.of(values).take(self.corpus.mention_document))
+
+    def _column(self, request: FeatureRequest) -> Categories:
+        (name,) = request.arguments
+        found = self.analysis.column(name, at="head")
+        if found is None:
+            raise self.analysis.texts.missing(
+                str(request), "a token column", [name], "name a column that is there"
+            )
+        return by_frequency(found)
+
+
+def _key(name: str) -> str:
+    return name.strip().lower() if name.strip().lower() in FEATURES else name.strip()
+
+
+def _yes_no(values: BoolArray) -> Categories:
+    return Categories(np.where(values, 0, 1).astype(np.int64), YES_NO)
+
+
+def _in_bins(
+    request: FeatureRequest, values: IntArray, known: BoolArray | None = None
+) -> Categories:
+    return binned(values, parse_bins(request.name, request.bins) or SINGLE, known)
+
+
+_MADE: dict[str, Callable[[Features, FeatureRequest], Categories]] = {
+    "kind": Features._kind,
+    "noun": Features._noun,
+    "tag": Features._tag,
+    "head_tag": Features._head_tag,
+    "class": Features._class,
+    "entity_class": Features._entity_class,
+    "head": Features._head,
+    "words": Features._words,
+    "length": Features._length,
+    "chain_position": Features._chain_position,
+    "distance": Features._distance,
+    "nested": Features._nested,
+    "size": Features._size,
+    "speaker": Features._speaker,
+    "sentence_type": Features._sentence_type,
+    "genre": Features._genre,
+    "metadata": Features._metadata,
+    "column": Features._column,
+}

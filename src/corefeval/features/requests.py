@@ -1,0 +1,104 @@
+"""A feature that somebody asks for, as text: `kind`, `size(1, 2+)`, `class(column=10)`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from corefeval.diagnostics import UsageError
+from corefeval.features.declarations import FEATURES, FeatureDeclaration
+
+_CALL = re.compile(r"\s*([^\s()=,][^()=,]*?)\s*(?:\((.*)\))?\s*", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureRequest:
+    """A feature and its arguments; its text parses back to it.
+
+    >>> str(FeatureRequest.parse(" Distance( sentences,0,1+ ) "))
+    'distance(sentences, 0, 1+)'
+    >>> FeatureRequest.parse("class(column=10)").setting("column")
+    '10'
+    """
+
+    name: str
+    arguments: tuple[str, ...] = ()
+    settings: tuple[tuple[str, str], ...] = ()
+
+    @staticmethod
+    def parse(text: str) -> FeatureRequest:
+        """From text; names of declared features and of settings are in lower case then."""
+        match = _CALL.fullmatch(text)
+        if match is None or (match[2] or "").count("(") != (match[2] or "").count(")"):
+            raise UsageError(f"{text!r} is no feature: write name or name(argument, setting=value)")
+        name = match[1].lower() if match[1].lower() in FEATURES else match[1]
+        arguments, settings = [], {}
+        for part in split_arguments(match[2] or ""):
+            key, equals, value = part.partition("=")
+            if equals and re.fullmatch(r"\s*\w+\s*", key):
+                settings[key.strip().lower()] = value.strip()
+            else:
+                arguments.append(part)
+        request = FeatureRequest(name, tuple(arguments), tuple(settings.items()))
+        return request.checked()
+
+    @property
+    def declaration(self) -> FeatureDeclaration | None:
+        """What is declared of the feature; None for given ones, properties and columns."""
+        return FEATURES.get(self.name)
+
+    def checked(self) -> FeatureRequest:
+        """The request, with words in lower case; an error where it asks for what is not there."""
+        declared = self.declaration or FeatureDeclaration(self.name, "")
+        for key, _ in self.settings:
+            if key not in declared.settings:
+                has = ", ".join(declared.settings) or "none"
+                raise UsageError(f"{self.name} has no setting {key!r} (it has {has})")
+        arguments = []
+        for argument in self.arguments:
+            if argument.lower() in declared.words:
+                arguments.append(argument.lower())
+            elif declared.takes_name or (declared.takes_bins and is_bin(argument)):
+                arguments.append(argument)
+            else:
+                takes = [*declared.words, *(["bins such as 1, 2-5, 6+"] * declared.takes_bins)]
+                what = f"it takes {' or '.join(takes)}" if takes else "it takes none"
+                raise UsageError(f"{self.name} takes no argument {argument!r}: {what}")
+        if declared.takes_name and len(arguments) != 1:
+            raise UsageError(f"{self.name} takes one name: {self.name}(NAME)")
+        return FeatureRequest(self.name, tuple(arguments), self.settings)
+
+    def setting(self, name: str) -> str | None:
+        """The value of a setting."""
+        return dict(self.settings).get(name)
+
+    @property
+    def bins(self) -> tuple[str, ...]:
+        """The arguments that are bins."""
+        return tuple(argument for argument in self.arguments if is_bin(argument))
+
+    def __str__(self) -> str:
+        parts = (*self.arguments, *(f"{key}={value}" for key, value in self.settings))
+        return f"{self.name}({', '.join(parts)})" if parts else self.name
+
+
+def is_bin(text: str) -> bool:
+    """Whether a text is a bin of numbers: `3`, `2-10`, `11+`."""
+    return re.fullmatch(r"\d{1,18}(\s*[-–]\s*\d{1,18}|\+)?", text) is not None
+
+
+def split_arguments(text: str) -> Iterator[str]:
+    """Split at commas that are in no parentheses.
+
+    >>> list(split_arguments("a, f(b, c), d"))
+    ['a', 'f(b, c)', 'd']
+    """
+    depth = begin = 0
+    for place, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if character == "," and depth == 0:
+            yield text[begin:place].strip()
+            begin = place + 1
+    if text[begin:].strip():
+        yield text[begin:].strip()

@@ -1,0 +1,130 @@
+"""Where the mentions of a corpus are, in one numbering of the tokens of all documents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from corefeval.features.errors import MissingFeatureError
+from corefeval.model import Corpus
+from corefeval.model.arrays import BoolArray, IntArray, ragged_arange
+
+
+@dataclass(frozen=True, eq=False)
+class Spans:
+    """The mentions' tokens, numbered through all documents; documents begin at `offsets`.
+
+    `start` and `end` (exclusive) are those of the mentions; `gaps` has rows of mention, start, end.
+    """
+
+    offsets: IntArray
+    document: IntArray
+    start: IntArray
+    end: IntArray
+    gaps: IntArray
+
+    @staticmethod
+    def of(corpus: Corpus, counts: Sequence[IntArray], feature: str) -> Spans:
+        """Of a corpus whose documents have as many tokens as the longest of the texts says."""
+        if corpus.mention_start is None or corpus.mention_end is None:
+            raise MissingFeatureError(
+                feature,
+                "needs token positions, and plain Python mentions have none",
+                fix=f"state the {feature} of each mention, or score files or spans of tokens",
+            )
+        ends = np.zeros(len(corpus.documents), dtype=np.int64)
+        if corpus.n_mentions:
+            np.maximum.at(ends, corpus.mention_document, corpus.mention_end)
+        for count in counts:
+            ends = np.maximum(ends, count)
+        offsets = np.concatenate(([0], np.cumsum(ends)))
+        shift = offsets[corpus.mention_document]
+        gaps = corpus.gaps
+        if gaps.size:
+            gaps = gaps + np.outer(shift[gaps[:, 0]], [0, 1, 1])
+        return Spans(
+            offsets,
+            corpus.mention_document,
+            corpus.mention_start + shift,
+            corpus.mention_end + shift,
+            gaps,
+        )
+
+    @property
+    def n_tokens(self) -> int:
+        """How many tokens there are in all documents together."""
+        return int(self.offsets[-1])
+
+    @cached_property
+    def length(self) -> IntArray:
+        """The number of tokens of each mention, gaps left out."""
+        length = self.end - self.start
+        if self.gaps.size:
+            np.subtract.at(length, self.gaps[:, 0], self.gaps[:, 2] - self.gaps[:, 1])
+        return length
+
+    @cached_property
+    def many(self) -> IntArray:
+        """The mentions of more than one token."""
+        return np.flatnonzero(self.length > 1)
+
+    @cached_property
+    def inside(self) -> IntArray:
+        """The tokens that are in a mention, in ascending order."""
+        return self.covered(np.arange(self.start.size))
+
+    @cached_property
+    def inside_many(self) -> IntArray:
+        """The tokens that are in a mention of more than one token, in ascending order."""
+        return self.covered(self.many)
+
+    def covered(self, rows: IntArray) -> IntArray:
+        """The tokens from the start to the end of some mentions, each once, in ascending order."""
+        change = np.zeros(self.n_tokens + 1, dtype=np.int32)
+        np.add.at(change, self.start[rows], 1)
+        np.subtract.at(change, self.end[rows], 1)
+        return np.flatnonzero(np.cumsum(change[:-1]))
+
+    def tokens(self, rows: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+        """The tokens of some mentions one after the other, gaps left out.
+
+        Returns the tokens, the place in `rows` that each belongs to, and where each one begins.
+        """
+        length = self.end[rows] - self.start[rows]
+        tokens = ragged_arange(self.start[rows], length)
+        place = np.repeat(np.arange(rows.size), length)
+        if self.gaps.size:
+            keep = self._without_gaps(rows, length, tokens.size)
+            tokens, place = tokens[keep], place[keep]
+        return tokens, place, np.searchsorted(place, np.arange(rows.size))
+
+    def _without_gaps(self, rows: IntArray, length: IntArray, size: int) -> BoolArray:
+        keep = np.ones(size, dtype=np.bool_)
+        place = np.full(self.start.size, -1, dtype=np.int64)
+        place[rows] = np.arange(rows.size)
+        gaps = self.gaps[place[self.gaps[:, 0]] >= 0]
+        begin = (np.cumsum(length) - length)[place[gaps[:, 0]]]
+        first = begin + gaps[:, 1] - self.start[gaps[:, 0]]
+        keep[ragged_arange(first, gaps[:, 2] - gaps[:, 1])] = False
+        return keep
+
+
+def find_spans(start: IntArray, end: IntArray, wanted: tuple[IntArray, IntArray]) -> IntArray:
+    """The first of some spans that equals each of the wanted ones; −1 for none.
+
+    >>> starts, ends = np.array([4, 0, 4]), np.array([6, 2, 5])
+    >>> find_spans(starts, ends, (np.array([4, 0]), np.array([5, 1]))).tolist()
+    [2, -1]
+    """
+    if not start.size or not wanted[0].size:
+        return np.full(wanted[0].size, -1, dtype=np.int64)
+    width = 1 + max(int((end - start).max()), int((wanted[1] - wanted[0]).max()))
+    known = start * width + (end - start)
+    asked = wanted[0] * width + (wanted[1] - wanted[0])
+    order = np.argsort(known, kind="stable")
+    place = np.minimum(np.searchsorted(known, asked, sorter=order), known.size - 1)
+    row = order[place]
+    return np.where(known[row] == asked, row, -1)

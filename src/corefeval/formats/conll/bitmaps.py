@@ -1,0 +1,123 @@
+"""One bit for each byte of a file, in which the n-th blank or tab of a line is quickly found.
+
+A bitmap takes an eighth of the file's room. The bits that follow a position are one integer; in
+it, the n-th set bit is n bit operations away, for thousands of lines at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corefeval.formats.conll.windows import lowest, place, windows
+from corefeval.model.arrays import BoolArray, ByteArray, IntArray
+
+Words = NDArray[np.uint64]
+
+REACH = 56  # how many bits a window shows at least, wherever in a byte it begins
+
+_CHUNK = 1 << 18
+_PAD = 8
+_ONE = np.uint64(1)
+_SHOWN = np.uint64((1 << REACH) - 1)
+_PATIENCE = 8
+
+
+class Bitmap:
+    """Which bytes of a file are marked, worked out when first looked at.
+
+    What is before the first byte and behind the last one is marked, too.
+    """
+
+    def __init__(self, data: ByteArray, marks: Callable[[ByteArray], BoolArray]) -> None:
+        self._data = data
+        self._marks = marks
+
+    @cached_property
+    def _packed(self) -> ByteArray:
+        data = self._data
+        packed = np.full(_PAD + (data.size + 7) // 8 + 2 * _PAD, 0xFF, dtype=np.uint8)
+        for offset in range(0, data.size, _CHUNK):
+            flags = self._marks(data[offset : offset + _CHUNK])
+            if flags.size % 8:
+                flags = np.concatenate((flags, np.ones(-flags.size % 8, dtype=np.bool_)))
+            begin = _PAD + offset // 8
+            packed[begin : begin + flags.size // 8] = np.packbits(flags, bitorder="little")
+        return packed
+
+    def after(self, position: IntArray) -> Words:
+        """The marks of the 56 bytes from each position on, the first in the lowest bit."""
+        word = self._shifted(position)
+        word &= _SHOWN
+        return word
+
+    def ends_of_runs(self, position: IntArray) -> Words:
+        """The unmarked bytes behind a marked one, among the 56 bytes from each position on."""
+        word = self._shifted(position - 1)
+        behind = word >> _ONE
+        np.invert(behind, out=behind)
+        behind &= word
+        behind &= _SHOWN
+        return behind
+
+    def _shifted(self, position: IntArray) -> Words:
+        place = position + 8 * _PAD
+        word: Words = windows(self._packed, np.uint64)[place >> 3]
+        place &= 7
+        word >>= place.view(np.uint64)
+        return word
+
+
+def nth_set(bits: Callable[[IntArray], Words], here: IntArray, limit: IntArray, n: int) -> IntArray:
+    """The position of the n-th set bit from each `here` on, counted from 0; else its limit.
+
+    `bits` are `Bitmap.after` or `Bitmap.ends_of_runs`.
+    """
+    word = bits(here)
+    count = np.bitwise_count(word)
+    spare = np.empty_like(word)
+    for _ in range(n):  # take away the lowest set bit
+        np.subtract(word, _ONE, out=spare)
+        np.bitwise_and(word, spare, out=word)
+    found: IntArray = np.minimum(here + place(lowest(word)), limit)
+    active = np.flatnonzero((count <= n) & (here + REACH < limit))
+    if active.size:
+        missing = n - count[active].astype(np.int64)
+        found[active] = _further(bits, here[active] + REACH, limit[active], missing)
+    return found
+
+
+def _further(
+    bits: Callable[[IntArray], Words], here: IntArray, limit: IntArray, missing: IntArray
+) -> IntArray:
+    """The same where as many set bits as `missing` are still to be passed, window by window."""
+    found = limit.copy()
+    active = np.arange(here.size)
+    for _ in range(_PATIENCE):
+        word = bits(here)
+        count = np.bitwise_count(word)
+        for passed in range(int(missing.max(initial=0))):
+            word = np.where(missing > passed, word & (word - _ONE), word)
+        found[active] = np.minimum(here + place(lowest(word)), limit[active])
+        on = np.flatnonzero((count <= missing) & (here + REACH < limit[active]))
+        if not on.size:
+            return found
+        missing = missing[on] - count[on]
+        here, active = here[on] + REACH, active[on]
+    for index, begin, rest in zip(active.tolist(), here.tolist(), missing.tolist(), strict=True):
+        found[index] = _far(bits, begin, int(limit[index]), rest)
+    return found
+
+
+def _far(bits: Callable[[IntArray], Words], here: int, limit: int, missing: int) -> int:
+    """The same for one very long line, all of its windows at once."""
+    steps = np.arange(here, limit, REACH)
+    passed = np.cumsum(np.bitwise_count(bits(steps)), dtype=np.int64)
+    window = int(np.searchsorted(passed, missing, side="right"))
+    if window == steps.size:
+        return limit
+    missing -= int(passed[window - 1]) if window else 0
+    return int(nth_set(bits, steps[window : window + 1], np.array([limit]), missing)[0])

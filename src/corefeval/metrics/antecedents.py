@@ -1,0 +1,132 @@
+"""Is the antecedent right? Tuggener's metrics for what follows coreference (2014, §3.1, §3.2).
+
+Counts are correct antecedents (tp), wrong linkage (wl), missed (fn) and spurious (fp) anaphors.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from corefeval.alignment import Alignment, Side, is_noun
+from corefeval.metrics.counting import Counts
+from corefeval.model.arrays import BoolArray, FloatArray, IntArray, looked_up
+
+Chains = Literal["all", "nominal"]
+Spurious = Literal["wl", "fp", "formula"]
+
+
+def immediate(alignment: Alignment, *, chains: Chains = "all") -> Counts:
+    """Immediate antecedents: whether the mention before it in its chain is the same one."""
+    key, response = alignment.key, alignment.response
+    partner, key_of = alignment.partner, alignment.swapped.partner
+    anaphor = key.previous >= 0 if chains == "all" else _evaluated(key, _noun_before(key))
+    rows = np.flatnonzero(anaphor)
+    antecedent = looked_up(response.previous, partner[rows])
+    missed = antecedent < 0
+    correct = ~missed & (antecedent == partner[key.previous[rows]])
+    resolved = np.flatnonzero(response.previous >= 0)
+    invented = looked_up(key.previous, key_of[resolved]) < 0
+    return _counts(
+        alignment,
+        correct=rows[correct],
+        wrong=rows[~missed & ~correct],
+        missed=rows[missed],
+        invented=resolved[invented],
+    )
+
+
+def inferred(alignment: Alignment, *, spurious: Spurious = "wl") -> Counts:
+    """Inferred antecedents: whether the closest noun before it in its chain is of its entity."""
+    key, response = alignment.key, alignment.response
+    partner, key_of = alignment.partner, alignment.swapped.partner
+    noun_in_key, noun_in_response = _noun_before(key), _noun_before(response)
+    rows = np.flatnonzero(_evaluated(key, noun_in_key))
+    twin = partner[rows]
+    unresolved = looked_up(response.previous, twin) < 0
+    closest = np.where(unresolved, -1, looked_up(noun_in_response, twin))
+    inferred_entity = looked_up(key.mention_entity, looked_up(key_of, closest))
+    same = inferred_entity == key.mention_entity[rows]
+    missed = unresolved | ((closest < 0) & (noun_in_key[rows] >= 0))
+    correct = (closest >= 0) & same
+    wrong = (closest >= 0) & ~same
+    also_wrong, invented = _spurious(alignment, noun_in_key, noun_in_response, spurious)
+    return _counts(
+        alignment,
+        correct=rows[correct],
+        wrong=rows[wrong],
+        missed=rows[missed],
+        invented=invented,
+        also_wrong=also_wrong,
+    )
+
+
+def _evaluated(key: Side, noun_before: IntArray) -> BoolArray:
+    """Key mentions with a predecessor, but no pronouns that have no noun before them."""
+    evaluated: BoolArray = (key.previous >= 0) & (is_noun(key) | (noun_before >= 0))
+    return evaluated
+
+
+def _spurious(
+    alignment: Alignment, noun_in_key: IntArray, noun_in_response: IntArray, spurious: Spurious
+) -> tuple[IntArray, IntArray]:
+    """Response mentions that are wrongly linked, and that are no anaphors, by the reading."""
+    key, response, key_of = alignment.key, alignment.response, alignment.swapped.partner
+    rows = np.flatnonzero((response.previous >= 0) & _has_noun(response)[response.mention_entity])
+    twin = key_of[rows]
+    in_key = twin >= 0
+    if spurious == "formula":
+        has_noun = np.append(_has_noun(key), True)[looked_up(key.mention_entity, twin)]
+        nounless = in_key & ~has_noun & ~is_noun(response)[rows]
+        first = looked_up(key.previous, twin) < 0
+        return rows[nounless], rows[first & ~nounless]
+    misled = in_key & (looked_up(noun_in_key, twin) < 0) & (noun_in_response[rows] >= 0)
+    if spurious == "fp":
+        return rows[:0], rows[~in_key | misled]
+    return rows[misled], rows[~in_key]
+
+
+def _counts(
+    alignment: Alignment,
+    *,
+    correct: IntArray,
+    wrong: IntArray,
+    missed: IntArray,
+    invented: IntArray,
+    also_wrong: IntArray | None = None,
+) -> Counts:
+    """Sum by group: key mentions by the key's, response mentions by the response's."""
+
+    def total(side: Side, rows: IntArray) -> FloatArray:
+        return alignment.sums(side.group[rows], np.ones(rows.size))
+
+    wrong_links = total(alignment.key, wrong)
+    if also_wrong is not None:
+        wrong_links = wrong_links + total(alignment.response, also_wrong)
+    return {
+        "tp": total(alignment.key, correct),
+        "wl": wrong_links,
+        "fn": total(alignment.key, missed),
+        "fp": total(alignment.response, invented),
+    }
+
+
+def _noun_before(side: Side) -> IntArray:
+    """The closest noun before each mention in its chain; −1 where there is none."""
+    chain = side.chain
+    entity = side.mention_entity[chain]
+    place = np.arange(chain.size)
+    latest = np.maximum.accumulate(np.where(is_noun(side)[chain], place, -1))
+    before = np.concatenate(([-1], latest))[: chain.size]
+    found = (before >= 0) & (entity[before] == entity)
+    noun = np.full(chain.size, -1, dtype=np.int64)
+    noun[chain] = np.where(found, chain[before], -1) if chain.size else chain
+    return noun
+
+
+def _has_noun(side: Side) -> BoolArray:
+    """Whether an entity has a noun."""
+    has = np.zeros(side.entity_document.size, dtype=np.bool_)
+    has[side.mention_entity[is_noun(side)]] = True
+    return has

@@ -1,0 +1,220 @@
+"""Linguistically aware metrics (Chen and Ng 2013): a link weighs by its most informative end.
+
+Every weight is that of a heaviest spanning tree, and needs no tree. Links fall into three classes:
+those with a name, those with a nominal but no name, those between pronouns. All links of a class
+weigh the same, so Kruskal's algorithm takes the classes from the heaviest to the lightest, and from
+each as many links as it adds to the rank: to the number of vertices less the number of connected
+components. That rank is known from counts alone:
+
+- one name is linked to everything, so with links of the first class all vertices are connected;
+- one nominal is linked to everything but names, so with the second class all vertices that have a
+  nominal or a pronoun are connected;
+- with the third class all vertices that have a pronoun are connected;
+- a class without its most informative end has no links.
+
+This holds for any weights, in whatever order, and also where a vertex is a set of mentions that are
+joined already, as the parts of a response entity are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from corefeval.alignment import Alignment, Side
+from corefeval.diagnostics import UndefinedMetricError
+from corefeval.metrics.ceaf import best_alignment, ceaf_counts
+from corefeval.metrics.counting import Counts, Ratio, ratio_counts
+from corefeval.metrics.twinless import Twinless, under
+from corefeval.model.arrays import FloatArray, IntArray
+
+KINDS = ("name", "nominal", "pronoun")
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What a link weighs whose most informative end is such; what a singleton weighs."""
+
+    name: float = 1.0
+    nominal: float = 0.75
+    pronoun: float = 0.5
+    singleton: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class LinkWeights:
+    """The weight of what each cell shares, of each key entity and of each response entity."""
+
+    common: FloatArray
+    key: FloatArray
+    response: FloatArray
+
+
+def lmuc(alignment: Alignment, *, twinless: Twinless = "none", **weights: float) -> Counts:
+    """LMUC: the weight of common links over the weight of a side's links."""
+    (for_recall, found), (for_precision, right) = _weighed(alignment, twinless, weights)
+    key, response = for_recall.key, for_precision.response
+    return ratio_counts(
+        (
+            for_recall.sums(key.entity_group[for_recall.overlap.key], found.common),
+            for_recall.sums(key.entity_group, found.key),
+        ),
+        (
+            for_precision.sums(response.entity_group[for_precision.overlap.response], right.common),
+            for_precision.sums(response.entity_group, right.response),
+        ),
+    )
+
+
+def lb3(alignment: Alignment, *, twinless: Twinless = "none", **weights: float) -> Counts:
+    """LB³: for each mention the weight of what is with it over the weight of its entity."""
+    (for_recall, found), (for_precision, right) = _weighed(alignment, twinless, weights)
+    return ratio_counts(
+        _by_mention(for_recall, found.common, found.key),
+        _by_mention(for_precision.swapped, right.common, right.response),
+    )
+
+
+def lceafm(alignment: Alignment, *, twinless: Twinless = "none", **weights: float) -> Counts:
+    """LCEAFm: the weight of common links of the best one-to-one alignment."""
+    weighed = _weighed(alignment, twinless, weights, ceaf=True)
+    (for_recall, found), (for_precision, right) = weighed
+    return ceaf_counts(
+        [best_alignment(one, weight.common) for one, weight in _distinct(weighed)],
+        for_recall.sums(for_recall.key.entity_document, found.key),
+        for_precision.sums(for_precision.response.entity_document, right.response),
+    )
+
+
+def lceafe(alignment: Alignment, *, twinless: Twinless = "none", **weights: float) -> Counts:
+    """LCEAFe: the best alignment by twice the common weight over the weights of both entities."""
+    weighed = _weighed(alignment, twinless, weights, ceaf=True)
+    (for_recall, _), (for_precision, _) = weighed
+    key, response = for_recall.key, for_precision.response
+    return ceaf_counts(
+        [best_alignment(one, _dice(one, weight)) for one, weight in _distinct(weighed)],
+        for_recall.sums(key.entity_document, key.sizes > 0),
+        for_precision.sums(response.entity_document, response.sizes > 0),
+    )
+
+
+Weighed = tuple[Alignment, LinkWeights]
+
+
+def _weighed(
+    alignment: Alignment, policy: Twinless, weights: dict[str, float], *, ceaf: bool = False
+) -> list[Weighed]:
+    """The alignments for recall and for precision, each with its weights."""
+    chosen = Weights(**weights)
+    return [(one, link_weights(one, chosen)) for one in under(policy, alignment, ceaf=ceaf)]
+
+
+def _distinct(weighed: list[Weighed]) -> list[Weighed]:
+    return weighed[:1] if weighed[0][0] is weighed[1][0] else weighed
+
+
+def _by_mention(alignment: Alignment, common: FloatArray, of_entity: FloatArray) -> Ratio:
+    share, wanted = alignment.shares, alignment.key.shares
+    together = common / of_entity[alignment.overlap.key]
+    return (
+        alignment.sums(share.group, share.count * together[share.whole]),
+        alignment.sums(wanted.group, wanted.count),
+    )
+
+
+def _dice(alignment: Alignment, weights: LinkWeights) -> FloatArray:
+    overlap = alignment.overlap
+    both = weights.key[overlap.key] + weights.response[overlap.response]
+    dice: FloatArray = 2.0 * weights.common / both
+    return dice
+
+
+def link_weights(alignment: Alignment, weights: Weights) -> LinkWeights:
+    """The weights of cells and entities, made once for all metrics that need them."""
+    return alignment.remember(("link weights", weights), lambda: _link_weights(alignment, weights))
+
+
+def _link_weights(alignment: Alignment, weights: Weights) -> LinkWeights:
+    overlap, key, response = alignment.overlap, alignment.key, alignment.response
+    key_kinds, response_kinds = _kinds(key), _kinds(response)
+    n_cells = overlap.count.size
+    in_cell = _tally(alignment.cell, key_kinds[alignment.matched[0]], n_cells)
+    in_key = _tally(key.mention_entity, key_kinds, key.sizes.size)
+    common = _tree(in_cell.sum(axis=1), in_cell, weights)
+    alone = (key.sizes[overlap.key] == 1) & (response.sizes[overlap.response] == 1)
+    of_key = _tree(key.sizes, in_key, weights)
+    inside = np.bincount(overlap.response, common, minlength=response.sizes.size)
+    of_response = inside + _joining_links(alignment, in_cell, response_kinds, weights)
+    return LinkWeights(
+        np.where(alone, weights.singleton, common),
+        np.where(key.sizes == 1, weights.singleton, of_key),
+        np.where(response.sizes == 1, weights.singleton, of_response),
+    )
+
+
+def _joining_links(
+    alignment: Alignment, in_cell: IntArray, response_kinds: IntArray, weights: Weights
+) -> FloatArray:
+    """For each response entity the heaviest links that join its parts into one tree.
+
+    Its parts are its shares of key entities, and each of its twinless mentions.
+    """
+    overlap, response = alignment.overlap, alignment.response
+    n_entities = response.sizes.size
+    twinless = alignment.swapped.partner < 0
+    alone = np.zeros((int(twinless.sum()), len(KINDS)), dtype=np.int64)
+    alone[np.arange(alone.shape[0]), response_kinds[twinless]] = 1
+    part_of = np.concatenate((overlap.response, response.mention_entity[twinless]))
+    has = np.concatenate((in_cell, alone)) > 0
+    having = np.stack(
+        [np.bincount(part_of[has[:, kind]], minlength=n_entities) for kind in range(len(KINDS))],
+        axis=1,
+    )
+    no_name_needed = np.bincount(part_of[has[:, 1] | has[:, 2]], minlength=n_entities)
+    parts = np.bincount(part_of, minlength=n_entities)
+    return _tree(parts, having, weights, no_name_needed)
+
+
+def _tree(
+    vertices: IntArray, having: IntArray, weights: Weights, beyond_names: IntArray | None = None
+) -> FloatArray:
+    """The weight of heaviest spanning trees; see the head of this module.
+
+    `having` is the number of vertices that have a name, a nominal, a pronoun; `beyond_names` of
+    those that have a nominal or a pronoun, which is the sum where a vertex is one mention.
+    """
+    if beyond_names is None:
+        beyond_names = having[:, 1] + having[:, 2]
+    connected = vertices, beyond_names, having[:, 2]
+    ranks = [
+        np.where(having[:, kind] > 0, np.maximum(reached - 1, 0), 0)
+        for kind, reached in enumerate(connected)
+    ]
+    heaviest_first = sorted(range(len(KINDS)), key=lambda kind: -getattr(weights, KINDS[kind]))
+    total = np.zeros(vertices.size)
+    rank = np.zeros(vertices.size, dtype=np.int64)
+    for kind in heaviest_first:
+        # What a more informative class connects includes what a less informative one does.
+        more = np.maximum(rank, ranks[kind])
+        total += getattr(weights, KINDS[kind]) * (more - rank)
+        rank = more
+    return total
+
+
+def _tally(owner: IntArray, kinds: IntArray, n_owners: int) -> IntArray:
+    """How many mentions of each kind each cell or entity has."""
+    counts = np.bincount(owner * len(KINDS) + kinds, minlength=n_owners * len(KINDS))
+    return counts.reshape(n_owners, len(KINDS))
+
+
+def _kinds(side: Side) -> IntArray:
+    """The kind of each mention as a number."""
+    kinds = side.feature("kind")
+    if not set(kinds.names) <= set(KINDS) or bool((kinds.codes < 0).any()):
+        raise UndefinedMetricError(
+            "the kind of every mention must be one of "
+            + ", ".join(KINDS)
+            + f"; there are {', '.join(kinds.names)}"
+        )
+    return kinds.recoded(KINDS).codes

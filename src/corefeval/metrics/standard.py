@@ -1,0 +1,190 @@
+"""The declarations of the metrics that everybody reports."""
+
+from __future__ import annotations
+
+from corefeval.metrics.declarations import TWINLESS, Declaration, Parameter
+
+STANDARD = (
+    Declaration(
+        name="mentions",
+        title="Mentions",
+        summary="Were the mentions found? Says nothing about coreference.",
+        definition="Recall: matched mentions / key mentions.",
+        reference="Pradhan et al. 2014",
+        function="corefeval.metrics.mentions:mentions",
+        aliases=("mention", "md", "mention-detection"),
+        use=(
+            "Beside every other score of a system that finds its own mentions: what is not found "
+            "cannot be resolved, so it is the ceiling of the rest."
+        ),
+        edges=("A repeated mention counts once.", "Without mentions on one side the score is 0."),
+        levels=("document", "entity", "mention"),
+    ),
+    Declaration(
+        name="muc",
+        title="MUC",
+        summary="Links of spanning trees; blind to singletons, kind to merged entities.",
+        definition=(
+            "Recall: Σ (|k| − parts of k) / Σ (|k| − 1). A part of a key entity is its share of "
+            "one response entity; each mention that the response lacks is a part of its own."
+        ),
+        reference="Vilain et al. 1995",
+        function="corefeval.metrics.links:muc",
+        use=(
+            "As part of the CoNLL average and for comparison with old results. Alone it rewards "
+            "putting everything into one entity: recall is then 1 and precision stays high."
+        ),
+        edges=(
+            "Singletons have no links: a corpus of nothing else scores 0, even against itself.",
+            "All wrong links cost the same, whether they merge two pronouns or two novels.",
+            "By a feature of mentions each link counts half for each of its ends (p-link).",
+        ),
+        levels=("document", "entity", "mention"),
+    ),
+    Declaration(
+        name="b3",
+        title="B³",
+        summary="For each mention, how much of its entity is with it.",
+        definition="Recall: Σ |k ∩ r|² / |k| over all pairs of entities / Σ |k|.",
+        reference="Bagga and Baldwin 1998; twinless mentions: Cai and Strube 2010",
+        function="corefeval.metrics.mentions:b3",
+        aliases=("bcub", "bcubed", "b-cubed", "b³"),
+        parameters=(TWINLESS,),
+        use=(
+            "As part of the CoNLL average. For end-to-end systems, whose mentions are not the "
+            "key's, Cai and Strube advise `twinless=sys`, which cannot be tricked by adding "
+            "singletons that nobody marked."
+        ),
+        edges=(
+            "A mention is always with itself, so a response of singletons has recall above 0 and "
+            "precision 1 (Moosavi and Strube 2016 call it the mention identification effect).",
+            "A twinless mention scores 0 on its side unless a policy says otherwise.",
+        ),
+        levels=("document", "entity", "mention"),
+    ),
+    Declaration(
+        name="ceafm",
+        title="CEAFm",
+        summary="The best one-to-one alignment of entities, by shared mentions.",
+        definition="Recall: the best alignment's Σ |k ∩ r| (φ3) / Σ |k|.",
+        reference="Luo 2005; twinless mentions: Cai and Strube 2010",
+        function="corefeval.metrics.ceaf:ceafm",
+        aliases=("ceaf-m", "ceaf-phi3", "ceafφ3", "mention-ceaf"),
+        parameters=(TWINLESS,),
+        use=(
+            "When each entity must be found in one place. `twinless=sys` is the variant that Cai "
+            "and Strube advise for end-to-end systems."
+        ),
+        edges=(
+            "What is right in an entity that was not aligned counts for nothing.",
+            "With the same mentions on both sides recall and precision are equal.",
+            "The best alignment need not be the only one, so there is no share of the score for "
+            "one kind of entity or mention: slices are by document only.",
+        ),
+    ),
+    Declaration(
+        name="ceafe",
+        title="CEAFe",
+        summary="The best one-to-one alignment of entities, all entities weighing the same.",
+        definition=(
+            "Recall: the best alignment's Σ 2|k ∩ r| / (|k| + |r|) (φ4) / number of key entities."
+        ),
+        reference="Luo 2005; twinless mentions: Cai and Strube 2010",
+        function="corefeval.metrics.ceaf:ceafe",
+        aliases=("ceaf-e", "ceaf-phi4", "ceafφ4", "entity-ceaf"),
+        parameters=(TWINLESS,),
+        use=(
+            "As part of the CoNLL average. An entity of two mentions weighs as much as one of two "
+            "hundred, so small entities and singletons rule the score."
+        ),
+        edges=(
+            "Cai and Strube advise against `twinless=sys` here: added singletons are entities, "
+            "each as heavy as a real one, and drown them (their Table 6).",
+            "Slices are by document only, as for CEAFm.",
+        ),
+    ),
+    Declaration(
+        name="blanc",
+        title="BLANC",
+        summary="Coreference links and non-coreference links, half of the score each.",
+        definition=(
+            "R, P and F are the means of the rates over coreference links and over non-coreference "
+            "links (pairs of a side's mentions that are not coreferent). Without coreference links "
+            "in the key only the other half counts, and the other way round."
+        ),
+        reference="Recasens and Hovy 2011; Luo et al. 2014",
+        shape="blanc",
+        function="corefeval.metrics.links:blanc",
+        use="To see links and non-links together; rarely the only number that is reported.",
+        edges=(
+            "Nearly all pairs are non-coreferent, so that half is high for every system that "
+            "finds the mentions.",
+            "F is the mean of the two halves' F, not the harmonic mean of R and P.",
+            "By a feature of mentions each link counts half for each of its ends.",
+        ),
+        levels=("document", "entity", "mention"),
+    ),
+    Declaration(
+        name="lea",
+        title="LEA",
+        summary="How much of each entity's links is resolved, by the importance of the entity.",
+        definition=(
+            "Recall: Σ importance(k) · Σ links(k ∩ r) / links(k), over Σ importance(k). An entity "
+            "of n mentions has n(n − 1)/2 links; a singleton has one, to itself, found only where "
+            "the response has the same singleton."
+        ),
+        reference="Moosavi and Strube 2016",
+        function="corefeval.metrics.links:lea",
+        parameters=(
+            Parameter(
+                "importance",
+                "size",
+                "what an entity weighs: its size, or one for all",
+                choices=("size", "one"),
+                accepts_function=True,
+            ),
+        ),
+        use=(
+            "When you trust one number only: finding a mention without resolving it earns "
+            "nothing, and recall changes only when correct links do."
+        ),
+        edges=(
+            "Nothing resolved correctly is 0, however many mentions were found.",
+            "By a feature of mentions each link counts half for each of its ends.",
+        ),
+        levels=("document", "entity", "mention"),
+    ),
+    Declaration(
+        name="links",
+        title="Links",
+        summary="All pairs of coreferent mentions, as plain recall and precision.",
+        definition="Recall: Σ links(k ∩ r) / Σ links(k), where links(e) = |e|(|e| − 1)/2.",
+        reference="pairwise F1 of clusterings; the coreference half of Luo et al. 2014",
+        function="corefeval.metrics.links:pairs",
+        aliases=("pairs", "pairwise", "pairwise-f1", "link"),
+        use=(
+            "Beside mention detection in slices by entity: of the pairs that belong together, how "
+            "many are together."
+        ),
+        edges=(
+            "An entity of 100 mentions has 4,950 links and outweighs a thousand small ones.",
+            "Singletons have no links.",
+            "By a feature of mentions each link counts half for each of its ends.",
+        ),
+        levels=("document", "entity", "mention"),
+    ),
+    Declaration(
+        name="conll",
+        title="CoNLL",
+        summary="The mean F1 of MUC, B³ and CEAFe, by which the shared tasks rank.",
+        definition="(F1 of muc + F1 of b3 + F1 of ceafe) / 3. It has no recall or precision.",
+        reference="Denis and Baldridge 2009; Pradhan et al. 2011",
+        shape="mean",
+        aliases=("conll-f1", "conll-2012", "conll-score", "avg"),
+        parts=("muc", "b3", "ceafe"),
+        use="In every paper, for comparison: it is what leaderboards rank by.",
+        edges=(
+            "Three metrics with different faults do not cancel each other's: report LEA with it.",
+        ),
+    ),
+)

@@ -1,0 +1,60 @@
+"""A value for each of many things, as codes into a short list of names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corefeval.model.arrays import IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Categories:
+    """Codes into names: thing i has the value `names[codes[i]]`, or none where its code is −1.
+
+    >>> kinds = Categories.of(["name", "pronoun", "name", None])
+    >>> kinds.codes.tolist(), kinds.names
+    ([0, 1, 0, -1], ('name', 'pronoun'))
+    """
+
+    codes: IntArray
+    names: tuple[str, ...]
+
+    @staticmethod
+    def of(values: Sequence[str | None]) -> Categories:
+        """From a value for each thing; names come in the order in which they are first seen."""
+        numbers: dict[str, int] = {}
+        codes = [-1 if v is None else numbers.setdefault(v, len(numbers)) for v in values]
+        return Categories(np.array(codes, dtype=np.int64), tuple(numbers))
+
+    def __len__(self) -> int:
+        return int(self.codes.size)
+
+    def take(self, rows: NDArray[Any]) -> Categories:
+        """The values of some things."""
+        return Categories(self.codes[rows], self.names)
+
+    def where(self, holds: Callable[[str], bool]) -> NDArray[np.bool_]:
+        """Which things have a value for which something holds; asked once for each name."""
+        table = np.array([*map(holds, self.names), False], dtype=np.bool_)
+        return table[self.codes]
+
+    def renamed(self, rename: Callable[[str], str | None]) -> Categories:
+        """Each name exchanged for another one, or for none; asked once for each name."""
+        new = Categories.of([rename(name) for name in self.names])
+        return Categories(np.append(new.codes, -1)[self.codes], new.names)
+
+    def recoded(self, names: Sequence[str]) -> Categories:
+        """The same values with these names, which must include all of its own."""
+        number = {name: code for code, name in enumerate(names)}
+        codes = np.array([*(number[name] for name in self.names), -1], dtype=np.int64)
+        return Categories(codes[self.codes], tuple(names))
+
+    def values(self) -> list[str | None]:
+        """The value of each thing, for people."""
+        table = [*self.names, None]
+        return [table[code] for code in self.codes.tolist()]

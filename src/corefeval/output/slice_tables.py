@@ -1,0 +1,112 @@
+"""Tables of slices and of counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from corefeval.output.lines import lines_of
+from corefeval.output.tables import Cell, Column, Table, cells_of, columns_of, percent
+from corefeval.results import Result, Slices
+
+# With more columns than this only F1 fits beside each other.
+_COLUMNS = 9
+_COUNTS = ("tp", "wl", "fn", "fp")
+
+
+def slice_tables(results: Sequence[Result]) -> list[Table]:
+    """A table for each feature that results are sliced by."""
+    features = dict.fromkeys(
+        feature
+        for result in results
+        for feature, slices in result.slices.items()
+        if slices.whole.tables
+    )
+    return [_slice_table(results, feature) for feature in features]
+
+
+def _slice_table(results: Sequence[Result], feature: str) -> Table:
+    """A section for each value, responses below each other; in the end all values together."""
+    sliced = [result.slices[feature] for result in results if feature in result.slices]
+    wholes = [slices.whole for slices in sliced]
+    lines = lines_of(wholes)
+    asked_for = [line for line in lines if any(line.metric in result.tables for result in results)]
+    width = sum(len(columns_of(line)) for line in asked_for) + len(lines) - len(asked_for)
+    brief = set(lines) - (set(asked_for) if width <= _COLUMNS else set())
+    several = len(sliced) > 1
+    columns = [
+        Column(_heading(feature)),
+        Column("share", numeric=True),
+        *([Column("Response")] if several else []),
+        *(column for line in lines for column in columns_of(line, f1_only=line in brief)),
+    ]
+    sections = []
+    for value in (*_values(sliced), None):
+        found = [slices for slices in sliced if value is None or value in slices]
+        those = [slices.whole if value is None else slices[value] for slices in found]
+        rows: list[tuple[Cell, ...]] = []
+        for slices, result in zip(found, those, strict=True):
+            first = not rows
+            rows.append(
+                (
+                    Cell((value or "all") if first else "", bold=True),
+                    Cell(_share(slices, value) if first else ""),
+                    *([Cell(result.response)] if several else []),
+                    *(
+                        cell
+                        for line in lines
+                        for cell in cells_of(line, result, those, f1_only=line in brief)
+                    ),
+                )
+            )
+        sections.append(tuple(rows))
+    if not several:
+        sections = [tuple(row for section in sections[:-1] for row in section), sections[-1]]
+    return Table(tuple(columns), tuple(sections), caption=f"By {feature}")
+
+
+def _values(sliced: Sequence[Slices]) -> list[str]:
+    """All values; what stands for rare ones and for no value comes last."""
+    values = dict.fromkeys(value for slices in sliced for value in slices)
+    return sorted(values, key=("other", "none").__contains__)
+
+
+def _heading(feature: str) -> str:
+    return feature.partition("(")[0].replace("_", " ").capitalize()
+
+
+def _share(slices: Slices, value: str | None) -> str:
+    """How much of the key a value is."""
+    total = sum(slices.sizes.values())
+    size = total if value is None else slices.sizes.get(value, 0)
+    return percent(size / total if total else 0.0)
+
+
+def count_tables(results: Sequence[Result]) -> list[Table]:
+    """The counts of metrics that people read as such: correct, wrong, missed, spurious."""
+    rows = []
+    several = len(results) > 1
+    for line in lines_of(results):
+        for number, result in enumerate(results):
+            score = line.score(result)
+            if score is None or "tp" not in score.counts:
+                continue
+            rows.append(
+                (
+                    Cell("" if number else line.title, bold=True),
+                    *([Cell(result.response)] if several else []),
+                    *(
+                        Cell(f"{score.counts[n]:,.0f}" if n in score.counts else "")
+                        for n in _COUNTS
+                    ),
+                    Cell(percent(score.rates.get("accuracy"))),
+                )
+            )
+    if not rows:
+        return []
+    columns = (
+        Column("Counts"),
+        *([Column("Response")] if several else []),
+        *(Column(name, numeric=True) for name in _COUNTS),
+        Column("accuracy", numeric=True),
+    )
+    return [Table(columns, (tuple(rows),))]

@@ -1,0 +1,231 @@
+"""Slices: scores for each value of a feature, from the same alignment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from corefeval.alignment import Alignment
+from corefeval.diagnostics import Notice, UsageError, plural
+from corefeval.features import FeatureRequest, level_of
+from corefeval.metrics import Metric
+from corefeval.metrics.declarations import Level
+from corefeval.model.arrays import IntArray
+from corefeval.model.categories import Categories
+from corefeval.results import CountTable, Result, Slices
+
+NO_VALUE = "none"
+# Beside the metrics that were asked for, slices of entities say how many mentions and links of
+# each class were found.
+ALWAYS_BY_ENTITY = ("mentions", "links")
+_MOST_VALUES = 500  # per-document counts of more would fill the memory for nobody to read
+
+_WHY_NOT = {
+    "entity": "has no share for single entities",
+    "mention": "has no share for single mentions",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A feature to slice by, and the metrics to slice."""
+
+    feature: str
+    level: Level
+    metrics: tuple[Metric, ...]
+
+
+def cuts(metrics: Sequence[Metric], by: Iterable[str]) -> list[Cut]:
+    """What is to be sliced by what: all metrics by what was asked for, p-link by its own feature.
+
+    >>> [(cut.feature, cut.level) for cut in cuts([Metric.parse("p-link")], ["Genre"])]
+    [('genre', 'document'), ('kind', 'mention')]
+    """
+    found: dict[str, dict[Metric, None]] = {}
+    for feature in map(canonical_feature, by):
+        found[feature] = dict.fromkeys(metrics)
+        if level_of(feature) == "entity":
+            always = map(Metric.parse, ALWAYS_BY_ENTITY)
+            found[feature] = dict.fromkeys((*always, *metrics))
+    for metric in metrics:
+        if metric.by is not None:
+            found.setdefault(canonical_feature(metric.by), {})[metric] = None
+    return [Cut(feature, level_of(feature), tuple(chosen)) for feature, chosen in found.items()]
+
+
+def canonical_feature(text: str) -> str:
+    """The one spelling of a feature, from any."""
+    return str(FeatureRequest.parse(text))
+
+
+def sliced(result: Result, alignment: Alignment, cut: Cut) -> tuple[Slices, list[Notice]]:
+    """A result for each value of a feature."""
+    if cut.level == "document":
+        return _by_document(result, alignment, cut)
+    key, response, names, notices = _values(alignment, cut.feature)
+    divided = alignment.divided(key, response, len(names))
+    undefined = {
+        str(metric): f"{metric} {_WHY_NOT[cut.level]}"
+        for metric in cut.metrics
+        if not metric.divides_by(cut.level)
+    }
+    metrics = [metric for metric in cut.metrics if str(metric) not in undefined]
+    tables = {str(metric): count_table(metric, divided) for metric in metrics}
+    titles = {str(metric): metric.title for metric in metrics}
+    whole = _slice(
+        result,
+        cut.feature,
+        {
+            str(metric): result.tables.get(str(metric)) or count_table(metric, alignment)
+            for metric in metrics
+        },
+        titles,
+    )
+    results = {
+        name: _slice(
+            result,
+            f"{cut.feature}={name}",
+            {metric: _part(table, value, len(names)) for metric, table in tables.items()},
+            titles,
+        )
+        for value, name in enumerate(names)
+    }
+    sizes = _sizes(alignment, key, cut.level, names)
+    return Slices(cut.feature, cut.level, whole, results, sizes, undefined), [
+        *notices,
+        *_said(undefined, cut),
+    ]
+
+
+def count_table(metric: Metric, alignment: Alignment) -> CountTable:
+    """A metric's counts: a row for each document, or for each of its groups."""
+    if metric.shape == "mean":
+        return CountTable(
+            "mean", parts=tuple(str(Metric.parse(part)) for part in metric.declaration.parts)
+        )
+    counts = metric.count(alignment)
+    values = np.stack(list(counts.values()), axis=1)
+    by = canonical_feature(metric.by) if metric.by is not None else ""
+    return CountTable(metric.shape, tuple(counts), values, by=by)
+
+
+def _said(undefined: dict[str, str], cut: Cut) -> list[Notice]:
+    if not undefined:
+        return []
+    message = f"not defined by {cut.feature}: {', '.join(undefined)} ({_WHY_NOT[cut.level]})"
+    return [Notice("undefined-slice", message, len(undefined), tuple(undefined))]
+
+
+def _slice(
+    result: Result, which: str, tables: dict[str, CountTable], titles: dict[str, str]
+) -> Result:
+    settings = {"slice": which, **result.settings}
+    return replace(
+        result,
+        tables=tables,
+        settings=settings,
+        notices=(),
+        slices={},
+        titles={**(result.titles or {}), **titles},
+    )
+
+
+def _part(table: CountTable, value: int, n_values: int) -> CountTable:
+    if table.values is None:
+        return table
+    return replace(table, values=table.values[value::n_values])
+
+
+def _values(
+    alignment: Alignment, feature: str
+) -> tuple[IntArray, IntArray, tuple[str, ...], list[Notice]]:
+    """The value of each mention of both sides, as numbers of common names."""
+    key, response = alignment.key.feature(feature), alignment.response.feature(feature)
+    names = _in_order(key.names, response.names)
+    sides = [side.recoded(names).codes for side in (key, response)]
+    both = np.concatenate(sides)
+    present = np.bincount(both[both >= 0], minlength=len(names))
+    kept = np.flatnonzero(present)
+    notices = []
+    if kept.size > _MOST_VALUES:
+        kept = np.sort(np.argsort(-present, kind="stable")[:_MOST_VALUES])
+        rare = int(np.count_nonzero(present)) - kept.size
+        message = f"{feature} has many values: {plural(rare, 'rare one')} stand together as ‘other’"
+        notices.append(Notice("rare-values", message, rare))
+    new = np.full(len(names) + 1, kept.size, dtype=np.int64)
+    new[kept] = np.arange(kept.size)
+    shown = [names[index] for index in kept.tolist()]
+    if notices:
+        shown.append("other")
+        new[-1] = kept.size + 1
+    missing = bool((both < 0).any())
+    shown += [NO_VALUE] if missing or not shown else []
+    if len(set(shown)) < len(shown):
+        raise UsageError(f"{feature} has a value {shown[-1]!r}, which stands for no value here")
+    return new[sides[0]], new[sides[1]], tuple(shown), notices
+
+
+def _in_order(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
+    """The names of both sides; what only one has stands where it is sorted there."""
+    if set(other) <= set(one):
+        return one
+    if set(one) <= set(other):
+        return other
+    names = list(one)
+    for place, name in enumerate(other):
+        if name not in names:
+            before = [names.index(earlier) for earlier in other[:place] if earlier in names]
+            names.insert(max(before, default=-1) + 1, name)
+    return tuple(names)
+
+
+def _sizes(
+    alignment: Alignment, values: IntArray, level: Level, names: tuple[str, ...]
+) -> dict[str, int]:
+    """How many of the key's mentions or entities have each value."""
+    key = alignment.key
+    counted = values
+    if level == "entity":
+        _, first = np.unique(key.mention_entity, return_index=True)
+        counted = values[first]
+    found = np.bincount(counted, minlength=len(names)).tolist()
+    return dict(zip(names, found, strict=True))
+
+
+def _by_document(result: Result, alignment: Alignment, cut: Cut) -> tuple[Slices, list[Notice]]:
+    """Documents grouped by the value that their mentions have; every metric is defined."""
+    values = _document_values(alignment, cut.feature)
+    chosen = {str(metric): metric for metric in cut.metrics}
+    results = {}
+    sizes = {}
+    for value in dict.fromkeys(values):
+        rows = [row for row, one in enumerate(values) if one == value]
+        tables = {
+            metric: replace(table, values=table.values[rows], by="")
+            if table.values is not None
+            else table
+            for metric, table in result.tables.items()
+            if metric in chosen
+        }
+        part = _slice(result, f"{cut.feature}={value}", tables, {})
+        identifiers = tuple(result.document_ids[row] for row in rows)
+        results[value] = replace(part, document_ids=identifiers)
+        sizes[value] = len(rows)
+    tables = {metric: result.tables[metric] for metric in chosen}
+    whole = _slice(result, cut.feature, tables, {})
+    return Slices(cut.feature, "document", whole, results, sizes), []
+
+
+def _document_values(alignment: Alignment, feature: str) -> list[str]:
+    """The value of each document; one without mentions has none that anybody could see."""
+    values: list[str | None] = [None] * alignment.n_documents
+    for side in (alignment.response, alignment.key):
+        found: Categories = side.feature(feature)
+        document = side.entity_document[side.mention_entity]
+        names, first = np.unique(document, return_index=True)
+        for index, row in zip(names.tolist(), first.tolist(), strict=True):
+            code = int(found.codes[row])
+            values[index] = found.names[code] if code >= 0 else None
+    return [NO_VALUE if value is None else value for value in values]

@@ -1,0 +1,132 @@
+"""What can be tested against what: results of the same documents, and arguments in range."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
+
+from corefeval.diagnostics import UsageError, excerpt, plural
+from corefeval.results import Result
+
+# How the mentions of one response were read says nothing about how they were scored, and a version
+# may differ where results were kept for years.
+_OWN_SETTINGS = ("version", "spans")
+
+
+def named(results: Sequence[Result] | Mapping[str, Result]) -> dict[str, Result]:
+    """Results by the name of their response; a name that comes again gets a number."""
+    if isinstance(results, Mapping):
+        return dict(results)
+    names: dict[str, Result] = {}
+    for result in results:
+        base = result.response or "response"
+        name, number = base, 1
+        while name in names:
+            number += 1
+            name = f"{base} ({number})"
+        names[name] = result
+    return names
+
+
+def check_documents(result: Result) -> None:
+    """At least two documents: one alone cannot vary."""
+    if len(result.document_ids) < 2:
+        raise UsageError(
+            "resampling is over documents, and this result has "
+            f"{plural(len(result.document_ids), 'document')}: cut a long document into segments "
+            "and score each as a document of its own"
+        )
+
+
+def check_comparable(results: Mapping[str, Result]) -> None:
+    """The same documents in the same order, scored alike."""
+    if len(results) < 2:
+        raise UsageError(f"a comparison needs two results at least, not {len(results)}")
+    (first, reference), *others = results.items()
+    for name, result in others:
+        _check_same_documents(first, reference, name, result)
+        _check_same_settings(first, reference, name, result)
+    check_documents(reference)
+
+
+def _check_same_documents(first: str, reference: Result, name: str, result: Result) -> None:
+    if reference.document_ids == result.document_ids:
+        return
+    index, (left, right) = next(
+        (index, pair)
+        for index, pair in enumerate(zip_longest(reference.document_ids, result.document_ids))
+        if pair[0] != pair[1]
+    )
+    left, right = (excerpt(side) if side is not None else "nothing" for side in (left, right))
+    raise UsageError(
+        f"only results of the same documents can be compared: document {index + 1} is {left} "
+        f"in {first} ({len(reference.document_ids):,} in all) and {right} in {name} "
+        f"({len(result.document_ids):,} in all); score both against the same key"
+    )
+
+
+def _check_same_settings(first: str, reference: Result, name: str, result: Result) -> None:
+    settings = {**reference.settings, "aggregate": reference.aggregate}
+    others = {**result.settings, "aggregate": result.aggregate}
+    for setting in {**settings, **others}:
+        if setting in _OWN_SETTINGS or settings.get(setting) == others.get(setting):
+            continue
+        raise UsageError(
+            f"only results that were scored alike can be compared: {setting} is "
+            f"{settings.get(setting, 'not set')} for {first} and "
+            f"{others.get(setting, 'not set')} for {name}"
+        )
+
+
+def chosen_metrics(
+    results: Mapping[str, Result], metrics: Iterable[object] | None, *, rate: str | None = None
+) -> list[str]:
+    """The metrics to look at: those that were asked for, or those that all results have.
+
+    They have the rate, where one is given: the CoNLL average, say, has no recall. One that was
+    asked for and does not have it is an error; others are left out.
+    """
+    first, *others = results.values()
+    if metrics is None:
+        names = [m for m in first.metrics if all(m in other.tables for other in others)]
+        names = [m for m in names if rate is None or rate in first.scores[m].rates]
+        if not names:
+            what = "metric" if rate is None else f"metric with the rate {rate!r}"
+            raise UsageError(f"the results have no {what} in common")
+        return names
+    if isinstance(metrics, str):
+        metrics = re.split(r",\s*(?![^(]*\))", metrics)
+    names = list(dict.fromkeys(first[metric].metric for metric in metrics))
+    for name in names:
+        for result in results.values():
+            rates = result[name].rates
+            if rate is not None and rate not in rates:
+                raise UsageError(f"{name} has no {rate}, only {', '.join(rates)}")
+    if not names:
+        raise UsageError("no metric was chosen")
+    return names
+
+
+def check_probability(name: str, value: float) -> None:
+    """Strictly between 0 and 1."""
+    if not 0 < value < 1:
+        raise UsageError(f"{name} lies between 0 and 1, like .05 or .95, and is not {value!r}")
+
+
+def check_count(name: str, value: int) -> None:
+    """A positive whole number."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise UsageError(f"{name} is a whole number from 1, not {value!r}")
+
+
+def check_seed(seed: int) -> None:
+    """A whole number from 0."""
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise UsageError(f"a seed is a whole number from 0, not {seed!r}")
+
+
+def check_choice(name: str, value: str, choices: Iterable[str]) -> None:
+    """One of the choices."""
+    if value not in (allowed := tuple(choices)):
+        raise UsageError(f"{name} is one of {', '.join(allowed)}, not {value!r}")

@@ -1,0 +1,378 @@
+"""Comparison: all systems against all, for every metric, from one set of trials."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import combinations
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from corefeval.diagnostics import Notice, UsageError, plural
+from corefeval.results import Result
+from corefeval.results.rates import Numbers
+from corefeval.stats.checks import (
+    check_choice,
+    check_comparable,
+    check_count,
+    check_probability,
+    check_seed,
+    chosen_metrics,
+    named,
+)
+from corefeval.stats.correction import Correction, adjusted
+from corefeval.stats.effects import Effect, document_rates, effect
+from corefeval.stats.intervals import Interval, few_documents, middle
+from corefeval.stats.ranking import ranks
+from corefeval.stats.resampling import Stack, bootstrap, every_swap, stack, swaps
+from corefeval.stats.significance import (
+    TOLERANCE,
+    Pairs,
+    Test,
+    bootstrap_p,
+    check_enumerable,
+    distant_swaps,
+    observed,
+    swap_bytes,
+)
+
+Table = Literal["scores", "differences"]
+
+
+@dataclass(frozen=True, slots=True)
+class PairDifference:
+    """One metric's difference between two systems (first − second), and what speaks for it."""
+
+    first: str
+    second: str
+    metric: str
+    difference: float
+    interval: Interval
+    p: float
+    adjusted_p: float
+    significant: bool
+    effect: Effect
+
+    @property
+    def reversed(self) -> PairDifference:
+        """The same, seen from the second."""
+        return replace(
+            self,
+            first=self.second,
+            second=self.first,
+            difference=-self.difference,
+            interval=-self.interval,
+            effect=-self.effect,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Systems by metrics: scores, their intervals, and the test of every pair.
+
+    `scores` and `intervals` are by metric, then system; `pairs` are all pairs of systems for each
+    metric in turn. `results` are what was compared.
+    """
+
+    systems: tuple[str, ...]
+    metrics: tuple[str, ...]
+    rate: str
+    scores: Mapping[str, Mapping[str, float]]
+    intervals: Mapping[str, Mapping[str, Interval]]
+    pairs: tuple[PairDifference, ...]
+    signatures: Mapping[str, str]
+    settings: Mapping[str, str]
+    alpha: float
+    level: float
+    documents: int
+    notices: tuple[Notice, ...] = ()
+    results: Mapping[str, Result] = field(default_factory=dict, repr=False)
+
+    @property
+    def signature(self) -> str:
+        """How the differences were tested, to be quoted with them."""
+        return "|".join(f"{name}:{value}" for name, value in self.settings.items())
+
+    @cached_property
+    def _by_names(self) -> dict[tuple[str, str, str], PairDifference]:
+        forward = {(pair.metric, pair.first, pair.second): pair for pair in self.pairs}
+        backward = {(pair.metric, pair.second, pair.first): pair.reversed for pair in self.pairs}
+        return forward | backward
+
+    def difference(self, metric: str, first: str, second: str) -> PairDifference:
+        """How `first` differs from `second`, in whatever order they were given."""
+        found = self._by_names.get((metric, first, second))
+        if found is None:
+            raise UsageError(
+                f"{first!r} and {second!r} were not compared by {metric!r}: there are "
+                f"{', '.join(self.systems)} and {', '.join(self.metrics)}"
+            )
+        return found
+
+    def is_better(self, metric: str, first: str, second: str) -> bool:
+        """Whether `first` is significantly better than `second`."""
+        pair = self.difference(metric, first, second)
+        return pair.significant and pair.difference > 0
+
+    def better_than(self, metric: str, system: str) -> tuple[str, ...]:
+        """The systems than which one is significantly better."""
+        return tuple(
+            other
+            for other in self.systems
+            if other != system and self.is_better(metric, system, other)
+        )
+
+    def ranks(self, metric: str) -> dict[str, int]:
+        """Ranks, best first, with ties where there is no significant difference; see `ranking`."""
+        return ranks(self.scores[metric], lambda one, other: self.is_better(metric, one, other))
+
+    def best(self, metric: str) -> tuple[str, ...]:
+        """The system with the highest score, or several where they are equal."""
+        top = max(self.scores[metric].values())
+        return tuple(s for s, score in self.scores[metric].items() if score >= top - TOLERANCE)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row for each system and metric."""
+        found: list[dict[str, Any]] = []
+        for metric in self.metrics:
+            standing = self.ranks(metric)
+            best = self.best(metric)
+            for system in self.systems:
+                low, high = self.intervals[metric][system]
+                found.append(
+                    {
+                        "system": system,
+                        "metric": metric,
+                        "rate": self.rate,
+                        "score": self.scores[metric][system],
+                        "low": low,
+                        "high": high,
+                        "rank": standing[system],
+                        "best": system in best,
+                        "better_than": list(self.better_than(metric, system)),
+                        "signature": f"{metric}|{self.signatures[system]}",
+                    }
+                )
+        return found
+
+    def pair_rows(self) -> list[dict[str, Any]]:
+        """One row for each pair of systems and metric; None for an infinite effect."""
+        return [
+            {
+                "first": pair.first,
+                "second": pair.second,
+                "metric": pair.metric,
+                "rate": self.rate,
+                "difference": pair.difference,
+                "low": pair.interval.low,
+                "high": pair.interval.high,
+                "p": pair.p,
+                "adjusted_p": pair.adjusted_p,
+                "significant": pair.significant,
+                "d": pair.effect.d if math.isfinite(pair.effect.d) else None,
+                "win_rate": pair.effect.win_rate,
+                "signature": self.signature,
+            }
+            for pair in self.pairs
+        ]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything, for JSON."""
+        return {
+            "systems": list(self.systems),
+            "metrics": list(self.metrics),
+            "documents": self.documents,
+            "settings": dict(self.settings),
+            "signatures": dict(self.signatures),
+            "scores": self.rows(),
+            "differences": self.pair_rows(),
+            "notices": [str(notice) for notice in self.notices],
+        }
+
+    def to_frame(self, table: Table = "scores") -> Any:
+        """A pandas data frame of the scores, or of the differences of all pairs."""
+        check_choice("table", table, get_args(Table))
+        try:
+            pandas = importlib.import_module("pandas")
+        except ImportError as error:
+            raise UsageError(
+                "data frames need pandas: pip install 'corefeval[pandas]', or take rows()"
+            ) from error
+        return pandas.DataFrame(self.rows() if table == "scores" else self.pair_rows())
+
+
+def compare(
+    results: Sequence[Result] | Mapping[str, Result],
+    *,
+    metrics: Iterable[object] | None = None,
+    rate: str = "f1",
+    test: Test = "randomization",
+    trials: int = 10_000,
+    seed: int = 0,
+    correction: Correction = "holm",
+    alpha: float = 0.05,
+    level: float = 0.95,
+    samples: int = 1000,
+) -> Comparison:
+    """Compare the results of several systems on the same documents, each with each.
+
+    `results` may be a mapping, which names the systems; otherwise each has the name of its
+    response. `test` is `randomization` (paired, approximate), `bootstrap` (paired) or `exact` (all
+    swaps of at most 20 documents); `correction` is over all pairs of systems, for each metric.
+    Intervals of scores and of differences are from a bootstrap of `samples` samples; the bootstrap
+    test takes its own `trials` for them.
+
+    >>> import corefeval
+    >>> key = {name: [["a", "b", "c"]] for name in "12345678"}
+    >>> systems = {"full": [list("abc")], "half": [list("ab")], "none": [["a"]]}
+    >>> compared = compare({
+    ...     name: corefeval.score(key, dict.fromkeys(key, entities), metrics="muc, lea")
+    ...     for name, entities in systems.items()
+    ... })
+    >>> compared.better_than("muc", "full"), compared.ranks("lea")
+    (('half', 'none'), {'full': 1, 'half': 2, 'none': 3})
+    """
+    options = _Options(rate, test, trials, seed, correction, alpha, level, samples)
+    options.check()
+    systems = named(results)
+    check_comparable(systems)
+    stacked = stack(list(systems.values()), chosen_metrics(systems, metrics, rate=rate))
+    return _comparison(systems, stacked, options)
+
+
+@dataclass(frozen=True, slots=True)
+class _Options:
+    """What `compare` was asked to do."""
+
+    rate: str
+    test: Test
+    trials: int
+    seed: int
+    correction: Correction
+    alpha: float
+    level: float
+    samples: int
+
+    def check(self) -> None:
+        check_choice("test", self.test, get_args(Test))
+        check_choice("correction", self.correction, get_args(Correction))
+        check_count("the number of trials", self.trials)
+        check_count("the number of samples", self.samples)
+        check_seed(self.seed)
+        check_probability("alpha", self.alpha)
+        check_probability("the level of an interval", self.level)
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """What the numbers depend on, in the order of the signature."""
+        trials = {} if self.test == "exact" else {"trials": str(self.trials)}
+        samples = {} if self.test == "bootstrap" else {"samples": str(self.samples)}
+        return {
+            "test": self.test,
+            **trials,
+            **samples,
+            "seed": str(self.seed),
+            "correction": self.correction,
+            "alpha": f"{self.alpha:g}",
+        }
+
+
+def _comparison(systems: dict[str, Result], stacked: Stack, options: _Options) -> Comparison:
+    samples = options.trials if options.test == "bootstrap" else options.samples
+    rates = bootstrap(stacked, samples, options.seed, rate=options.rate)
+    drawn = np.stack([rates[metric][options.rate] for metric in stacked.metrics])
+    first, second = np.array(list(combinations(range(len(systems)), 2))).T
+    p = _p_values(stacked, (first, second), options, drawn)
+    scores = stacked.rate(stacked.totals.__getitem__, options.rate)
+    names = tuple(systems)
+    return Comparison(
+        systems=names,
+        metrics=stacked.metrics,
+        rate=options.rate,
+        scores={
+            metric: dict(zip(names, row.tolist(), strict=True))
+            for metric, row in zip(stacked.metrics, scores, strict=True)
+        },
+        intervals={
+            metric: {name: middle(drawn[m, s], options.level) for s, name in enumerate(names)}
+            for m, metric in enumerate(stacked.metrics)
+        },
+        pairs=tuple(_pair_differences(stacked, names, (first, second), options, p, drawn)),
+        signatures={name: result.signature for name, result in systems.items()},
+        settings=options.settings,
+        alpha=options.alpha,
+        level=options.level,
+        documents=stacked.n_documents,
+        notices=(
+            *few_documents(next(iter(systems.values()))),
+            *_hopeless(stacked.n_documents, first.size, options),
+        ),
+        results=systems,
+    )
+
+
+def _p_values(stacked: Stack, pairs: Pairs, options: _Options, drawn: Numbers) -> Numbers:
+    """Metrics × pairs; `drawn` is the rate on resampled documents, metrics × systems × samples."""
+    documents, rate, trials = stacked.n_documents, options.rate, options.trials
+    if options.test == "bootstrap":
+        differences = observed(stacked, pairs, rate)
+        columns = [
+            bootstrap_p(drawn[:, one] - drawn[:, other], differences[:, index])
+            for index, (one, other) in enumerate(zip(*pairs, strict=True))
+        ]
+        return np.stack(columns, axis=1)
+    room = swap_bytes(stacked, pairs)
+    if options.test == "exact":
+        check_enumerable(documents)
+        found = distant_swaps(stacked, pairs, rate, every_swap(documents, bytes_each=room))
+        return np.asarray(found / 2 ** (documents - 1))
+    blocks = swaps(documents, trials, options.seed, bytes_each=room)
+    return np.asarray((distant_swaps(stacked, pairs, rate, blocks) + 1) / (trials + 1))
+
+
+def _pair_differences(
+    stacked: Stack,
+    names: tuple[str, ...],
+    pairs: Pairs,
+    options: _Options,
+    p: Numbers,
+    drawn: Numbers,
+) -> Iterator[PairDifference]:
+    differences = observed(stacked, pairs, options.rate)
+    for index, metric in enumerate(stacked.metrics):
+        documents = document_rates(stacked, metric, options.rate)[:, stacked.counted(metric)]
+        corrected = adjusted(p[index], options.correction)
+        for pair, (one, other) in enumerate(zip(*pairs, strict=True)):
+            yield PairDifference(
+                first=names[one],
+                second=names[other],
+                metric=metric,
+                difference=float(differences[index, pair]),
+                interval=middle(drawn[index, one] - drawn[index, other], options.level),
+                p=float(p[index, pair]),
+                adjusted_p=float(corrected[pair]),
+                significant=bool(corrected[pair] <= options.alpha),
+                effect=effect(documents[one] - documents[other]),
+            )
+
+
+def _hopeless(n_documents: int, n_pairs: int, options: _Options) -> tuple[Notice, ...]:
+    """A notice where not even the clearest difference could be significant."""
+    tests = 1 if options.correction == "none" else n_pairs
+    by_trials = {"randomization": 1, "bootstrap": 2, "exact": 0}[options.test]
+    by_trials_p = by_trials / (options.trials + 1)
+    by_documents_p = 0.0 if options.test == "bootstrap" else 2.0 ** (1 - n_documents)
+    least = max(by_trials_p, by_documents_p)
+    if least * tests <= options.alpha:
+        return ()
+    few_trials = by_trials_p > by_documents_p
+    what = plural(options.trials, "trial") if few_trials else plural(n_documents, "document")
+    message = (
+        f"with {what} no p-value is much below {least:.2g}: with {plural(tests, 'test')} "
+        f"nothing can be significant at {options.alpha:g}"
+    )
+    return (Notice("hopeless-test", message),)

@@ -1,0 +1,209 @@
+"""Differences: the documents and slices in which one system does better than another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corefeval.results import Result
+from corefeval.results.rates import Numbers
+from corefeval.stats.checks import check_comparable, chosen_metrics, named
+from corefeval.stats.effects import document_rates
+from corefeval.stats.resampling import Stack, stack
+from corefeval.stats.significance import TOLERANCE
+
+Outcome = Literal["win", "loss", "tie"]
+
+# From how many documents on the search for a turning set takes more than one in a step.
+_STEPS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentDifference:
+    """One document: both systems' rates on it alone, and what it does to the corpus.
+
+    `influence` is by how much the difference of the corpus scores would shrink without it.
+    """
+
+    id: str
+    first: float
+    second: float
+    difference: float
+    outcome: Outcome
+    influence: float
+
+
+@dataclass(frozen=True, slots=True)
+class SliceDifference:
+    """One slice: both systems' rates on it; `turned` where the order is not that of the corpus."""
+
+    feature: str
+    value: str
+    first: float
+    second: float
+    difference: float
+    turned: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Differences:
+    """Where two systems differ by one metric."""
+
+    systems: tuple[str, str]
+    metric: str
+    rate: str
+    scores: tuple[float, float]
+    documents: tuple[DocumentDifference, ...]
+    turning_set: tuple[str, ...] | None
+    slices: tuple[SliceDifference, ...]
+
+    @property
+    def difference(self) -> float:
+        """The difference of the corpus scores, first − second."""
+        return self.scores[0] - self.scores[1]
+
+    @cached_property
+    def outcomes(self) -> dict[Outcome, int]:
+        """In how many documents the first system wins, loses, ties."""
+        counts: dict[Outcome, int] = {"win": 0, "loss": 0, "tie": 0}
+        for document in self.documents:
+            counts[document.outcome] += 1
+        return counts
+
+    def drivers(self, count: int = 10) -> tuple[DocumentDifference, ...]:
+        """The documents that make most of the difference, the strongest first.
+
+        Those without which the difference would shrink; where there is none, no documents.
+        """
+        direction = np.sign(self.difference)
+        strength = [document.influence * direction for document in self.documents]
+        order = np.argsort(-np.array(strength), kind="stable")[:count]
+        return tuple(self.documents[i] for i in order if strength[i] > TOLERANCE)
+
+    @property
+    def turned_slices(self) -> tuple[SliceDifference, ...]:
+        """The slices in which the order of the systems is the other way round."""
+        return tuple(part for part in self.slices if part.turned)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row for each document."""
+        return [
+            {
+                "document": document.id,
+                "metric": self.metric,
+                "rate": self.rate,
+                self.systems[0]: document.first,
+                self.systems[1]: document.second,
+                "difference": document.difference,
+                "outcome": document.outcome,
+                "influence": document.influence,
+            }
+            for document in self.documents
+        ]
+
+
+def differences(
+    first: Result, second: Result, *, metric: object = "conll", rate: str = "f1"
+) -> Differences:
+    """Where two systems differ: document by document, and slice by slice.
+
+    The influence of a document is exact: the corpus is scored again without it. `turning_set` are
+    documents without which the order of the systems turns round, taken one by one, each time the
+    one whose absence helps most (with more than 1,000 documents, several at a time), so that there
+    may be a smaller set but seldom is; None where there is no difference to turn or no such set.
+
+    >>> import corefeval
+    >>> key = {"one": [list("abcd")], "two": [list("ef")], "three": [list("ghi")]}
+    >>> better, worse = {**key, "three": [list("gh")]}, {**key, "one": [list("ab")]}
+    >>> a, b = (corefeval.score(key, side, metrics="muc") for side in (better, worse))
+    >>> found = differences(a, b, metric="muc")
+    >>> found.outcomes, found.turning_set
+    ({'win': 1, 'loss': 1, 'tie': 1}, ('one',))
+    """
+    results = named((first, second))
+    check_comparable(results)
+    [name] = chosen_metrics(results, [metric], rate=rate)
+    stacked = stack((first, second), [name])
+    rates = document_rates(stacked, name, rate)
+    gaps = rates[0] - rates[1]
+    totals = stacked.totals
+    scores = stacked.rate(totals.__getitem__, rate)[0]
+    influence = (scores[0] - scores[1]) - _without(stacked, totals, stacked.values, rate)
+    ids = first.document_ids
+    documents = tuple(
+        DocumentDifference(ids[i], one, other, gap, _outcome(gap), moved)
+        for i, (one, other, gap, moved) in enumerate(
+            zip(
+                rates[0].tolist(), rates[1].tolist(), gaps.tolist(), influence.tolist(), strict=True
+            )
+        )
+    )
+    turning = _turning_set(stacked, rate)
+    one, other = results
+    return Differences(
+        systems=(one, other),
+        metric=name,
+        rate=rate,
+        scores=(float(scores[0]), float(scores[1])),
+        documents=documents,
+        turning_set=None if turning is None else tuple(ids[i] for i in turning.tolist()),
+        slices=_slices(first, second, name, rate, float(scores[0] - scores[1])),
+    )
+
+
+def _outcome(gap: float) -> Outcome:
+    if abs(gap) <= TOLERANCE:
+        return "tie"
+    return "win" if gap > 0 else "loss"
+
+
+def _without(stacked: Stack, totals: Numbers, absent: Numbers, rate: str) -> Numbers:
+    """The difference of the corpus scores without some counts (counts × results × …)."""
+    scores = stacked.rate(lambda rows: totals[rows, :, None] - absent[rows], rate)[0]
+    return np.asarray(scores[0] - scores[1])
+
+
+def _turning_set(stacked: Stack, rate: str) -> NDArray[np.intp] | None:
+    totals = stacked.totals
+    scores = stacked.rate(totals.__getitem__, rate)[0]
+    direction = float(np.sign(scores[0] - scores[1]))
+    if abs(scores[0] - scores[1]) <= TOLERANCE:
+        return None
+    left = np.arange(stacked.n_documents)
+    taken: list[NDArray[np.intp]] = []
+    size = -(-stacked.n_documents // _STEPS)
+    while left.size > 1:
+        values = stacked.values[:, :, left]
+        gaps = _without(stacked, totals, values, rate) * direction
+        order = np.argsort(gaps, kind="stable")[: min(size, left.size - 1)]
+        absent = np.cumsum(values[:, :, order], axis=2)
+        turned = _without(stacked, totals, absent, rate) * direction < -TOLERANCE
+        if turned.any():
+            taken.append(left[order[: int(np.argmax(turned)) + 1]])
+            return np.concatenate(taken)
+        taken.append(left[order])
+        totals = totals - absent[:, :, -1]
+        left = np.delete(left, order)
+    return None
+
+
+def _slices(
+    first: Result, second: Result, metric: str, rate: str, whole: float
+) -> tuple[SliceDifference, ...]:
+    """The slices that both results have, where they have any."""
+    mine, theirs = (getattr(result, "slices", None) or {} for result in (first, second))
+    found: list[SliceDifference] = []
+    for feature, by_value in mine.items():
+        for value, part in by_value.items():
+            other = theirs.get(feature, {}).get(value)
+            if other is None or metric not in part.tables or metric not in other.tables:
+                continue
+            one, two = part.scores[metric].rates[rate], other.scores[metric].rates[rate]
+            gap = one - two
+            turned = abs(gap) > TOLERANCE and abs(whole) > TOLERANCE and gap * whole < 0
+            found.append(SliceDifference(str(feature), str(value), one, two, gap, turned))
+    return tuple(found)

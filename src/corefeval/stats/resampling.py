@@ -1,0 +1,212 @@
+"""Resampling: the counts of all metrics side by side, and all rates of resampled documents at once.
+
+Everything here is linear in the documents: the counts of a resampled corpus are a matrix product of
+how often each document was drawn and the counts of each document. A macro average is linear too,
+once each document carries its rates and a 1 where it has anything to count. Trials come in blocks,
+so that memory does not grow with their number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corefeval.diagnostics import UsageError
+from corefeval.results import CountTable, Result
+from corefeval.results.rates import RATES, Numbers, Rates, divide
+
+Bools = NDArray[np.bool_]
+Pick = Callable[[slice], Numbers]
+
+_BLOCK_BYTES = 2**25
+# More trials in a block make its products no faster, and its rates fall out of the cache.
+_BLOCK_TRIALS = 512
+# Sums of numbers on a grid of 2**48 steps are exact in 53 bits, with room for 16 such sums.
+_GRID_BITS = 48
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Where a metric's counts stand, and how its rates follow from their sums."""
+
+    rows: slice
+    names: tuple[str, ...] = ()
+    shape: str = ""
+    parts: tuple[str, ...] = ()
+
+    def rates(self, sums: Numbers) -> Rates:
+        """The rates of summed counts: `sums` has a row for each count."""
+        if self.shape == "macro":
+            return {
+                name: divide(sums[index], sums[-1]) for index, name in enumerate(self.names[:-1])
+            }
+        return RATES[self.shape](dict(zip(self.names, sums, strict=True)))
+
+
+@dataclass(frozen=True, eq=False)
+class Stack:
+    """The counts of one or more results: `values` are counts × results × documents.
+
+    Counts are rounded to a grid of 48 bits below the total of their row (whole numbers stay what
+    they are), so that sums are exact in whatever order they are added: a seed gives the same
+    numbers with any size of block and any number of threads, and ties are ties.
+    """
+
+    columns: Mapping[str, Columns]
+    metrics: tuple[str, ...]
+    values: Numbers
+
+    @property
+    def n_documents(self) -> int:
+        """How many documents there are to draw from."""
+        return int(self.values.shape[2])
+
+    @property
+    def totals(self) -> Numbers:
+        """Counts × results: the counts of the whole corpus."""
+        return np.asarray(self.values.sum(axis=2))
+
+    def sums(self, weights: Numbers) -> Numbers:
+        """Counts × results × trials: sums over documents, by weights (trials × documents)."""
+        flat = self.values.reshape(-1, self.n_documents)
+        return np.asarray(flat @ weights.T).reshape(*self.values.shape[:2], -1)
+
+    def rates(self, pick: Pick, metrics: Iterable[str] | None = None) -> dict[str, Rates]:
+        """All rates of metrics; `pick` gives the sums of some rows, of any further shape."""
+        wanted = self.metrics if metrics is None else tuple(metrics)
+        found: dict[str, Rates] = {}
+        for metric in wanted:
+            columns = self.columns[metric]
+            for name in columns.parts or (metric,):
+                if name not in found:
+                    found[name] = self.columns[name].rates(pick(self.columns[name].rows))
+            if columns.parts:
+                f1 = np.mean([found[part]["f1"] for part in columns.parts], axis=0)
+                found[metric] = {"f1": np.asarray(f1)}
+        return {metric: found[metric] for metric in wanted}
+
+    def rate(self, pick: Pick, name: str) -> Numbers:
+        """One rate of every metric, stacked: metrics × the shape of the sums."""
+        return np.stack([rates[name] for rates in self.rates(pick).values()])
+
+    def rows(self, metric: str) -> NDArray[np.intp]:
+        """The rows of `values` on which a metric depends."""
+        columns = self.columns[metric]
+        names = columns.parts or (metric,)
+        spans = [np.arange(self.values.shape[0])[self.columns[name].rows] for name in names]
+        return np.unique(np.concatenate(spans))
+
+    def counted(self, metric: str) -> Bools:
+        """The documents in which any of the results has anything to count."""
+        return np.asarray(self.values[self.rows(metric)].any(axis=(0, 1)))
+
+
+def stack(results: Sequence[Result], metrics: Sequence[str]) -> Stack:
+    """Put the counts of results of the same documents side by side."""
+    first = results[0]
+    needed = [part for metric in metrics for part in (*first.tables[metric].parts, metric)]
+    columns: dict[str, Columns] = {}
+    end = 0
+    for metric in dict.fromkeys(needed):
+        tables = [result.tables[metric] for result in results]
+        columns[metric] = _columns(metric, tables, end, first.aggregate == "macro")
+        end = max(end, columns[metric].rows.stop)
+    values = np.empty((end, len(results), len(first.document_ids)))
+    for metric, column in columns.items():
+        for index, result in enumerate(results):
+            if not column.parts:
+                values[column.rows, index] = _additive(result.tables[metric], column)
+    _round_to_grid(values)
+    return Stack(columns, tuple(metrics), values)
+
+
+def swaps(n_documents: int, trials: int, seed: int, *, bytes_each: int = 0) -> Iterator[Numbers]:
+    """Which documents change sides, 1 or 0 with probability ½: blocks of trials × documents."""
+    generator = np.random.default_rng(seed)
+    # A trial takes whole words, so that the size of the blocks does not change what it gets.
+    words = -(-n_documents // 64)
+    for size in _sizes(trials, 10 * n_documents + bytes_each):
+        bits = generator.integers(0, 2**64, size=(size, words), dtype=np.uint64)
+        flags = np.unpackbits(bits.astype("<u8").view(np.uint8), axis=1, count=n_documents)
+        yield flags.astype(np.float64)
+
+
+def every_swap(n_documents: int, *, bytes_each: int = 0) -> Iterator[Numbers]:
+    """Every way to swap documents, up to swapping all of them, which changes no distance."""
+    done = 0
+    for size in _sizes(2 ** (n_documents - 1), 24 * n_documents + bytes_each):
+        numbers = np.arange(done, done + size)[:, None]
+        yield ((numbers >> np.arange(n_documents)) & 1).astype(np.float64)
+        done += size
+
+
+def resamples(
+    n_documents: int, samples: int, seed: int, *, bytes_each: int = 0
+) -> Iterator[Numbers]:
+    """How often each document is drawn, with replacement: blocks of samples × documents."""
+    generator = np.random.default_rng(seed)
+    for size in _sizes(samples, 32 * n_documents + bytes_each):
+        drawn = generator.integers(0, n_documents, size=(size, n_documents))
+        drawn += np.arange(size)[:, None] * n_documents
+        times = np.bincount(drawn.ravel(), minlength=size * n_documents)
+        del drawn
+        yield times.reshape(size, n_documents).astype(np.float64)
+
+
+def bootstrap(
+    stacked: Stack, samples: int, seed: int, *, rate: str | None = None
+) -> dict[str, Rates]:
+    """Every rate (or one) of resampled documents: results × samples for each metric and rate.
+
+    All results see the same samples, so that differences between them are paired.
+    """
+    found: dict[str, dict[str, list[Numbers]]] = {}
+    counts, results, documents = stacked.values.shape
+    for weights in resamples(documents, samples, seed, bytes_each=16 * counts * results):
+        sums = stacked.sums(weights)
+        for metric, rates in stacked.rates(sums.__getitem__).items():
+            for name in rates if rate is None else (rate,):
+                found.setdefault(metric, {}).setdefault(name, []).append(rates[name])
+    return {
+        metric: {name: np.concatenate(blocks, axis=-1) for name, blocks in rates.items()}
+        for metric, rates in found.items()
+    }
+
+
+def _sizes(trials: int, bytes_each: int) -> Iterator[int]:
+    size = max(1, min(_BLOCK_TRIALS, _BLOCK_BYTES // bytes_each))
+    for done in range(0, trials, size):
+        yield min(size, trials - done)
+
+
+def _columns(metric: str, tables: Sequence[CountTable], start: int, macro: bool) -> Columns:
+    table = tables[0]
+    if table.parts:
+        return Columns(slice(0, 0), parts=table.parts)
+    if any((other.shape, other.names) != (table.shape, table.names) for other in tables):
+        raise UsageError(f"the results count {metric} in different ways: score them again")
+    if not macro:
+        return Columns(slice(start, start + len(table.names)), table.names, table.shape)
+    names = (*RATES[table.shape](dict.fromkeys(table.names, np.zeros(1))), "counted")
+    return Columns(slice(start, start + len(names)), names, "macro")
+
+
+def _additive(table: CountTable, column: Columns) -> Numbers:
+    """What adds up over documents: counts, or (macro) rates and whether they are to be averaged."""
+    if column.shape != "macro":
+        return np.asarray(table.values, dtype=np.float64).T
+    counted = table.counted().astype(np.float64)
+    rates = RATES[table.shape](table.columns())
+    return np.stack([*(rates[name] * counted for name in column.names[:-1]), counted])
+
+
+def _round_to_grid(values: Numbers) -> None:
+    for row in values:
+        _, exponent = np.frexp(max(float(np.abs(side).sum()) for side in row))
+        unit = np.ldexp(1.0, int(exponent) - _GRID_BITS)
+        row /= unit
+        np.rint(row, out=row)
+        row *= unit

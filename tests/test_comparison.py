@@ -1,0 +1,498 @@
+"""Comparison of many systems, where they differ, what metrics agree on, and power."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import sys
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from corefeval import UsageError, score
+from corefeval.stats import (
+    adjusted,
+    bootstrap_test,
+    compare,
+    concordance,
+    differences,
+    documents_needed,
+    exact,
+    intervals,
+    randomization,
+)
+from corefeval.stats.effects import effect
+from corefeval.stats.power import standard_scores
+from corefeval.stats.ranking import ranks
+from corefeval.stats.resampling import stack
+from test_intervals import drawn, simulated
+
+QUALITIES = {"good": 0.75, "twin": 0.75, "fair": 0.6, "poor": 0.3}
+
+
+def systems_of(seed=0, size=40, qualities=QUALITIES, **options):
+    generator = np.random.default_rng(seed)
+    sizes = generator.integers(0, 40, size)
+    return {
+        name: simulated(generator, sizes, quality=quality, response=name, **options)
+        for name, quality in qualities.items()
+    }
+
+
+def twin_of(result):
+    """A system that is a little better and worse in turn, from the smallest document on.
+
+    Two systems of the same quality that are drawn at random differ significantly in one corpus of
+    twenty, as they should; this one does not by construction.
+    """
+    tables = {}
+    for name, table in result.tables.items():
+        if table.values is not None:
+            values = table.values.copy()
+            signs = np.empty(len(values))
+            signs[np.argsort(values[:, 0], kind="stable")] = np.resize((1.0, -1.0), len(values))
+            found = [i for i, n in enumerate(table.names) if n.endswith(("numerator", "common"))]
+            values[:, found] *= (1 + 0.03 * signs)[:, None]
+            table = replace(table, values=values)
+        tables[name] = table
+    return replace(result, tables=tables, response="twin")
+
+
+@pytest.fixture(scope="module")
+def systems():
+    systems = systems_of()
+    return {**systems, "twin": twin_of(systems["good"])}
+
+
+@pytest.fixture(scope="module")
+def compared(systems):
+    return compare(systems, trials=1000)
+
+
+# Correction
+
+
+P_VALUES = st.lists(st.floats(0, 1), max_size=12)
+
+
+@given(P_VALUES)
+def test_corrected_p_values(values):
+    p = np.array(values)
+    holm, bonferroni, none = (adjusted(p, name) for name in ("holm", "bonferroni", "none"))
+    assert none.tolist() == values
+    for found in (holm, bonferroni):
+        assert np.all(found >= p)
+        assert np.all(found <= 1)
+        assert np.all(np.diff(found[np.argsort(p, kind="stable")]) >= 0)
+    assert np.all(holm <= bonferroni)
+
+
+@given(P_VALUES, st.floats(0.001, 0.2))
+def test_holm_rejects_step_by_step(values, alpha):
+    """The definition: from the smallest on, until one is above alpha / (what is left)."""
+    rejected = set()
+    for step, index in enumerate(np.argsort(values, kind="stable").tolist()):
+        if values[index] * (len(values) - step) > alpha:
+            break
+        rejected.add(index)
+    assert set(np.flatnonzero(adjusted(values) <= alpha).tolist()) == rejected
+
+
+def test_an_unknown_correction():
+    with pytest.raises(UsageError, match="holm, bonferroni, none"):
+        adjusted([0.1], "hope")  # type: ignore[arg-type]
+
+
+# Ranks
+
+
+def test_ranks_of_table_5():
+    """Moosavi & Strube (2016), Table 5, LEA: systems within 0.9 share a rank, but chen and xu."""
+    lea = {
+        "fernandes": 53.28, "martschat": 49.99, "bjorkelund": 49.98, "chang": 48.50, "chen": 46.24,
+        "chunyuang": 45.84, "shou": 43.97, "yuan": 44.76, "xu": 46.83, "uryupina": 41.15,
+        "songyang": 41.25, "zhekova": 29.98, "xinxin": 29.22, "li": 27.32,
+    }  # fmt: skip
+    published = {
+        "fernandes": 1, "martschat": 2, "bjorkelund": 2, "chang": 4, "chen": 6, "chunyuang": 6,
+        "shou": 8, "yuan": 8, "xu": 5, "uryupina": 10, "songyang": 10, "zhekova": 12, "xinxin": 12,
+        "li": 14,
+    }  # fmt: skip
+    found = ranks(lea, lambda one, other: lea[one] - lea[other] > 0.9 or one == "xu")
+    assert found == published
+
+
+@given(
+    st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 5), min_size=1),
+    st.sets(st.tuples(st.sampled_from("abcdefgh"), st.sampled_from("abcdefgh"))),
+)
+def test_ranks_follow_the_scores(scores, significant):
+    found = ranks(scores, lambda one, other: (one, other) in significant)
+    assert set(found) == set(scores)
+    for one, other in itertools.product(scores, repeat=2):
+        if scores[one] > scores[other]:
+            assert found[one] <= found[other]
+            assert found[one] < found[other] or (one, other) not in significant
+    for rank in found.values():
+        assert rank == 1 + sum(other < rank for other in found.values())
+
+
+def test_no_rank_contradicts_a_test():
+    """The second is better than the third, though the first, further up, is not."""
+    scores = {"first": 3, "second": 2, "third": 1}
+    found = ranks(scores, lambda *pair: pair == ("second", "third"))
+    assert found == {"first": 1, "second": 1, "third": 3}
+
+
+# Comparison
+
+
+@pytest.mark.parametrize("aggregate", ["micro", "macro"])
+@pytest.mark.parametrize(
+    ("name", "test"), [("randomization", randomization), ("bootstrap", bootstrap_test)]
+)
+def test_every_pair_as_if_alone(name, test, aggregate):
+    systems = systems_of(aggregate=aggregate)
+    compared = compare(systems, test=name, trials=300, seed=2, correction="none")
+    assert len(compared.pairs) == 6 * 5
+    for pair in compared.pairs:
+        first, second = systems[pair.first], systems[pair.second]
+        alone = test(first, second, trials=300, seed=2, metrics=[pair.metric])[pair.metric]
+        assert (pair.p, pair.difference) == (alone.p, pytest.approx(alone.difference, abs=1e-12))
+        assert pair.adjusted_p == pair.p
+        expected = first[pair.metric].f1 - second[pair.metric].f1
+        assert pair.difference == pytest.approx(expected, abs=1e-12)
+        if alone.interval is not None:
+            assert pair.interval == pytest.approx(alone.interval)
+
+
+def test_the_exact_test():
+    systems = systems_of(size=8)
+    compared = compare(systems, test="exact", correction="none")
+    for pair in compared.pairs:
+        alone = exact(systems[pair.first], systems[pair.second])[pair.metric]
+        assert pair.p == alone.p
+    assert "trials" not in compared.signature
+    with pytest.raises(UsageError, match="20 documents at most"):
+        compare(systems_of(size=21), test="exact")
+
+
+def test_scores_and_intervals_are_those_of_each_system(systems, compared):
+    for name, result in systems.items():
+        alone = intervals(result)
+        for metric in compared.metrics:
+            assert compared.scores[metric][name] == pytest.approx(result[metric].f1, abs=1e-12)
+            assert compared.intervals[metric][name] == pytest.approx(alone[metric]["f1"])
+
+
+def test_who_is_better(compared):
+    assert compared.systems == ("good", "twin", "fair", "poor")
+    for metric in ("muc", "conll"):
+        assert compared.better_than(metric, "good") == ("fair", "poor")
+        assert compared.better_than(metric, "poor") == ()
+        assert compared.ranks(metric) == {"good": 1, "twin": 1, "fair": 3, "poor": 4}
+        assert set(compared.best(metric)) < {"good", "twin"}
+
+
+def test_a_pair_from_both_sides(compared):
+    there = compared.difference("muc", "good", "poor")
+    back = compared.difference("muc", "poor", "good")
+    assert back.difference == -there.difference
+    assert back.interval == (-there.interval.high, -there.interval.low)
+    assert back.effect == (-there.effect.d, 1 - there.effect.win_rate)
+    assert (back.p, back.adjusted_p, back.significant) == (
+        there.p, there.adjusted_p, there.significant,
+    )  # fmt: skip
+    assert there.difference in there.interval
+    with pytest.raises(UsageError, match="were not compared"):
+        compared.difference("muc", "good", "best")
+
+
+def test_correction_is_over_the_pairs_of_a_metric(compared):
+    for metric in compared.metrics:
+        pairs = [pair for pair in compared.pairs if pair.metric == metric]
+        expected = adjusted([pair.p for pair in pairs], "holm")
+        assert [pair.adjusted_p for pair in pairs] == expected.tolist()
+
+
+def test_signatures(systems, compared):
+    assert compared.signatures == {name: result.signature for name, result in systems.items()}
+    assert compared.signature == (
+        "test:randomization|trials:1000|samples:1000|seed:0|correction:holm|alpha:0.05"
+    )
+
+
+def test_rows(compared):
+    rows = compared.rows()
+    assert len(rows) == 4 * 5
+    assert rows[0]["system"] == "good"
+    assert rows[0]["better_than"] == ["fair", "poor"]
+    assert rows[0]["signature"].startswith("muc|match:exact")
+    assert len(compared.pair_rows()) == 6 * 5
+    assert json.loads(json.dumps(compared.as_dict(), allow_nan=False))["documents"] == 40
+
+
+def test_data_frames(compared, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(UsageError, match=r"corefeval\[pandas\]"):
+        compared.to_frame()
+    monkeypatch.setitem(sys.modules, "pandas", SimpleNamespace(DataFrame=list))
+    assert compared.to_frame() == compared.rows()
+    assert compared.to_frame("differences") == compared.pair_rows()
+    with pytest.raises(UsageError, match="scores, differences"):
+        compared.to_frame("all")
+
+
+def test_names_that_come_again(systems):
+    result = systems["good"]
+    compared = compare([result, result, replace(result, response="")], trials=20)
+    assert compared.systems == ("good", "good (2)", "response")
+    assert {pair.adjusted_p for pair in compared.pairs} == {1.0}
+    assert {pair.effect for pair in compared.pairs} == {(0.0, 0.5)}
+    assert set(compared.ranks("muc").values()) == {1}
+    assert compared.best("muc") == compared.systems
+
+
+def test_metrics_that_all_have(systems):
+    first, second = systems["good"], systems["fair"]
+    without = {name: table for name, table in second.tables.items() if name != "blanc"}
+    compared = compare([first, replace(second, tables=without)], trials=20)
+    assert compared.metrics == ("muc", "b3", "ceafe", "conll")
+    with pytest.raises(UsageError, match="'blanc' was not scored"):
+        compare([first, replace(second, tables=without)], metrics=["blanc"])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"test": "t"}, {"correction": "x"}, {"alpha": 5}, {"level": 0}, {"samples": 0}, {"seed": 0.5}],
+)
+def test_senseless_arguments(systems, options):
+    with pytest.raises(UsageError):
+        compare(systems, **options)
+    with pytest.raises(UsageError, match="two results at least"):
+        compare([systems["good"]])
+
+
+def test_tests_that_cannot_succeed_say_so(systems):
+    assert not compare(systems, trials=1000).notices
+    few = compare(systems_of(size=4), trials=100)
+    assert [notice.kind for notice in few.notices] == ["few-documents", "hopeless-test"]
+    assert "4 documents no p-value is much below 0.12" in str(few.notices[1])
+    hasty = compare(systems, trials=19, correction="bonferroni")
+    assert "19 trials" in str(hasty.notices[0])
+
+
+def test_effect_sizes(systems, compared):
+    first, second = systems["good"], systems["fair"]
+    counted = [i for i, row in enumerate(first.tables["muc"].values) if row.any()]
+    gaps = [first.document(i)["muc"].f1 - second.document(i)["muc"].f1 for i in counted]
+    found = compared.difference("muc", "good", "fair").effect
+    assert found.d == pytest.approx(np.mean(gaps) / np.std(gaps, ddof=1))
+    wins = sum(1.0 if gap > 0 else 0.5 if gap == 0 else 0 for gap in gaps)
+    assert found.win_rate == pytest.approx(wins / len(gaps))
+    assert effect(np.array([])) == (0.0, 0.5)
+    assert effect(np.full(3, -0.25)) == (-math.inf, 0.0)
+
+
+def test_real_systems(shared):
+    """Five resolvers on 36 documents of GUM: one is clearly best, three are alike, one is last."""
+    gum = shared / "gum"
+    systems = ("cort-latent", "cort-pair", "corefgraph", "baseline", "xrenner")
+    results = {name: score(gum / "key.conll", gum / f"{name}.conll") for name in systems}
+    compared = compare(results)
+    assert compared.best("conll") == ("cort-latent",)
+    assert compared.ranks("conll") == dict(zip(systems, (1, 2, 2, 2, 5), strict=True))
+    for metric in compared.metrics:
+        standing = compared.ranks(metric)
+        for system in systems:
+            for other in compared.better_than(metric, system):
+                assert standing[system] < standing[other]
+
+
+# Where they differ
+
+
+@pytest.mark.parametrize("aggregate", ["micro", "macro"])
+@pytest.mark.parametrize("metric", ["muc", "blanc", "conll"])
+def test_influence_is_the_score_without_the_document(metric, aggregate):
+    systems = systems_of(size=9, aggregate=aggregate)
+    first, second = systems["good"], systems["fair"]
+    found = differences(first, second, metric=metric)
+    assert found.difference == pytest.approx(first[metric].f1 - second[metric].f1, abs=1e-12)
+    for index, document in enumerate(found.documents):
+        rest = [other for other in range(9) if other != index]
+        left = drawn(first, rest)[metric].f1 - drawn(second, rest)[metric].f1
+        assert document.influence == pytest.approx(found.difference - left, abs=1e-10)
+        one, other = first.document(index)[metric].f1, second.document(index)[metric].f1
+        assert (document.first, document.second) == pytest.approx((one, other), abs=1e-12)
+        outcome = "tie" if abs(one - other) < 1e-12 else "win" if one > other else "loss"
+        assert document.outcome == outcome
+    assert sum(found.outcomes.values()) == 9
+    drivers = found.drivers(3)
+    assert drivers[0].influence == max(document.influence for document in found.documents)
+    assert len(found.rows()) == 9
+
+
+@given(st.integers(0, 1000), st.sampled_from(["micro", "macro"]))
+@settings(max_examples=40)
+def test_the_turning_set_turns_the_order(seed, aggregate):
+    first, second = systems_of(seed, 8, {"a": 0.62, "b": 0.6}, aggregate=aggregate).values()
+    found = differences(first, second, metric="muc")
+
+    def turned(absent):
+        rest = [index for index in range(8) if index not in absent]
+        gap = drawn(first, rest)["muc"].f1 - drawn(second, rest)["muc"].f1
+        return gap * found.difference < 0 and abs(gap) > 1e-12
+
+    smallest = next(
+        (n for n in range(1, 8) if any(map(turned, itertools.combinations(range(8), n)))), None
+    )
+    # Greedy, so no theorem: of all 2,002 cases that this test can draw, one is not the smallest.
+    if found.turning_set is None:
+        assert smallest is None
+    else:
+        absent = [first.document_ids.index(name) for name in found.turning_set]
+        assert turned(absent)
+        assert smallest <= len(absent) <= smallest + 1
+
+
+def test_many_documents_are_taken_several_at_a_time():
+    first, second = systems_of(3, 5000, {"a": 0.62, "b": 0.6}).values()
+    found = differences(first, second, metric="muc")
+    absent = set(found.turning_set)
+    rest = [i for i, name in enumerate(first.document_ids) if name not in absent]
+    gap = drawn(first, rest)["muc"].f1 - drawn(second, rest)["muc"].f1
+    assert gap * found.difference < 0
+    # With one document fewer the order stays.
+    rest.append(first.document_ids.index(found.turning_set[-1]))
+    gap = drawn(first, rest)["muc"].f1 - drawn(second, rest)["muc"].f1
+    assert gap * found.difference >= 0
+
+
+def test_no_difference_to_turn(systems):
+    found = differences(systems["good"], systems["good"])
+    assert found.turning_set is None
+    assert found.drivers() == ()
+    assert found.outcomes == {"win": 0, "loss": 0, "tie": 40}
+
+
+def test_slices_in_which_the_order_turns(systems):
+    first, second = (replace(systems[name]) for name in ("good", "fair"))
+    assert differences(first, second).slices == ()
+    for result, names in ((first, ("good", "poor")), (second, ("fair", "fair"))):
+        parts = dict(zip(("name", "pronoun"), map(systems.get, names), strict=True))
+        object.__setattr__(result, "slices", {"kind": parts, "genre": {}})
+    found = differences(first, second)
+    assert [(part.value, part.turned) for part in found.slices] == [
+        ("name", False), ("pronoun", True),
+    ]  # fmt: skip
+    [turned] = found.turned_slices
+    assert turned.difference == pytest.approx(systems["poor"]["conll"].f1 - second["conll"].f1)
+
+
+# Agreement of metrics
+
+
+def test_kendalls_tau():
+    stats = pytest.importorskip("scipy.stats")
+    systems = systems_of(4, 10, dict.fromkeys("abcdefg", 0.6))
+    systems["h"] = systems["a"]  # a tie
+    found = concordance(systems)
+    assert len(found.pairs) == 10
+    scores = {m: [result[m].f1 for result in systems.values()] for m in found.metrics}
+    for pair in found.pairs:
+        expected = stats.kendalltau(scores[pair.first], scores[pair.second]).statistic
+        assert pair.tau == pytest.approx(expected)
+        assert found.tau(pair.second, pair.first) == pair.tau
+        expected_pairs = {
+            (one, other)
+            for one, other in itertools.permutations(systems, 2)
+            if systems[one][pair.first].f1 > systems[other][pair.first].f1
+            and systems[one][pair.second].f1 < systems[other][pair.second].f1
+        }
+        assert set(pair.disagreements) == expected_pairs
+    assert found.tau("muc", "muc") == 1.0
+    with pytest.raises(UsageError):
+        found.tau("muc", "lea")
+
+
+def test_metrics_that_hold_all_equal(systems):
+    found = concordance([systems["good"], systems["good"]], metrics=["muc", "b3"])
+    assert math.isnan(found.tau("muc", "b3"))
+    assert found.rows() == [{"first": "muc", "second": "b3", "tau": None, "disagreements": []}]
+
+
+# Power
+
+
+@pytest.mark.parametrize("aggregate", ["micro", "macro"])
+@pytest.mark.parametrize("metric", ["muc", "blanc", "conll"])
+@pytest.mark.parametrize("better", [0.0, 0.02, 0.05])
+def test_the_quick_test_is_close_to_randomization(metric, aggregate, better):
+    systems = systems_of(7, 200, {"a": 0.6 + better, "b": 0.6}, aggregate=aggregate)
+    first, second = systems.values()
+    [standard] = standard_scores(stack((first, second), [metric]), np.ones((1, 200)), "f1")
+    assert np.sign(standard) == np.sign(first[metric].f1 - second[metric].f1)
+    p = math.erfc(abs(standard) / 2**0.5)
+    expected = randomization(first, second, metrics=[metric], trials=4000)[metric].p
+    assert p == pytest.approx(expected, abs=0.03)
+
+
+def test_power_is_the_share_of_significant_corpora():
+    """Corpora drawn and tested for real, one by one."""
+    first, second = systems_of(1, 60, {"a": 0.66, "b": 0.6}).values()
+    found = documents_needed(first, second, metric="muc")
+    direction = np.sign(found.difference)
+    generator = np.random.default_rng(0)
+    significant = 0
+    for corpus in range(300):
+        sample = generator.integers(0, 60, 60)
+        test = randomization(
+            drawn(first, sample), drawn(second, sample), metrics=["muc"], trials=300, seed=corpus
+        )["muc"]
+        significant += test.p <= 0.05 and test.difference * direction > 0
+    assert found.now == pytest.approx(significant / 300, abs=0.1)
+
+
+def test_small_differences_need_more_documents():
+    needed = []
+    for better in (0.12, 0.06, 0.03):
+        first, second = systems_of(5, 50, {"a": 0.6 + better, "b": 0.6}, noise=0.1).values()
+        found = documents_needed(first, second, metric="b3")
+        needed.append((abs(found.difference), found.needed or math.inf))
+        if found.needed is not None:
+            assert dict(found.curve)[found.needed] >= 0.8
+            assert found.more == max(0, found.needed - 50)
+    order = sorted(needed, reverse=True)
+    assert [documents for _, documents in order] == sorted(documents for _, documents in order)
+
+
+def test_hopeless_differences():
+    systems = systems_of(5, 50)
+    same = documents_needed(systems["good"], systems["good"])
+    assert (same.needed, same.more, same.now) == (None, None, 0.0)
+    assert str(same).startswith("more than 5,000 documents")
+    first, second = systems_of(8, 50, {"a": 0.6, "b": 0.6}).values()
+    found = documents_needed(first, second, limit=1, power=0.999)
+    assert found.needed is None
+    assert found.limit == 50
+
+
+def test_clear_differences_need_no_more(systems):
+    found = documents_needed(systems["good"], systems["poor"])
+    assert (found.needed, found.more) == (40, 0)
+    assert "are enough" in str(found)
+    few = documents_needed(*(drawn(systems[name], [2, 3, 4]) for name in ("good", "poor")))
+    assert few.now == 0.0  # three documents can never be significant
+
+
+def test_power_repeats_itself(systems):
+    first, second = systems["good"], systems["twin"]
+    one, same, other = (documents_needed(first, second, seed=seed) for seed in (0, 0, 1))
+    assert one == same
+    assert one.curve != other.curve
