@@ -59,6 +59,15 @@ def reading_and_scoring(name: str, key: Path, response: Path, goal: str) -> list
     ]
 
 
+def all_metrics(name: str, key: Path, response: Path) -> list[Measured]:
+    """What the papers' metrics cost on top, with the features that they need."""
+    standard = best(lambda: corefeval.score(key, response))
+    everything = best(lambda: corefeval.score(key, response, metrics="all"))
+    label = f"{name}, standard and papers' metrics"
+    ratio = f"{everything / standard:.1f} ×"
+    return [Measured(label, everything, "standard metrics", ratio, "at most 3")]
+
+
 def as_scorch_json(corpus: corefeval.Corpus, folder: Path) -> Path:
     """What scorch reads: a file of clusters per document."""
     folder.mkdir()
@@ -175,6 +184,7 @@ def main() -> None:
         key, response, other = write_corpus(folder, "million", 2000 // scale, 500)
         rows += reading_and_scoring("million tokens", key, response, "at most 12")
         rows += reading_and_scoring("million tokens, other columns", key, other, "at most 18")
+        rows += all_metrics("million tokens", key, response)
         rows += against_peer("million tokens", options.peer, key, response)
         status.update("a test set of 350 documents …")
         key, response, _ = write_corpus(folder, "test", 350 // scale, 500)

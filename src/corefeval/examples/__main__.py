@@ -15,6 +15,18 @@ TOUR = (
         "One genre only, document by document",
         "score {key} bold={eager} -m conll --documents fi/* --by-document",
     ),
+    (
+        "What the papers ask for: names before pronouns, antecedents, anchors, mentions of its own",
+        "score {key} {cautious} {eager} -m papers",
+    ),
+    (
+        "Which kind of mention is resolved? Tuggener's Table 3",
+        "score {key} {cautious} {eager} -m immediate,inferred --by tag",
+    ),
+    (
+        "Which class of entity is found? His Table 4",
+        "score {key} {eager} -m anchors -b entity_class",
+    ),
     ("A table for your paper", "score {key} {cautious} {eager} -m muc,b3,ceafe,conll -f latex"),
 )
 

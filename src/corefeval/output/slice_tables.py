@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from corefeval.output.lines import lines_of
+from corefeval.output.lines import Line, lines_of
 from corefeval.output.tables import Cell, Column, Table, cells_of, columns_of, percent
 from corefeval.results import Result, Slices
 
@@ -54,7 +54,7 @@ def _slice_table(results: Sequence[Result], feature: str) -> Table:
                     *(
                         cell
                         for line in lines
-                        for cell in cells_of(line, result, those, f1_only=line in brief)
+                        for cell in _counted(line, result, those, line in brief)
                     ),
                 )
             )
@@ -62,6 +62,14 @@ def _slice_table(results: Sequence[Result], feature: str) -> Table:
     if not several:
         sections = [tuple(row for section in sections[:-1] for row in section), sections[-1]]
     return Table(tuple(columns), tuple(sections), caption=f"By {feature}")
+
+
+def _counted(line: Line, result: Result, rivals: Sequence[Result], f1_only: bool) -> list[Cell]:
+    """The cells of a line; dashes where there was nothing to count."""
+    score = line.score(result)
+    cells = cells_of(line, result, rivals, f1_only=f1_only)
+    nothing = score is not None and score.counts and not any(score.counts.values())
+    return [Cell("–")] * len(cells) if nothing else cells
 
 
 def _values(sliced: Sequence[Slices]) -> list[str]:
