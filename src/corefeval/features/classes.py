@@ -62,10 +62,10 @@ def voted_classes(entity: IntArray, n_entities: int, classes: Categories) -> Cat
     distinct, first, votes = np.unique(pair, return_index=True, return_counts=True)
     owner = distinct // width
     order = np.lexsort((first, -votes, owner))
-    winner = order[first_of_each(owner[order], n_entities)]
-    has_class = np.bincount(owner, minlength=n_entities) > 0
+    winner = first_of_each(owner[order], n_entities)
+    has_class = winner >= 0
     chosen = np.full(n_entities, -1, dtype=np.int64)
-    chosen[has_class] = (distinct % width)[winner[has_class]]
+    chosen[has_class] = (distinct % width)[order[winner[has_class]]]
     return Categories(chosen[entity], classes.names)
 
 
