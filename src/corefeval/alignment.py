@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from corefeval.diagnostics import UndefinedMetricError
 from corefeval.model import Corpus
-from corefeval.model.arrays import BoolArray, FloatArray, IntArray
+from corefeval.model.arrays import BoolArray, FloatArray, IntArray, is_sorted
 from corefeval.model.categories import Categories
 
 T = TypeVar("T")
@@ -250,9 +250,10 @@ class Alignment:
     def _find_cells(self, codes: IntArray) -> tuple[IntArray, BoolArray]:
         """The cells with these codes, and whether there are such."""
         known = self.overlap.key * self._width + self.overlap.response
-        order = np.argsort(known, kind="stable")  # the cells of a swapped table are not in order
-        place = np.minimum(np.searchsorted(known, codes, sorter=order), known.size - 1)
-        cell = order[place] if known.size else np.zeros(codes.size, dtype=np.int64)
+        # The cells of a swapped table are not in order.
+        order = None if is_sorted(known) else np.argsort(known, kind="stable")
+        cell = np.minimum(np.searchsorted(known, codes, sorter=order), max(known.size - 1, 0))
+        cell = cell if order is None else order[cell]
         found: BoolArray = np.append(known, -1)[cell] == codes
         return cell, found
 

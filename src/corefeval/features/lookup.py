@@ -27,6 +27,12 @@ from corefeval.model.categories import Categories
 
 NOUN, PRONOUN = "NOUN", "PRONOUN"
 
+# Features that follow from a mention's own tokens: the same mention has the same value on both
+# sides, so it is worked out once.
+TEXTUAL = frozenset(
+    ("kind", "noun", "tag", "head_tag", "class", "head", "words", "length", "speaker")
+) | {"sentence_type", "column"}
+
 
 class Features:
     """What is known of the mentions of one corpus, worked out when asked for, and kept.
@@ -34,7 +40,9 @@ class Features:
     `texts` are the corpora whose token columns count, in order of preference, with the same
     documents in the same places (for a score: key and response); by default the corpus itself.
     `given` is what the caller states. `tagset` is what tags mean: a name, a `TagSet`, a mapping of
-    lists or a JSON file of them; without it the tag set is recognised from the tags.
+    lists or a JSON file of them; without it the tag set is recognised from the tags. `twins` are
+    the features of another corpus with the same texts, and for each mention its row there (−1 for
+    one that is not there): what follows from the tokens alone is taken from it.
 
     >>> from corefeval.model import corpus_from_entities
     >>> corpus = corpus_from_entities([["Ada", "she"], ["it"]])
@@ -51,8 +59,10 @@ class Features:
         texts: Sequence[Corpus] = (),
         given: Mapping[str, object] | None = None,
         tagset: object = None,
+        twins: tuple[Features, IntArray] | None = None,
     ) -> None:
         self.corpus = corpus
+        self.twins = twins
         self.texts = tuple(texts) or (corpus,)
         self.given = {_key(name): source for name, source in (given or {}).items()}
         self._tagset = None if tagset is None else tagset_of(tagset)
@@ -85,10 +95,27 @@ class Features:
     def _worked_out(self, request: FeatureRequest) -> Categories:
         if request.name in self.given:
             return given_feature(self.corpus, request.name, self.given[request.name])
+        if self.twins is not None and request.name in TEXTUAL:
+            return self._from_twins(request, *self.twins)
         make = _MADE.get(request.name)
         if make is not None:
             return make(self, request)
         return self._unknown(request)
+
+    def _from_twins(self, request: FeatureRequest, other: Features, rows: IntArray) -> Categories:
+        """The values of the mentions that the other side has too, and those of the rest."""
+        theirs, mine = other(str(request)), self._alone(str(request))
+        names = tuple(dict.fromkeys(theirs.names + mine.names))
+        codes = np.append(theirs.recoded(names).codes, -1)[rows]
+        codes[rows < 0] = mine.recoded(names).codes
+        return Categories(codes, names)
+
+    @cached_property
+    def _alone(self) -> Features:
+        """The features of the mentions that only this side has."""
+        assert self.twins is not None
+        corpus = self.corpus.keep_mentions(self.twins[1] < 0)
+        return Features(corpus, texts=self.texts, given=self.given, tagset=self._tagset)
 
     def _unknown(self, request: FeatureRequest) -> Categories:
         """A property that the source states, or a token column."""

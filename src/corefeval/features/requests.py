@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from corefeval.diagnostics import UsageError
 from corefeval.features.declarations import FEATURES, FeatureDeclaration
+from corefeval.syntax import split_list
 
 _CALL = re.compile(r"\s*([^\s()=,][^()=,]*?)\s*(?:\((.*)\))?\s*", re.DOTALL)
 
@@ -34,7 +34,7 @@ class FeatureRequest:
             raise UsageError(f"{text!r} is no feature: write name or name(argument, setting=value)")
         name = match[1].lower() if match[1].lower() in FEATURES else match[1]
         arguments, settings = [], {}
-        for part in split_arguments(match[2] or ""):
+        for part in split_list(match[2] or ""):
             key, equals, value = part.partition("=")
             if equals and re.fullmatch(r"\s*\w+\s*", key):
                 settings[key.strip().lower()] = value.strip()
@@ -86,19 +86,3 @@ class FeatureRequest:
 def is_bin(text: str) -> bool:
     """Whether a text is a bin of numbers: `3`, `2-10`, `11+`."""
     return re.fullmatch(r"\d{1,18}(\s*[-–]\s*\d{1,18}|\+)?", text) is not None
-
-
-def split_arguments(text: str) -> Iterator[str]:
-    """Split at commas that are in no parentheses.
-
-    >>> list(split_arguments("a, f(b, c), d"))
-    ['a', 'f(b, c)', 'd']
-    """
-    depth = begin = 0
-    for place, character in enumerate(text):
-        depth += (character == "(") - (character == ")")
-        if character == "," and depth == 0:
-            yield text[begin:place].strip()
-            begin = place + 1
-    if text[begin:].strip():
-        yield text[begin:].strip()

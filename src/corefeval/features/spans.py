@@ -10,7 +10,7 @@ import numpy as np
 
 from corefeval.features.errors import MissingFeatureError
 from corefeval.model import Corpus
-from corefeval.model.arrays import BoolArray, IntArray, ragged_arange
+from corefeval.model.arrays import BoolArray, IntArray, is_sorted, ragged_arange
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,10 +83,15 @@ class Spans:
 
     def covered(self, rows: IntArray) -> IntArray:
         """The tokens from the start to the end of some mentions, each once, in ascending order."""
-        change = np.zeros(self.n_tokens + 1, dtype=np.int32)
-        np.add.at(change, self.start[rows], 1)
-        np.subtract.at(change, self.end[rows], 1)
-        return np.flatnonzero(np.cumsum(change[:-1]))
+        start, end = self.start[rows], self.end[rows]
+        if not is_sorted(start):
+            order = np.argsort(start, kind="stable")
+            start, end = start[order], end[order]
+        reach = np.maximum.accumulate(end)
+        apart = np.flatnonzero(start[1:] >= reach[:-1]) + 1
+        first = np.concatenate(([0], apart))[: start.size]
+        last = np.append(apart, start.size)[: start.size] - 1
+        return ragged_arange(start[first], reach[last] - start[first])
 
     def tokens(self, rows: IntArray) -> tuple[IntArray, IntArray, IntArray]:
         """The tokens of some mentions one after the other, gaps left out.

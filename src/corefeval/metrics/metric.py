@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from corefeval.diagnostics import UsageError
 from corefeval.metrics.declarations import Declaration, Level, Shape, Value
 from corefeval.metrics.registry import REGISTRY, presets
+from corefeval.syntax import split_list
 
 if TYPE_CHECKING:
     from corefeval.alignment import Alignment
@@ -68,7 +69,7 @@ class Metric:
         if match is None:
             raise UsageError(f"{text!r} is no metric: write name or name(parameter=value)")
         parameters = {}
-        for setting in map(str.strip, split_list(match[2] or "")):
+        for setting in split_list(match[2] or ""):
             key, equals, value = setting.partition("=")
             if not equals:
                 raise UsageError(f"{text!r}: write parameters as name=value, not {setting!r}")
@@ -157,22 +158,6 @@ def requested(metrics: str | Metric | Iterable[str | Metric]) -> list[Request]:
         if texts.count(text) > 1:
             raise UsageError(f"two metrics are written {text}: give their functions other names")
     return [Request(metric, by_name) for metric, by_name in found.items()]
-
-
-def split_list(text: str) -> list[str]:
-    """Split at commas that are not in parentheses.
-
-    >>> split_list("muc, p-link(by=size(1,2-10), anaphor=1)")
-    ['muc', ' p-link(by=size(1,2-10), anaphor=1)']
-    """
-    depth, parts = 0, [""]
-    for character in text:
-        depth += {"(": 1, ")": -1}.get(character, 0)
-        if character == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += character
-    return [part for part in parts if part.strip()]
 
 
 def canonical(text: str) -> str:
