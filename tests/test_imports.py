@@ -71,7 +71,9 @@ ROOMS = {
         "alignment", "evaluation", "features", "formats", "live", "metrics", "model", "pairing",
         "results", "stats",
     },
-    "lab": {"alignment", "evaluation", "features", "metrics", "model", "results"},
+    "lab": {
+        "alignment", "evaluation", "features", "matching", "metrics", "model", "pairing", "results",
+    },
     "matching": {"model"},
     "alignment": {"model"},
     "metrics": {"alignment", "model"},
