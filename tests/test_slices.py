@@ -114,6 +114,13 @@ def test_many_values_stand_together():
     assert [notice.kind for notice in result.notices] == ["rare-values"]
 
 
+def test_values_that_are_called_like_no_value():
+    key = [["none", "b"], ["other", "d"]]
+    own = {"own": {"none": "none", "other": "other", "b": None, "d": "x"}}
+    slices = corefeval.score(key, key, metrics="muc", by="own", features=own).slices["own"]
+    assert set(slices) == {"none", "other", "x", "(none)"}
+
+
 def test_what_the_data_lacks_is_an_error_by_name_and_a_notice_in_a_preset(tmp_path):
     bare = tmp_path / "bare.conll"
     bare.write_text("#begin document (d); part 000\nd 0 0 he (1)\nd 0 1 him (1)\n#end document\n")

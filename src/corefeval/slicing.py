@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from corefeval.alignment import Alignment
-from corefeval.diagnostics import Notice, UsageError, plural
+from corefeval.diagnostics import Notice, plural
 from corefeval.features import FeatureRequest, level_of
 from corefeval.metrics import Metric
 from corefeval.metrics.declarations import Level
@@ -16,7 +16,7 @@ from corefeval.model.arrays import IntArray
 from corefeval.model.categories import Categories
 from corefeval.results import CountTable, Result, Slices
 
-NO_VALUE = "none"
+NO_VALUE, OTHER = "none", "other"
 # Beside the metrics that were asked for, slices of entities say how many mentions and links of
 # each class were found.
 ALWAYS_BY_ENTITY = ("mentions", "links")
@@ -152,19 +152,24 @@ def _values(
     if kept.size > _MOST_VALUES:
         kept = np.sort(np.argsort(-present, kind="stable")[:_MOST_VALUES])
         rare = int(np.count_nonzero(present)) - kept.size
-        message = f"{feature} has many values: {plural(rare, 'rare one')} stand together as ‘other’"
+        message = f"{feature} has many values: {plural(rare, 'rare one')} stand together as ‘{OTHER}’"
         notices.append(Notice("rare-values", message, rare))
     new = np.full(len(names) + 1, kept.size, dtype=np.int64)
     new[kept] = np.arange(kept.size)
     shown = [names[index] for index in kept.tolist()]
     if notices:
-        shown.append("other")
+        shown.append(_unlike(shown, OTHER))
         new[-1] = kept.size + 1
     missing = bool((both < 0).any())
-    shown += [NO_VALUE] if missing or not shown else []
-    if len(set(shown)) < len(shown):
-        raise UsageError(f"{feature} has a value {shown[-1]!r}, which stands for no value here")
+    shown += [_unlike(shown, NO_VALUE)] if missing or not shown else []
     return new[sides[0]], new[sides[1]], tuple(shown), notices
+
+
+def _unlike(names: Sequence[str], name: str) -> str:
+    """A name that no value has."""
+    while name in names:
+        name = f"({name})"
+    return name
 
 
 def _in_order(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
