@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import corefeval
@@ -254,6 +254,7 @@ shares = st.sampled_from((0.0, 0.25, 0.5, 1.0))
 
 @given(key=shuffled(), response=shuffled(), kinds=features_of(), anaphor=shares, antecedent=shares)
 def test_p_link(key, response, kinds, anaphor, antecedent):
+    assume(anaphor + antecedent > 0)
     other = f"p-link(by=kind, anaphor={anaphor}, antecedent={antecedent})"
     result = corefeval.score(
         key, response, metrics=["p-link(by=kind)", other, "muc"], features={"kind": kinds}

@@ -132,8 +132,55 @@ def test_what_the_data_lacks_is_an_error_by_name_and_a_notice_in_a_preset(tmp_pa
     assert "lmuc" not in result.metrics
     assert {"lea", "b3(twinless=sys)", "immediate"} <= set(result.metrics)
     skipped = [str(notice) for notice in result.notices if notice.kind == "skipped-metric"]
-    assert any(note.startswith("anchors was skipped") for note in skipped)
+    assert len(skipped) == 2  # one for what lacks kinds, one for what lacks nouns
+    assert any(
+        note.startswith("skipped: lmuc, lb3, lceafm, lceafe, p-link: kind") for note in skipped
+    )
     assert main(["score", str(bare), str(bare), "-m", "anchors"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("features", "problem"),
+    [
+        ({"Ada": "name"}, "did you mean"),
+        ([("kind", {})], "features is a mapping"),
+        ({"kind": {"nowhere": {"Ada": "name"}}}, "no document 'nowhere'"),
+        ({"kind": {"Ada": "noun"}}, "a kind that there is not"),
+    ],
+)
+def test_features_that_cannot_be_given(features, problem):
+    with pytest.raises(corefeval.CorefEvalError, match=problem):
+        corefeval.score([["Ada"]], [["Ada"]], metrics="lmuc", features=features)
+
+
+def test_a_tag_set_that_the_tags_are_not_of():
+    with pytest.raises(corefeval.UndefinedMetricError, match="look like penn"):
+        corefeval.score(KEY, EAGER, metrics="lmuc", tagset="stts")
+
+
+def test_what_only_the_key_states_is_told():
+    key, response = [["a", "b"]], [["a", "b", "c"]]
+    own = {"mine": {"a": "x", "b": "x"}}
+    result = corefeval.score(key, response, metrics="mentions", by="mine", features=own)
+    (notice,) = result.notices
+    assert (notice.kind, notice.count) == ("no-value", 1)
+    assert result.slices["mine"]["none"]["mentions"].precision == 0.0
+
+
+def test_a_metric_of_a_feature_goes_by_what_is_asked_for():
+    """Without tags there are no kinds, and nobody asked for them."""
+    key = [["a", "b"], ["c"]]
+    result = corefeval.score(key, key, metrics="muc, p-link", by="size")
+    assert list(result.slices) == ["size"]
+    assert result["p-link"].categories["2–10"].recall == 1.0
+
+
+@pytest.mark.parametrize(
+    "metric", ["lmuc(name=1e300)", "lmuc(name=0)", "p-link(anaphor=0,antecedent=0)", "b3-foo"]
+)
+def test_parameters_that_make_no_sense(metric):
+    with pytest.raises(corefeval.UsageError):
+        corefeval.score(KEY, EAGER, metrics=metric)
 
 
 @pytest.mark.parametrize("feature", ["knid", "size(x)", "kind(", "distance(miles)"])
@@ -157,7 +204,10 @@ def test_csv_has_slices_and_parts(capsys):
 
 
 def test_json_has_slices_and_parts(capsys):
-    assert main(["score", KEY, EAGER, "-m", "anchors,p-link", "--by", "genre", "-f", "json"]) == 0
+    assert (
+        main(["score", KEY, EAGER, "-m", "anchors,p-link(by=kind)", "-b", "genre", "-f", "json"])
+        == 0
+    )
     (response,) = json.loads(capsys.readouterr().out)["responses"]
     anchors = response["slices"]["genre"]["fi"]["anchors"]
     assert set(anchors) == {"detection", "mentions", "f1"}

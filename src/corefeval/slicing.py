@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -41,18 +42,32 @@ def cuts(metrics: Sequence[Metric], by: Iterable[str]) -> list[Cut]:
     """What is to be sliced by what: all metrics by what was asked for, p-link by its own feature.
 
     >>> [(cut.feature, cut.level) for cut in cuts([Metric.parse("p-link")], ["Genre"])]
-    [('genre', 'document'), ('kind', 'mention')]
+    [('genre', 'document')]
+    >>> [(cut.feature, cut.level) for cut in cuts([Metric.parse("p-link")], [])]
+    [('kind', 'mention')]
     """
     found: dict[str, dict[Metric, None]] = {}
-    for feature in map(canonical_feature, by):
+    features = [canonical_feature(feature) for feature in by]
+    for feature in features:
         found[feature] = dict.fromkeys(metrics)
         if level_of(feature) == "entity":
             always = map(Metric.parse, ALWAYS_BY_ENTITY)
             found[feature] = dict.fromkeys((*always, *metrics))
     for metric in metrics:
-        if metric.by is not None:
-            found.setdefault(canonical_feature(metric.by), {})[metric] = None
+        own = own_feature(metric, features)
+        if own:
+            found.setdefault(own, {})[metric] = None
     return [Cut(feature, level_of(feature), tuple(chosen)) for feature, chosen in found.items()]
+
+
+def own_feature(metric: Metric, features: Sequence[str]) -> str:
+    """The feature that a metric goes by itself; nothing for one that goes by none.
+
+    One that was not told goes by the first feature that scores are asked for by, else by kind.
+    """
+    if metric.by is None:
+        return ""
+    return canonical_feature(metric.by or next(iter(features), "kind"))
 
 
 def canonical_feature(text: str) -> str:
@@ -107,8 +122,7 @@ def count_table(metric: Metric, alignment: Alignment) -> CountTable:
         )
     counts = metric.count(alignment)
     values = np.stack(list(counts.values()), axis=1)
-    by = canonical_feature(metric.by) if metric.by is not None else ""
-    return CountTable(metric.shape, tuple(counts), values, by=by)
+    return CountTable(metric.shape, tuple(counts), values)
 
 
 def _said(undefined: dict[str, str], cut: Cut) -> list[Notice]:
@@ -152,7 +166,9 @@ def _values(
     if kept.size > _MOST_VALUES:
         kept = np.sort(np.argsort(-present, kind="stable")[:_MOST_VALUES])
         rare = int(np.count_nonzero(present)) - kept.size
-        message = f"{feature} has many values: {plural(rare, 'rare one')} stand together as ‘{OTHER}’"
+        message = (
+            f"{feature} has many values: {plural(rare, 'rare one')} stand together as ‘{OTHER}’"
+        )
         notices.append(Notice("rare-values", message, rare))
     new = np.full(len(names) + 1, kept.size, dtype=np.int64)
     new[kept] = np.arange(kept.size)
@@ -161,6 +177,11 @@ def _values(
         shown.append(_unlike(shown, OTHER))
         new[-1] = kept.size + 1
     missing = bool((both < 0).any())
+    without = int(np.count_nonzero(sides[1] < 0))
+    if without and not bool((sides[0] < 0).any()):
+        message = f"{feature}: {plural(without, 'mention')} of the response have no value, and "
+        message += f"count as ‘{NO_VALUE}’, not against the precision of other values"
+        notices.append(Notice("no-value", message, without))
     shown += [_unlike(shown, NO_VALUE)] if missing or not shown else []
     return new[sides[0]], new[sides[1]], tuple(shown), notices
 
@@ -173,17 +194,11 @@ def _unlike(names: Sequence[str], name: str) -> str:
 
 
 def _in_order(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
-    """The names of both sides; what only one has stands where it is sorted there."""
-    if set(other) <= set(one):
-        return one
-    if set(one) <= set(other):
-        return other
-    names = list(one)
-    for place, name in enumerate(other):
-        if name not in names:
-            before = [names.index(earlier) for earlier in other[:place] if earlier in names]
-            names.insert(max(before, default=-1) + 1, name)
-    return tuple(names)
+    """The names of both sides; numbers in their order, others as they come, the key's first."""
+    names = tuple(dict.fromkeys((*one, *other)))
+    if all(name[:1].isdecimal() for name in names):
+        return tuple(sorted(names, key=lambda name: int(re.match(r"\d+", name)[0])))  # type: ignore[index]
+    return names
 
 
 def _sizes(

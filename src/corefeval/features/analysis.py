@@ -19,7 +19,7 @@ from corefeval.features.kinds import kinds
 from corefeval.features.ordering import chosen
 from corefeval.features.properties import stated_heads
 from corefeval.features.spans import Spans
-from corefeval.features.tagsets import PENN, UPOS, TagSet, recognised
+from corefeval.features.tagsets import PENN, TAGSETS, UPOS, TagSet, recognised
 from corefeval.features.texts import BLANK, Texts
 from corefeval.features.words import NO_WORDS, WORD
 from corefeval.model import Corpus
@@ -68,8 +68,19 @@ class Analysis:
         if found is None or tags is None:
             return None
         if self._asked is not None:
+            self._check_asked(self._asked, self.texts.sample(*found))
             return self._asked, tags
         return UPOS if found[1] == "upos" else self._recognised(self.texts.sample(*found)), tags
+
+    def _check_asked(self, asked: TagSet, sample: Counter[str]) -> None:
+        """An error for one of our tag sets where the tags are clearly of another."""
+        known = recognised(sample)
+        if known is not None and known is not asked and asked in TAGSETS.values():
+            raise MissingFeatureError(
+                self._feature,
+                f"needs tags of {asked.name}; these look like {known.name}",
+                fix=f'leave the tag set out, or say tagset="{known.name}"',
+            )
 
     def _recognised(self, sample: Counter[str]) -> TagSet:
         known = recognised(sample)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 from corefeval.diagnostics import InputError, UsageError, excerpt, plural
 from corefeval.features.errors import MissingFeatureError
 from corefeval.features.kinds import KINDS
 from corefeval.features.ordering import by_frequency
-from corefeval.model import Corpus, DocumentId
+from corefeval.model import Corpus, DocumentId, Mention
 from corefeval.model.categories import Categories
 
 YES_NO = ("yes", "no")
@@ -18,7 +18,24 @@ _SHOWN = 5
 _MISSING = object()
 
 
-def given_feature(corpus: Corpus, name: str, source: object) -> Categories:
+def checked_given(given: object) -> Mapping[str, object]:
+    """What is given, if it is a mapping from names of features to mappings or functions."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise UsageError(f"features is a mapping from names to features, not {given!r:.60}")
+    for name, source in given.items():
+        if not isinstance(name, str) or not (callable(source) or isinstance(source, Mapping)):
+            raise UsageError(
+                f"{name!r:.60} is given as {source!r:.60}, which is no mapping from mentions to "
+                'values and no function: did you mean features={"kind": …}?'
+            )
+    return given
+
+
+def given_feature(
+    corpus: Corpus, name: str, source: Mapping[Any, Any] | Callable[[Mention], object]
+) -> Categories:
     """What somebody states of each mention; kind and noun must be stated of all.
 
     A mapping has mentions as keys (labels, or spans of start and end, exclusive), or documents
@@ -26,13 +43,8 @@ def given_feature(corpus: Corpus, name: str, source: object) -> Categories:
     """
     if callable(source):
         values = [source(mention) for document in corpus for mention in document.mentions]
-    elif isinstance(source, Mapping):
-        values = list(_looked_up(corpus, source))
     else:
-        raise UsageError(
-            f"{name} is given as a mapping from mentions to values or a function of a mention, "
-            f"not {source!r:.60}"
-        )
+        values = list(_looked_up(corpus, source))
     choices = _CHOICES.get(name)
     texts = [_text(name, value) for value in values]
     if choices is None:
@@ -79,9 +91,12 @@ def _by_document(corpus: Corpus, source: Mapping[Any, Any]) -> Sequence[Mapping[
     for index, document in enumerate(corpus.documents):
         for key in (document.name, str(document), document):
             known[key] = index
-    divided = all(_is_document(known, key) and isinstance(v, Mapping) for key, v in source.items())
-    if not divided:
+    if not source or not all(isinstance(table, Mapping) for table in source.values()):
         return [source] * len(corpus.documents)
+    unknown = next((key for key in source if not _is_document(known, key)), None)
+    if unknown is not None:
+        shown = ", ".join(map(str, corpus.documents[:3]))
+        raise InputError(f"features are given for no document {unknown!r}", expected=shown)
     tables: list[Mapping[Any, Any]] = [{}] * len(corpus.documents)
     for key, table in source.items():
         tables[known[key]] = table

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from corefeval.features.chains import antecedents, chain_positions, nested
 from corefeval.features.classes import class_of_entities, voted_classes
 from corefeval.features.declarations import FEATURES
 from corefeval.features.documents import document_values, genres
-from corefeval.features.given import YES_NO, given_feature
+from corefeval.features.given import YES_NO, checked_given, given_feature
 from corefeval.features.ordering import by_frequency, chosen
 from corefeval.features.properties import stated_property
 from corefeval.features.requests import FeatureRequest
@@ -64,7 +65,9 @@ class Features:
         self.corpus = corpus
         self.twins = twins
         self.texts = tuple(texts) or (corpus,)
-        self.given = {_key(name): source for name, source in (given or {}).items()}
+        self.given: dict[str, Any] = {
+            _key(name): source for name, source in checked_given(given).items()
+        }
         self._tagset = None if tagset is None else tagset_of(tagset)
         self._known: dict[str, Categories] = {}
 

@@ -22,7 +22,7 @@ class Parameter:
     """A parameter of a metric: one of some choices, a number, or a feature of mentions.
 
     In Python it may also be a function. Choices that are `suffixes` may be written behind the
-    metric's name: `b3-sys` is `b3(twinless=sys)`. Numbers must be above `above` and `at_least`.
+    metric's name: `b3-sys` is `b3(twinless=sys)`. Numbers must be in their limits.
     """
 
     name: str
@@ -34,6 +34,7 @@ class Parameter:
     is_feature: bool = False
     above: float = -float("inf")
     at_least: float = -float("inf")
+    at_most: float = 1e9  # sums of what is larger lose their digits
 
     def check(self, value: object, metric: str) -> Value:
         """The value that a text or an object stands for."""
@@ -50,14 +51,22 @@ class Parameter:
             expected += " (in Python also a function)" if self.accepts_function else ""
         else:
             number = _finite(value)
-            if number is not None and number > self.above and number >= self.at_least:
+            if (
+                number is not None
+                and number > self.above
+                and self.at_least <= number <= self.at_most
+            ):
                 return number
             expected = "a number" + self._limits()
         raise UsageError(f"{metric}: {self.name} is {expected}, not {value!r}")
 
+    def _allows(self, number: float) -> bool:
+        return number > self.above and self.at_least <= number <= self.at_most
+
     def _limits(self) -> str:
-        limits = (("above", self.above), ("of at least", self.at_least))
-        return "".join(f" {word} {limit:g}" for word, limit in limits if limit > -float("inf"))
+        lower = (("above", self.above), ("of at least", self.at_least))
+        words = [f" {word} {limit:g}" for word, limit in lower if limit > -float("inf")]
+        return "".join((*words, f" and of at most {self.at_most:g}"))
 
 
 def _finite(value: object) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -73,6 +73,8 @@ class Metric:
             key, equals, value = setting.partition("=")
             if not equals:
                 raise UsageError(f"{text!r}: write parameters as name=value, not {setting!r}")
+            if key.strip().lower() in parameters:
+                raise UsageError(f"{text!r} says {key.strip()} twice")
             parameters[key.strip().lower()] = value.strip()
         return Metric.of(match[1], **parameters)
 
@@ -96,10 +98,10 @@ class Metric:
 
     @property
     def by(self) -> str | None:
-        """The feature that the metric itself is divided by, where there is one."""
+        """The feature that the metric itself goes by; empty if it was not told, None for others."""
         for parameter in self.declaration.parameters:
             if parameter.is_feature:
-                return str(dict(self.parameters).get(parameter.name, parameter.default))
+                return str(dict(self.parameters).get(parameter.name, ""))
         return None
 
     def divides_by(self, level: Level) -> bool:
@@ -139,7 +141,7 @@ def requested(metrics: str | Metric | Iterable[str | Metric]) -> list[Request]:
     ['muc', 'b3', 'ceafe', 'conll', 'lea']
     """
     items = [metrics] if isinstance(metrics, str | Metric) else metrics
-    if not isinstance(items, Iterable):
+    if not isinstance(items, Iterable) or isinstance(items, Mapping):
         raise UsageError(f"metrics are names, Metric values or a list of them, not {items!r:.60}")
     found: dict[Metric, bool] = {}
     for item in items:
@@ -184,6 +186,16 @@ def _find(name: str) -> tuple[Declaration, dict[str, str]]:
                     return declaration, {parameter.name: choice}
     if name.lower() in presets():
         raise UsageError(f"{name!r} is a preset of several metrics, without parameters")
+    base, hyphen, suffix = name.rpartition("-")
+    if hyphen and any(_plain(base) == _plain(one) for one in REGISTRY):
+        choices = [
+            choice
+            for parameter in _find(base)[0].parameters
+            if parameter.suffixes
+            for choice in parameter.choices
+        ]
+        has = f"its policies are {', '.join(choices)}" if choices else "it has none"
+        raise UsageError(f"there is no policy {suffix!r} of {base}: {has}")
     known = [*REGISTRY, *presets()]
     close = difflib.get_close_matches(name.lower(), known, n=1)
     hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(known)}"

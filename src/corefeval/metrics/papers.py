@@ -126,8 +126,9 @@ PAPERS = (
         definition=(
             "As immediate, but the closest noun before a mention in its response chain must be in "
             "its key chain. A mention is a noun when it has more than one token or a noun tag. "
-            "Key chains without a noun are skipped, and pronouns without a noun before them. "
-            "Response mentions that have a noun before them, but none in the key, are wl."
+            "Key chains without a noun are skipped, and pronouns without a noun before them. A "
+            "response mention that the key lacks is fp, in a chain that has a noun; one that the "
+            "key has with no noun before it, but the response with one, is wl."
         ),
         reference=f"{_TUGGENER}, Section 3.2",
         shape="antecedents",
@@ -137,14 +138,17 @@ PAPERS = (
             Parameter(
                 "spurious",
                 "wl",
-                "what a mention is whose noun is not in the key: wl as behind the paper's Table 3, "
-                "fp as in the author's later program, or the paper's formula to the letter",
+                "what a mention is that has a noun before it in the response and none in the key: "
+                "wl as behind the paper's Table 3, fp as in the author's later program, or the "
+                "paper's formula to the letter",
                 choices=("wl", "fp", "formula"),
             ),
         ),
         use="For summaries and translation: whatever replaces a pronoun by what it stands for.",
         edges=(
             "Chains without a noun tell a reader nothing, and are not counted.",
+            "wl that the response's loop finds counts in the denominator of recall too, so that "
+            "spurious links cost recall, and a key singleton counts as a key mention.",
             "Needs to know what is a noun: tags, or `features={'kind': …}` in Python.",
         ),
         needs=("noun",),
@@ -180,14 +184,20 @@ PAPERS = (
         definition=(
             "Links are between consecutive mentions of a chain; each gives half a point to the "
             "category of each of its ends. Recall of a category: its points from links inside "
-            "the parts of key entities / its points from all links of key entities. All "
-            "categories together are MUC."
+            "the parts of key entities / its points from all links of key entities. With "
+            "half a point for each end all categories together are MUC."
         ),
         reference="Zeldes and Simonson 2016",
         function="corefeval.metrics.plink:p_link",
         aliases=("plink", "partitioned-link"),
         parameters=(
-            Parameter("by", "kind", "the feature that says a mention's category", is_feature=True),
+            Parameter(
+                "by",
+                "auto",
+                "the feature that says a mention's category; by itself the first one that scores "
+                "are asked for by, else kind",
+                is_feature=True,
+            ),
             Parameter("anaphor", 0.5, "what the later end of a link earns", at_least=0),
             Parameter("antecedent", 0.5, "what the earlier end earns", at_least=0),
         ),

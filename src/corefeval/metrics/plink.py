@@ -5,17 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from corefeval.alignment import Alignment
+from corefeval.diagnostics import UsageError
 from corefeval.metrics.counting import Counts, Ratio, RatioOf, both_directions
 from corefeval.model.arrays import FloatArray, IntArray
 
 
 def p_link(
-    alignment: Alignment, *, by: str = "kind", anaphor: float = 0.5, antecedent: float = 0.5
+    alignment: Alignment, *, by: str = "auto", anaphor: float = 0.5, antecedent: float = 0.5
 ) -> Counts:
     """p-link over all categories, which with half a point for each end is MUC.
 
     What `by` names divides the alignment before it comes here.
     """
+    if anaphor + antecedent == 0:
+        raise UsageError("p-link: one of anaphor and antecedent must be above 0")
     return both_directions(alignment, partitioned_links(anaphor, antecedent))
 
 

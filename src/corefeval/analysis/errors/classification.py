@@ -25,8 +25,9 @@ from corefeval.model.identity import mention_codes
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """The parts that a partition has: response entity, key entity, size, and the part of each item.
+    """The parts that a partition has: response entity, key entity, size and first item of each.
 
+    `of_item` is the part of each item; −1 for those that are not there or mean nothing.
     `main_of_response` and `main_of_key` are each entity's largest part, the first in the text among
     equals; −1 where it has none.
     """
@@ -34,6 +35,7 @@ class Parts:
     response: IntArray
     key: IntArray
     count: IntArray
+    first_item: IntArray
     of_item: IntArray
     main_of_response: IntArray
     main_of_key: IntArray
@@ -83,6 +85,15 @@ class Classification:
 
         Counts are of mentions here: a missing entity of three mentions has three items.
         """
+        if kind not in self._masks:
+            self._masks[kind] = self._of_kind(kind)
+        return self._masks[kind]
+
+    @cached_property
+    def _masks(self) -> dict[Kind, BoolArray]:
+        return {}
+
+    def _of_kind(self, kind: Kind) -> BoolArray:
         items, parts = self.items, self.parts
         if kind == "span":
             return items.wrong
@@ -90,13 +101,14 @@ class Classification:
             main = parts.main_of_response if kind == "conflated" else parts.main_of_key
             owner = items.owner if kind == "conflated" else items.meaning
             in_part = parts.of_item >= 0
-            return in_part & (parts.of_item != looked_up(main, np.where(in_part, owner, -1)))
+            main_of_item = looked_up(main, np.where(in_part, owner, -1))
+            return np.asarray(in_part & (parts.of_item != main_of_item))
         extra, missing = items.meaning < 0, items.owner < 0
         if kind in ("extra mention", "extra entity"):
             known = looked_up(parts.main_of_response, items.owner) >= 0
-            return extra & (known == (kind == "extra mention"))
+            return np.asarray(extra & (known == (kind == "extra mention")))
         known = looked_up(parts.main_of_key, items.meaning) >= 0
-        return missing & (known == (kind == "missing mention"))
+        return np.asarray(missing & (known == (kind == "missing mention")))
 
     @cached_property
     def counts(self) -> dict[Kind, IntArray]:
@@ -174,7 +186,7 @@ def parts_of(items: Items, owner: IntArray, n_response: int, n_key: int) -> Part
         main = np.full(number, -1, dtype=np.int64)
         main[entity[best_last]] = best_last  # of several values the last one stays
         mains.append(main)
-    return Parts(response, key, count, of_item, *mains)
+    return Parts(response, key, count, rows[first], of_item, *mains)
 
 
 def _places(alignment: Alignment, key: Corpus, response: Corpus) -> tuple[IntArray, IntArray]:

@@ -1,0 +1,25 @@
+"""Error analysis: what is wrong with a response, where it is, and what it costs."""
+
+from corefeval.analysis.errors.analysis import ErrorAnalysis, KindRow, analyse
+from corefeval.analysis.errors.attribution import Attribution
+from corefeval.analysis.errors.costs import EntityCost, MentionCost
+from corefeval.analysis.errors.kinds import KINDS, SUMMARIES, Kind, error_kind
+from corefeval.analysis.errors.links import LinkCounts, LinkRow
+from corefeval.analysis.errors.listing import ErrorInstance, Place
+
+__all__ = [
+    "KINDS",
+    "SUMMARIES",
+    "Attribution",
+    "EntityCost",
+    "ErrorAnalysis",
+    "ErrorInstance",
+    "Kind",
+    "KindRow",
+    "LinkCounts",
+    "LinkRow",
+    "MentionCost",
+    "Place",
+    "analyse",
+    "error_kind",
+]

@@ -1,0 +1,283 @@
+"""The analysis of a response's errors: what they are, where they are and what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from itertools import islice
+from typing import get_args
+
+from corefeval.alignment import Alignment
+from corefeval.analysis.errors.attribution import Attribution, attribution, decomposes
+from corefeval.analysis.errors.classification import Classification, classified
+from corefeval.analysis.errors.costs import EntityCost, MentionCost, entity_costs, mention_costs
+from corefeval.analysis.errors.fixes import fixed
+from corefeval.analysis.errors.kinds import KINDS, Kind, error_kind
+from corefeval.analysis.errors.links import LinkCounts, LinkRow, link_counts
+from corefeval.analysis.errors.listing import ErrorInstance, listed
+from corefeval.analysis.errors.spans import WrongSpans
+from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError, plural
+from corefeval.evaluation import Input, aligned, as_corpus, positioned, score
+from corefeval.features import Features
+from corefeval.formats import read_ahead
+from corefeval.live.spans import Spans
+from corefeval.metrics import Metric, requested
+from corefeval.model.arrays import IntArray
+from corefeval.pairing import Duplicates, Singletons, pair
+from corefeval.results import Result
+from corefeval.slicing import count_table
+
+DEFAULT_METRICS = "conll, lea"
+
+
+@dataclass(frozen=True, slots=True)
+class KindRow:
+    """One kind of error: how many there are, and what they cost in each metric.
+
+    `alone` is what F1 would gain if only this kind were fixed, `in_turn` what it gains when this
+    kind is fixed after all kinds before it. The gains in turn add up to 1 − F1.
+    """
+
+    kind: Kind
+    count: int
+    alone: Mapping[str, float]
+    in_turn: Mapping[str, float]
+
+    def as_dict(self) -> dict[str, object]:
+        """For JSON."""
+        return {
+            "kind": self.kind,
+            "count": self.count,
+            "alone": dict(self.alone),
+            "in_turn": dict(self.in_turn),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorAnalysis:
+    """What is wrong with a response, and what it costs.
+
+    `result` are its scores, `counts["span"]` the number of errors of a kind in each document,
+    `alone["span"]` and `in_turn["span"]` the results with that kind fixed, and with all kinds up to
+    it. All are kept per document, so they can be resampled, sliced and summed. Lists and
+    attributions are worked out when they are asked for.
+    """
+
+    result: Result
+    classification: Classification
+    scored: tuple[Metric, ...]
+    by: str = "kind"
+
+    @property
+    def shared_out(self) -> tuple[str, ...]:
+        """The metrics whose loss can be shared out to entities, and mostly to mentions."""
+        return tuple(str(metric) for metric in self.scored if decomposes(metric))
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics that were scored."""
+        return self.result.metrics
+
+    @property
+    def counts(self) -> Mapping[Kind, IntArray]:
+        """How many errors of each kind there are in each document."""
+        return self.classification.counts
+
+    @cached_property
+    def alone(self) -> Mapping[Kind, Result]:
+        """The results with one kind of error fixed and nothing else."""
+        return {kind: self._fixed((kind,), kind, self.result) for kind in KINDS}
+
+    @cached_property
+    def in_turn(self) -> Mapping[Kind, Result]:
+        """The results with a kind of error fixed after all kinds before it."""
+        results: dict[Kind, Result] = {}
+        before = self.result
+        for number, kind in enumerate(KINDS, start=1):
+            first = number == 1
+            before = self.alone[kind] if first else self._fixed(KINDS[:number], kind, before)
+            results[kind] = before
+        return results
+
+    @cached_property
+    def kinds(self) -> tuple[KindRow, ...]:
+        """The kinds of errors in their order: counts, and points alone and in turn."""
+        rows = []
+        before = self.result
+        for kind in KINDS:
+            after = self.in_turn[kind]
+            rows.append(
+                KindRow(
+                    kind,
+                    int(self.counts[kind].sum()),
+                    _gain(self.result, self.alone[kind]),
+                    _gain(before, after),
+                )
+            )
+            before = after
+        return tuple(rows)
+
+    @cached_property
+    def link_counts(self) -> LinkCounts:
+        """Links by document, pair of kinds and outcome, and Tuggener's counts."""
+        return link_counts(self.classification.alignment, self.by)
+
+    @property
+    def links(self) -> tuple[LinkRow, ...]:
+        """Correct, wrong, missed and spurious links for each pair of kinds."""
+        return self.link_counts.rows
+
+    @property
+    def antecedents(self) -> dict[str, dict[str, dict[str, int]]]:
+        """Tuggener's tp, wl, fn and fp: for `immediate` and `inferred`, by kind of anaphor."""
+        return self.link_counts.by_anaphor
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """What was dropped, skipped or is not known."""
+        return (*self.result.notices, *self.link_counts.notices)
+
+    def attribution(self, metric: str | Metric) -> Attribution:
+        """Each mention's and entity's share of what a metric lost; CEAF has none."""
+        wanted = metric if isinstance(metric, Metric) else Metric.parse(metric)
+        name = str(wanted)
+        if name not in self._attributions:
+            self._attributions[name] = attribution(self.classification, wanted)
+        return self._attributions[name]
+
+    def mentions(self, n: int = 10, *, metric: str | Metric | None = None) -> list[MentionCost]:
+        """The most expensive mentions: by one metric, or by all that have shares for mentions."""
+        return mention_costs(self.classification, self._chosen(metric), n)
+
+    def entities(self, n: int = 10, *, metric: str | Metric | None = None) -> list[EntityCost]:
+        """The most expensive entities of key and response."""
+        return entity_costs(self.classification, self._chosen(metric), n)
+
+    def listed(self, kind: str, n: int | None = None) -> list[ErrorInstance]:
+        """All errors of a kind, or the first of them, in the order of the text."""
+        return list(islice(listed(self.classification, error_kind(kind)), n))
+
+    def as_dict(self, *, top: int = 10) -> dict[str, object]:
+        """Everything but the lists, for JSON."""
+        return {
+            "key": self.result.key,
+            "response": self.result.response,
+            "signature": self.result.signature,
+            "scores": {metric: score.f1 for metric, score in self.result.scores.items()},
+            "kinds": [row.as_dict() for row in self.kinds],
+            "links": {"by": self.by, "rows": [row.as_dict() for row in self.links]},
+            "antecedents": self.antecedents,
+            "mentions": [one.as_dict() for one in self.mentions(top)] if self.shared_out else [],
+            "entities": [one.as_dict() for one in self.entities(top)] if self.shared_out else [],
+            "documents": [
+                {"id": name, "errors": {kind: int(self.counts[kind][at]) for kind in KINDS}}
+                for at, name in enumerate(self.result.document_ids)
+            ],
+            "notices": [str(notice) for notice in self.notices],
+        }
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{kind} {int(self.counts[kind].sum()):,}" for kind in KINDS)
+        return f"<ErrorAnalysis of {plural(len(self.result.document_ids), 'document')}: {counts}>"
+
+    @cached_property
+    def _attributions(self) -> dict[str, Attribution]:
+        return {}
+
+    def _chosen(self, metric: str | Metric | None) -> list[Attribution]:
+        """One metric's attribution, or that of all metrics whose loss can be shared out."""
+        if metric is not None:
+            return [self.attribution(metric)]
+        metrics = [one for one in self.scored if decomposes(one)]
+        if not metrics:
+            raise UndefinedMetricError(
+                f"none of {', '.join(self.metrics)} can be shared out to mentions or entities: "
+                "ask for b3, lea or muc"
+            )
+        return [self.attribution(one) for one in metrics]
+
+    def _fixed(self, kinds: Sequence[Kind], kind: Kind, before: Result) -> Result:
+        """The result with kinds fixed; without an error of the last one nothing changes."""
+        last = kinds[-1:] == KINDS[-1:] and len(kinds) == len(KINDS)
+        if not self.counts[kind].any() and not last:
+            return before
+        return _counted(self.result, self.scored, fixed(self.classification, kinds))
+
+
+def _counted(result: Result, metrics: Iterable[Metric], alignment: Alignment) -> Result:
+    tables = {str(metric): count_table(metric, alignment) for metric in metrics}
+    return replace(result, tables=tables, notices=(), slices={})
+
+
+def _gain(before: Result, after: Result) -> dict[str, float]:
+    return {metric: after[metric].f1 - before[metric].f1 for metric in before.metrics}
+
+
+def analyse(
+    key: Input,
+    response: Input,
+    *,
+    metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
+    by: str = "kind",
+    wrong_spans: WrongSpans = "auto",
+    singletons: Singletons = "keep",
+    duplicates: Duplicates = "first",
+    documents: str | None = None,
+    ignore_tokens: bool = False,
+    encoding: str = "utf-8",
+    key_format: str | None = None,
+    response_format: str | None = None,
+    spans: Spans = "auto",
+    features: Mapping[str, object] | None = None,
+    tagset: object = None,
+) -> ErrorAnalysis:
+    """Say what is wrong with a response, and what each kind of error costs.
+
+    Key and response are what `score` takes, and so are all options but two. `by` is the feature of
+    mentions by which links are told apart. `wrong_spans` ("auto", "head" or "overlap") says when an
+    extra mention that overlaps a missing one is that mention with a wrong span: when it has the
+    same head, in any case, or (auto) by the head where both heads are known.
+
+    >>> analysis = analyse([["Ada", "she"], ["it"]], [["Ada", "she", "it"]], metrics="b3")
+    >>> [(row.kind, row.count) for row in analysis.kinds if row.count]
+    [('conflated', 1)]
+    >>> analysis.listed("conflated")[0].mentions[0].text
+    'it'
+    """
+    if wrong_spans not in get_args(WrongSpans):
+        choices = ", ".join(get_args(WrongSpans))
+        raise UsageError(f"wrong_spans is one of {choices}, not {wrong_spans!r}")
+    sides = read_ahead(
+        (
+            partial(as_corpus, key, "key", format=key_format, encoding=encoding),
+            partial(as_corpus, response, "response", format=response_format, encoding=encoding),
+        )
+    )
+    key_corpus, response_corpus = sides
+    result = score(
+        key_corpus,
+        response_corpus,
+        metrics=metrics,
+        singletons=singletons,
+        duplicates=duplicates,
+        documents=documents,
+        ignore_tokens=ignore_tokens,
+        spans=spans,
+        features=features,
+        tagset=tagset,
+    )
+    pairing = pair(key_corpus, response_corpus, documents=documents, ignore_tokens=ignore_tokens)
+    pairing, _ = positioned(pairing, spans)
+    known = partial(Features, given=features, tagset=tagset)
+    alignment, _ = aligned(pairing, duplicates=duplicates, singletons=singletons, features=known)
+    scored = [one.metric for one in requested(metrics) if str(one.metric) in result.tables]
+    settings = dict(result.settings)
+    if wrong_spans != "auto":
+        settings = {"wrong-spans": wrong_spans, **settings}
+    return ErrorAnalysis(
+        replace(result, settings=settings, slices={}),
+        classified(alignment, policy=wrong_spans),
+        tuple(scored),
+        by,
+    )

@@ -1,0 +1,167 @@
+"""Errors of links: each anaphor and its nearest antecedent, by what both are.
+
+A key mention with one before it in its entity is an anaphor. The response resolves it *correctly*
+if the nearest antecedent that it has for it is of its key entity; with another one it is a *wrong
+link*, with none it is *missed*. A response mention with an antecedent that is no anaphor in the key
+is *spurious* (after Martschat and Strube 2014, with the nearest antecedent for every mention).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from corefeval.alignment import Alignment, Side
+from corefeval.diagnostics import CorefEvalError, Notice, UndefinedMetricError
+from corefeval.metrics import Metric
+from corefeval.model.arrays import IntArray, looked_up
+from corefeval.model.categories import Categories
+
+OUTCOMES = ("correct", "wrong", "missed", "spurious")
+NO_VALUE = "none"
+_ANYTHING = "mention"
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRow:
+    """What became of the links between an anaphor of one kind and an antecedent of another.
+
+    A missed anaphor counts with its antecedent in the key, everything else with the antecedent that
+    the response has for it. So `response` are the links of the response, and over all rows
+    `correct + wrong + missed` are the anaphors of the key.
+    """
+
+    anaphor: str
+    antecedent: str
+    correct: int
+    wrong: int
+    missed: int
+    spurious: int
+
+    @property
+    def response(self) -> int:
+        """The links that the response has."""
+        return self.correct + self.wrong + self.spurious
+
+    def as_dict(self) -> dict[str, object]:
+        """For JSON."""
+        outcomes = {name: getattr(self, name) for name in OUTCOMES}
+        return {"anaphor": self.anaphor, "antecedent": self.antecedent, **outcomes}
+
+
+@dataclass(frozen=True, eq=False)
+class LinkCounts:
+    """Links by document, kind of the anaphor, kind of the antecedent, and outcome.
+
+    `antecedents` has Tuggener's tp, wl, fn and fp by document and kind of the anaphor, for
+    `immediate` and, where nouns are known, `inferred`.
+    """
+
+    feature: str
+    names: tuple[str, ...]
+    values: IntArray
+    antecedents: Mapping[str, Mapping[str, IntArray]]
+    notices: tuple[Notice, ...] = ()
+
+    @property
+    def rows(self) -> tuple[LinkRow, ...]:
+        """All pairs of kinds that there are, over all documents."""
+        total = self.values.sum(axis=0)
+        return tuple(
+            LinkRow(anaphor, antecedent, *total[i, j].tolist())
+            for i, anaphor in enumerate(self.names)
+            for j, antecedent in enumerate(self.names)
+            if total[i, j].any()
+        )
+
+    @property
+    def by_anaphor(self) -> dict[str, dict[str, dict[str, int]]]:
+        """Tuggener's counts over all documents: metric, kind of the anaphor, count."""
+        return {
+            metric: {
+                name: {count: int(values[:, index].sum()) for count, values in counts.items()}
+                for index, name in enumerate(self.names)
+                if any(values[:, index].any() for values in counts.values())
+            }
+            for metric, counts in self.antecedents.items()
+        }
+
+
+def link_counts(alignment: Alignment, feature: str = "kind") -> LinkCounts:
+    """Count the links of an alignment; where the feature is not known, all mentions are alike."""
+    notices = []
+    try:
+        kinds = alignment.key.feature(feature), alignment.response.feature(feature)
+    except UndefinedMetricError as error:
+        notices.append(Notice("unknown-kinds", f"links are not told apart by {feature}: {error}"))
+        kinds = _alike(alignment.key), _alike(alignment.response)
+    names = tuple(dict.fromkeys(kinds[0].names + kinds[1].names))
+    key, response = (one.recoded(names).codes for one in kinds)
+    if (key < 0).any() or (response < 0).any():
+        names = (*names, NO_VALUE)
+        key, response = (np.where(one < 0, len(names) - 1, one) for one in (key, response))
+    values = _outcomes(alignment, key, response, len(names))
+    antecedents, skipped = _antecedents(alignment, key, response, len(names))
+    return LinkCounts(feature, names, values, antecedents, (*notices, *skipped))
+
+
+def _alike(side: Side) -> Categories:
+    return Categories(np.zeros(side.mention_entity.size, dtype=np.int64), (_ANYTHING,))
+
+
+def _outcomes(
+    alignment: Alignment, key_kind: IntArray, response_kind: IntArray, number: int
+) -> IntArray:
+    key, response = alignment.key, alignment.response
+    partner, key_of = alignment.partner, alignment.swapped.partner
+    rows = np.flatnonzero(key.previous >= 0)
+    antecedent = looked_up(response.previous, partner[rows])
+    missed = antecedent < 0
+    entity = looked_up(key.mention_entity, looked_up(key_of, antecedent))
+    right = ~missed & (entity == key.mention_entity[rows])
+    resolved = np.flatnonzero(response.previous >= 0)
+    spurious = resolved[looked_up(key.previous, key_of[resolved]) < 0]
+    wrong = ~missed & ~right
+    found = (
+        (rows[right], response_kind[antecedent[right]]),
+        (rows[wrong], response_kind[antecedent[wrong]]),
+        (rows[missed], key_kind[key.previous[rows[missed]]]),
+    )
+    cells = [
+        _cells(key, those, key_kind, other, number, outcome)
+        for outcome, (those, other) in enumerate(found)
+    ]
+    before = response_kind[response.previous[spurious]]
+    cells.append(_cells(response, spurious, response_kind, before, number, len(found)))
+    shape = alignment.n_documents, number, number, len(OUTCOMES)
+    counts = np.bincount(np.concatenate(cells), minlength=int(np.prod(shape)))
+    return counts.reshape(shape)
+
+
+def _cells(
+    side: Side, rows: IntArray, kinds: IntArray, antecedent: IntArray, number: int, outcome: int
+) -> IntArray:
+    """The cell of the table of counts that each of some links belongs to."""
+    document = side.entity_document[side.mention_entity[rows]]
+    pair = (document * number + kinds[rows]) * number + antecedent
+    cells: IntArray = pair * len(OUTCOMES) + outcome
+    return cells
+
+
+def _antecedents(
+    alignment: Alignment, key_kind: IntArray, response_kind: IntArray, number: int
+) -> tuple[dict[str, dict[str, IntArray]], list[Notice]]:
+    divided = alignment.divided(key_kind, response_kind, number)
+    tables, notices = {}, []
+    for metric in map(Metric.parse, ("immediate", "inferred")):
+        try:
+            counts = metric.count(divided)
+        except CorefEvalError as error:
+            notices.append(Notice("skipped-metric", f"{metric} was skipped: {error}"))
+            continue
+        tables[str(metric)] = {
+            name: values.reshape(-1, number).astype(np.int64) for name, values in counts.items()
+        }
+    return tables, notices

@@ -1,0 +1,40 @@
+"""The lab: change a response in known ways, and see what metrics make of it.
+
+`PERTURBATIONS` are pure functions from a key and a response to another response; `EXPERIMENTS` are
+named runs that give tidy data and sentences. Both are imported when they are used.
+
+>>> from corefeval.lab import EXPERIMENTS
+>>> result = EXPERIMENTS["boundary"].run(metrics="muc, lea")
+>>> result.value("f1", metric="lea", output="singletons", mentions="key")
+0.0
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+from corefeval.lab.experiments import EXPERIMENTS, Experiment, experiment
+from corefeval.lab.findings import Chart, Encoding, ExperimentResult, Finding
+
+if TYPE_CHECKING:
+    from corefeval.lab.perturbations import PERTURBATIONS, Perturbation, compose
+
+__all__ = [
+    "EXPERIMENTS",
+    "PERTURBATIONS",
+    "Chart",
+    "Encoding",
+    "Experiment",
+    "ExperimentResult",
+    "Finding",
+    "Perturbation",
+    "compose",
+    "experiment",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name in ("PERTURBATIONS", "Perturbation", "compose"):
+        return getattr(importlib.import_module("corefeval.lab.perturbations"), name)
+    raise AttributeError(f"module 'corefeval.lab' has no attribute {name!r}")

@@ -1,0 +1,232 @@
+"""Single errors in an otherwise perfect response: splits and extra mentions."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+
+from corefeval.lab.additions import add_extra_mentions
+from corefeval.lab.comparison import compared
+from corefeval.lab.data import moosavi_strube_key
+from corefeval.lab.experiments import Setup
+from corefeval.lab.findings import (
+    TINY,
+    Chart,
+    Encoding,
+    ExperimentResult,
+    Finding,
+    Row,
+    findings,
+    number,
+    percent,
+)
+from corefeval.lab.groupings import split_entity
+from corefeval.lab.measurement import THE_SIX, Measurement
+
+# The errors of which the paper's text speaks, and some between them.
+SPLITS = (
+    *((2, 2), (3, 2), (8, 2), (5, 5), (5, 3, 2)),
+    *((18, 2), (16, 4), (10, 10), (9, 9, 2), (9, 5, 6)),
+)
+EXTRA = ((1, 2), (1, 5), (1, 10), (1, 20), (2, 0), (2, 2), (3, 0), (3, 10))
+_SECTION_3 = "Moosavi and Strube 2016, Section 7.3"
+_SECTION_4 = "Moosavi and Strube 2016, Section 7.4"
+
+
+def splits(setup: Setup) -> ExperimentResult:
+    """Figure 6 of Moosavi and Strube: one entity of the key is split, all else is right.
+
+    18-2 is an entity of 20 mentions in parts of 18 and 2. On a key of yours those are left out
+    for which it has no entity, and its largest entity is split too.
+    """
+    key = setup.key or moosavi_strube_key()
+    key = compared(key, key).key
+    there = set(key.entity_sizes.tolist())
+    largest = max(there, default=0)
+    own = [(largest - 2, 2), (largest - largest // 2, largest // 2)] if largest > 3 else []
+    cases = [sizes for sizes in dict.fromkeys((*SPLITS, *own)) if sum(sizes) in there]
+    measurement = Measurement(setup)
+    for done, sizes in enumerate(cases):
+        name = "-".join(map(str, sizes))
+        setup.report(name, done, len(cases))
+        output = split_entity(key, key, sizes=sizes, seed=setup.seed)
+        measurement.add(key, output, split=name, size=sum(sizes), parts=len(sizes))
+    rows = measurement.rows
+    return measurement.finished(
+        "splits",
+        "Split entities",
+        statements=findings(
+            [
+                partial(_muc_counts_parts, rows),
+                partial(_ceafe_alike, rows, ("2-2", "10-10")),
+                partial(_ceafe_alike, rows, ("9-9-2", "9-5-6")),
+                partial(_ranking, rows, "b3", ("18-2", "5-3-2", "16-4")),
+                partial(_ranking, rows, "blanc", ("5-3-2", "18-2", "16-4")),
+                partial(_ranking, rows, "ceafm", ("18-2", "16-4", "5-3-2")),
+                partial(_ranking, rows, "ceafe", ("18-2", "16-4", "5-3-2")),
+                partial(_ranking, rows, "lea", ("18-2", "16-4", "5-3-2")),
+            ]
+        ),
+        charts=[
+            Chart(
+                "One entity is split",
+                Encoding("split", "sizes of the parts", "ordinal"),
+                Encoding("f1", "F1"),
+                mark="point",
+            )
+        ],
+        key=key.name,
+    )
+
+
+def _by_case(rows: list[Row], column: str, metric: str) -> dict[str, float]:
+    cases = dict.fromkeys(str(row[column]) for row in rows)
+    return {case: number(rows, "f1", metric=metric, **{column: case}) for case in cases}
+
+
+def _muc_counts_parts(rows: list[Row]) -> Finding:
+    f1 = _by_case(rows, "split", "muc")
+    by_parts: dict[int, list[float]] = {}
+    for case, value in f1.items():
+        by_parts.setdefault(case.count("-") + 1, []).append(value)
+    return Finding(
+        "MUC sees only the number of parts, not the size of the entity",
+        all(max(values) - min(values) < TINY for values in by_parts.values()),
+        f1,
+        ", ".join(f"{parts} parts {percent(values[0])}" for parts, values in by_parts.items()),
+        _SECTION_3,
+    )
+
+
+def _ceafe_alike(rows: list[Row], cases: tuple[str, str]) -> Finding:
+    f1 = {case: number(rows, "f1", metric="ceafe", split=case) for case in cases}
+    one, other = cases
+    return Finding(
+        f"CEAFe does not tell {one} from {other}",
+        abs(f1[one] - f1[other]) < TINY,
+        f1,
+        f"{percent(f1[one])} and {percent(f1[other])}",
+        _SECTION_3,
+    )
+
+
+def _ranking(rows: list[Row], metric: str, order: tuple[str, ...]) -> Finding:
+    f1 = {case: number(rows, "f1", metric=metric, split=case) for case in order}
+    found = sorted(order, key=lambda case: -f1[case])
+    title = next(str(row["title"]) for row in rows if row["metric"] == metric)
+    return Finding(
+        f"{title} ranks {' > '.join(order)}",
+        all(f1[a] > f1[b] + TINY for a, b in pairwise(order)),
+        f1,
+        " > ".join(f"{case} {percent(f1[case])}" for case in found),
+        _SECTION_3,
+    )
+
+
+def extra_mentions(setup: Setup) -> ExperimentResult:
+    """Figure 7 of Moosavi and Strube: mentions that the key lacks, all else is right.
+
+    3-10 are three extra mentions in an entity of ten; 2-0 are two linked to each other. On a key
+    of yours those are left out for which it has no entity.
+    """
+    key = setup.key or moosavi_strube_key()
+    key = compared(key, key).key
+    there = {0, *np.unique(key.entity_sizes).tolist()}
+    cases = [(extra, size) for extra, size in EXTRA if size in there]
+    measurement = Measurement(setup)
+    for done, (extra, size) in enumerate(cases):
+        setup.report(f"{extra}-{size}", done, len(cases))
+        output = add_extra_mentions(key, key, number=extra, size=size, seed=setup.seed)
+        measurement.add(key, output, error=f"{extra}-{size}", extra=extra, size=size)
+    rows = measurement.rows
+    return measurement.finished(
+        "extra-mentions",
+        "Extra mentions",
+        statements=findings(
+            [
+                partial(c, rows)
+                for c in (_least_discriminative, _ceafe_worst, _lea_ranks, _lea_blind)
+            ]
+            + [partial(_worst, rows, metric) for metric in THE_SIX if metric != "ceafe"]
+        ),
+        charts=[
+            Chart(
+                "Extra mentions",
+                Encoding(
+                    "error", "extra mentions – size of the entity they are put into", "ordinal"
+                ),
+                Encoding("f1", "F1"),
+                mark="point",
+            )
+        ],
+        key=key.name,
+    )
+
+
+def _least_discriminative(rows: list[Row]) -> Finding:
+    values = {
+        metric: len({round(f1, 9) for f1 in _by_case(rows, "error", metric).values()})
+        for metric in THE_SIX
+    }
+    least = sorted(values, key=lambda metric: values[metric])[:2]
+    return Finding(
+        "MUC and CEAFm tell the fewest errors apart",
+        set(least) == {"muc", "ceafm"},
+        values,
+        ", ".join(f"{metric} has {number} different scores" for metric, number in values.items()),
+        _SECTION_4,
+    )
+
+
+def _worst(rows: list[Row], metric: str) -> Finding:
+    f1 = _by_case(rows, "error", metric)
+    title = next(str(row["title"]) for row in rows if row["metric"] == metric)
+    lowest = min(f1.values())
+    worst = [case for case, value in f1.items() if value < lowest + TINY]
+    return Finding(
+        f"{title} ranks 3-10 as the worst",
+        "3-10" in worst,
+        f1,
+        f"worst {' and '.join(worst)}: {percent(lowest)}",
+        _SECTION_4,
+    )
+
+
+def _ceafe_worst(rows: list[Row]) -> Finding:
+    f1 = _by_case(rows, "error", "ceafe")
+    lowest = min(f1.values())
+    worst = {case for case, value in f1.items() if value < lowest + TINY}
+    return Finding(
+        "CEAFe ranks 2-0 and 3-0 as the worst",
+        worst == {"2-0", "3-0"},
+        f1,
+        ", ".join(f"{case} {percent(value)}" for case, value in f1.items()),
+        _SECTION_4,
+    )
+
+
+def _lea_ranks(rows: list[Row]) -> Finding:
+    gaps = {}
+    for metric in THE_SIX:
+        f1 = _by_case(rows, "error", metric)
+        gaps[metric] = f1["2-0"] - max(f1["1-2"], f1["1-10"])
+    return Finding(
+        "LEA is the only one for which 2-0 is less harmful than 1-2 and 1-10",
+        {metric for metric, gap in gaps.items() if gap > TINY} == {"lea"},
+        gaps,
+        ", ".join(f"{metric} {percent(gap)}" for metric, gap in gaps.items()),
+        _SECTION_4,
+    )
+
+
+def _lea_blind(rows: list[Row]) -> Finding:
+    f1 = {case: v for case, v in _by_case(rows, "error", "lea").items() if case[:2] == "1-"}
+    return Finding(
+        "LEA does not tell entities apart to which one extra mention is added",
+        max(f1.values()) - min(f1.values()) < TINY,
+        f1,
+        ", ".join(f"{case} {percent(value)}" for case, value in f1.items()),
+        _SECTION_4,
+    )

@@ -1,0 +1,115 @@
+"""Scores as tidy rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from corefeval.diagnostics import Notice, UndefinedMetricError
+from corefeval.evaluation import score
+from corefeval.features import Features
+from corefeval.lab.experiments import Metrics, Setup
+from corefeval.lab.findings import Cell, Chart, ExperimentResult, Finding, Row
+from corefeval.metrics import Metric, requested
+from corefeval.model import Corpus
+from corefeval.results import Result
+
+EVERYTHING = "all"  # the preset that follows the registry and skips what the data does not define
+RATES = ("recall", "precision", "f1")
+SCORE_COLUMNS = ("metric", "title", *RATES)
+
+# The six of Moosavi and Strube's analysis, of which their sentences speak.
+THE_SIX = ("muc", "b3", "ceafm", "ceafe", "blanc", "lea")
+
+
+class Measurement:
+    """Scores outputs one after the other and keeps a row for each metric.
+
+    `metrics` are the experiment's own, for those who name none. Of these, with `lenient`, the ones
+    are left out that the data does not define, as a preset does.
+    """
+
+    def __init__(
+        self,
+        setup: Setup,
+        *,
+        metrics: Metrics | None = None,
+        features: Mapping[str, object] | None = None,
+        lenient: bool = False,
+    ) -> None:
+        self.metrics = setup.metrics if setup.metrics is not None else metrics or EVERYTHING
+        if not isinstance(self.metrics, str | Metric):
+            self.metrics = list(self.metrics)
+        self.lenient = lenient and setup.metrics is None
+        self.setup = setup
+        self.features = {**(features or {}), **(setup.features or {})}
+        self.rows: list[Row] = []
+        self.notices: dict[str, Notice] = {}
+
+    def result(self, key: Corpus, response: Corpus) -> Result:
+        """The scores of one output."""
+        if self.lenient:
+            self.lenient = False
+            self.metrics = self._defined(key, response)
+        result = score(
+            key,
+            response,
+            metrics=self.metrics,
+            features=self.features or None,
+            tagset=self.setup.tagset,
+        )
+        for notice in result.notices:
+            if notice.kind == "skipped-metric":
+                self.notices.setdefault(str(notice).partition(":")[0], notice)
+        return result
+
+    def _defined(self, key: Corpus, response: Corpus) -> list[Metric]:
+        """The metrics of which the data has what they need."""
+        wanted = [request.metric for request in requested(self.metrics)]
+        known = Features(
+            response,
+            texts=(key, response),
+            given=self.features or None,
+            tagset=self.setup.tagset,
+        )
+        missing: dict[str, str] = {}
+        for need in dict.fromkeys(need for metric in wanted for need in metric.declaration.needs):
+            try:
+                known(need)
+            except UndefinedMetricError as error:
+                missing[need] = str(error)
+        skipped = {str(m): n for m in wanted for n in m.declaration.needs if n in missing}
+        for name, need in skipped.items():
+            message = f"{name} was skipped: {missing[need]}"
+            self.notices[name] = Notice("skipped-metric", message)
+        return [metric for metric in wanted if str(metric) not in skipped]
+
+    def add(self, key: Corpus, response: Corpus, /, **fields: Cell) -> None:
+        """Score one output and keep its rows, with fields that say what it is."""
+        result = self.result(key, response)
+        for metric, one in result.scores.items():
+            rates = {rate: one.rates.get(rate) for rate in RATES}
+            title = (result.titles or {}).get(metric, metric)
+            self.rows.append({**fields, "metric": metric, "title": title, **rates})
+
+    def finished(
+        self,
+        name: str,
+        title: str,
+        *,
+        statements: Sequence[Finding] = (),
+        charts: Sequence[Chart] = (),
+        **settings: Cell,
+    ) -> ExperimentResult:
+        """The experiment's result."""
+        columns = dict.fromkeys(column for row in self.rows for column in row)
+        fields = [column for column in columns if column not in SCORE_COLUMNS]
+        return ExperimentResult(
+            name=name,
+            title=title,
+            columns=(*fields, *SCORE_COLUMNS),
+            rows=tuple(self.rows),
+            statements=tuple(statements),
+            charts=tuple(charts),
+            settings={**settings, "seed": self.setup.seed},
+            notices=tuple(self.notices.values()),
+        )
