@@ -69,7 +69,7 @@ ROOMS = {
     "stats": {"results"},
     "analysis": {
         "alignment", "evaluation", "features", "formats", "live", "metrics", "model", "pairing",
-        "results", "stats",
+        "results", "slicing", "stats",
     },
     "lab": {
         "alignment", "evaluation", "features", "matching", "metrics", "model", "pairing", "results",
@@ -82,7 +82,7 @@ ROOMS = {
     "examples": {"cli"},
     "evaluation": {
         "_version", "alignment", "features", "formats", "live", "matching", "metrics", "model",
-        "pairing", "results", "slicing",
+        "pairing", "results", "slicing", "stats",
     },
     "cli": {
         "_version", "analysis", "evaluation", "examples", "features", "formats", "lab", "linting",

@@ -9,56 +9,9 @@ import numpy as np
 import pytest
 
 from corefeval import UsageError
-from corefeval.results import CountTable, Result
+from corefeval.results import Result
 from corefeval.stats import Interval, intervals, resampling
-
-RATIO = ("recall_numerator", "recall_denominator", "precision_numerator", "precision_denominator")
-BLANC = tuple(
-    f"{kind}_{count}"
-    for kind in ("coreference", "non_coreference")
-    for count in ("common", "key", "response")
-)
-
-
-def result_of(tables, *, aggregate="micro", response="response", **settings) -> Result:
-    """A result from count tables, its documents numbered."""
-    size = next(len(table.values) for table in tables.values() if table.values is not None)
-    settings = {"match": "exact", **settings, "aggregate": aggregate, "version": "1"}
-    ids = tuple(f"document {index}" for index in range(size))
-    return Result(tables, ids, settings, aggregate, response=response)
-
-
-def simulated(
-    generator: np.random.Generator, sizes, *, quality=0.6, noise=0.15, **options
-) -> Result:
-    """A system that finds about `quality` of documents of the given sizes, by every metric."""
-    sizes = np.asarray(sizes, dtype=np.float64)
-    good = np.clip(generator.normal(quality, noise, sizes.size), 0, 1)
-    tables = {}
-    for index, metric in enumerate(("muc", "b3", "ceafe")):
-        claimed = np.rint(sizes * generator.uniform(0.5, 1.3, sizes.size))
-        # Whole numbers, thirds and other fractions, as the real metrics have.
-        found = np.rint(np.minimum(sizes, claimed) * good * 3**index) / 3**index
-        tables[metric] = CountTable("ratio", RATIO, np.stack([found, sizes, found, claimed], 1))
-    links, others = sizes * (sizes - 1) / 2, sizes * sizes
-    halves = (np.rint(links * good), links, links, np.rint(others * good), others, others)
-    tables["blanc"] = CountTable("blanc", BLANC, np.stack(halves, axis=1))
-    tables["conll"] = CountTable("mean", parts=("muc", "b3", "ceafe"))
-    return result_of(tables, **options)
-
-
-def drawn(result: Result, documents) -> Result:
-    """The result of some documents, each as often as it is named."""
-    tables = {
-        name: table if table.values is None else replace(table, values=table.values[documents])
-        for name, table in result.tables.items()
-    }
-    ids = tuple(result.document_ids[index] for index in documents)
-    return replace(result, tables=tables, document_ids=ids)
-
-
-def rates_of(result: Result) -> dict[tuple[str, str], float]:
-    return {(m, r): v for m, score in result.scores.items() for r, v in score.rates.items()}
+from count_tables import drawn, rates_of, simulated
 
 
 @pytest.fixture

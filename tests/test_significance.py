@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from corefeval import UsageError
 from corefeval.results import CountTable
 from corefeval.stats import bootstrap_test, exact, randomization, resampling
-from test_intervals import drawn, rates_of, result_of, simulated
+from count_tables import drawn, rates_of, result_of, simulated
 
 
 def pair_of(seed, size, *, better=0.0, **options):

@@ -15,6 +15,7 @@ from corefeval._version import __version__
 
 if TYPE_CHECKING:
     from corefeval.analysis.agreement import Agreement, agree
+    from corefeval.analysis.errors import ErrorAnalysis, analyse
     from corefeval.diagnostics import (
         CorefEvalError,
         InputError,
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
         UndefinedRateError,
         UsageError,
     )
-    from corefeval.evaluation import score
+    from corefeval.evaluation import compare, load, load_all, score
     from corefeval.examples import example
     from corefeval.features import TagSet
     from corefeval.formats import read, write
@@ -38,11 +39,13 @@ if TYPE_CHECKING:
     )
     from corefeval.output import render
     from corefeval.results import Result, Score, Slices
+    from corefeval.stats import Comparison
 
 # Names are imported when they are first used, so that `import corefeval` and `corefeval --help`
 # cost next to nothing.
 _HOMES = {
     "corefeval.analysis.agreement": ("Agreement", "agree"),
+    "corefeval.analysis.errors": ("ErrorAnalysis", "analyse"),
     "corefeval.diagnostics": (
         "CorefEvalError",
         "InputError",
@@ -52,7 +55,7 @@ _HOMES = {
         "UndefinedRateError",
         "UsageError",
     ),
-    "corefeval.evaluation": ("score",),
+    "corefeval.evaluation": ("compare", "load", "load_all", "score"),
     "corefeval.examples": ("example",),
     "corefeval.features": ("TagSet",),
     "corefeval.formats": ("read", "write"),
@@ -66,16 +69,19 @@ _HOMES = {
     ),
     "corefeval.output": ("render",),
     "corefeval.results": ("Result", "Score", "Slices"),
+    "corefeval.stats": ("Comparison",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "Agreement",
+    "Comparison",
     "CorefEvalError",
     "Corpus",
     "Declaration",
     "Document",
     "DocumentId",
+    "ErrorAnalysis",
     "InputError",
     "Metric",
     "Notice",
@@ -90,9 +96,13 @@ __all__ = [
     "UsageError",
     "__version__",
     "agree",
+    "analyse",
+    "compare",
     "corpus_from_arrays",
     "corpus_from_entities",
     "example",
+    "load",
+    "load_all",
     "read",
     "register",
     "render",

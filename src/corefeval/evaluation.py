@@ -4,33 +4,45 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import get_args
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 import numpy as np
 
 from corefeval._version import __version__
-from corefeval.alignment import Alignment, align
+from corefeval.alignment import Alignment, FeatureLookup, align
 from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError
 from corefeval.features import Features
 from corefeval.formats import read, read_ahead
 from corefeval.live.spans import Spans, spans_reading, with_positions
 from corefeval.matching import match_exactly
 from corefeval.metrics import Metric, canonical, requested
-from corefeval.metrics.metric import DEFAULT_PRESET, Request, split_list
+from corefeval.metrics.metric import DEFAULT_PRESET, Request
 from corefeval.model import Corpus, Document, corpus_from_entities
+from corefeval.model.arrays import IntArray
+from corefeval.model.categories import Categories
 from corefeval.model.identity import mention_codes
 from corefeval.pairing import (
     Duplicates,
     Pairing,
     Singletons,
     pair,
+    segment_notice,
+    segmented,
     without_duplicates,
     without_singletons,
 )
+from corefeval.pairing.segments import LEAST
 from corefeval.results import Aggregate, CountTable, Result, Slices
-from corefeval.slicing import Cut, count_table, cuts, sliced
+from corefeval.results import load_all as load_saved
+from corefeval.slicing import Cut, count_table, cuts, own_feature, sliced
+from corefeval.syntax import split_list
+
+if TYPE_CHECKING:
+    from corefeval.stats import Comparison, Correction, Test
+
+COMPARED = "muc, b3, ceafe, conll, lea"
 
 Input = object  # a path, a Corpus, what a system returned, or plain Python
 
@@ -52,6 +64,10 @@ def score(
     by: str | Iterable[str] = (),
     features: Mapping[str, object] | None = None,
     tagset: object = None,
+    ci: float | None = None,
+    samples: int = 1000,
+    seed: int = 0,
+    segments: int = 20,
 ) -> Result:
     """Score a response against a key.
 
@@ -73,6 +89,10 @@ def score(
     for each name a mapping from mentions to values (with several documents, from document ids to
     such mappings), or a function of a mention. `tagset` ("penn", "upos", "stts", or your own) says
     what tags mean, where they do not tell by themselves.
+
+    `ci` is the level of intervals (.95) for every rate, metric and slice, from a bootstrap over
+    documents of `samples` samples: `result["muc"].intervals["f1"]`. A single document is cut into
+    about `segments` runs of sentences, which are resampled instead; a notice says so.
 
     >>> result = score([["a", "b", "c"]], [["a", "b"], ["c"]], metrics="muc, b3")
     >>> result["muc"].recall, result["b3"].precision
@@ -102,23 +122,16 @@ def score(
     alignment, notices = aligned(
         pairing, duplicates=duplicates, singletons=singletons, features=known
     )
-    tables, skipped = _count(alignment, wanted)
-    scored = [request.metric for request in wanted if str(request.metric) in tables]
-    wanted_cuts = cuts(scored, split_list(by) if isinstance(by, str) else by)
-    for cut in wanted_cuts:  # which tag set it took is part of the signature
-        alignment.key.feature(cut.feature)
+    recipe = _Recipe(wanted, tuple(split_list(by) if isinstance(by, str) else by))
     settings = {"match": "exact", "singletons": singletons, "duplicates": duplicates}
     settings |= {"documents": documents} if documents is not None else {}
     settings |= {"tokens": "ignored"} if ignore_tokens else {}
     settings |= {"spans": reading} if reading is not None else {}
     settings |= {"features": ",".join(features)} if features else {}
-    tags = getattr(alignment.key.feature, "tagset_name", None)
-    settings |= {"tagset": tags} if tags else {}
-    settings |= {"aggregate": aggregate, "version": __version__}
-    result = Result(
-        tables=tables,
+    blank = Result(
+        tables={},
         document_ids=tuple(map(str, pairing.key.documents)),
-        settings=settings,
+        settings={**settings, "aggregate": aggregate, "version": __version__},
         aggregate=aggregate,
         key=pairing.key.name,
         response=pairing.response.name,
@@ -127,12 +140,74 @@ def score(
             *pairing.response.notices,
             *pairing.notices,
             *notices,
-            *skipped,
         ),
         spell=canonical,
         titles={str(request.metric): request.metric.title for request in wanted},
     )
-    return _with_slices(result, alignment, wanted_cuts)
+    result = recipe.filled(blank, alignment)
+    if ci is None:
+        return result
+    from corefeval.stats.confidence import with_intervals
+
+    found, said = _segments(result, alignment, recipe, segments, singletons)
+    result = replace(result, notices=(*result.notices, *said))
+    return with_intervals(result, level=ci, samples=samples, seed=seed, segments=found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Recipe:
+    """What is counted, and what it is sliced by."""
+
+    wanted: list[Request]
+    by: Sequence[str]
+
+    def filled(self, blank: Result, alignment: Alignment) -> Result:
+        """The result with the counts of an alignment, sliced."""
+        tables, skipped = _count(alignment, self.wanted, self.by)
+        scored = [request.metric for request in self.wanted if str(request.metric) in tables]
+        wanted = cuts(scored, self.by)
+        for cut in wanted:  # which tag set it took is part of the signature
+            alignment.key.feature(cut.feature)
+        settings = dict(blank.settings)
+        if tags := getattr(alignment.key.feature, "tagset_name", None):
+            last = {name: settings.pop(name) for name in ("aggregate", "version")}
+            settings |= {"tagset": tags, **last}
+        notices = (*blank.notices, *skipped)
+        result = replace(blank, tables=tables, settings=settings, notices=notices)
+        return _with_slices(result, alignment, wanted)
+
+
+def _segments(
+    result: Result, alignment: Alignment, recipe: _Recipe, number: int, singletons: Singletons
+) -> tuple[Result | None, list[Notice]]:
+    """The result of the segments of a single document, where there is but one; and what to say."""
+    if isinstance(number, bool) or not isinstance(number, int) or number < LEAST:
+        raise UsageError(f"segments is a whole number from {LEAST}, not {number!r}")
+    if len(result.document_ids) != 1:
+        return None, []
+    sides = [cast("Features", side.feature) for side in (alignment.key, alignment.response)]
+    cut = segmented(sides[0].corpus, sides[1].corpus, number)
+    if isinstance(cut, Notice):
+        return None, [cut]
+    corpora = [cut.key, cut.response]
+    codes = list(mention_codes(cut.key, cut.response))
+    lookups: list[FeatureLookup] = list(sides)
+    if singletons == "drop":  # of an entity that runs on, a segment may have one mention
+        for index, corpus in enumerate(corpora):
+            kept = np.flatnonzero(corpus.entity_sizes[corpus.mention_entity] > 1)
+            corpora[index], codes[index], _ = without_singletons(corpus, codes[index])
+            lookups[index] = partial(_taken, sides[index], kept)
+    rows = match_exactly(codes[0], codes[1])
+    parts = align(corpora[0], corpora[1], rows, (lookups[0], lookups[1]))
+    blank = replace(result, document_ids=tuple(map(str, cut.key.documents)), notices=())
+    # What a preset skipped for the whole document is not there for its segments either.
+    wanted = [one for one in recipe.wanted if str(one.metric) in result.tables]
+    name = result.document_ids[0]
+    return replace(recipe, wanted=wanted).filled(blank, parts), [segment_notice(len(cut), name)]
+
+
+def _taken(features: FeatureLookup, rows: IntArray, feature: str) -> Categories:
+    return features(feature).take(rows)
 
 
 def _with_slices(result: Result, alignment: Alignment, wanted: Sequence[Cut]) -> Result:
@@ -143,6 +218,78 @@ def _with_slices(result: Result, alignment: Alignment, wanted: Sequence[Cut]) ->
         slices[cut.feature], said = sliced(result, alignment, cut)
         notices += said
     return replace(result, slices=slices, notices=(*result.notices, *notices))
+
+
+def compare(
+    key: Input,
+    responses: Mapping[str, Input] | Sequence[Input],
+    *,
+    metrics: str | Metric | Iterable[str | Metric] = COMPARED,
+    test: Test = "randomization",
+    trials: int = 10_000,
+    seed: int = 0,
+    correction: Correction = "holm",
+    alpha: float = 0.05,
+    rate: str = "f1",
+    baseline: str | None = None,
+    **options: Any,
+) -> Comparison:
+    """Score several responses against a key, and compare each with each.
+
+    `responses` may be a mapping, which names them, and may have results among them (of `score`, or
+    from `load`). `options` are those of `score`; the others are those of `stats.compare`.
+
+    >>> key = {name: [["a", "b", "c"]] for name in "12345678"}
+    >>> full, half = (dict.fromkeys(key, [list(side)]) for side in ("abc", "ab"))
+    >>> compared = compare(key, {"full": full, "half": half}, metrics="muc")
+    >>> compared.is_better("muc", "full", "half")
+    True
+    """
+    from corefeval.stats.comparison import compare as compare_results
+
+    encoding = options.get("encoding", "utf-8")
+    corpus = as_corpus(key, "key", format=options.pop("key_format", None), encoding=encoding)
+
+    def scored(response: Input) -> Result:
+        if isinstance(response, Result):
+            return response
+        return score(corpus, response, metrics=metrics, **options)
+
+    systems: dict[str, Result] | list[Result]
+    if isinstance(responses, Mapping):
+        systems = {name: scored(response) for name, response in responses.items()}
+        results = list(systems.values())
+    else:
+        systems = results = [scored(response) for response in responses]
+    common = [
+        name
+        for name in (str(request.metric) for request in requested(metrics))
+        if all(name in result.tables for result in results)
+    ]
+    return compare_results(
+        systems,
+        metrics=common or None,
+        rate=rate,
+        test=test,
+        trials=trials,
+        seed=seed,
+        correction=correction,
+        alpha=alpha,
+        baseline=baseline,
+    )
+
+
+def load(path: str | os.PathLike[str]) -> Result:
+    """The result in a file that `result.save` or `--save` wrote."""
+    results = load_all(path)
+    if len(results) != 1:
+        raise UsageError(f"{os.fspath(path)} has {len(results)} results: use load_all")
+    return results[0]
+
+
+def load_all(path: str | os.PathLike[str]) -> list[Result]:
+    """All results in a file that `--save` wrote."""
+    return load_saved(path, spell=canonical)
 
 
 def as_corpus(
@@ -205,24 +352,39 @@ def aligned(
         sides.append((corpus, codes))
     (key, key_codes), (response, response_codes) = sides
     rows = match_exactly(key_codes, response_codes)
-    known = features(key, texts=(key, response)), features(response, texts=(key, response))
-    return align(key, response, rows, known), notices
+    texts = key, response
+    of_key = features(key, texts=texts)
+    of_response = features(response, texts=texts, twins=(of_key, _twins(response, rows)))
+    return align(key, response, rows, (of_key, of_response)), notices
+
+
+def _twins(response: Corpus, rows: tuple[IntArray, IntArray] | None) -> IntArray:
+    """The key's row for each mention of the response; −1 for one that the key lacks."""
+    if rows is None:
+        return np.arange(response.n_mentions)
+    twins = np.full(response.n_mentions, -1, dtype=np.int64)
+    twins[rows[1]] = rows[0]
+    return twins
 
 
 def _count(
-    alignment: Alignment, wanted: list[Request]
+    alignment: Alignment, wanted: list[Request], by: Sequence[str]
 ) -> tuple[dict[str, CountTable], list[Notice]]:
     """Every metric's counts; a preset skips what the data cannot define, a name insists on it."""
     tables: dict[str, CountTable] = {}
-    skipped: list[Notice] = []
+    skipped: dict[str, list[str]] = {}
     for request in wanted:
         metric = request.metric
+        own = own_feature(metric, by)
         try:
-            if metric.by is not None:
-                alignment.key.feature(metric.by)
-            tables[str(metric)] = count_table(metric, alignment)
+            if own:
+                alignment.key.feature(own)
+            tables[str(metric)] = replace(count_table(metric, alignment), by=own)
         except UndefinedMetricError as error:
             if request.by_name:
                 raise
-            skipped.append(Notice("skipped-metric", f"{metric} was skipped: {error}"))
-    return tables, skipped
+            skipped.setdefault(str(error), []).append(str(metric))
+    return tables, [
+        Notice("skipped-metric", f"skipped: {', '.join(metrics)}: {why}", len(metrics), (*metrics,))
+        for why, metrics in skipped.items()
+    ]

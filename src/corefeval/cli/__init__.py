@@ -11,7 +11,9 @@ from cyclopts import App, CycloptsError
 from corefeval._version import __version__
 from corefeval.cli.agree import agree
 from corefeval.cli.check import check
+from corefeval.cli.compare import compare
 from corefeval.cli.convert import convert
+from corefeval.cli.errors import errors
 from corefeval.cli.example import example
 from corefeval.cli.features import features
 from corefeval.cli.metrics import metrics
@@ -30,12 +32,16 @@ app = App(
         "```\n"
         "corefeval score key.conll response.conll\n"
         "corefeval score key.conll mine=a.conll theirs=b.conll --metrics conll,lea\n"
+        "corefeval compare key.conll mine=a.conll theirs=b.conll\n"
         "corefeval score --help\n"
         "```\n\n"
-        "Exit status: 0 done, 1 bad input, 2 bad usage."
+        "Exit status: 0 done, 1 bad input, 2 bad usage, 3 a limit was not reached (`--fail-under`, "
+        "`--fail-if-worse`)."
     ),
 )
 app.command(score, help_epilogue="")
+app.command(errors, help_epilogue="")
+app.command(compare, help_epilogue="")
 app.command(agree, help_epilogue="")
 app.command(check, help_epilogue="")
 app.command(stats, help_epilogue="")
@@ -46,7 +52,7 @@ app.command(example, help_epilogue="")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; the exit status is 0, 1 for bad input or 2 for bad usage."""
+    """Run the command line; the exit status is 0, 1 (bad input), 2 (bad usage) or 3 (a gate)."""
     _prepare_streams()
     try:
         status = app(

@@ -9,9 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from corefeval.cli.arguments import FLAG, file_parameter
-from corefeval.cli.score import _label, _names, _same_file
-from corefeval.diagnostics import InputError, UsageError
+from corefeval.cli.arguments import (
+    FLAG,
+    file_parameter,
+    label,
+    names_of,
+    same_file,
+    write_text,
+)
+from corefeval.diagnostics import UsageError
 
 if TYPE_CHECKING:
     from corefeval.analysis.agreement import Agreement
@@ -88,10 +94,10 @@ def agree(
     from corefeval.analysis.agreement import agree
     from corefeval.formats import read, read_ahead
 
-    labelled = [_label(argument) for argument in (file, other, *more)]
+    labelled = [label(argument) for argument in (file, other, *more)]
     paths = [path for _, path in labelled]
     _check(labelled, paths, output)
-    names = _names(labelled)
+    names = names_of(labelled)
     jobs = [
         partial(read, path, format=file_format, encoding=encoding, name=name)
         for path, name in zip(paths, names, strict=True)
@@ -115,11 +121,11 @@ def agree(
 def _check(labelled: list[tuple[str | None, str]], paths: list[str], output: str | None) -> None:
     if paths.count("-") > 1:
         raise UsageError("standard input (-) can be read only once")
-    labels = [label or path for label, path in labelled]
+    labels = [name or path for name, path in labelled]
     if len(set(labels)) < len(labels):
         twice = max(labels, key=labels.count)
         raise UsageError(f"two annotators are called {twice!r}: name them, as in NAME={twice}")
-    if output is not None and any(_same_file(output, path) for path in paths):
+    if output is not None and any(same_file(output, path) for path in paths):
         raise UsageError(f"the output would overwrite an input: {output}")
 
 
@@ -131,9 +137,4 @@ def _print(agreement: Agreement, format: str, by_document: bool, output: str | N
     if output is None:
         sys.stdout.write(text)
         return
-    try:
-        with open(output, "w", encoding="utf-8", errors="backslashreplace") as stream:
-            stream.write(text)
-    except OSError as error:
-        message = f"the output cannot be written: {error.strerror or error}"
-        raise InputError(message, file=output) from None
+    write_text(text, output)

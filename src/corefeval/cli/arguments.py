@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 
 from cyclopts import Parameter
 
-from corefeval.diagnostics import UsageError
+from corefeval.diagnostics import InputError, UsageError
 
 FLAG = partial(Parameter, negative=(), show_default=False)
+
+GATE_FAILED = 3  # the exit status where a score is too low, or a system worse than it may be
 
 
 def file_parameter(command: str, options: Sequence[str]) -> Callable[..., Parameter]:
@@ -27,3 +31,54 @@ def file_parameter(command: str, options: Sequence[str]) -> Callable[..., Parame
                 raise UsageError(f"there is no option {text}: {advice}")
 
     return partial(Parameter, allow_leading_hyphen=True, validator=refuse_options)
+
+
+def label(argument: str) -> tuple[str | None, str]:
+    """Tell `NAME=PATH` from a path that has an equals sign in it."""
+    name, equals, path = argument.partition("=")
+    if equals and name and not os.path.exists(argument):
+        return name, path
+    return None, argument
+
+
+def names_of(labelled: Sequence[tuple[str | None, str]]) -> list[str]:
+    """Labels, else file names, else whole paths where file names are the same."""
+    names = [name or short(path) for name, path in labelled]
+    return [
+        name if names.count(name) == 1 else given or path
+        for name, (given, path) in zip(names, labelled, strict=True)
+    ]
+
+
+def short(path: str) -> str:
+    """The last part of a path."""
+    return "standard input" if path == "-" else Path(path).name or path
+
+
+def same_file(one: str, other: str) -> bool:
+    """Whether two paths lead to the same file."""
+    return os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)
+
+
+def check_paths(
+    labelled: Sequence[tuple[str | None, str]], paths: Sequence[str], *targets: str | None
+) -> None:
+    """Standard input once, names once, and no input overwritten."""
+    if list(paths).count("-") > 1:
+        raise UsageError("standard input (-) can be read only once")
+    labels = [name for name, _ in labelled if name]
+    if len(set(labels)) < len(labels):
+        raise UsageError(f"two responses are called {max(labels, key=labels.count)!r}")
+    for target in targets:
+        if target is not None and any(same_file(target, path) for path in paths):
+            raise UsageError(f"the output would overwrite an input: {target}")
+
+
+def write_text(text: str, path: str) -> None:
+    """Write to a file, whatever characters there are."""
+    try:
+        with open(path, "w", encoding="utf-8", errors="backslashreplace") as stream:
+            stream.write(text)
+    except OSError as error:
+        message = f"the output cannot be written: {error.strerror or error}"
+        raise InputError(message, file=path) from None

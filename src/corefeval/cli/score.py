@@ -4,30 +4,35 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from corefeval.cli.arguments import FLAG, file_parameter
-from corefeval.diagnostics import InputError, UsageError
+from corefeval.cli.arguments import (
+    FLAG,
+    file_parameter,
+    label,
+    names_of,
+    same_file,
+    short,
+    write_text,
+)
+from corefeval.cli.responses import tracked
 
 if TYPE_CHECKING:
     from corefeval.results import Result
 
-T = TypeVar("T")
-
-_LONG_WORK = 30_000_000  # bytes; below that a progress bar would only flicker
-
+# For commands that still take them from here.
+_label, _names, _same_file, _short, _tracked = label, names_of, same_file, short, tracked
 
 _FILE = file_parameter(
     "score",
     (
         *("--metrics", "--by-document", "--format", "--output", "--singletons", "--duplicates"),
         *("--aggregate", "--documents", "--ignore-tokens", "--key-format", "--response-format"),
-        *("--encoding", "--quiet", "--by", "--tagset"),
+        *("--encoding", "--quiet", "--by", "--tagset", "--ci", "--samples", "--seed", "--level"),
+        *("--segments", "--save", "--fail-under"),
     ),
 )
 
@@ -35,15 +40,26 @@ OutputFormat = Literal["text", "json", "csv", "markdown", "latex", "conll"]
 
 
 def score(
-    key: Annotated[str, _FILE(help="The key: a file, folder or pattern; `-` is standard input.")],
-    response: Annotated[str, _FILE(help="A response, as PATH or NAME=PATH.")],
+    key: Annotated[
+        str,
+        _FILE(help="The key: a file, folder or pattern; `-` is standard input. Or a saved file."),
+    ],
     /,
-    *more: Annotated[str, _FILE(name="MORE", help="More responses.")],
-    metrics: Annotated[str, Parameter(alias="-m")] = "standard",
+    *response: Annotated[
+        str, _FILE(name="RESPONSE", help="Responses, each as PATH or NAME=PATH; or saved files.")
+    ],
+    metrics: Annotated[str | None, Parameter(alias="-m")] = None,
     by: Annotated[str, Parameter(alias="-b")] = "",
     by_document: Annotated[bool, FLAG()] = False,
+    ci: Annotated[bool, FLAG()] = False,
+    samples: int = 1000,
+    seed: int = 0,
+    level: float = 0.95,
+    segments: int = 20,
     format: Annotated[OutputFormat, Parameter(alias="-f")] = "text",
     output: Annotated[str | None, Parameter(alias="-o")] = None,
+    save: str | None = None,
+    fail_under: Annotated[list[str] | None, Parameter(negative=())] = None,
     singletons: Literal["keep", "drop"] = "keep",
     duplicates: Literal["first", "last", "error"] = "first",
     aggregate: Literal["micro", "macro"] = "micro",
@@ -54,7 +70,7 @@ def score(
     response_format: str | None = None,
     encoding: str = "utf-8",
     quiet: Annotated[bool, FLAG(alias="-q")] = False,
-) -> None:
+) -> int:
     """Score responses against a key.
 
     ```
@@ -63,22 +79,43 @@ def score(
     corefeval score key.conll response.conll --metrics papers --by kind,genre
     corefeval score key.conll response.conll --by-document --format csv -o out.csv
     corefeval score key.conll - --documents 'bc/*' < response.conll
+    corefeval score key.conll response.conll --ci --save kept.json.gz
+    corefeval score key.conll response.conll --fail-under conll=60,lea.recall=40
     ```
+
+    The exit status is 3 where a score is under its limit.
 
     Parameters
     ----------
     metrics
         Metrics and presets, separated by commas; parameters in parentheses, as in
-        `lea(importance=one)`. Presets: `standard`, `papers`, `all`. `corefeval metrics` lists them.
+        `lea(importance=one)`. Presets: `standard` (the default), `papers`, `all`.
+        `corefeval metrics` lists them.
     by
         Features, separated by commas, to show scores by: `genre`, `entity_class`, `size`, `kind`,
         `tag`, `distance(sentences)`, … `corefeval features` lists them.
     by_document
         Show each document's scores too.
+    ci
+        Show intervals, from a bootstrap over documents.
+    samples
+        How many samples the bootstrap draws.
+    seed
+        Where the random numbers begin.
+    level
+        How much of the samples an interval holds.
+    segments
+        Into how many segments to cut a single document for its intervals.
     format
         How to print; `conll` is what the official scorer prints.
     output
         Write to this file instead of the terminal.
+    save
+        Keep the counts of each document in this file (.gz: compressed), to be scored and compared
+        later without the data.
+    fail_under
+        Fail (exit status 3) where a score is under this: METRIC=NUMBER in per cent, or
+        METRIC.recall=NUMBER; several with commas.
     singletons
         Keep entities of one mention, or drop them on both sides.
     duplicates
@@ -100,94 +137,46 @@ def score(
     quiet
         Print no notices and no progress.
     """
-    from corefeval.formats import read, read_ahead
+    from corefeval.cli.gates import check_limits, parse_limits
+    from corefeval.cli.responses import Request, results_of
     from corefeval.metrics import requested
 
-    wanted = [request.metric for request in requested(metrics)]
+    limits = parse_limits(fail_under or ())
+    wanted = None if metrics is None else [one.metric for one in requested(metrics)]
     if format == "conll":  # it prints mentions with every metric
-        wanted = [request.metric for request in requested(["mentions", *wanted])]
-    labelled = [_label(argument) for argument in (response, *more)]
-    if [key, *(path for _, path in labelled)].count("-") > 1:
-        raise UsageError("standard input (-) can be read only once")
-    labels = [label for label, _ in labelled if label]
-    if len(set(labels)) < len(labels):
-        raise UsageError(f"two responses are called {max(labels, key=labels.count)!r}")
-    names = _names(labelled)
-    paths = [key, *(path for _, path in labelled)]
-    if output is not None and any(_same_file(output, path) for path in paths):
-        raise UsageError(f"the output would overwrite an input: {output}")
-    formats = [key_format, *[response_format] * len(labelled)]
-    corpora = read_ahead(
-        [
-            partial(read, path, format=one_format, encoding=encoding, name=name)
-            for path, name, one_format in zip(paths, [_short(key), *names], formats, strict=True)
-        ]
+        rest = wanted if wanted is not None else ["standard"]
+        wanted = [one.metric for one in requested(["mentions", *rest])]
+    request = Request(
+        command="score",
+        metrics=wanted if format == "conll" else metrics,
+        default="standard",
+        options={
+            "singletons": singletons,
+            "duplicates": duplicates,
+            "aggregate": aggregate,
+            "documents": documents,
+            "ignore_tokens": ignore_tokens,
+            "by": by,
+            "tagset": tagset,
+            **({"ci": level, "samples": samples, "seed": seed, "segments": segments} if ci else {}),
+        },
+        key_format=key_format,
+        response_format=response_format,
+        encoding=encoding,
+        quiet=quiet,
+        targets=(output, save),
     )
-    key_corpus = next(corpora)
-    results = [
-        _score(
-            key_corpus,
-            corpus,
-            metrics=metrics if format != "conll" else wanted,
-            singletons=singletons,
-            duplicates=duplicates,
-            aggregate=aggregate,
-            documents=documents,
-            ignore_tokens=ignore_tokens,
-            by=by,
-            tagset=tagset,
-        )
-        for corpus in _tracked(corpora, len(names), paths, quiet)
-    ]
+    results = results_of(key, response, request)
+    if save is not None:
+        from corefeval.results import save as save_results
+
+        save_results(results, save)
     _print(results, format, by_document, output)
     if not quiet:
         _print_notices(results)
         if format == "conll":
             _print_left_out(results[0])
-
-
-def _score(key: object, response: object, **options: object) -> Result:
-    from corefeval.evaluation import score
-
-    return score(key, response, **options)  # type: ignore[arg-type]
-
-
-def _same_file(one: str, other: str) -> bool:
-    return os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)
-
-
-def _label(argument: str) -> tuple[str | None, str]:
-    """Tell `NAME=PATH` from a path that has an equals sign in it."""
-    name, equals, path = argument.partition("=")
-    if equals and name and not os.path.exists(argument):
-        return name, path
-    return None, argument
-
-
-def _names(labelled: Sequence[tuple[str | None, str]]) -> list[str]:
-    """Labels, else file names, else whole paths where file names are the same."""
-    short = [label or _short(path) for label, path in labelled]
-    return [
-        name if short.count(name) == 1 else label or path
-        for name, (label, path) in zip(short, labelled, strict=True)
-    ]
-
-
-def _short(path: str) -> str:
-    return "standard input" if path == "-" else Path(path).name or path
-
-
-def _tracked(corpora: Iterator[T], number: int, paths: Iterable[str], quiet: bool) -> Iterator[T]:
-    """The corpora, with a progress bar where work is long and somebody is watching."""
-    size = sum(os.path.getsize(path) for path in paths if os.path.isfile(path))
-    if quiet or size < _LONG_WORK or not sys.stderr.isatty():
-        yield from corpora
-        return
-    from rich.console import Console
-    from rich.progress import track
-
-    console = Console(stderr=True)
-    yield from track(corpora, description="Scoring", total=number, console=console, transient=True)
+    return check_limits(results, limits)
 
 
 def _print(
@@ -205,12 +194,7 @@ def _print(
     if output is None:
         sys.stdout.write(text)
         return
-    try:
-        with open(output, "w", encoding="utf-8", errors="backslashreplace") as stream:
-            stream.write(text)
-    except OSError as error:
-        message = f"the output cannot be written: {error.strerror or error}"
-        raise InputError(message, file=output) from None
+    write_text(text, output)
 
 
 def _print_left_out(result: Result) -> None:

@@ -10,28 +10,42 @@ from corefeval.output.tables import scores
 from corefeval.results import Result, Score
 
 _RATES = ("recall", "precision", "f1", "accuracy")
+_ENDS = tuple((rate, end) for rate in _RATES for end in ("low", "high"))
 
 
 def render_csv(results: Sequence[Result], *, by_document: bool = False) -> str:
     """Response, document (empty for all together), feature and value of a slice, metric, rates."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(("response", "document", "feature", "value", "metric", *_RATES, "signature"))
+    ends = _ENDS if any(result.ci is not None for result in results) else ()
+    names = ("response", "document", "feature", "value", "metric")
+    writer.writerow((*names, *_RATES, *(f"{rate}_{end}" for rate, end in ends), "signature"))
     for result, document, table in scores(results, by_document):
-        writer.writerows(_rows((result.response, document, "", ""), table))
+        writer.writerows(_rows((result.response, document, "", ""), table, ends))
     for result in results:
         for feature, slices in result.slices.items():
             for value, part in slices.items():
-                writer.writerows(_rows((result.response, "", feature, value), part.scores))
+                writer.writerows(_rows((result.response, "", feature, value), part.scores, ends))
     return stream.getvalue()
 
 
-def _rows(names: tuple[str, ...], table: Mapping[str, Score]) -> Iterator[tuple[object, ...]]:
+def _rows(
+    names: tuple[str, ...], table: Mapping[str, Score], ends: Sequence[tuple[str, str]]
+) -> Iterator[tuple[object, ...]]:
     """A row for each metric, and before it for each of its parts."""
     for score in table.values():
         for one in (*score.parts.values(), score):
             rates = (one.rates.get(rate, "") for rate in _RATES)
-            yield (*map(_one_line, names), one.metric, *rates, one.signature)
+            limits = (_limit(one, rate, end) for rate, end in ends)
+            yield (*map(_one_line, names), one.metric, *rates, *limits, one.signature)
+
+
+def _limit(score: Score, rate: str, end: str) -> float | str:
+    """One end of the interval of a rate; nothing where there is none."""
+    if rate not in score.intervals:
+        return ""
+    low, high = score.intervals[rate]
+    return low if end == "low" else high
 
 
 def _one_line(text: str) -> str:

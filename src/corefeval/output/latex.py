@@ -21,6 +21,12 @@ _SPECIAL = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
+    "–": "--",
+    "−": "$-$",
+    "†": r"\textdagger{}",
+    "‡": r"\textdaggerdbl{}",
+    "τ": r"$\tau$",
+    "≤": r"$\leq$",
     "³": r"\textsuperscript{3}",
     "φ": r"$\varphi$",
     "|": r"\textbar{}",
@@ -42,13 +48,18 @@ def render_latex(results: Sequence[Result], *, by_document: bool = False) -> str
 
 
 def _drawn(table: Table) -> str:
-    alignment = "".join("r" if column.numeric else "l" for column in table.columns)
+    alignment = "".join(map(_alignment, table.columns))
     lines = [f"\\begin{{tabular}}{{{alignment}}}", r"\toprule", *_group_lines(table.columns)]
     lines += [" & ".join(_escape(column.heading) for column in table.columns) + r" \\", r"\midrule"]
     for number, section in enumerate(table.sections):
         lines += [r"\addlinespace"] if number else []
         lines += [" & ".join(map(_cell, row)) + r" \\" for row in section]
     return "\n".join((*lines, r"\bottomrule", r"\end{tabular}"))
+
+
+def _alignment(column: Column) -> str:
+    letter = "r" if column.numeric else "l"
+    return f"@{{\\hspace{{3pt}}}}{letter}@{{\\hspace{{12pt}}}}" if column.close else letter
 
 
 def _group_lines(columns: Sequence[Column]) -> list[str]:
@@ -66,7 +77,8 @@ def _group_lines(columns: Sequence[Column]) -> list[str]:
 
 def _cell(cell: Cell) -> str:
     text = _escape(cell.text)
-    return f"\\textbf{{{text}}}" if cell.bold and re.fullmatch(r"[\d.]+", text) else text
+    text = f"\\textbf{{{text}}}" if cell.bold and re.fullmatch(r"[\d.]+", text) else text
+    return f"{text}\\textsuperscript{{{_escape(cell.mark)}}}" if cell.mark else text
 
 
 def _escape(text: str) -> str:

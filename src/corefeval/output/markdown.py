@@ -45,7 +45,8 @@ def _drawn(table: Table) -> str:
 
 def _cell(cell: Cell) -> str:
     text = _escape(cell.text)
-    return f"**{text}**" if cell.bold and re.fullmatch(r"[\d.]+", text) else text
+    text = f"**{text}**" if cell.bold and re.fullmatch(r"[\d.]+", text) else text
+    return f"{text}<sup>{_escape(cell.mark)}</sup>" if cell.mark else text
 
 
 def _escape(text: str) -> str:

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from corefeval.output.lines import Line, lines_of
-from corefeval.output.tables import Cell, Column, Table, cells_of, columns_of, percent
+from corefeval.output.tables import (
+    Cell,
+    Column,
+    Table,
+    cells_of,
+    columns_of,
+    interval_heading,
+    percent,
+)
 from corefeval.results import Result, Slices
 
 # With more columns than this only F1 fits beside each other.
@@ -30,14 +38,18 @@ def _slice_table(results: Sequence[Result], feature: str) -> Table:
     wholes = [slices.whole for slices in sliced]
     lines = lines_of(wholes)
     asked_for = [line for line in lines if any(line.metric in result.tables for result in results)]
+    ci = interval_heading([result for one in sliced for result in (one.whole, *one.values())])
     width = sum(len(columns_of(line)) for line in asked_for) + len(lines) - len(asked_for)
     brief = set(lines) - (set(asked_for) if width <= _COLUMNS else set())
+    if width + len(lines) > _COLUMNS:  # F1 with intervals, or if that is too much F1 alone
+        ci = ci if 2 * len(lines) <= _COLUMNS else ""
+        brief = set(lines) if ci else brief
     several = len(sliced) > 1
     columns = [
         Column(_heading(feature)),
         Column("share", numeric=True),
         *([Column("Response")] if several else []),
-        *(column for line in lines for column in columns_of(line, f1_only=line in brief)),
+        *(column for line in lines for column in columns_of(line, f1_only=line in brief, ci=ci)),
     ]
     sections = []
     for value in (*_values(sliced), None):
@@ -54,7 +66,7 @@ def _slice_table(results: Sequence[Result], feature: str) -> Table:
                     *(
                         cell
                         for line in lines
-                        for cell in _counted(line, result, those, line in brief)
+                        for cell in _counted(line, result, those, line in brief, ci)
                     ),
                 )
             )
@@ -64,10 +76,12 @@ def _slice_table(results: Sequence[Result], feature: str) -> Table:
     return Table(tuple(columns), tuple(sections), caption=f"By {feature}")
 
 
-def _counted(line: Line, result: Result, rivals: Sequence[Result], f1_only: bool) -> list[Cell]:
+def _counted(
+    line: Line, result: Result, rivals: Sequence[Result], f1_only: bool, ci: str
+) -> list[Cell]:
     """The cells of a line; dashes where there was nothing to count."""
     score = line.score(result)
-    cells = cells_of(line, result, rivals, f1_only=f1_only)
+    cells = cells_of(line, result, rivals, f1_only=f1_only, ci=ci)
     nothing = score is not None and score.counts and not any(score.counts.values())
     return [Cell("–")] * len(cells) if nothing else cells
 

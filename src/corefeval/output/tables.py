@@ -9,23 +9,30 @@ from corefeval.output.lines import Line, best_f1, lines_of
 from corefeval.results import Result, Score
 
 RATES = {"recall": "R", "precision": "P", "f1": "F1"}
+# Small raised letters, as far as there are any.
+RAISED = dict(zip("abcdefghijklmnoprstuvwxyz", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ", strict=True))
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: its heading, the group that it stands in, whether it holds numbers."""
+    """A column: its heading, the group that it stands in, whether it holds numbers.
+
+    One that is `close` belongs to the column before it, and stands nearer to it where that can be.
+    """
 
     heading: str
     group: str = ""
     numeric: bool = False
+    close: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell of text; the best of several is bold."""
+    """A cell of text; the best of several is bold. `mark` is set high behind the text."""
 
     text: str
     bold: bool = False
+    mark: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +53,24 @@ def percent(value: float | None) -> str:
     return "" if value is None else f"{100 * value:.2f}"
 
 
+def interval(score: Score, rate: str = "f1") -> str:
+    """The interval of a rate in percent, with one decimal; nothing where there is none.
+
+    >>> interval(Score("muc", {"f1": 0.74}, intervals={"f1": (0.7093, 0.7728)}))
+    '70.9–77.3'
+    """
+    if rate not in score.intervals:
+        return ""
+    low, high = score.intervals[rate]
+    return f"{100 * low:.1f}–{100 * high:.1f}"
+
+
+def interval_heading(results: Sequence[Result]) -> str:
+    """The heading of a column of intervals; empty where no result has any."""
+    levels = dict.fromkeys(result.ci for result in results if result.ci is not None)
+    return "/".join(f"{100 * level:g}" for level in levels) + " % CI" if levels else ""
+
+
 def scores(
     results: Sequence[Result], by_document: bool
 ) -> Iterator[tuple[Result, str, dict[str, Score]]]:
@@ -63,6 +88,7 @@ def scores(
 def metric_table(results: Sequence[Result]) -> Table:
     """A row for each metric, responses below each other."""
     several = len(results) > 1
+    heading = interval_heading(results)
     sections = []
     for line in lines_of(results):
         rows: list[tuple[Cell, ...]] = []
@@ -72,9 +98,16 @@ def metric_table(results: Sequence[Result]) -> Table:
             if score is not None:
                 title = Cell("" if rows else line.title, bold=True)
                 name = (Cell(result.response),) if several else ()
-                rows.append((title, *name, *rate_cells(score, best if several else None)))
+                cells = rate_cells(score, best if several else None)
+                cells += [Cell(interval(score))] if heading else []
+                rows.append((title, *name, *cells))
         sections.append(tuple(rows))
-    columns = (Column("Metric"), *((Column("Response"),) if several else ()), *_rate_columns())
+    columns = (
+        Column("Metric"),
+        *((Column("Response"),) if several else ()),
+        *_rate_columns(),
+        *((Column(heading, numeric=True),) if heading else ()),
+    )
     if not several:
         sections = [tuple(row for section in sections for row in section)]
     return Table(columns, tuple(sections))
@@ -83,34 +116,41 @@ def metric_table(results: Sequence[Result]) -> Table:
 def system_table(results: Sequence[Result]) -> Table:
     """A row for each response, as papers print them: R, P and F1 of each metric side by side."""
     lines = lines_of(results)
-    columns = [Column("Response"), *(column for line in lines for column in columns_of(line))]
+    ci = interval_heading(results)
+    columns = [
+        Column("Response"),
+        *(column for line in lines for column in columns_of(line, ci=ci)),
+    ]
     rows = [
         (
             Cell(result.response),
-            *(cell for line in lines for cell in cells_of(line, result, results)),
+            *(cell for line in lines for cell in cells_of(line, result, results, ci=ci)),
         )
         for result in results
     ]
     return Table(tuple(columns), (tuple(rows),))
 
 
-def columns_of(line: Line, *, f1_only: bool = False) -> list[Column]:
-    """The columns of a line's rates where lines stand side by side."""
+def columns_of(line: Line, *, f1_only: bool = False, ci: str = "") -> list[Column]:
+    """The columns of a line's rates where lines stand side by side; `ci` heads intervals."""
     if f1_only or line.f1_only:
-        return [Column(line.title, numeric=True)]
-    return [Column(heading, line.title, True) for heading in RATES.values()]
+        if not ci:
+            return [Column(line.title, numeric=True)]
+        return [Column("F1", line.title, True), Column(ci, line.title, True)]
+    headings = (*RATES.values(), *((ci,) if ci else ()))
+    return [Column(heading, line.title, True) for heading in headings]
 
 
 def cells_of(
-    line: Line, result: Result, rivals: Sequence[Result], *, f1_only: bool = False
+    line: Line, result: Result, rivals: Sequence[Result], *, f1_only: bool = False, ci: str = ""
 ) -> list[Cell]:
     """The cells of those columns; the best F1 of several is bold."""
     score = line.score(result)
-    columns = columns_of(line, f1_only=f1_only)
     if score is None:
-        return [Cell("")] * len(columns)
+        return [Cell("")] * len(columns_of(line, f1_only=f1_only, ci=ci))
     cells = rate_cells(score, best_f1(line, rivals) if len(rivals) > 1 else None)
-    return cells[-1:] if len(columns) == 1 else cells
+    cells = cells[-1:] if f1_only or line.f1_only else cells
+    return [*cells, Cell(interval(score))] if ci else cells
 
 
 def rate_cells(score: Score, best: float | None) -> list[Cell]:

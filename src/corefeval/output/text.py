@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 from collections.abc import Sequence
 from itertools import groupby
@@ -13,9 +14,11 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from corefeval.output.slice_tables import count_tables, slice_tables
-from corefeval.output.tables import Column, Table, document_table, metric_table
+from corefeval.output.tables import RAISED, Column, Table, document_table, metric_table
 from corefeval.results import Result
 
+_PLAIN = {"─": "-", "³": "3", "φ": "phi", "–": "-", "−": "-", "τ": "tau", "≤": "<=", "±": "+-"}
+_PLAIN |= {raised: letter for letter, raised in RAISED.items()}
 _WIDE = 10_000  # what goes to a file or a pipe is never wrapped
 
 
@@ -36,10 +39,17 @@ def render_text(
         console.print()
     for line in _footer(results):
         console.print(Text(line, style="dim"), soft_wrap=True)
-    text = "\n".join(line.rstrip() for line in stream.getvalue().strip("\n").split("\n")) + "\n"
-    return (
-        text if _can_print(text) else text.replace("─", "-").replace("³", "3").replace("φ", "phi")
-    )
+    return printable(stream.getvalue())
+
+
+def printable(text: str) -> str:
+    """The text without blanks at line ends, and in plain signs where the terminal has no others."""
+    text = "\n".join(line.rstrip() for line in text.strip("\n").split("\n")) + "\n"
+    if _can_print(text):
+        return text
+    for sign, plain in _PLAIN.items():
+        text = text.replace(sign, plain)
+    return text
 
 
 def _can_print(text: str) -> bool:
@@ -72,12 +82,16 @@ def _headings(columns: Sequence[Column]) -> list[str]:
     for group, members in groupby(columns, key=lambda column: column.group):
         words = iter(group.split())
         those = list(members)
-        for column in those[:-1]:
-            headings.append(f"{next(words, '')}\n{column.heading}" if group else column.heading)
+        headings += [
+            f"{next(words, '')}\n{column.heading}" if group else column.heading
+            for column in those[:-1]
+        ]
         last = those[-1].heading
         headings.append(f"{' '.join(words)}\n{last}" if group else last)
     return [
-        heading.replace(" ", "\n", 1) if column.numeric and not column.group else heading
+        heading.replace(" ", "\n", 1)
+        if column.numeric and not column.group and not heading.endswith("% CI")
+        else heading
         for column, heading in zip(columns, headings, strict=True)
     ]
 
@@ -87,5 +101,7 @@ def _footer(results: Sequence[Result]) -> list[str]:
     n_documents = len(first.document_ids)
     names = [] if len(results) > 1 else [f"{first.response} against {first.key}"]
     documents = f"{n_documents:,} document" + ("" if n_documents == 1 else "s")
+    cut = re.search(r"\d+ segments", first.settings.get("ci", ""))
+    segments = [f"intervals from {cut[0]} of it"] if cut else []
     signatures = dict.fromkeys(result.signature for result in results)
-    return [", ".join([*names, documents]), *signatures]
+    return [", ".join([*names, documents, *segments]), *signatures]

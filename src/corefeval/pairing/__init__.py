@@ -7,12 +7,16 @@ from corefeval.pairing.policies import (
     without_duplicates,
     without_singletons,
 )
+from corefeval.pairing.segments import Segmentation, segment_notice, segmented
 
 __all__ = [
     "Duplicates",
     "Pairing",
+    "Segmentation",
     "Singletons",
     "pair",
+    "segment_notice",
+    "segmented",
     "without_duplicates",
     "without_singletons",
 ]

@@ -1,7 +1,18 @@
 """Results: frozen, additive per-document counts, and the rates that follow from them."""
 
 from corefeval.results.result import Aggregate, CountTable, DocumentResult, Result
+from corefeval.results.saved import is_saved, load_all, save
 from corefeval.results.scores import Score
 from corefeval.results.slices import Slices
 
-__all__ = ["Aggregate", "CountTable", "DocumentResult", "Result", "Score", "Slices"]
+__all__ = [
+    "Aggregate",
+    "CountTable",
+    "DocumentResult",
+    "Result",
+    "Score",
+    "Slices",
+    "is_saved",
+    "load_all",
+    "save",
+]

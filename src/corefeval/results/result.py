@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -60,7 +61,8 @@ class Result:
     """Scores of one response: `result["muc"].f1`, `.recall`, `.precision`, `.counts`.
 
     Results of two corpora add up (`a + b`, `sum(results)`): counts are kept per document, and every
-    rate is worked out from them, so nobody can average F-scores by mistake.
+    rate is worked out from them, so nobody can average F-scores by mistake. `intervals` are
+    (low, high) by metric and rate, of level `ci`, where they were asked for; sums have none.
     """
 
     tables: Mapping[str, CountTable]
@@ -73,6 +75,8 @@ class Result:
     spell: Callable[[str], str] = str
     titles: Mapping[str, str] | None = None
     slices: Mapping[str, Slices] = field(default_factory=dict)
+    ci: float | None = None
+    intervals: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -104,6 +108,7 @@ class Result:
             metric: replace(
                 self._score(metric, rates[metric], table.totals()),
                 categories=self._categories(metric, table),
+                intervals=self.intervals.get(metric, {}),
             )
             for metric, table in self.tables.items()
         }
@@ -156,14 +161,15 @@ class Result:
         """The result of both corpora together; they must be scored alike."""
         if not isinstance(other, Result):
             return NotImplemented
-        if self.signature != other.signature or self.metrics != other.metrics:
+        mine, theirs = self.without_intervals(), other.without_intervals()
+        if mine.signature != theirs.signature or self.metrics != other.metrics:
             raise UsageError(
                 "results that were scored differently do not add up: "
-                f"{self.signature} with {', '.join(self.metrics)} against "
-                f"{other.signature} with {', '.join(other.metrics)}"
+                f"{mine.signature} with {', '.join(self.metrics)} against "
+                f"{theirs.signature} with {', '.join(other.metrics)}"
             )
         return replace(
-            self,
+            mine,
             tables={name: table + other.tables[name] for name, table in self.tables.items()},
             document_ids=self.document_ids + other.document_ids,
             notices=self.notices + other.notices,
@@ -173,6 +179,33 @@ class Result:
                 if feature in other.slices
             },
         )
+
+    def without_intervals(self) -> Result:
+        """The same without intervals, and without what the signature says of them."""
+        if self.ci is None:
+            return self
+        settings = {name: value for name, value in self.settings.items() if name != "ci"}
+        return replace(self, ci=None, intervals={}, settings=settings)
+
+    def only(self, metrics: Iterable[object]) -> Result:
+        """The same with some of its metrics, and those that they are means of."""
+        names = list(map(self._name, metrics))
+        kept = [part for name in names for part in (*self.tables[name].parts, name)]
+        return self._only(dict.fromkeys(kept))
+
+    def _only(self, names: Iterable[str]) -> Result:
+        return replace(
+            self,
+            tables={name: self.tables[name] for name in names if name in self.tables},
+            intervals={name: self.intervals[name] for name in names if name in self.intervals},
+            slices={feature: slices.only(names) for feature, slices in self.slices.items()},
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Keep the counts of each document in a file, for `corefeval.load` (.gz: compressed)."""
+        from corefeval.results.saved import save
+
+        save([self], path)
 
     def __radd__(self, other: object) -> Result:
         return self if other == 0 else NotImplemented

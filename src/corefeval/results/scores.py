@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from corefeval.diagnostics import UndefinedRateError
+
+T = TypeVar("T")
 
 RATE_NAMES = ("recall", "precision", "f1", "accuracy")
 
@@ -15,7 +18,8 @@ class Score:
     """The rates of one metric, the counts behind them, and how they came about.
 
     `counts` are sums over documents, also where `rates` are means over documents (macro). A metric
-    that goes by a feature, like p-link, has a score for each value in `categories`.
+    that goes by a feature, like p-link, has a score for each value in `categories`. `intervals` are
+    (low, high) for each rate, where intervals were asked for.
     """
 
     metric: str
@@ -23,6 +27,7 @@ class Score:
     counts: Mapping[str, float] = field(default_factory=dict)
     signature: str = ""
     categories: Mapping[str, Score] = field(default_factory=dict)
+    intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     @property
     def recall(self) -> float:
@@ -62,19 +67,16 @@ class Score:
 
     def _part(self, part: str) -> Score:
         start = part + "_"
-        rates = {
-            name.removeprefix(start): rate
-            for name, rate in self.rates.items()
-            if name.startswith(start)
-        }
+        rates = _beginning(start, self.rates)
         if not rates:
             raise UndefinedRateError(f"{self.metric} has no part {part}")
-        counts = {
-            name.removeprefix(start): count
-            for name, count in self.counts.items()
-            if name.startswith(start)
-        }
-        return Score(f"{self.metric}.{part}", rates, counts, self.signature)
+        return Score(
+            f"{self.metric}.{part}",
+            rates,
+            _beginning(start, self.counts),
+            self.signature,
+            intervals=_beginning(start, self.intervals),
+        )
 
     def _rate(self, name: str) -> float:
         if name not in self.rates:
@@ -82,11 +84,14 @@ class Score:
         return self.rates[name]
 
     def as_dict(self) -> dict[str, object]:
-        """The rates, and the counts where there are any, for JSON."""
+        """The rates, and the intervals and counts where there are any, for JSON."""
         shown: dict[str, object] = {
             **{name: part.as_dict() for name, part in self.parts.items()},
             **{name: self.rates[name] for name in RATE_NAMES if name in self.rates},
         }
+        if self.intervals:
+            known = [name for name in RATE_NAMES if name in self.intervals]
+            shown["ci"] = {name: list(self.intervals[name]) for name in known}
         if self.counts and not self.parts:
             shown["counts"] = dict(self.counts)
         if self.categories:
@@ -96,3 +101,10 @@ class Score:
     def __repr__(self) -> str:
         rates = ", ".join(f"{name}={value:.4f}" for name, value in self.rates.items())
         return f"<{self.metric}: {rates}>"
+
+
+def _beginning(start: str, values: Mapping[str, T]) -> dict[str, T]:
+    """The values whose names begin so, by the rest of their names."""
+    return {
+        name.removeprefix(start): value for name, value in values.items() if name.startswith(start)
+    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -50,6 +50,16 @@ class Slices(Mapping[str, Result]):
         results = {value: self._filled(value, other) for value in values}
         sizes = {v: self.sizes.get(v, 0) + other.sizes.get(v, 0) for v in values}
         return replace(self, whole=self.whole + other.whole, results=results, sizes=sizes)
+
+    def only(self, metrics: Iterable[str]) -> Slices:
+        """The same with some of the metrics."""
+        kept = list(metrics)
+        return replace(
+            self,
+            whole=self.whole._only(kept),
+            results={value: result._only(kept) for value, result in self.results.items()},
+            undefined={name: why for name, why in self.undefined.items() if name in kept},
+        )
 
     def _filled(self, value: str, other: Slices) -> Result:
         parts = [slices.results.get(value) for slices in (self, other)]

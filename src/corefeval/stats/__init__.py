@@ -2,6 +2,7 @@
 
 from corefeval.stats.comparison import Comparison, PairDifference, compare
 from corefeval.stats.concordance import Concordance, MetricAgreement, concordance
+from corefeval.stats.confidence import with_intervals
 from corefeval.stats.correction import Correction, adjusted
 from corefeval.stats.differences import (
     Differences,
@@ -12,6 +13,7 @@ from corefeval.stats.differences import (
 from corefeval.stats.effects import Effect
 from corefeval.stats.intervals import Interval, Intervals, intervals
 from corefeval.stats.power import Power, documents_needed
+from corefeval.stats.reports import Report, report
 from corefeval.stats.significance import PairedTest, Test, bootstrap_test, exact, randomization
 
 __all__ = [
@@ -27,6 +29,7 @@ __all__ = [
     "PairDifference",
     "PairedTest",
     "Power",
+    "Report",
     "SliceDifference",
     "Test",
     "adjusted",
@@ -38,4 +41,6 @@ __all__ = [
     "exact",
     "intervals",
     "randomization",
+    "report",
+    "with_intervals",
 ]

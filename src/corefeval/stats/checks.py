@@ -9,9 +9,9 @@ from itertools import zip_longest
 from corefeval.diagnostics import UsageError, excerpt, plural
 from corefeval.results import Result
 
-# How the mentions of one response were read says nothing about how they were scored, and a version
-# may differ where results were kept for years.
-_OWN_SETTINGS = ("version", "spans")
+# How the mentions of one response were read says nothing about how they were scored, nor do
+# intervals, and a version may differ where results were kept for years.
+_OWN_SETTINGS = ("version", "spans", "ci")
 
 
 def named(results: Sequence[Result] | Mapping[str, Result]) -> dict[str, Result]:
@@ -27,6 +27,13 @@ def named(results: Sequence[Result] | Mapping[str, Result]) -> dict[str, Result]
             name = f"{base} ({number})"
         names[name] = result
     return names
+
+
+def named_pair(
+    first: Result, second: Result, names: tuple[str, str] | None = None
+) -> dict[str, Result]:
+    """Two results by their names, or by those of their responses."""
+    return named((first, second) if names is None else {names[0]: first, names[1]: second})
 
 
 def check_documents(result: Result) -> None:

@@ -91,6 +91,7 @@ class Comparison:
     documents: int
     notices: tuple[Notice, ...] = ()
     results: Mapping[str, Result] = field(default_factory=dict, repr=False)
+    baseline: str | None = None
 
     @property
     def signature(self) -> str:
@@ -114,9 +115,9 @@ class Comparison:
         return found
 
     def is_better(self, metric: str, first: str, second: str) -> bool:
-        """Whether `first` is significantly better than `second`."""
-        pair = self.difference(metric, first, second)
-        return pair.significant and pair.difference > 0
+        """Whether `first` is significantly better than `second`; not if they were not compared."""
+        pair = self._by_names.get((metric, first, second))
+        return pair is not None and pair.significant and pair.difference > 0
 
     def better_than(self, metric: str, system: str) -> tuple[str, ...]:
         """The systems than which one is significantly better."""
@@ -186,6 +187,7 @@ class Comparison:
             "systems": list(self.systems),
             "metrics": list(self.metrics),
             "documents": self.documents,
+            **({} if self.baseline is None else {"baseline": self.baseline}),
             "settings": dict(self.settings),
             "signatures": dict(self.signatures),
             "scores": self.rows(),
@@ -217,6 +219,7 @@ def compare(
     alpha: float = 0.05,
     level: float = 0.95,
     samples: int = 1000,
+    baseline: str | None = None,
 ) -> Comparison:
     """Compare the results of several systems on the same documents, each with each.
 
@@ -224,7 +227,7 @@ def compare(
     response. `test` is `randomization` (paired, approximate), `bootstrap` (paired) or `exact` (all
     swaps of at most 20 documents); `correction` is over all pairs of systems, for each metric.
     Intervals of scores and of differences are from a bootstrap of `samples` samples; the bootstrap
-    test takes its own `trials` for them.
+    test takes its own `trials` for them. With a `baseline` the others are compared with it alone.
 
     >>> import corefeval
     >>> key = {name: [["a", "b", "c"]] for name in "12345678"}
@@ -236,10 +239,12 @@ def compare(
     >>> compared.better_than("muc", "full"), compared.ranks("lea")
     (('half', 'none'), {'full': 1, 'half': 2, 'none': 3})
     """
-    options = _Options(rate, test, trials, seed, correction, alpha, level, samples)
+    options = _Options(rate, test, trials, seed, correction, alpha, level, samples, baseline)
     options.check()
     systems = named(results)
     check_comparable(systems)
+    if baseline is not None:
+        check_choice("the baseline", baseline, systems)
     stacked = stack(list(systems.values()), chosen_metrics(systems, metrics, rate=rate))
     return _comparison(systems, stacked, options)
 
@@ -256,6 +261,7 @@ class _Options:
     alpha: float
     level: float
     samples: int
+    baseline: str | None
 
     def check(self) -> None:
         check_choice("test", self.test, get_args(Test))
@@ -278,6 +284,7 @@ class _Options:
             "seed": str(self.seed),
             "correction": self.correction,
             "alpha": f"{self.alpha:g}",
+            **({} if self.baseline is None else {"baseline": self.baseline}),
         }
 
 
@@ -285,7 +292,7 @@ def _comparison(systems: dict[str, Result], stacked: Stack, options: _Options) -
     samples = options.trials if options.test == "bootstrap" else options.samples
     rates = bootstrap(stacked, samples, options.seed, rate=options.rate)
     drawn = np.stack([rates[metric][options.rate] for metric in stacked.metrics])
-    first, second = np.array(list(combinations(range(len(systems)), 2))).T
+    first, second = _pairs(tuple(systems), options.baseline)
     p = _p_values(stacked, (first, second), options, drawn)
     scores = stacked.rate(stacked.totals.__getitem__, options.rate)
     names = tuple(systems)
@@ -302,7 +309,7 @@ def _comparison(systems: dict[str, Result], stacked: Stack, options: _Options) -
             for m, metric in enumerate(stacked.metrics)
         },
         pairs=tuple(_pair_differences(stacked, names, (first, second), options, p, drawn)),
-        signatures={name: result.signature for name, result in systems.items()},
+        signatures={name: r.without_intervals().signature for name, r in systems.items()},
         settings=options.settings,
         alpha=options.alpha,
         level=options.level,
@@ -312,7 +319,18 @@ def _comparison(systems: dict[str, Result], stacked: Stack, options: _Options) -
             *_hopeless(stacked.n_documents, first.size, options),
         ),
         results=systems,
+        baseline=options.baseline,
     )
+
+
+def _pairs(names: tuple[str, ...], baseline: str | None) -> Pairs:
+    """The systems that are compared: all with all, or each with the baseline."""
+    pairs = list(combinations(range(len(names)), 2))
+    if baseline is not None:
+        place = names.index(baseline)
+        pairs = [(other, place) for other in range(len(names)) if other != place]
+    first, second = np.array(pairs).T
+    return first, second
 
 
 def _p_values(stacked: Stack, pairs: Pairs, options: _Options, drawn: Numbers) -> Numbers:

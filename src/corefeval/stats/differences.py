@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from corefeval.results import Result
 from corefeval.results.rates import Numbers
-from corefeval.stats.checks import check_comparable, chosen_metrics, named
+from corefeval.stats.checks import check_comparable, chosen_metrics, named_pair
 from corefeval.stats.effects import document_rates
 from corefeval.stats.resampling import Stack, stack
 from corefeval.stats.significance import TOLERANCE
@@ -107,7 +107,12 @@ class Differences:
 
 
 def differences(
-    first: Result, second: Result, *, metric: object = "conll", rate: str = "f1"
+    first: Result,
+    second: Result,
+    *,
+    metric: object = "conll",
+    rate: str = "f1",
+    names: tuple[str, str] | None = None,
 ) -> Differences:
     """Where two systems differ: document by document, and slice by slice.
 
@@ -115,6 +120,7 @@ def differences(
     documents without which the order of the systems turns round, taken one by one, each time the
     one whose absence helps most (with more than 1,000 documents, several at a time), so that there
     may be a smaller set but seldom is; None where there is no difference to turn or no such set.
+    `names` are what to call the systems, by default what their responses are called.
 
     >>> import corefeval
     >>> key = {"one": [list("abcd")], "two": [list("ef")], "three": [list("ghi")]}
@@ -124,7 +130,7 @@ def differences(
     >>> found.outcomes, found.turning_set
     ({'win': 1, 'loss': 1, 'tie': 1}, ('one',))
     """
-    results = named((first, second))
+    results = named_pair(first, second, names)
     check_comparable(results)
     [name] = chosen_metrics(results, [metric], rate=rate)
     stacked = stack((first, second), [name])

@@ -17,7 +17,7 @@ from corefeval.stats.checks import (
     check_probability,
     check_seed,
     chosen_metrics,
-    named,
+    named_pair,
 )
 from corefeval.stats.resampling import Stack, stack
 from corefeval.stats.significance import TOLERANCE, observed, one_pair
@@ -85,6 +85,7 @@ def documents_needed(
     simulations: int = 1000,
     seed: int = 0,
     limit: int = 100,
+    names: tuple[str, str] | None = None,
 ) -> Power:
     """How many documents like these the observed difference would take to become significant.
 
@@ -96,7 +97,8 @@ def documents_needed(
     of both systems, so that its variance is the sum of d².
 
     The observed difference is taken for the true one. It is itself uncertain, so that the answer is
-    an order of magnitude, and no reason to stop collecting as soon as p is small enough.
+    an order of magnitude, and no reason to stop collecting as soon as p is small enough. `names`
+    are what to call the systems, by default what their responses are called.
 
     >>> import corefeval
     >>> key = {str(number): [list("abc")] for number in range(20)}
@@ -112,7 +114,7 @@ def documents_needed(
     check_count("the number of simulations", simulations)
     check_count("limit", limit)
     check_seed(seed)
-    results = named((first, second))
+    results = named_pair(first, second, names)
     check_comparable(results)
     [chosen] = chosen_metrics(results, [metric], rate=rate)
     stacked = stack((first, second), [chosen])

@@ -1,0 +1,239 @@
+"""`corefeval compare`: several responses to one key, and whether their differences are real."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
+
+from corefeval.cli.arguments import FLAG, file_parameter, write_text
+from corefeval.diagnostics import Notice, UsageError
+
+if TYPE_CHECKING:
+    from corefeval.results import Result
+    from corefeval.stats import Report
+
+_FILE = file_parameter(
+    "compare",
+    (
+        *("--metrics", "--metric", "--test", "--trials", "--seed", "--correction", "--alpha"),
+        *("--rate", "--by", "--baseline", "--pairs", "--differences", "--agreement", "--power"),
+        *("--format", "--output", "--save", "--fail-if-worse", "--singletons", "--duplicates"),
+        *("--aggregate", "--documents", "--ignore-tokens", "--tagset", "--key-format"),
+        *("--response-format", "--encoding", "--quiet"),
+    ),
+)
+
+OutputFormat = Literal["text", "json", "csv", "markdown", "latex"]
+
+
+def compare(
+    key: Annotated[
+        str,
+        _FILE(help="The key: a file, folder or pattern; `-` is standard input. Or a saved file."),
+    ],
+    /,
+    *response: Annotated[
+        str,
+        _FILE(name="RESPONSE", help="Two responses or more, PATH or NAME=PATH; or saved files."),
+    ],
+    metrics: Annotated[str | None, Parameter(alias="-m")] = None,
+    rate: Literal["f1", "recall", "precision", "accuracy"] = "f1",
+    test: Literal["randomization", "bootstrap", "exact"] = "randomization",
+    trials: int = 10_000,
+    seed: int = 0,
+    correction: Literal["holm", "bonferroni", "none"] = "holm",
+    alpha: float = 0.05,
+    baseline: str | None = None,
+    by: Annotated[str, Parameter(alias="-b")] = "",
+    pairs: Annotated[bool, FLAG()] = False,
+    differences: Annotated[bool, FLAG()] = False,
+    agreement: Annotated[bool, FLAG()] = False,
+    power: Annotated[bool, FLAG()] = False,
+    metric: str | None = None,
+    format: Annotated[OutputFormat, Parameter(alias="-f")] = "text",
+    output: Annotated[str | None, Parameter(alias="-o")] = None,
+    save: str | None = None,
+    fail_if_worse: str | None = None,
+    singletons: Literal["keep", "drop"] = "keep",
+    duplicates: Literal["first", "last", "error"] = "first",
+    aggregate: Literal["micro", "macro"] = "micro",
+    documents: str | None = None,
+    ignore_tokens: Annotated[bool, FLAG()] = False,
+    tagset: str | None = None,
+    key_format: str | None = None,
+    response_format: str | None = None,
+    encoding: str = "utf-8",
+    quiet: Annotated[bool, FLAG(alias="-q")] = False,
+) -> int:
+    """Compare responses to a key: which one is better, and whether the difference is real.
+
+    ```
+    corefeval compare key.conll old=a.conll new=b.conll
+    corefeval compare key.conll a.conll b.conll c.conll --format latex -o table.tex
+    corefeval compare key.conll a.conll b.conll --differences --power --by genre
+    corefeval compare old.json.gz new.json.gz
+    corefeval compare key.conll old.json.gz new=b.conll --fail-if-worse old.conll
+    ```
+
+    The exit status is 3 where a response is significantly worse than `--fail-if-worse`.
+
+    Parameters
+    ----------
+    metrics
+        Metrics and presets, separated by commas; by default muc, b3, ceafe, conll and lea.
+    rate
+        What of each metric to compare.
+    test
+        Paired approximate randomization, paired bootstrap, or an exact test (20 documents at most).
+    trials
+        How many trials the test has.
+    seed
+        Where the random numbers begin.
+    correction
+        The correction of p-values for many pairs, for each metric.
+    alpha
+        The p-value up to which a difference is significant.
+    baseline
+        Compare all others with this response only.
+    by
+        Features, separated by commas: compare within each of their values too.
+    pairs
+        Show every pair's difference, interval, p-value and effect sizes (always with two).
+    differences
+        Show in which documents and slices the best response and the others differ.
+    agreement
+        Show how far the metrics agree on the order of the responses (Kendall's τ).
+    power
+        Show how many documents the differences that are not significant would need.
+    metric
+        The metric of `--differences` and `--power`; by default conll, or else the first.
+    format
+        How to print; `csv` has one table: documents (`--differences`), `--pairs`, or scores.
+    output
+        Write to this file instead of the terminal.
+    save
+        Keep the counts of each document in this file (.gz: compressed), to be compared later
+        without the data.
+    fail_if_worse
+        Fail (exit status 3) where a response is significantly worse than this one, by any metric.
+    singletons
+        Keep entities of one mention, or drop them on both sides.
+    duplicates
+        Which of repeated mentions stays, or whether they are an error.
+    aggregate
+        Rates of all documents' counts together (micro), or means over documents (macro).
+    documents
+        Compare only documents whose id matches this glob.
+    ignore_tokens
+        Go on where a response's tokens are not the key's.
+    tagset
+        What tags mean (penn, upos, stts, or a JSON file of your own), if they do not tell.
+    key_format
+        The key's format (conll, corefud, e2e, …), if it is not to be told by its content.
+    response_format
+        The responses' format, if it is not to be told by their content.
+    encoding
+        The files' character encoding.
+    quiet
+        Print no notices and no progress.
+    """
+    from corefeval.cli.gates import check_not_worse
+    from corefeval.cli.responses import Request, results_of
+    from corefeval.evaluation import COMPARED
+    from corefeval.stats import report
+    from corefeval.stats.checks import named
+
+    request = Request(
+        command="compare",
+        metrics=metrics,
+        default=COMPARED,
+        options={
+            "singletons": singletons,
+            "duplicates": duplicates,
+            "aggregate": aggregate,
+            "documents": documents,
+            "ignore_tokens": ignore_tokens,
+            "by": by,
+            "tagset": tagset,
+        },
+        key_format=key_format,
+        response_format=response_format,
+        encoding=encoding,
+        quiet=quiet,
+        targets=(output, save),
+    )
+    results = results_of(key, response, request)
+    systems = named(results)
+    for option, name in (("baseline", baseline), ("fail-if-worse", fail_if_worse)):
+        if name is not None and name not in systems:
+            raise UsageError(f"--{option} {name}: the responses are {', '.join(systems)}")
+    found = report(
+        systems,
+        metrics=None if metrics is None else _chosen(metrics, rate, results),
+        rate=rate,
+        test=test,
+        trials=trials,
+        seed=seed,
+        correction=correction,
+        alpha=alpha,
+        baseline=baseline,
+        by_slice=bool(by),
+        where=differences,
+        agreement=agreement,
+        power=power,
+        metric=metric,
+    )
+    if save is not None:
+        from corefeval.results import save as save_results
+
+        save_results(results, save)
+    _print(found, format, pairs, output)
+    if not quiet:
+        _print_notices((*found.notices, *_left_out(results, found)))
+    return 0 if fail_if_worse is None else check_not_worse(found.comparison, fail_if_worse)
+
+
+def _chosen(metrics: str, rate: str, results: list[Result]) -> list[str]:
+    """What was asked for and has the rate; the parts of a mean that has not are no mistake."""
+    from corefeval.metrics import requested
+
+    names = [str(one.metric) for one in requested(metrics)]
+    named = {str(one.metric) for one in requested(metrics) if one.by_name}
+    first = results[0]
+    return [
+        name
+        for name in names
+        if name in named
+        or (all(name in result.tables for result in results) and rate in first.scores[name].rates)
+    ]
+
+
+def _left_out(results: list[Result], found: Report) -> list[Notice]:
+    """What not all results have."""
+    compared = found.comparison.metrics
+    every = dict.fromkeys(metric for result in results for metric in result.metrics)
+    missing = [m for m in every if not all(m in result.tables for result in results)]
+    gone = [metric for metric in missing if metric not in compared]
+    if not gone:
+        return []
+    message = f"not compared, as not all responses were scored by it: {', '.join(gone)}"
+    return [Notice("left-out-metrics", message, len(gone), tuple(gone))]
+
+
+def _print(found: Report, format: OutputFormat, pairs: bool, output: str | None) -> None:
+    from corefeval.output.comparison import render_comparison
+
+    color = output is None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    text = render_comparison(found, format=format, pairs=pairs, color=color)
+    if output is None:
+        sys.stdout.write(text)
+    else:
+        write_text(text, output)
+
+
+def _print_notices(notices: tuple[Notice, ...]) -> None:
+    for message in dict.fromkeys(notice.message for notice in notices):
+        sys.stderr.write(f"note: {message}\n")

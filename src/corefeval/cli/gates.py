@@ -1,0 +1,83 @@
+"""Gates: conditions under which a command fails on purpose, for people's continuous integration."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from corefeval.cli.arguments import GATE_FAILED
+from corefeval.diagnostics import UsageError
+
+if TYPE_CHECKING:
+    from corefeval.results import Result
+    from corefeval.stats import Comparison
+
+Limit = tuple[str, str, float]  # metric, rate, per cent
+
+_RATES = ("recall", "precision", "f1", "accuracy")
+
+
+def parse_limits(texts: Sequence[str]) -> list[Limit]:
+    """Limits from `conll=60`, `muc.recall=55.5`, or several with commas between them.
+
+    >>> parse_limits(["conll=60, lea.recall = 40"])
+    [('conll', 'f1', 60.0), ('lea', 'recall', 40.0)]
+    """
+    from corefeval.metrics import Metric
+    from corefeval.syntax import split_list
+
+    limits = []
+    for text in (part for whole in texts for part in split_list(whole)):
+        name, equals, number = text.rpartition("=")
+        metric, dot, rate = name.strip().rpartition(".")
+        if not dot or rate.strip() not in _RATES:
+            metric, rate = name.strip(), "f1"
+        try:
+            limit = float(number)
+        except ValueError:
+            limit = -1.0
+        if not equals or not metric or not 0 <= limit <= 100:
+            raise UsageError(
+                f"a limit is METRIC=NUMBER in per cent, like conll=60 or muc.recall=55.5, "
+                f"not {text!r}"
+            )
+        limits.append((str(Metric.parse(metric)), rate.strip(), limit))
+    return limits
+
+
+def check_limits(results: Sequence[Result], limits: Sequence[Limit]) -> int:
+    """The exit status: failed, with a line that says why, where a score is under its limit."""
+    low = []
+    for metric, rate, limit in limits:
+        for result in results:
+            score = result[metric]
+            if rate not in score.rates:
+                raise UsageError(f"{metric} has no {rate}, only {', '.join(score.rates)}")
+            value = 100 * score.rates[rate]
+            if value < limit:
+                what = metric if rate == "f1" else f"{metric} {rate}"
+                low.append(f"{what} of {result.response} is {value:.2f}, under {limit:g}")
+    return _fail(low)
+
+
+def check_not_worse(compared: Comparison, baseline: str) -> int:
+    """The exit status: failed where a system is significantly worse than the baseline."""
+    worse = []
+    for system in compared.systems:
+        lost = [
+            compared.difference(metric, system, baseline)
+            for metric in compared.metrics
+            if system != baseline and compared.is_better(metric, baseline, system)
+        ]
+        if lost:
+            told = (f"{p.metric} ({100 * p.difference:.2f}, p = {p.adjusted_p:.2g})" for p in lost)
+            worse.append(f"{system} is significantly worse than {baseline} by {', '.join(told)}")
+    return _fail(worse)
+
+
+def _fail(reasons: Sequence[str]) -> int:
+    if not reasons:
+        return 0
+    sys.stderr.write(f"failed: {'; '.join(reasons)}\n")
+    return GATE_FAILED

@@ -1,0 +1,180 @@
+"""Responses on the command line: files to be scored, or results that were saved."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from corefeval.cli.arguments import check_paths, label, names_of, short
+from corefeval.diagnostics import UsageError
+
+if TYPE_CHECKING:
+    from corefeval.metrics import Metric
+    from corefeval.results import Result
+
+T = TypeVar("T")
+
+_LONG_WORK = 30_000_000  # bytes; below that a progress bar would only flicker
+_DEFAULTS = {"singletons": "keep", "duplicates": "first", "aggregate": "micro", "documents": None}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What was asked for: `metrics` by name, None for the default; `options` as `score` has them.
+
+    `targets` are files that will be written, which must not be inputs.
+    """
+
+    command: str
+    metrics: str | Sequence[Metric] | None
+    default: str
+    options: dict[str, Any] = field(default_factory=dict)
+    key_format: str | None = None
+    response_format: str | None = None
+    encoding: str = "utf-8"
+    quiet: bool = False
+    targets: tuple[str | None, ...] = ()
+
+
+def results_of(key: str, responses: Sequence[str], request: Request) -> list[Result]:
+    """A result for each response; one that was saved needs no key."""
+    from corefeval.results import is_saved
+
+    if is_saved(label(key)[1]):
+        arguments, key_path = [key, *responses], None
+    else:
+        arguments, key_path = list(responses), key
+    labelled = [label(argument) for argument in arguments]
+    paths = [path for _, path in labelled]
+    check_paths(labelled, [*paths, *([key_path] if key_path else [])], *request.targets)
+    saved = {path for path in paths if path != "-" and is_saved(path)}
+    if key_path is None and (bare := [path for path in paths if path not in saved]):
+        raise UsageError(f"{bare[0]} needs a key, which comes first; {key} is a saved result")
+    if not arguments:
+        raise UsageError(
+            f"there is no RESPONSE to {short(key)}: corefeval {request.command} KEY RESPONSE…, "
+            "or results that were saved with --save"
+        )
+    scored = iter(_scored(key_path, labelled, saved, request) if key_path else ())
+    results: list[Result] = []
+    for name, path in labelled:
+        results += _loaded(name, path, request) if path in saved else [next(scored)]
+    return _told_apart(results, [path for path in paths if path in saved])
+
+
+def _scored(
+    key: str, labelled: Sequence[tuple[str | None, str]], saved: set[str], request: Request
+) -> Iterator[Result]:
+    """The results of the responses that are no saved ones, in order."""
+    from corefeval.evaluation import score
+    from corefeval.formats import read, read_ahead
+
+    chosen = [
+        (name, path)
+        for name, (_, path) in zip(names_of(labelled), labelled, strict=True)
+        if path not in saved
+    ]
+    if not chosen:
+        return
+    jobs = [
+        partial(read, path, format=format, encoding=request.encoding, name=name)
+        for name, path, format in (
+            (short(key), key, request.key_format),
+            *((name, path, request.response_format) for name, path in chosen),
+        )
+    ]
+    corpora = read_ahead(jobs)
+    key_corpus = next(corpora)
+    paths = [key, *(path for _, path in chosen)]
+    metrics = request.default if request.metrics is None else request.metrics
+    for corpus in tracked(corpora, len(chosen), paths, request.quiet):
+        yield score(key_corpus, corpus, metrics=metrics, **request.options)
+
+
+def _loaded(name: str | None, path: str, request: Request) -> list[Result]:
+    """Saved results, with the metrics that were asked for."""
+    from corefeval.evaluation import load_all
+    from corefeval.features import FeatureRequest
+    from corefeval.syntax import split_list
+
+    results = []
+    for result in load_all(path):
+        for option, default in _DEFAULTS.items():
+            wanted = request.options.get(option, default)
+            kept = result.settings.get(option, default)
+            if wanted not in (default, kept):
+                raise UsageError(
+                    f"{path} was scored with {option} {kept}, and counts cannot be made anew: "
+                    f"leave out --{option} {wanted}, or score the files again"
+                )
+        for feature in map(str, map(FeatureRequest.parse, split_list(request.options["by"]))):
+            if feature not in result.slices:
+                there = ", ".join(result.slices) or "none"
+                raise UsageError(f"{path} was saved without slices by {feature}: there are {there}")
+        if request.metrics is not None:
+            result = result.only(_metrics(result, path, request))
+        results.append(result)
+    if name is not None:
+        several = len(results) > 1
+        results = [
+            replace(r, response=f"{name} {r.response}" if several else name) for r in results
+        ]
+    return [_with_intervals(result, request) for result in results]
+
+
+def _metrics(result: Result, path: str, request: Request) -> list[str]:
+    from corefeval.metrics import requested
+
+    chosen = []
+    for one in requested(request.metrics or request.default):
+        name = str(one.metric)
+        if name in result.tables:
+            chosen.append(name)
+        elif one.by_name:
+            there = ", ".join(result.tables)
+            raise UsageError(f"{path} was saved without {name}: there are {there}")
+    return chosen
+
+
+def _with_intervals(result: Result, request: Request) -> Result:
+    """Intervals where they are asked for, unless they were saved."""
+    level = request.options.get("ci")
+    if level is None or result.ci == level:
+        return result
+    from corefeval.stats import with_intervals
+
+    chosen = {name: request.options[name] for name in ("samples", "seed")}
+    return with_intervals(result.without_intervals(), level=level, **chosen)
+
+
+def _told_apart(results: list[Result], saved: Sequence[str]) -> list[Result]:
+    """Saved results that are called like others get a number."""
+    if not saved:
+        return results
+    names: set[str] = set()
+    found = []
+    for result in results:
+        name, number = result.response, 1
+        while name in names:
+            number += 1
+            name = f"{result.response} ({number})"
+        names.add(name)
+        found.append(result if name == result.response else replace(result, response=name))
+    return found
+
+
+def tracked(corpora: Iterator[T], number: int, paths: Iterable[str], quiet: bool) -> Iterator[T]:
+    """The corpora, with a progress bar where work is long and somebody is watching."""
+    size = sum(os.path.getsize(path) for path in paths if os.path.isfile(path))
+    if quiet or size < _LONG_WORK or not sys.stderr.isatty():
+        yield from corpora
+        return
+    from rich.console import Console
+    from rich.progress import track
+
+    console = Console(stderr=True)
+    yield from track(corpora, description="Scoring", total=number, console=console, transient=True)

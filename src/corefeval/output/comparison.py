@@ -1,0 +1,213 @@
+"""A comparison in every form: a table for a paper, JSON and CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import TYPE_CHECKING
+
+from corefeval._version import __version__
+from corefeval.diagnostics import UsageError
+from corefeval.output.comparison_tables import (
+    disagreements,
+    driver_table,
+    legend,
+    main_tables,
+    outcome_table,
+    pair_table,
+    power_sentences,
+    slice_table,
+    tau_table,
+    turned_sentences,
+)
+from corefeval.output.tables import Table
+
+if TYPE_CHECKING:
+    from corefeval.stats import Report
+
+FORMATS = ("text", "json", "csv", "markdown", "latex")
+
+Part = Table | str  # a table, or a sentence below one
+
+
+def render_comparison(
+    report: Report, *, format: str = "text", pairs: bool = False, color: bool = False
+) -> str:
+    """The report as text in the given format.
+
+    `pairs` adds the differences of all pairs (with two systems they are always there); CSV, which
+    holds one table, then has them in place of the scores. JSON always has everything.
+    """
+    if format == "json":
+        text = {"corefeval": __version__, **report.as_dict()}
+        return json.dumps(text, ensure_ascii=False, indent=2) + "\n"
+    if format == "csv":
+        return _csv(report, pairs)
+    if format == "text":
+        return _text(report, _parts(report, pairs, compact=True), color)
+    if format == "markdown":
+        return _markdown(report, _parts(report, pairs, compact=False))
+    if format == "latex":
+        return _latex(report, _parts(report, pairs, compact=False))
+    raise UsageError(f"there is no output format {format!r}: there are {', '.join(FORMATS)}")
+
+
+def _parts(report: Report, pairs: bool, *, compact: bool) -> list[Part]:
+    """What follows the main table."""
+    compared = report.comparison
+    parts: list[Part] = []
+    if pairs or len(compared.systems) == 2:
+        parts.append(pair_table(compared))
+    parts += [
+        slice_table(feature, dict(values), compared, compact=compact)
+        for feature, values in report.slices.items()
+    ]
+    if report.differences:
+        parts.append(outcome_table(report.differences, compared))
+    for found in report.differences:
+        parts += [driver_table(found, compared)] if found.drivers() else []
+        parts += turned_sentences(found)
+    if report.concordance is not None:
+        parts += [tau_table(report), *disagreements(report)]
+    if report.powers is not None:
+        parts += power_sentences(report.powers, report.metric)
+    return parts
+
+
+def _signatures(report: Report) -> list[str]:
+    compared = report.comparison
+    return [*dict.fromkeys(compared.signatures.values()), compared.signature]
+
+
+def _text(report: Report, parts: list[Part], color: bool) -> str:
+    from rich.console import Console
+    from rich.text import Text
+
+    from corefeval.output.text import _WIDE, _drawn, printable
+
+    stream = io.StringIO()
+    console = Console(
+        file=stream, width=_WIDE, force_terminal=color, no_color=not color, highlight=False
+    )
+    for table in main_tables(report.comparison, compact=True):
+        console.print(_drawn(table))
+        console.print()
+    console.print(Text(_wrapped(legend(report.comparison, compact=True))))
+    console.print()
+    for number, part in enumerate(parts):
+        if isinstance(part, str):
+            console.print(Text(part), soft_wrap=True)
+            last = number + 1 == len(parts) or not isinstance(parts[number + 1], str)
+            console.print(*([""] if last else []), end="\n" if last else "")
+            continue
+        console.print(Text(part.caption, style="bold"))
+        console.print(_drawn(part))
+        console.print()
+    for line in _signatures(report):
+        console.print(Text(line, style="dim"), soft_wrap=True)
+    return printable(stream.getvalue())
+
+
+def _wrapped(text: str) -> str:
+    import textwrap
+
+    return "\n".join(textwrap.wrap(text, 96))
+
+
+def _markdown(report: Report, parts: list[Part]) -> str:
+    from corefeval.output.markdown import _drawn, _escape
+
+    everything = len(report.comparison.metrics)
+    found = [*map(_drawn, main_tables(report.comparison, compact=False, most=everything))]
+    found.append(_escape(legend(report.comparison)))
+    for part in parts:
+        if isinstance(part, str):
+            found.append(_escape(part))
+        else:
+            found += [f"**{_escape(part.caption)}**", _drawn(part)]
+    found += [f"`{signature}`" for signature in _signatures(report)]
+    return "\n\n".join(found) + "\n"
+
+
+def _latex(report: Report, parts: list[Part]) -> str:
+    """A table to be put into a paper, over both columns; then tables of what else was asked for."""
+    from corefeval.output.latex import _drawn, _escape
+
+    signatures = _signatures(report)
+    comments = ["needs \\usepackage{booktabs}", *(" ".join(text.split()) for text in signatures)]
+    codes = r" \\ ".join(
+        _escape(text).replace(r"\textbar{}", r"\textbar\allowbreak{}") for text in signatures
+    )
+    note = f"\\par\\smallskip{{\\tiny\\ttfamily\\raggedright {codes}\\par}}"
+    caption = _escape(legend(report.comparison))
+    tabulars = map(_drawn, main_tables(report.comparison, compact=False))
+    found = [
+        "\n".join(f"% {comment}" for comment in comments),
+        _float("\n\n\\medskip\n".join(tabulars), caption, "comparison", note),
+    ]
+    tables: list[tuple[str, list[str]]] = []
+    for part in parts:  # a sentence goes into the caption of the table before it
+        if isinstance(part, Table):
+            tables.append((_drawn(part), [f"{part.caption}."]))
+        elif tables:
+            tables[-1][1].append(part)
+        else:
+            found[0] += f"\n% {part}"
+    for number, (tabular, sentences) in enumerate(tables, 1):
+        found.append(_float(tabular, _escape(" ".join(sentences)), f"comparison-{number}"))
+    return "\n\n".join(found) + "\n"
+
+
+def _float(tabular: str, caption: str, label: str, note: str = "") -> str:
+    lines = [r"\begin{table*}[t]", r"\centering\small", r"\setlength{\tabcolsep}{4pt}", tabular]
+    lines += [f"\\caption{{{caption}}}", f"\\label{{tab:{label}}}", *([note] if note else [])]
+    return "\n".join((*lines, r"\end{table*}"))
+
+
+def _csv(report: Report, pairs: bool) -> str:
+    """One table: documents where it was asked where systems differ, pairs, or scores."""
+    compared = report.comparison
+    if report.differences:
+        rows = [
+            {
+                "first": one.systems[0],
+                "second": one.systems[1],
+                "metric": one.metric,
+                "rate": one.rate,
+                "document": document.id,
+                "first_score": document.first,
+                "second_score": document.second,
+                "difference": document.difference,
+                "outcome": document.outcome,
+                "influence": document.influence,
+            }
+            for one in report.differences
+            for document in one.documents
+        ]
+    else:
+        blank = {"feature": "", "value": ""} if report.slices else {}
+        groups = [(blank, compared)]
+        groups += [
+            ({"feature": feature, "value": value}, one)
+            for feature, values in report.slices.items()
+            for value, one in values.items()
+        ]
+        rows = [
+            {**where, **row}
+            for where, one in groups
+            for row in (one.pair_rows() if pairs else one.rows())
+        ]
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, rows[0], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: _csv_value(value) for name, value in row.items()} for row in rows)
+    return stream.getvalue()
+
+
+def _csv_value(value: object) -> object:
+    if isinstance(value, list):
+        return ";".join(map(str, value))
+    if isinstance(value, bool):
+        return str(value).lower()
+    return " ".join(value.splitlines()) if isinstance(value, str) else value

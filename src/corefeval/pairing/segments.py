@@ -1,0 +1,130 @@
+"""Segments: one long document cut into pieces, each a document of its own.
+
+A novel alone cannot be resampled. Its segments can: runs of whole sentences of about equal numbers
+of tokens. A mention belongs to the segment in which it begins; an entity that has mentions in
+several segments becomes an entity in each of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from corefeval.diagnostics import Notice, plural
+from corefeval.model import Corpus, DocumentId
+from corefeval.model.arrays import IntArray, dense_ranks
+
+LEAST = 2  # fewer segments cannot vary
+
+
+@dataclass(frozen=True, eq=False)
+class Segmentation:
+    """A key and a response of one document each, cut at the same token positions.
+
+    `cuts` are the positions at which the second and each further segment begins.
+    """
+
+    key: Corpus
+    response: Corpus
+    cuts: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return len(self.cuts) + 1
+
+
+def segmented(key: Corpus, response: Corpus, number: int = 20) -> Segmentation | Notice:
+    """Cut two corpora of the same single document into `number` segments, or say why not.
+
+    Segments begin with sentences where the key (or else the response) has any, and with mentions
+    of the key elsewhere. A segment in which the key has no mention joins the one before it, so
+    that there may be fewer than were asked for.
+
+    >>> from corefeval.model import corpus_from_arrays
+    >>> novel = corpus_from_arrays(entity=[0, 1, 0, 1, 0, 0], start=range(6))
+    >>> cut = segmented(novel, novel, 3)
+    >>> cut.cuts, cut.key.entity_document.tolist(), cut.key.mention_entity.tolist()
+    ((2, 4), [0, 0, 1, 1, 2], [0, 1, 2, 3, 4, 4])
+    """
+    starts = key.mention_start
+    if starts is None or response.mention_start is None:
+        message = "one document without token positions cannot be cut into segments: no intervals"
+        return Notice("no-segments", message)
+    cuts = _with_mentions(_cuts(key, response, number), starts)
+    if cuts.size + 1 < LEAST:
+        message = (
+            "one document with mentions in fewer than two sentences cannot be cut into segments: "
+            "no intervals"
+        )
+        return Notice("no-segments", message)
+    places = [np.searchsorted(cuts, s, side="right") for s in (starts, response.mention_start)]
+    sides = [
+        _split(side, place, cuts.size + 1)
+        for side, place in zip((key, response), places, strict=True)
+    ]
+    return Segmentation(sides[0], sides[1], tuple(cuts.tolist()))
+
+
+def _cuts(key: Corpus, response: Corpus, number: int) -> IntArray:
+    """Where segments may begin best: as near to equal parts as sentences (or mentions) allow."""
+    length, sentences = _sentences(key, response)
+    shares = np.arange(1, number) / number
+    if sentences.size > 1:
+        wanted = shares * length
+        after = np.clip(np.searchsorted(sentences, wanted), 1, sentences.size - 1)
+        nearer = wanted - sentences[after - 1] <= sentences[after] - wanted
+        return np.unique(sentences[after - nearer])
+    starts = np.sort(key.mention_start) if key.mention_start is not None else np.empty(0, np.int64)
+    if not starts.size:
+        return starts
+    return np.unique(
+        starts[np.rint(shares * starts.size).astype(np.int64).clip(0, starts.size - 1)]
+    )
+
+
+def _sentences(key: Corpus, response: Corpus) -> tuple[int, IntArray]:
+    """How many tokens there are, and where sentences begin."""
+    for corpus in (key, response):
+        if corpus.tokens is not None and corpus.tokens.counts[0]:
+            starts = np.asarray(corpus.tokens.sentence_starts(0), dtype=np.int64)
+            if starts.size > 1:
+                return int(corpus.tokens.counts[0]), starts
+    return 0, np.empty(0, dtype=np.int64)
+
+
+def _with_mentions(cuts: IntArray, starts: IntArray) -> IntArray:
+    """Only the cuts that leave a mention of the key in each segment."""
+    place = np.searchsorted(cuts, starts, side="right")
+    filled = np.bincount(place, minlength=cuts.size + 1) > 0
+    # The first segment that has mentions takes what is before it.
+    kept = np.flatnonzero(filled)[1:]
+    return cuts[kept - 1]
+
+
+def _split(corpus: Corpus, place: IntArray, number: int) -> Corpus:
+    """The corpus with segments for documents; entities are split, mentions stay in their rows."""
+    width = max(corpus.n_entities, 1)
+    rank, distinct = dense_ranks(place * width + corpus.mention_entity)
+    [name] = corpus.documents
+    return replace(
+        corpus,
+        documents=tuple(
+            DocumentId(f"{name} segment {index + 1} of {number}") for index in range(number)
+        ),
+        entity_document=distinct // width,
+        mention_entity=rank,
+        tokens=None,
+        entity_names=None,
+        metadata=(),
+        sentence_metadata=(),
+        relations=(),
+    )
+
+
+def segment_notice(number: int, document: str) -> Notice:
+    """What to say beside an interval that comes from segments."""
+    message = (
+        f"{document}: one document alone cannot be resampled; intervals are from "
+        f"{plural(number, 'segment')} of it, each scored as a document of its own"
+    )
+    return Notice("segments", message, number)

@@ -1,0 +1,290 @@
+"""`corefeval compare`: one table of systems by metrics, in every form."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+import corefeval
+from corefeval.evaluation import compare, load, load_all
+from corefeval.output.comparison import render_comparison
+from corefeval.stats import compare as compare_results
+from corefeval.stats import report
+from count_tables import systems_of, twin_of
+
+KEY, CAUTIOUS, EAGER = (corefeval.example(name) for name in ("key", "cautious", "eager"))
+FEW = ("--trials", "999", "-q")
+GUM = ("cort-latent", "cort-pair", "corefgraph", "baseline", "xrenner")
+
+
+@pytest.fixture(scope="module")
+def systems():
+    systems = systems_of()
+    return {**systems, "twin": twin_of(systems["good"])}
+
+
+def test_two_responses(run):
+    status, out, err = run("compare", KEY, f"old={CAUTIOUS}", f"new={EAGER}", *FEW)
+    assert (status, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0].split() == ["System", "MUC", "B³", "CEAFe", "CoNLL", "LEA"]
+    assert lines[2].split()[:4] == ["a", "old", "65.27", "2"]
+    assert lines[3].split()[:4] == ["b", "new", "76.17ᵃ", "1"]
+    assert "old – new" in out
+    assert "match:exact|singletons:keep" in out
+    assert lines[-1].startswith("test:randomization|trials:999|")
+
+
+def test_as_in_python(run):
+    names = {"old": CAUTIOUS, "new": EAGER}
+    compared = compare(KEY, names, trials=999, seed=4)
+    found = json.loads(
+        run(
+            "compare", KEY, *(f"{n}={p}" for n, p in names.items()), *FEW, "--seed", 4, "-f", "json"
+        )[1]
+    )
+    assert found["scores"] == compared.rows()
+    assert found["differences"] == compared.pair_rows()
+    results = [corefeval.score(KEY, path, metrics="muc") for path in names.values()]
+    again = compare(KEY, results, metrics="muc", trials=99)
+    assert again.pair_rows() == compare_results(results, trials=99).pair_rows()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--test", "bootstrap"),
+        ("--test", "exact"),
+        ("--correction", "bonferroni", "--alpha", ".01"),
+        ("--correction", "none", "--pairs"),
+        ("--rate", "recall"),
+        ("--aggregate", "macro", "--singletons", "drop"),
+        ("--metrics", "muc,lea", "--documents", "bc/*"),
+        ("--baseline", "key.conll"),
+        ("--by", "genre,kind", "--metrics", "muc,conll"),
+        ("--differences", "--agreement", "--power", "--metric", "LEA"),
+        ("--differences", "--by", "kind", "--metric", "muc"),
+    ],
+)
+@pytest.mark.parametrize("format", ["text", "markdown", "latex", "csv", "json"])
+def test_options_and_formats(run, options, format):
+    command = ("compare", KEY, CAUTIOUS, EAGER, KEY, *FEW, *options, "-f", format)
+    status, out, err = run(*command)
+    assert (status, err) == (0, "")
+    assert "cautious.conll" in out.replace(r"\_", "_")
+    assert run(*command)[1] == out
+    if format == "json":
+        json.loads(out)
+    elif format == "csv":
+        assert len({len(row) for row in csv.reader(io.StringIO(out))}) == 1
+
+
+def test_options_reach_the_test(run):
+    out = run("compare", KEY, CAUTIOUS, EAGER, *FEW, "--test", "bootstrap", "--seed", 7)[1]
+    assert "test:bootstrap|trials:999|seed:7|correction:holm|alpha:0.05" in out
+    rates = json.loads(
+        run("compare", KEY, CAUTIOUS, EAGER, *FEW, "--rate", "recall", "-f", "json")[1]
+    )
+    assert rates["metrics"] == ["muc", "b3", "ceafe", "lea"]  # conll has no recall
+
+
+def test_ranks_letters_and_the_best(systems):
+    text = render_comparison(report(systems, trials=999))
+    rows = {line.split()[1]: line.split() for line in text.splitlines()[2:6]}
+    assert [rows[name][0] for name in ("good", "twin", "fair", "poor")] == list("abcd")
+    assert rows["good"][2].endswith("ᶜᵈ") and rows["good"][3] == "1"
+    assert rows["poor"][3] == "4"
+    markdown = render_comparison(report(systems, trials=999), format="markdown")
+    assert "<sup>cd</sup>" in markdown
+    best = max(systems.values(), key=lambda result: result["muc"].f1)
+    assert f"**{100 * best['muc'].f1:.2f}**" in markdown
+
+
+def test_a_baseline(systems):
+    found = report(systems, trials=999, baseline="fair")
+    compared = found.comparison
+    assert {(pair.first, pair.second) for pair in compared.pairs} == {
+        ("good", "fair"), ("twin", "fair"), ("poor", "fair"),
+    }  # fmt: skip
+    assert not compared.is_better("muc", "good", "poor")  # was not asked
+    text = render_comparison(found)
+    lines = text.splitlines()
+    assert "†" in lines[2] and "‡" in lines[5]
+    assert "significantly worse than fair" in " ".join(text.split())
+
+
+def test_where_they_differ(systems):
+    found = report(systems, trials=999, where=True, agreement=True, power=True, metric="muc")
+    best = found.comparison.best("muc")[0]
+    assert {one.systems for one in found.differences} == {
+        (best, other) for other in systems if other != best
+    }
+    unclear = {frozenset(power.systems) for power in found.powers}
+    assert unclear == {frozenset(("good", "twin"))}
+    text = render_comparison(found)
+    assert "Documents won and lost, by muc" in text
+    assert f"What drives {best} – poor" in text
+    assert "Kendall's τ" in text
+    assert "documents like these would be needed" in text
+    rows = list(csv.DictReader(io.StringIO(render_comparison(found, format="csv"))))
+    assert len(rows) == 3 * 40
+
+
+def test_nothing_is_unclear(systems):
+    clear = {name: systems[name] for name in ("good", "poor")}
+    text = render_comparison(report(clear, trials=999, power=True))
+    assert "Every difference by conll is significant" in text
+
+
+def test_slices_in_which_the_order_turns(run):
+    command = ("compare", KEY, CAUTIOUS, EAGER, *FEW, "--differences", "--metric", "ceafe")
+    out = run(*command, "--by", "genre")[1]
+    assert "in genre fi the order is turned round, 61.54 against 65.08." in out
+    found = json.loads(run(*command, "--by", "genre", "-f", "json")[1])
+    assert [part["value"] for part in found["where"][0]["slices"] if part["turned"]] == ["fi"]
+    assert set(found["slices"]["genre"]) == {"nw", "bc", "fi"}
+
+
+def test_the_same_response_twice(run):
+    status, out, _ = run("compare", KEY, EAGER, EAGER, *FEW, "-m", "muc")
+    assert status == 0
+    assert out.count("76.17 1") == 2
+
+
+# Saved results
+
+
+def test_compared_years_later(run, tmp_path):
+    first = run("compare", KEY, CAUTIOUS, EAGER, *FEW, "--save", tmp_path / "both.json.gz")[1]
+    assert len(load_all(tmp_path / "both.json.gz")) == 2
+    assert run("compare", tmp_path / "both.json.gz", *FEW)[1] == first
+    for name, path in (("a", CAUTIOUS), ("b", EAGER)):
+        run("score", KEY, path, "--save", tmp_path / f"{name}.json", "-m", "conll,lea", "--ci")
+    a, b = (tmp_path / f"{name}.json" for name in "ab")
+    assert run("compare", a, b, *FEW)[1] == first
+    assert run("compare", KEY, CAUTIOUS, b, *FEW)[1] == first
+    assert run("compare", KEY, a, EAGER, *FEW)[1] == first
+    compared = compare_results([load(a), load(b)], trials=999)
+    assert compared.is_better("conll", "eager.conll", "cautious.conll")
+
+
+def test_results_that_do_not_fit(run, tmp_path):
+    a, b, c = (tmp_path / f"{name}.json" for name in "abc")
+    run("score", KEY, CAUTIOUS, "--save", a, "-m", "conll")
+    run("score", KEY, EAGER, "--save", b, "-m", "conll", "--singletons", "drop")
+    run("score", KEY, EAGER, "--save", c, "-m", "lea,muc", "--documents", "bc/*")
+    status, _, err = run("compare", a, b)
+    assert status == 2
+    assert "singletons is keep for cautious.conll and drop for eager.conll" in err
+    status, _, err = run("compare", a, c)
+    assert status == 2
+    assert "only results of the same documents can be compared" in err
+    run("score", KEY, EAGER, "--save", c, "-m", "lea,muc")
+    status, _, err = run("compare", a, c, "--trials", "99")
+    assert status == 0
+    assert (
+        "note: not compared, as not all responses were scored by it: b3, ceafe, conll, lea" in err
+    )
+    status, _, err = run("compare", a, c, "-m", "lea")
+    assert status == 2
+    assert "was saved without lea: there are muc, b3, ceafe, conll" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((KEY,), "there is no RESPONSE"),
+        ((KEY, EAGER), "two results at least"),
+        ((KEY, f"a={EAGER}", f"a={CAUTIOUS}"), "two responses are called 'a'"),
+        ((KEY, EAGER, CAUTIOUS, "--trials", "0"), "from 1"),
+        ((KEY, EAGER, CAUTIOUS, "--alpha", "5"), "between 0 and 1"),
+        ((KEY, EAGER, CAUTIOUS, "--metric", "blanc"), "'blanc' was not scored"),
+        ((KEY, EAGER, CAUTIOUS, "--documents", "nw/*1*1*"), ""),
+        ((KEY, EAGER, CAUTIOUS, "--trails", "9"), "did you mean --trials?"),
+        ((KEY, EAGER, CAUTIOUS, "-m", "conll", "--rate", "recall"), "conll has no recall"),
+        ((KEY, EAGER, CAUTIOUS, "-o", EAGER), "would overwrite"),
+    ],
+)
+def test_what_goes_wrong(run, arguments, message):
+    status, out, err = run("compare", *arguments)
+    assert status in (1, 2)
+    assert message in err
+    assert "Traceback" not in out + err
+
+
+def test_help_needs_no_numpy():
+    code = (
+        "import sys\nfrom corefeval.cli import main\nmain(['compare', '--help'])\n"
+        "sys.exit('numpy' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert done.returncode == 0
+
+
+def test_plain_signs_where_a_terminal_has_no_others():
+    command = (
+        f"PYTHONIOENCODING=ascii {sys.executable} -m corefeval compare {KEY} {CAUTIOUS} {EAGER}"
+    )
+    done = subprocess.run(command, shell=True, capture_output=True, check=False)
+    assert done.returncode == 0
+    assert b"76.17a 1" in done.stdout
+    assert b"\\u" not in done.stdout
+
+
+def test_many_metrics_stand_below_each_other(run):
+    out = run("compare", KEY, CAUTIOUS, EAGER, *FEW, "-m", "all")[1]
+    heads = [line for line in out.splitlines() if line.lstrip().startswith("System ")]
+    assert len(heads) > 2
+    assert max(len(line) for line in out[: out.index("F1 on")].splitlines()) <= 125
+
+
+# Real systems
+
+
+@pytest.fixture(scope="module")
+def real(shared):
+    gum = shared / "gum"
+    results = {
+        name: corefeval.score(gum / "key.conll", gum / f"{name}.conll", metrics="conll, lea")
+        for name in GUM
+    }
+    return report(results, where=True, agreement=True, power=True)
+
+
+def test_a_table_for_a_terminal(real):
+    lines = render_comparison(real).splitlines()
+    head = lines[: lines.index("")]
+    assert len(head) == 2 + len(GUM)
+    assert max(map(len, head)) <= 100
+    assert "56.86ᵇᶜᵈᵉ 1" in head[2]
+
+
+def test_latex_compiles(real, systems, tmp_path):
+    if shutil.which("pdflatex") is None:
+        pytest.skip("there is no pdflatex")
+    odd = {f"{name}_&%": one for name, one in systems.items()}
+    others = report(odd, trials=99, baseline="fair_&%")
+    many = {
+        name: corefeval.score(KEY, path, metrics="standard, lmuc, immediate, p-link")
+        for name, path in (("cautious", CAUTIOUS), ("eager", EAGER), ("key", KEY))
+    }
+    for number, one in enumerate((real, others, report(many, trials=99))):
+        (tmp_path / f"t{number}.tex").write_text(render_comparison(one, format="latex", pairs=True))
+    (tmp_path / "paper.tex").write_text(
+        "\\documentclass[10pt,twocolumn]{article}\n\\usepackage[a4paper,margin=2.5cm]{geometry}\n"
+        "\\usepackage{booktabs}\n\\begin{document}\n\\input{t0}\\input{t1}\\input{t2}\n\\end{document}\n"
+    )
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"],
+        cwd=tmp_path, capture_output=True, check=False,
+    )  # fmt: skip
+    log = done.stdout.decode(errors="replace")
+    assert done.returncode == 0, log[-2000:]
+    assert "Overfull" not in log
+    assert "Missing character" not in log

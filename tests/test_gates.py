@@ -1,0 +1,84 @@
+"""Commands that fail on purpose: exit status 3."""
+
+from __future__ import annotations
+
+import pytest
+
+import corefeval
+
+KEY, CAUTIOUS, EAGER = (corefeval.example(name) for name in ("key", "cautious", "eager"))
+
+
+@pytest.mark.parametrize(
+    ("limits", "status", "line"),
+    [
+        (["conll=60"], 0, ""),
+        (["conll=70.3,muc.recall=80"], 0, ""),
+        (["conll=80"], 3, "failed: conll of eager.conll is 70.31, under 80\n"),
+        (
+            ["CoNLL = 60", "b3.recall=82"],
+            3,
+            "failed: b3 recall of eager.conll is 81.84, under 82\n",
+        ),
+        (
+            ["conll=80,lea=61"],
+            3,
+            "failed: conll of eager.conll is 70.31, under 80; "
+            "lea of eager.conll is 60.49, under 61\n",
+        ),
+        (["muc(twinless=sys)=60"], 2, "error:"),
+    ],
+)
+def test_fail_under(run, limits, status, line):
+    options = [part for limit in limits for part in ("--fail-under", limit)]
+    done, out, err = run("score", KEY, EAGER, "-q", *options)
+    assert done == status
+    assert err.startswith(line) if line.endswith(":") else err == line
+    assert status == 2 or "CoNLL" in out  # the scores are printed all the same
+
+
+def test_each_response_has_to_pass(run):
+    done, _, err = run("score", KEY, EAGER, CAUTIOUS, "-q", "--fail-under", "conll=65")
+    assert (done, err) == (3, "failed: conll of cautious.conll is 63.12, under 65\n")
+
+
+@pytest.mark.parametrize(
+    ("limit", "message"),
+    [
+        ("conll", "METRIC=NUMBER"),
+        ("conll=high", "METRIC=NUMBER"),
+        ("=5", "METRIC=NUMBER"),
+        ("conll=600", "METRIC=NUMBER"),
+        ("conl=60", "did you mean 'conll'?"),
+        ("conll.recall=60", "conll has no recall"),
+        ("lmuc=60", "'lmuc' was not scored"),
+    ],
+)
+def test_senseless_limits(run, limit, message):
+    status, _, err = run("score", KEY, EAGER, "-q", "--fail-under", limit)
+    assert status == 2
+    assert message in err
+
+
+def test_fail_if_worse(run):
+    command = ("compare", KEY, CAUTIOUS, EAGER, "-q", "--trials", "999")
+    assert run(*command, "--fail-if-worse", "cautious.conll")[0] == 0
+    status, out, err = run(*command, "--fail-if-worse", "eager.conll")
+    assert status == 3
+    assert "CoNLL" in out
+    assert err.startswith(
+        "failed: cautious.conll is significantly worse than eager.conll by muc (-10.90, p = 0.00"
+    )
+    assert err.count("\n") == 1
+    assert run(*command, "--fail-if-worse", "eager.conll", "-m", "ceafe")[0] == 0
+
+
+def test_an_unknown_baseline(run):
+    for option in ("--fail-if-worse", "--baseline"):
+        status, _, err = run("compare", KEY, CAUTIOUS, EAGER, option, "best")
+        assert status == 2
+        assert "the responses are cautious.conll, eager.conll" in err
+
+
+def test_help_says_so(run):
+    assert "3 a limit was not reached" in " ".join(run("--help")[1].split())

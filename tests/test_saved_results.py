@@ -1,0 +1,186 @@
+"""Results that are kept in files, and come back as they were."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import corefeval
+from corefeval import InputError, Result, UsageError, score
+from corefeval.evaluation import load, load_all
+from corefeval.results import CountTable, is_saved, save
+
+KEY, CAUTIOUS, EAGER = (corefeval.example(name) for name in ("key", "cautious", "eager"))
+
+
+@pytest.fixture(scope="module")
+def result() -> Result:
+    return score(KEY, EAGER, metrics="all", by="genre, kind, entity_class", ci=0.9, samples=50)
+
+
+def same(one: Result, other: Result) -> None:
+    assert one.signature == other.signature
+    assert (one.document_ids, one.aggregate, one.key, one.response) == (
+        other.document_ids, other.aggregate, other.key, other.response,
+    )  # fmt: skip
+    assert list(one.tables) == list(other.tables)
+    assert one.notices == other.notices
+    for metric, table in one.tables.items():
+        twin = other.tables[metric]
+        assert (table.shape, table.names, table.parts, table.by) == (
+            twin.shape, twin.names, twin.parts, twin.by,
+        )  # fmt: skip
+        if table.values is not None:
+            assert np.array_equal(table.values, twin.values)
+        assert one[metric] == other[metric]
+    assert list(one.slices) == list(other.slices)
+    for feature, slices in one.slices.items():
+        twins = other.slices[feature]
+        assert (slices.level, slices.sizes, slices.undefined) == (
+            twins.level, twins.sizes, twins.undefined,
+        )  # fmt: skip
+        same(slices.whole, twins.whole)
+        assert list(slices) == list(twins)
+        for value in slices:
+            same(slices[value], twins[value])
+
+
+@pytest.mark.parametrize("name", ["kept.json", "kept.json.gz"])
+def test_there_and_back(result, tmp_path, name):
+    path = tmp_path / name
+    result.save(path)
+    assert is_saved(path)
+    assert path.read_bytes().startswith(b"\x1f\x8b") == name.endswith(".gz")
+    loaded = load(path)
+    same(result, loaded)
+    assert loaded["B-cubed"].f1 == result["b3"].f1  # any spelling
+    assert (loaded + loaded).document_ids == result.document_ids * 2
+
+
+@given(st.lists(st.floats(0, 1e300), min_size=2, max_size=5))
+def test_every_digit_is_kept(tmp_path_factory, values):
+    names = (
+        *("recall_numerator", "recall_denominator"),
+        *("precision_numerator", "precision_denominator"),
+    )
+    table = CountTable("ratio", names, np.array(values)[:, None] / np.array([3.0, 1, 7, 1]))
+    ids = tuple(map(str, range(len(values))))
+    path = tmp_path_factory.getbasetemp() / "digits.json"
+    Result({"muc": table}, ids, {"match": "exact"}).save(path)
+    assert np.array_equal(load(path).tables["muc"].values, table.values)
+
+
+def test_several_in_one_file(result, tmp_path):
+    path = tmp_path / "both.json"
+    save([result, replace(result, response="twin")], path)
+    assert [one.response for one in load_all(path)] == [result.response, "twin"]
+    with pytest.raises(UsageError, match="2 results"):
+        load(path)
+
+
+def damaged(path, change):
+    record = json.loads(path.read_text())
+    change(record)
+    path.write_text(json.dumps(record))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda r: r.update(corefeval_results=99), "version 99"),
+        (lambda r: r.pop("corefeval_results"), "no saved results"),
+        (lambda r: r.pop("results"), "damaged"),
+        (lambda r: r["results"][0].pop("settings"), "damaged"),
+        (lambda r: r["results"][0]["documents"].pop(), "damaged"),
+        (lambda r: r["results"][0]["tables"]["muc"].update(shape="odd"), "damaged"),
+        (lambda r: r["results"][0]["tables"]["muc"]["counts"].popitem(), "damaged"),
+        (lambda r: r["results"][0]["tables"].pop("muc"), "damaged"),
+        (lambda r: r["results"][0].update(aggregate="median"), "damaged"),
+        (lambda r: r["results"].__setitem__(0, None), "damaged"),
+    ],
+)
+def test_damaged_files(tmp_path, change, message):
+    path = tmp_path / "kept.json"
+    score(KEY, EAGER, metrics="conll").save(path)
+    damaged(path, change)
+    with pytest.raises(InputError, match=message):
+        load(path)
+
+
+@pytest.mark.parametrize("data", [b"", b"#begin", b"[1]", b'{"corefeval_results":1', b"\xff\xfe"])
+def test_foreign_and_broken_files(tmp_path, data):
+    path = tmp_path / "other.json"
+    path.write_bytes(data)
+    with pytest.raises(InputError, match="no saved results"):
+        load(path)
+    path.write_bytes(gzip.compress(data or b"x")[:-5])
+    with pytest.raises(InputError):
+        load(path)
+    with pytest.raises(InputError, match="cannot be read"):
+        load(tmp_path / "nowhere.json")
+    with pytest.raises(InputError, match="cannot be saved"):
+        score(KEY, EAGER, metrics="muc").save(tmp_path / "no" / "folder.json")
+
+
+# On the command line
+
+
+def test_scored_again_without_the_data(run, tmp_path):
+    path = tmp_path / "kept.json.gz"
+    status, first, _ = run("score", KEY, EAGER, "-m", "conll,lea", "--ci", "--save", path, "-q")
+    assert status == 0
+    assert run("score", path, "-q") == (0, first, "")
+    assert run("score", path)[2].startswith("note: eager.conll: 1 repeated mention")
+    only = json.loads(run("score", path, "-m", "muc", "-f", "json")[1])
+    assert list(only["responses"][0]["scores"]) == ["muc"]
+    both = run("score", KEY, CAUTIOUS, f"old={path}", "-m", "muc", "-f", "json")[1]
+    assert [one["name"] for one in json.loads(both)["responses"]] == ["cautious.conll", "old"]
+
+
+def test_slices_are_kept(run, tmp_path):
+    path = tmp_path / "kept.json"
+    first = run("score", KEY, EAGER, "-m", "muc", "--by", "kind", "--save", path, "-q")[1]
+    assert run("score", path, "--by", "kind", "-q")[1] == first
+    status, _, err = run("score", path, "--by", "genre")
+    assert status == 2
+    assert "without slices by genre: there are kind" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("-m", "blanc"), "was saved without blanc: there are muc, b3, ceafe, conll"),
+        (("--singletons", "drop"), "was scored with singletons keep"),
+        (("--documents", "bc/*"), "--documents bc/*"),
+        (("--aggregate", "macro"), "was scored with aggregate micro"),
+        ((EAGER,), "needs a key, which comes first"),
+    ],
+)
+def test_what_saved_results_cannot_do(run, tmp_path, arguments, message):
+    path = tmp_path / "kept.json"
+    run("score", KEY, EAGER, "-m", "conll", "--save", path)
+    status, _, err = run("score", path, *arguments)
+    assert status == 2
+    assert message in err
+
+
+def test_nothing_is_overwritten(run, tmp_path):
+    path = tmp_path / "kept.json"
+    run("score", KEY, EAGER, "-m", "muc", "--save", path)
+    before = path.read_bytes()
+    for option in ("--save", "-o"):
+        assert run("score", path, option, path)[0] == 2
+    assert path.read_bytes() == before
+
+
+def test_intervals_of_saved_results(run, tmp_path):
+    path = tmp_path / "kept.json"
+    run("score", KEY, EAGER, "-m", "muc", "--save", path)
+    expected = run("score", KEY, EAGER, "-m", "muc", "--ci", "-q")[1]
+    assert run("score", path, "--ci", "-q")[1] == expected
