@@ -128,7 +128,7 @@ def test_metrics(run):
         assert declaration.reference in out
     listed = json.loads(run("metrics", "-f", "json")[1])
     assert [metric["name"] for metric in listed["metrics"]] == list(corefeval.metrics.REGISTRY)
-    assert set(listed["presets"]) == {"standard", "all"}
+    assert set(listed["presets"]) == {"standard", "papers", "all"}
 
 
 def test_version_and_help(run):

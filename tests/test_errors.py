@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import corefeval
 from corefeval import corpus_from_arrays, corpus_from_entities
 from corefeval.analysis.errors import KINDS, analyse, error_kind
+from corefeval.cli import main
 from corefeval.metrics import REGISTRY, Metric
 from corefeval.output.errors import render_errors
 from strategies import corpora, spans
@@ -510,19 +511,18 @@ def test_listed_csv_has_every_mention(analyses):
 
 
 def test_command(tmp_path, capsys):
-    from corefeval.cli.errors import errors
-
     key, cautious, eager = (str(corefeval.example(n)) for n in ("key", "cautious", "eager"))
-    errors(key, cautious, f"mine={eager}", metrics="b3", top=1)
+    assert main(["errors", key, cautious, f"mine={eager}", "-m", "b3", "--top", "1"]) == 0
     shown = capsys.readouterr()
     assert "The most expensive mentions of mine" in shown.out
     assert "1 repeated mention dropped" in shown.err
     output = tmp_path / "errors.csv"
-    errors(key, eager, list="all", format="csv", output=str(output), quiet=True)
+    arguments = ["errors", key, eager, "--quiet"]
+    assert main([*arguments, "--list", "all", "-f", "csv", "-o", str(output)]) == 0
     assert capsys.readouterr() == ("", "")
     kinds = {row["kind"] for row in csv.DictReader(io.StringIO(output.read_text(encoding="utf-8")))}
     assert kinds == set(KINDS) - {"missing entity"}
-    errors(key, eager, list="spurious mention", quiet=True)
+    assert main([*arguments, "--list", "spurious mention"]) == 0
     assert capsys.readouterr().out.startswith("extra mention: 22\n")
 
 

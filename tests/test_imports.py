@@ -79,14 +79,19 @@ ROOMS = {
     "metrics": {"alignment", "model"},
     "results": set(),
     "output": {"analysis", "results", "stats", "_version"},
+    "figures": {"lab", "results"},
+    "report": {
+        "_version", "alignment", "analysis", "evaluation", "features", "formats", "metrics",
+        "model", "output", "pairing", "results", "slicing", "stats",
+    },
     "examples": {"cli"},
     "evaluation": {
         "_version", "alignment", "features", "formats", "live", "matching", "metrics", "model",
         "pairing", "results", "slicing", "stats",
     },
     "cli": {
-        "_version", "analysis", "evaluation", "examples", "features", "formats", "lab", "linting",
-        "metrics", "output", "results", "stats",
+        "_version", "analysis", "evaluation", "examples", "features", "figures", "formats", "lab",
+        "linting", "metrics", "model", "output", "report", "results", "stats",
     },
 }  # fmt: skip
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -11,25 +9,19 @@ from cyclopts import Parameter
 
 from corefeval.cli.arguments import (
     FLAG,
+    check_paths,
     file_parameter,
     label,
     names_of,
-    same_file,
-    write_text,
+    show,
+    tell,
 )
 from corefeval.diagnostics import UsageError
 
 if TYPE_CHECKING:
     from corefeval.analysis.agreement import Agreement
 
-_FILE = file_parameter(
-    "agree",
-    (
-        *("--metrics", "--distances", "--unmarked", "--by-document", "--format", "--output"),
-        *("--singletons", "--duplicates", "--documents", "--ignore-tokens", "--file-format"),
-        *("--encoding", "--quiet"),
-    ),
-)
+_FILE = file_parameter("agree")
 
 OutputFormat = Literal["text", "json", "csv", "markdown", "latex"]
 
@@ -112,29 +104,20 @@ def agree(
         documents=documents,
         ignore_tokens=ignore_tokens,
     )
-    _print(agreement, format, by_document, output)
+    show(partial(_rendered, agreement, format, by_document), output)
     if not quiet:
-        for message in dict.fromkeys(notice.message for notice in agreement.notices):
-            sys.stderr.write(f"note: {message}\n")
+        tell(agreement.notices)
 
 
 def _check(labelled: list[tuple[str | None, str]], paths: list[str], output: str | None) -> None:
-    if paths.count("-") > 1:
-        raise UsageError("standard input (-) can be read only once")
-    labels = [name or path for name, path in labelled]
-    if len(set(labels)) < len(labels):
-        twice = max(labels, key=labels.count)
+    named = [name or path for name, path in labelled]
+    twice = max(named, key=named.count)
+    if named.count(twice) > 1 and twice != "-":
         raise UsageError(f"two annotators are called {twice!r}: name them, as in NAME={twice}")
-    if output is not None and any(same_file(output, path) for path in paths):
-        raise UsageError(f"the output would overwrite an input: {output}")
+    check_paths(labelled, paths, output)
 
 
-def _print(agreement: Agreement, format: str, by_document: bool, output: str | None) -> None:
+def _rendered(agreement: Agreement, format: str, by_document: bool, color: bool) -> str:
     from corefeval.output.agreement import render_agreement
 
-    color = output is None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    text = render_agreement(agreement, format=format, by_document=by_document, color=color)
-    if output is None:
-        sys.stdout.write(text)
-        return
-    write_text(text, output)
+    return render_agreement(agreement, format=format, by_document=by_document, color=color)

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
 from cyclopts import Parameter
 
-from corefeval.diagnostics import InputError, UsageError
+from corefeval.diagnostics import InputError, Notice, UsageError
 
 FLAG = partial(Parameter, negative=(), show_default=False)
 
 GATE_FAILED = 3  # the exit status where a score is too low, or a system worse than it may be
 
 
-def file_parameter(command: str, options: Sequence[str]) -> Callable[..., Parameter]:
+def file_parameter(command: str) -> Callable[..., Parameter]:
     """A parameter for a file of a command; a lone hyphen is standard input.
 
     A misspelt option in the place of a file is refused with the option that it resembles.
@@ -26,11 +27,17 @@ def file_parameter(command: str, options: Sequence[str]) -> Callable[..., Parame
     def refuse_options(_: object, value: object) -> None:
         for text in value if isinstance(value, tuple) else (value,):
             if isinstance(text, str) and text.startswith("-") and text != "-":
-                close = difflib.get_close_matches(text, options, n=1)
+                close = difflib.get_close_matches(text, _options(command), n=1)
                 advice = f"did you mean {close[0]}?" if close else f"see corefeval {command} --help"
                 raise UsageError(f"there is no option {text}: {advice}")
 
     return partial(Parameter, allow_leading_hyphen=True, validator=refuse_options)
+
+
+def _options(command: str) -> list[str]:
+    from corefeval.cli import app  # which knows all commands once they are all there
+
+    return [name for one in app[command].assemble_argument_collection() for name in one.names]
 
 
 def label(argument: str) -> tuple[str | None, str]:
@@ -72,6 +79,22 @@ def check_paths(
     for target in targets:
         if target is not None and any(same_file(target, path) for path in paths):
             raise UsageError(f"the output would overwrite an input: {target}")
+
+
+def show(render: Callable[[bool], str], output: str | None) -> None:
+    """Print a text, with colours where somebody sees them, or write it to a file."""
+    color = output is None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    text = render(color)
+    if output is None:
+        sys.stdout.write(text)
+    else:
+        write_text(text, output)
+
+
+def tell(notices: Iterable[Notice]) -> None:
+    """Print notices, each one once."""
+    for message in dict.fromkeys(notice.message for notice in notices):
+        sys.stderr.write(f"note: {message}\n")
 
 
 def write_text(text: str, path: str) -> None:

@@ -15,10 +15,7 @@ from corefeval.diagnostics import UsageError
 if TYPE_CHECKING:
     from corefeval.linting import Inspection, Restoration
 
-_FILE = file_parameter(
-    "check",
-    ("--against", "--fix", "--format", "--all", "--input-format", "--key-format", "--encoding"),
-)
+_FILE = file_parameter("check")
 
 
 def check(

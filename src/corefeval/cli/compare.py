@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-import os
-import sys
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from corefeval.cli.arguments import FLAG, file_parameter, write_text
+from corefeval.cli.arguments import FLAG, file_parameter, show, tell
+from corefeval.cli.reading import READING, Reading
 from corefeval.diagnostics import Notice, UsageError
 
 if TYPE_CHECKING:
     from corefeval.results import Result
     from corefeval.stats import Report
 
-_FILE = file_parameter(
-    "compare",
-    (
-        *("--metrics", "--metric", "--test", "--trials", "--seed", "--correction", "--alpha"),
-        *("--rate", "--by", "--baseline", "--pairs", "--differences", "--agreement", "--power"),
-        *("--format", "--output", "--save", "--fail-if-worse", "--singletons", "--duplicates"),
-        *("--aggregate", "--documents", "--ignore-tokens", "--tagset", "--key-format"),
-        *("--response-format", "--encoding", "--quiet"),
-    ),
-)
+_FILE = file_parameter("compare")
 
 OutputFormat = Literal["text", "json", "csv", "markdown", "latex"]
 
@@ -57,16 +48,8 @@ def compare(
     output: Annotated[str | None, Parameter(alias="-o")] = None,
     save: str | None = None,
     fail_if_worse: str | None = None,
-    singletons: Literal["keep", "drop"] = "keep",
-    duplicates: Literal["first", "last", "error"] = "first",
     aggregate: Literal["micro", "macro"] = "micro",
-    documents: str | None = None,
-    ignore_tokens: Annotated[bool, FLAG()] = False,
-    tagset: str | None = None,
-    key_format: str | None = None,
-    response_format: str | None = None,
-    encoding: str = "utf-8",
-    quiet: Annotated[bool, FLAG(alias="-q")] = False,
+    reading: Reading = READING,
 ) -> int:
     """Compare responses to a key: which one is better, and whether the difference is real.
 
@@ -119,26 +102,8 @@ def compare(
         without the data.
     fail_if_worse
         Fail (exit status 3) where a response is significantly worse than this one, by any metric.
-    singletons
-        Keep entities of one mention, or drop them on both sides.
-    duplicates
-        Which of repeated mentions stays, or whether they are an error.
     aggregate
         Rates of all documents' counts together (micro), or means over documents (macro).
-    documents
-        Compare only documents whose id matches this glob.
-    ignore_tokens
-        Go on where a response's tokens are not the key's.
-    tagset
-        What tags mean (penn, upos, stts, or a JSON file of your own), if they do not tell.
-    key_format
-        The key's format (conll, corefud, e2e, …), if it is not to be told by its content.
-    response_format
-        The responses' format, if it is not to be told by their content.
-    encoding
-        The files' character encoding.
-    quiet
-        Print no notices and no progress.
     """
     from corefeval.cli.gates import check_not_worse
     from corefeval.cli.responses import Request, results_of
@@ -150,19 +115,8 @@ def compare(
         command="compare",
         metrics=metrics,
         default=COMPARED,
-        options={
-            "singletons": singletons,
-            "duplicates": duplicates,
-            "aggregate": aggregate,
-            "documents": documents,
-            "ignore_tokens": ignore_tokens,
-            "by": by,
-            "tagset": tagset,
-        },
-        key_format=key_format,
-        response_format=response_format,
-        encoding=encoding,
-        quiet=quiet,
+        options={**reading.policies, "aggregate": aggregate, "by": by},
+        reading=reading,
         targets=(output, save),
     )
     results = results_of(key, response, request)
@@ -190,9 +144,9 @@ def compare(
         from corefeval.results import save as save_results
 
         save_results(results, save)
-    _print(found, format, pairs, output)
-    if not quiet:
-        _print_notices((*found.notices, *_left_out(results, found)))
+    show(partial(_rendered, found, format, pairs), output)
+    if not reading.quiet:
+        tell((*found.notices, *_left_out(results, found)))
     return 0 if fail_if_worse is None else check_not_worse(found.comparison, fail_if_worse)
 
 
@@ -223,17 +177,7 @@ def _left_out(results: list[Result], found: Report) -> list[Notice]:
     return [Notice("left-out-metrics", message, len(gone), tuple(gone))]
 
 
-def _print(found: Report, format: OutputFormat, pairs: bool, output: str | None) -> None:
+def _rendered(found: Report, format: OutputFormat, pairs: bool, color: bool) -> str:
     from corefeval.output.comparison import render_comparison
 
-    color = output is None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    text = render_comparison(found, format=format, pairs=pairs, color=color)
-    if output is None:
-        sys.stdout.write(text)
-    else:
-        write_text(text, output)
-
-
-def _print_notices(notices: tuple[Notice, ...]) -> None:
-    for message in dict.fromkeys(notice.message for notice in notices):
-        sys.stderr.write(f"note: {message}\n")
+    return render_comparison(found, format=format, pairs=pairs, color=color)

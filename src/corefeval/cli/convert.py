@@ -9,7 +9,7 @@ from typing import Annotated
 from corefeval.cli.arguments import FLAG, file_parameter
 from corefeval.diagnostics import UsageError
 
-_FILE = file_parameter("convert", ("--to", "--input-format", "--encoding", "--quiet"))
+_FILE = file_parameter("convert")
 
 
 def convert(

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import sys
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from corefeval.cli.arguments import FLAG, file_parameter
-from corefeval.cli.score import _label, _names, _same_file, _short, _tracked
-from corefeval.diagnostics import InputError, UsageError
+from corefeval.cli.arguments import check_paths, file_parameter, label, names_of, show, tell
+from corefeval.cli.reading import READING, Reading
 
 if TYPE_CHECKING:
     from corefeval.analysis.errors import ErrorAnalysis
 
-_FILE = file_parameter(
-    "errors",
-    (
-        *("--metrics", "--list", "--top", "--by", "--wrong-spans", "--format", "--output"),
-        *("--singletons", "--duplicates", "--documents", "--ignore-tokens", "--tagset"),
-        *("--key-format", "--response-format", "--encoding", "--quiet"),
-    ),
-)
+_FILE = file_parameter("errors")
 
 OutputFormat = Literal["text", "json", "csv", "markdown", "latex"]
 
@@ -40,15 +31,7 @@ def errors(
     wrong_spans: Literal["auto", "head", "overlap"] = "auto",
     format: Annotated[OutputFormat, Parameter(alias="-f")] = "text",
     output: Annotated[str | None, Parameter(alias="-o")] = None,
-    singletons: Literal["keep", "drop"] = "keep",
-    duplicates: Literal["first", "last", "error"] = "first",
-    documents: str | None = None,
-    ignore_tokens: Annotated[bool, FLAG()] = False,
-    tagset: str | None = None,
-    key_format: str | None = None,
-    response_format: str | None = None,
-    encoding: str = "utf-8",
-    quiet: Annotated[bool, FLAG(alias="-q")] = False,
+    reading: Reading = READING,
 ) -> None:
     """Show what is wrong with responses, and what each kind of error costs.
 
@@ -77,43 +60,17 @@ def errors(
         How to print.
     output
         Write to this file instead of the terminal.
-    singletons
-        Keep entities of one mention, or drop them on both sides.
-    duplicates
-        Which of repeated mentions stays, or whether they are an error.
-    documents
-        Look only at documents whose id matches this glob.
-    ignore_tokens
-        Go on where the response's tokens are not the key's.
-    tagset
-        What tags mean (penn, upos, stts, or a JSON file of your own), if they do not tell.
-    key_format
-        The key's format (conll, corefud, e2e, …), if it is not to be told by its content.
-    response_format
-        The responses' format, if it is not to be told by their content.
-    encoding
-        The files' character encoding.
-    quiet
-        Print no notices and no progress.
     """
     from corefeval.analysis.errors import analyse
     from corefeval.analysis.errors.kinds import KINDS, error_kind
-    from corefeval.formats import read, read_ahead
+    from corefeval.cli.responses import read_all
 
     asked = [part for part in list.split(",") if part.strip()]
     kinds = KINDS if "all" in map(str.strip, asked) else tuple(map(error_kind, asked))
-    labelled = [_label(argument) for argument in (response, *more)]
-    paths = [key, *(path for _, path in labelled)]
-    _check(labelled, paths, output)
-    names = _names(labelled)
-    formats = [key_format, *[response_format] * len(labelled)]
-    corpora = read_ahead(
-        [
-            partial(read, path, format=one_format, encoding=encoding, name=name)
-            for path, name, one_format in zip(paths, [_short(key), *names], formats, strict=True)
-        ]
-    )
-    key_corpus = next(corpora)
+    labelled = [label(argument) for argument in (response, *more)]
+    paths = [path for _, path in labelled]
+    check_paths(labelled, [key, *paths], output)
+    key_corpus, corpora = read_all(key, [*zip(names_of(labelled), paths, strict=True)], reading)
     analyses = [
         analyse(
             key_corpus,
@@ -121,47 +78,22 @@ def errors(
             metrics=metrics,
             by=by,
             wrong_spans=wrong_spans,
-            singletons=singletons,
-            duplicates=duplicates,
-            documents=documents,
-            ignore_tokens=ignore_tokens,
-            tagset=tagset,
+            **reading.policies,
         )
-        for corpus in _tracked(corpora, len(names), paths, quiet)
+        for corpus in corpora
     ]
-    _print(analyses, format, kinds, top, output)
-    if not quiet:
-        for message in dict.fromkeys(str(one) for each in analyses for one in each.notices):
-            sys.stderr.write(f"note: {message}\n")
+    show(partial(_rendered, analyses, format, kinds, top), output)
+    if not reading.quiet:
+        tell(notice for analysis in analyses for notice in analysis.notices)
 
 
-def _check(labelled: list[tuple[str | None, str]], paths: list[str], output: str | None) -> None:
-    if paths.count("-") > 1:
-        raise UsageError("standard input (-) can be read only once")
-    labels = [label for label, _ in labelled if label]
-    if len(set(labels)) < len(labels):
-        raise UsageError(f"two responses are called {max(labels, key=labels.count)!r}")
-    if output is not None and any(_same_file(output, path) for path in paths):
-        raise UsageError(f"the output would overwrite an input: {output}")
-
-
-def _print(
-    analyses: list[ErrorAnalysis],
+def _rendered(
+    analyses: Sequence[ErrorAnalysis],
     format: str,
     kinds: tuple[str, ...],
     top: int,
-    output: str | None,
-) -> None:
+    color: bool,
+) -> str:
     from corefeval.output.errors import render_errors
 
-    color = output is None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    text = render_errors(analyses, format=format, kinds=kinds, top=top, color=color)
-    if output is None:
-        sys.stdout.write(text)
-        return
-    try:
-        with open(output, "w", encoding="utf-8", errors="backslashreplace") as stream:
-            stream.write(text)
-    except OSError as error:
-        message = f"the output cannot be written: {error.strerror or error}"
-        raise InputError(message, file=output) from None
+    return render_errors(analyses, format=format, kinds=kinds, top=top, color=color)

@@ -10,10 +10,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from corefeval.cli.arguments import check_paths, label, names_of, short
+from corefeval.cli.reading import READING, Reading
 from corefeval.diagnostics import UsageError
 
 if TYPE_CHECKING:
     from corefeval.metrics import Metric
+    from corefeval.model import Corpus
     from corefeval.results import Result
 
 T = TypeVar("T")
@@ -33,10 +35,7 @@ class Request:
     metrics: str | Sequence[Metric] | None
     default: str
     options: dict[str, Any] = field(default_factory=dict)
-    key_format: str | None = None
-    response_format: str | None = None
-    encoding: str = "utf-8"
-    quiet: bool = False
+    reading: Reading = READING
     targets: tuple[str | None, ...] = ()
 
 
@@ -71,7 +70,6 @@ def _scored(
 ) -> Iterator[Result]:
     """The results of the responses that are no saved ones, in order."""
     from corefeval.evaluation import score
-    from corefeval.formats import read, read_ahead
 
     chosen = [
         (name, path)
@@ -80,19 +78,29 @@ def _scored(
     ]
     if not chosen:
         return
+    key_corpus, corpora = read_all(key, chosen, request.reading)
+    metrics = request.default if request.metrics is None else request.metrics
+    for corpus in corpora:
+        yield score(key_corpus, corpus, metrics=metrics, **request.options)
+
+
+def read_all(
+    key: str, responses: Sequence[tuple[str, str]], reading: Reading
+) -> tuple[Corpus, Iterator[Corpus]]:
+    """The key, and the responses (names and paths) as they are read, each one ahead."""
+    from corefeval.formats import read, read_ahead
+
     jobs = [
-        partial(read, path, format=format, encoding=request.encoding, name=name)
+        partial(read, path, format=format, encoding=reading.encoding, name=name)
         for name, path, format in (
-            (short(key), key, request.key_format),
-            *((name, path, request.response_format) for name, path in chosen),
+            (short(key), key, reading.key_format),
+            *((name, path, reading.response_format) for name, path in responses),
         )
     ]
     corpora = read_ahead(jobs)
     key_corpus = next(corpora)
-    paths = [key, *(path for _, path in chosen)]
-    metrics = request.default if request.metrics is None else request.metrics
-    for corpus in tracked(corpora, len(chosen), paths, request.quiet):
-        yield score(key_corpus, corpus, metrics=metrics, **request.options)
+    paths = [key, *(path for _, path in responses)]
+    return key_corpus, tracked(corpora, len(responses), paths, reading.quiet)
 
 
 def _loaded(name: str | None, path: str, request: Request) -> list[Result]:

@@ -2,39 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from corefeval.cli.arguments import (
-    FLAG,
-    file_parameter,
-    label,
-    names_of,
-    same_file,
-    short,
-    write_text,
-)
-from corefeval.cli.responses import tracked
+from corefeval.cli.arguments import FLAG, file_parameter, show, tell
+from corefeval.cli.reading import READING, Reading
 
 if TYPE_CHECKING:
     from corefeval.results import Result
 
-# For commands that still take them from here.
-_label, _names, _same_file, _short, _tracked = label, names_of, same_file, short, tracked
-
-_FILE = file_parameter(
-    "score",
-    (
-        *("--metrics", "--by-document", "--format", "--output", "--singletons", "--duplicates"),
-        *("--aggregate", "--documents", "--ignore-tokens", "--key-format", "--response-format"),
-        *("--encoding", "--quiet", "--by", "--tagset", "--ci", "--samples", "--seed", "--level"),
-        *("--segments", "--save", "--fail-under"),
-    ),
-)
+_FILE = file_parameter("score")
 
 OutputFormat = Literal["text", "json", "csv", "markdown", "latex", "conll"]
 
@@ -60,16 +41,8 @@ def score(
     output: Annotated[str | None, Parameter(alias="-o")] = None,
     save: str | None = None,
     fail_under: Annotated[list[str] | None, Parameter(negative=())] = None,
-    singletons: Literal["keep", "drop"] = "keep",
-    duplicates: Literal["first", "last", "error"] = "first",
     aggregate: Literal["micro", "macro"] = "micro",
-    documents: str | None = None,
-    ignore_tokens: Annotated[bool, FLAG()] = False,
-    tagset: str | None = None,
-    key_format: str | None = None,
-    response_format: str | None = None,
-    encoding: str = "utf-8",
-    quiet: Annotated[bool, FLAG(alias="-q")] = False,
+    reading: Reading = READING,
 ) -> int:
     """Score responses against a key.
 
@@ -116,26 +89,8 @@ def score(
     fail_under
         Fail (exit status 3) where a score is under this: METRIC=NUMBER in per cent, or
         METRIC.recall=NUMBER; several with commas.
-    singletons
-        Keep entities of one mention, or drop them on both sides.
-    duplicates
-        Which of repeated mentions stays, or whether they are an error.
     aggregate
         Rates of all documents' counts together (micro), or means over documents (macro).
-    documents
-        Score only documents whose id matches this glob.
-    ignore_tokens
-        Go on where the response's tokens are not the key's.
-    tagset
-        What tags mean (penn, upos, stts, or a JSON file of your own), if they do not tell.
-    key_format
-        The key's format (conll, corefud, e2e, …), if it is not to be told by its content.
-    response_format
-        The responses' format, if it is not to be told by their content.
-    encoding
-        The files' character encoding.
-    quiet
-        Print no notices and no progress.
     """
     from corefeval.cli.gates import check_limits, parse_limits
     from corefeval.cli.responses import Request, results_of
@@ -151,19 +106,12 @@ def score(
         metrics=wanted if format == "conll" else metrics,
         default="standard",
         options={
-            "singletons": singletons,
-            "duplicates": duplicates,
+            **reading.policies,
             "aggregate": aggregate,
-            "documents": documents,
-            "ignore_tokens": ignore_tokens,
             "by": by,
-            "tagset": tagset,
             **({"ci": level, "samples": samples, "seed": seed, "segments": segments} if ci else {}),
         },
-        key_format=key_format,
-        response_format=response_format,
-        encoding=encoding,
-        quiet=quiet,
+        reading=reading,
         targets=(output, save),
     )
     results = results_of(key, response, request)
@@ -171,40 +119,30 @@ def score(
         from corefeval.results import save as save_results
 
         save_results(results, save)
-    _print(results, format, by_document, output)
-    if not quiet:
-        _print_notices(results)
+    show(partial(_rendered, results, format, by_document), output)
+    if not reading.quiet:
+        tell(notice for result in results for notice in result.notices)
         if format == "conll":
             _print_left_out(results[0])
     return check_limits(results, limits)
 
 
-def _print(
-    results: Sequence[Result], format: OutputFormat, by_document: bool, output: str | None
-) -> None:
+def _rendered(
+    results: Sequence[Result], format: OutputFormat, by_document: bool, color: bool
+) -> str:
     from corefeval.output import render
 
-    colors = output is None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    if format == "text" and colors:
-        from corefeval.output.text import render_text
+    if format != "text":
+        return render(results, format=format, by_document=by_document)
+    from corefeval.output.text import render_text
 
-        text = render_text(results, by_document=by_document, color=True)
-    else:
-        text = render(results, format=format, by_document=by_document)
-    if output is None:
-        sys.stdout.write(text)
-        return
-    write_text(text, output)
+    return render_text(results, by_document=by_document, color=color)
 
 
 def _print_left_out(result: Result) -> None:
     from corefeval.output.conll import NAMES
 
     left_out = [name for name in result.metrics if name not in (*NAMES, "mentions", "conll")]
+    left_out += [f"by {feature}" for feature in result.slices]
     if left_out:
         sys.stderr.write(f"note: not in the official scorer's form: {', '.join(left_out)}\n")
-
-
-def _print_notices(results: Sequence[Result]) -> None:
-    for message in dict.fromkeys(notice.message for result in results for notice in result.notices):
-        sys.stderr.write(f"note: {message}\n")

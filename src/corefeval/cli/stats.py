@@ -13,7 +13,7 @@ from corefeval.cli.arguments import file_parameter
 if TYPE_CHECKING:
     from corefeval.analysis.statistics import Statistics
 
-_FILE = file_parameter("stats", ("--format", "--input-format", "--encoding"))
+_FILE = file_parameter("stats")
 
 _LABELS = {
     "documents": "Documents",
