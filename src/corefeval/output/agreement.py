@@ -7,6 +7,7 @@ import io
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from corefeval._version import __version__
@@ -138,44 +139,27 @@ def _document_f1_table(agreement: Agreement) -> Table:
 
 
 def _text(agreement: Agreement, tables: Sequence[tuple[str, Table]], color: bool) -> str:
-    from rich.console import Console
-    from rich.text import Text
+    from corefeval.output.terminal import drawn_text
 
-    from corefeval.output.text import _WIDE, _can_print, _drawn
-
-    stream = io.StringIO()
-    console = Console(
-        file=stream, width=_WIDE, force_terminal=color, no_color=not color, highlight=False
-    )
-    for title, table in tables:
-        console.print(Text(title, style="bold underline"))
-        console.print(_drawn(table))
-        console.print()
-    for line in _footer(agreement):
-        console.print(Text(line, style="dim"), soft_wrap=True)
-    text = "\n".join(line.rstrip() for line in stream.getvalue().strip("\n").split("\n")) + "\n"
-    if _can_print(text):
-        return text
-    for sign, plain in (("─", "-"), ("–", "-"), ("³", "3"), ("α", "alpha")):
-        text = text.replace(sign, plain)
-    return text
+    titled = [replace(table, caption=title) for title, table in tables]
+    return drawn_text(titled, _footer(agreement), color=color)
 
 
 def _markdown(agreement: Agreement, tables: Sequence[tuple[str, Table]]) -> str:
-    from corefeval.output.markdown import _drawn, _escape
+    from corefeval.output.markdown import drawn_markdown, escaped
 
-    parts = [part for title, table in tables for part in (f"**{title}**", _drawn(table))]
+    parts = [part for title, table in tables for part in (f"**{title}**", drawn_markdown(table))]
     *lines, signature = _footer(agreement)
-    return "\n\n".join((*parts, *map(_escape, lines), f"`{signature}`")) + "\n"
+    return "\n\n".join((*parts, *map(escaped, lines), f"`{signature}`")) + "\n"
 
 
 def _latex(agreement: Agreement, tables: Sequence[tuple[str, Table]]) -> str:
-    from corefeval.output.latex import _drawn
+    from corefeval.output.latex import drawn_latex
 
     comments = ["needs \\usepackage{booktabs}", *(" ".join(x.split()) for x in _footer(agreement))]
     parts = ["\n".join(f"% {comment}" for comment in comments)]
     for title, table in tables:
-        drawn = _drawn(table).replace("α", r"$\alpha$").replace(_ITSELF, "--")
+        drawn = drawn_latex(table).replace("α", r"$\alpha$").replace(_ITSELF, "--")
         drawn = drawn.replace("& -0", "& $-$0")
         parts.append(f"% {title}\n{drawn}")
     return "\n\n".join(parts) + "\n"

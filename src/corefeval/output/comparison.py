@@ -81,32 +81,12 @@ def _signatures(report: Report) -> list[str]:
 
 
 def _text(report: Report, parts: list[Part], color: bool) -> str:
-    from rich.console import Console
-    from rich.text import Text
+    from corefeval.output.terminal import drawn_text
 
-    from corefeval.output.text import _WIDE, _drawn, printable
-
-    stream = io.StringIO()
-    console = Console(
-        file=stream, width=_WIDE, force_terminal=color, no_color=not color, highlight=False
-    )
-    for table in main_tables(report.comparison, compact=True):
-        console.print(_drawn(table))
-        console.print()
-    console.print(Text(_wrapped(legend(report.comparison, compact=True))))
-    console.print()
-    for number, part in enumerate(parts):
-        if isinstance(part, str):
-            console.print(Text(part), soft_wrap=True)
-            last = number + 1 == len(parts) or not isinstance(parts[number + 1], str)
-            console.print(*([""] if last else []), end="\n" if last else "")
-            continue
-        console.print(Text(part.caption, style="bold"))
-        console.print(_drawn(part))
-        console.print()
-    for line in _signatures(report):
-        console.print(Text(line, style="dim"), soft_wrap=True)
-    return printable(stream.getvalue())
+    tables = main_tables(report.comparison, compact=True)
+    said = _wrapped(legend(report.comparison, compact=True))
+    between = [""] if parts and isinstance(parts[0], str) else []
+    return drawn_text([*tables, said, *between, *parts], _signatures(report), color=color)
 
 
 def _wrapped(text: str) -> str:
@@ -116,32 +96,32 @@ def _wrapped(text: str) -> str:
 
 
 def _markdown(report: Report, parts: list[Part]) -> str:
-    from corefeval.output.markdown import _drawn, _escape
+    from corefeval.output.markdown import drawn_markdown, escaped
 
     everything = len(report.comparison.metrics)
-    found = [*map(_drawn, main_tables(report.comparison, compact=False, most=everything))]
-    found.append(_escape(legend(report.comparison)))
+    found = [*map(drawn_markdown, main_tables(report.comparison, compact=False, most=everything))]
+    found.append(escaped(legend(report.comparison)))
     for part in parts:
         if isinstance(part, str):
-            found.append(_escape(part))
+            found.append(escaped(part))
         else:
-            found += [f"**{_escape(part.caption)}**", _drawn(part)]
+            found += [f"**{escaped(part.caption)}**", drawn_markdown(part)]
     found += [f"`{signature}`" for signature in _signatures(report)]
     return "\n\n".join(found) + "\n"
 
 
 def _latex(report: Report, parts: list[Part]) -> str:
     """A table to be put into a paper, over both columns; then tables of what else was asked for."""
-    from corefeval.output.latex import _drawn, _escape
+    from corefeval.output.latex import drawn_latex, escaped
 
     signatures = _signatures(report)
     comments = ["needs \\usepackage{booktabs}", *(" ".join(text.split()) for text in signatures)]
     codes = r" \\ ".join(
-        _escape(text).replace(r"\textbar{}", r"\textbar\allowbreak{}") for text in signatures
+        escaped(text).replace(r"\textbar{}", r"\textbar\allowbreak{}") for text in signatures
     )
     note = f"\\par\\smallskip{{\\tiny\\ttfamily\\raggedright {codes}\\par}}"
-    caption = _escape(legend(report.comparison))
-    tabulars = map(_drawn, main_tables(report.comparison, compact=False))
+    caption = escaped(legend(report.comparison))
+    tabulars = map(drawn_latex, main_tables(report.comparison, compact=False))
     found = [
         "\n".join(f"% {comment}" for comment in comments),
         _float("\n\n\\medskip\n".join(tabulars), caption, "comparison", note),
@@ -149,13 +129,13 @@ def _latex(report: Report, parts: list[Part]) -> str:
     tables: list[tuple[str, list[str]]] = []
     for part in parts:  # a sentence goes into the caption of the table before it
         if isinstance(part, Table):
-            tables.append((_drawn(part), [f"{part.caption}."]))
+            tables.append((drawn_latex(part), [f"{part.caption}."]))
         elif tables:
             tables[-1][1].append(part)
         else:
             found[0] += f"\n% {part}"
     for number, (tabular, sentences) in enumerate(tables, 1):
-        found.append(_float(tabular, _escape(" ".join(sentences)), f"comparison-{number}"))
+        found.append(_float(tabular, escaped(" ".join(sentences)), f"comparison-{number}"))
     return "\n\n".join(found) + "\n"
 
 

@@ -45,47 +45,31 @@ def render_errors(
 
 
 def _text(tables: Sequence[Table], footer: Sequence[str], color: bool) -> str:
-    from rich.console import Console
-    from rich.text import Text
+    from corefeval.output.terminal import drawn_text
 
-    from corefeval.output.text import _WIDE, _can_print, _drawn
-
-    stream = io.StringIO()
-    console = Console(
-        file=stream, width=_WIDE, force_terminal=color, no_color=not color, highlight=False
-    )
-    for table in tables:
-        console.print(Text(table.caption, style="bold"))
-        drawn = _drawn(table)
-        drawn.padding = (0, 1, 0, 0)  # there are many columns: two blanks between them
-        console.print(drawn)
-        console.print()
-    for line in footer:
-        console.print(Text(line, style="dim"), soft_wrap=True)
-    text = "\n".join(line.rstrip() for line in stream.getvalue().strip("\n").split("\n")) + "\n"
-    if _can_print(text):
-        return text
-    for sign, plain in (("─", "-"), ("–", "-"), ("³", "3"), ("→", "->"), ("…", "...")):
-        text = text.replace(sign, plain)
-    return text
+    return drawn_text(tables, footer, color=color, gap=2)  # for there are many columns
 
 
 def _markdown(tables: Sequence[Table], footer: Sequence[str], color: bool) -> str:
-    from corefeval.output.markdown import _drawn, _escape
+    from corefeval.output.markdown import drawn_markdown, escaped
 
-    parts = [part for table in tables for part in (f"**{_escape(table.caption)}**", _drawn(table))]
+    parts = [
+        part
+        for table in tables
+        for part in (f"**{escaped(table.caption)}**", drawn_markdown(table))
+    ]
     about, *signatures = footer
-    return "\n\n".join((*parts, _escape(about), *(f"`{one}`" for one in signatures))) + "\n"
+    return "\n\n".join((*parts, escaped(about), *(f"`{one}`" for one in signatures))) + "\n"
 
 
 def _latex(tables: Sequence[Table], footer: Sequence[str], color: bool) -> str:
-    from corefeval.output.latex import _drawn
+    from corefeval.output.latex import drawn_latex
 
     comments = ["needs \\usepackage{booktabs}", *(" ".join(line.split()) for line in footer)]
     parts = ["\n".join(f"% {comment}" for comment in comments)]
     signs = (("→", r"$\rightarrow$"), ("–", "--"), ("…", r"\ldots{}"))
     for table in tables:
-        drawn = re.sub(r"& -(?=\d)", "& $-$", _drawn(table))
+        drawn = re.sub(r"& -(?=\d)", "& $-$", drawn_latex(table))
         for sign, written in signs:
             drawn = drawn.replace(sign, written)
         parts.append(f"% {' '.join(table.caption.split())}\n{drawn}")

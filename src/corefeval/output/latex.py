@@ -44,13 +44,14 @@ def render_latex(results: Sequence[Result], *, by_document: bool = False) -> str
     signatures = dict.fromkeys(result.signature for result in results)
     comments = ["needs \\usepackage{booktabs}", *(" ".join(text.split()) for text in signatures)]
     head = "\n".join(f"% {comment}" for comment in comments)
-    return head + "\n" + "\n\n".join(map(_drawn, tables)) + "\n"
+    return head + "\n" + "\n\n".join(map(drawn_latex, tables)) + "\n"
 
 
-def _drawn(table: Table) -> str:
+def drawn_latex(table: Table) -> str:
+    """A tabular in the style of booktabs."""
     alignment = "".join(map(_alignment, table.columns))
     lines = [f"\\begin{{tabular}}{{{alignment}}}", r"\toprule", *_group_lines(table.columns)]
-    lines += [" & ".join(_escape(column.heading) for column in table.columns) + r" \\", r"\midrule"]
+    lines += [" & ".join(escaped(column.heading) for column in table.columns) + r" \\", r"\midrule"]
     for number, section in enumerate(table.sections):
         lines += [r"\addlinespace"] if number else []
         lines += [" & ".join(map(_cell, row)) + r" \\" for row in section]
@@ -69,18 +70,19 @@ def _group_lines(columns: Sequence[Column]) -> list[str]:
     cells, rules, at = [], [], 1
     for group, members in groupby(columns, key=lambda column: column.group):
         width = len(list(members))
-        cells += [f"\\multicolumn{{{width}}}{{c}}{{{_escape(group)}}}"] if group else [""] * width
+        cells += [f"\\multicolumn{{{width}}}{{c}}{{{escaped(group)}}}"] if group else [""] * width
         rules += [f"\\cmidrule(lr){{{at}-{at + width - 1}}}"] if group else []
         at += width
     return [" & ".join(cells) + r" \\", " ".join(rules)]
 
 
 def _cell(cell: Cell) -> str:
-    text = _escape(cell.text)
+    text = escaped(cell.text)
     text = f"\\textbf{{{text}}}" if cell.bold and re.fullmatch(r"[\d.]+", text) else text
-    return f"{text}\\textsuperscript{{{_escape(cell.mark)}}}" if cell.mark else text
+    return f"{text}\\textsuperscript{{{escaped(cell.mark)}}}" if cell.mark else text
 
 
-def _escape(text: str) -> str:
-    escaped = "".join(_SPECIAL.get(character, character) for character in " ".join(text.split()))
-    return re.sub(r"^CEAF([em])\b", r"CEAF\\textsubscript{\1}", escaped)
+def escaped(text: str) -> str:
+    """Text of any origin as text."""
+    plain = "".join(_SPECIAL.get(character, character) for character in " ".join(text.split()))
+    return re.sub(r"^CEAF([em])\b", r"CEAF\\textsubscript{\1}", plain)

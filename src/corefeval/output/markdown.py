@@ -16,14 +16,14 @@ def render_markdown(results: Sequence[Result], *, by_document: bool = False) -> 
     tables += [*count_tables(results), *slice_tables(results)]
     tables += [document_table(results)] if by_document else []
     signatures = dict.fromkeys(result.signature for result in results)
-    parts = (*map(_drawn, tables), *(f"`{signature}`" for signature in signatures))
+    parts = (*map(drawn_markdown, tables), *(f"`{signature}`" for signature in signatures))
     return "\n\n".join(parts) + "\n"
 
 
-def _drawn(table: Table) -> str:
+def drawn_markdown(table: Table) -> str:
     """Columns padded, so that the source can be read too."""
     headings = [f"{column.group} {column.heading}".strip() for column in table.columns]
-    rows = [[_escape(heading) for heading in headings]]
+    rows = [[escaped(heading) for heading in headings]]
     rows += [[_cell(cell) for cell in row] for section in table.sections for row in section]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     numeric = [column.numeric for column in table.columns]
@@ -44,10 +44,11 @@ def _drawn(table: Table) -> str:
 
 
 def _cell(cell: Cell) -> str:
-    text = _escape(cell.text)
+    text = escaped(cell.text)
     text = f"**{text}**" if cell.bold and re.fullmatch(r"[\d.]+", text) else text
-    return f"{text}<sup>{_escape(cell.mark)}</sup>" if cell.mark else text
+    return f"{text}<sup>{escaped(cell.mark)}</sup>" if cell.mark else text
 
 
-def _escape(text: str) -> str:
+def escaped(text: str) -> str:
+    """Text of any origin as text."""
     return re.sub(r"([\\`*_\[\]<>|])", r"\\\1", " ".join(text.split()))
