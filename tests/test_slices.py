@@ -213,6 +213,8 @@ def test_json_has_slices_and_parts(capsys):
     assert set(anchors) == {"detection", "mentions", "f1"}
     assert anchors["detection"]["counts"].keys() == {"tp", "fn", "fp"}
     assert set(response["slices"]["kind"]) == {"name", "nominal", "pronoun"}
+    assert response["slice_sizes"]["genre"] == {"nw": 3, "bc": 3, "fi": 3}
+    assert "anchors" not in response["undefined_slices"]["kind"]  # nobody asked for it
 
 
 @pytest.mark.parametrize("format", ["text", "markdown", "latex"])
@@ -226,10 +228,29 @@ def test_tables_have_a_row_for_each_value(format, capsys):
     assert "PERSON" in capsys.readouterr().out
 
 
-def test_nothing_to_count_is_a_dash(capsys):
-    assert main(["score", KEY, EAGER, "-m", "anchors", "--by", "entity_class"]) == 0
+def test_nothing_to_count_is_no_zero(capsys):
+    arguments = ["score", KEY, EAGER, "-m", "anchors", "--by", "entity_class", "-f"]
+    assert main([*arguments, "text"]) == 0
     (line,) = [row for row in capsys.readouterr().out.splitlines() if row.startswith("WORK_OF")]
     assert line.split()[-1] == "–"
+    assert main([*arguments, "csv"]) == 0
+    rows = csv.DictReader(io.StringIO(capsys.readouterr().out))
+    rates = {r["metric"]: r["f1"] for r in rows if r["value"] == "WORK_OF_ART"}
+    assert rates["anchors"] == "" != rates["mentions"]
+    assert main([*arguments, "json"]) == 0
+    (response,) = json.loads(capsys.readouterr().out)["responses"]
+    assert response["slices"]["entity_class"]["WORK_OF_ART"]["anchors"] is None
+
+
+def test_slices_are_found_in_any_spelling():
+    result = corefeval.score(KEY, EAGER, metrics="muc", by="Size( 1, 2-5,6+ )")
+    assert result.by("size(1,2-5,6+)")["2-5"] is result.slices["size(1, 2-5, 6+)"]["2–5"]
+    for wrong in ("kind", "size"):
+        with pytest.raises(corefeval.UsageError, match="no slices by"):
+            result.by(wrong)
+    for by in (3, ["kind", 3]):
+        with pytest.raises(corefeval.UsageError):
+            corefeval.score(KEY, EAGER, by=by)
 
 
 def test_features_are_listed(capsys):

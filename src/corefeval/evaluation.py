@@ -122,7 +122,7 @@ def score(
     alignment, notices = aligned(
         pairing, duplicates=duplicates, singletons=singletons, features=known
     )
-    recipe = _Recipe(wanted, tuple(split_list(by) if isinstance(by, str) else by))
+    recipe = _Recipe(wanted, _feature_names(by))
     settings = {"match": "exact", "singletons": singletons, "duplicates": duplicates}
     settings |= {"documents": documents} if documents is not None else {}
     settings |= {"tokens": "ignored"} if ignore_tokens else {}
@@ -152,6 +152,18 @@ def score(
     found, said = _segments(result, alignment, recipe, segments, singletons)
     result = replace(result, notices=(*result.notices, *said))
     return with_intervals(result, level=ci, samples=samples, seed=seed, segments=found)
+
+
+def _feature_names(by: object) -> tuple[str, ...]:
+    """The features that scores are asked for by."""
+    names = split_list(by) if isinstance(by, str) else by
+    if not isinstance(names, Iterable) or isinstance(names, Mapping):
+        raise UsageError(f"by is a list of features, not {by!r:.60}")
+    found = tuple(names)
+    for name in found:
+        if not isinstance(name, str):
+            raise UsageError(f"a feature is written as text, not {name!r:.60}")
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,18 +14,23 @@ _ENDS = tuple((rate, end) for rate in _RATES for end in ("low", "high"))
 
 
 def render_csv(results: Sequence[Result], *, by_document: bool = False) -> str:
-    """Response, document (empty for all together), feature and value of a slice, metric, rates."""
+    """Response, document (empty for all together), feature, value and size of a slice, rates.
+
+    The size of a slice is the number of the key's documents, entities or mentions with the value.
+    In slices rates of nothing are left empty.
+    """
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     ends = _ENDS if any(result.ci is not None for result in results) else ()
-    names = ("response", "document", "feature", "value", "metric")
+    names = ("response", "document", "feature", "value", "size", "metric")
     writer.writerow((*names, *_RATES, *(f"{rate}_{end}" for rate, end in ends), "signature"))
     for result, document, table in scores(results, by_document):
-        writer.writerows(_rows((result.response, document, "", ""), table, ends))
+        writer.writerows(_rows((result.response, document, "", "", ""), table, ends))
     for result in results:
         for feature, slices in result.slices.items():
             for value, part in slices.items():
-                writer.writerows(_rows((result.response, "", feature, value), part.scores, ends))
+                place = (result.response, "", feature, value, str(slices.sizes.get(value, 0)))
+                writer.writerows(_rows(place, part.scores, ends))
     return stream.getvalue()
 
 
@@ -35,7 +40,9 @@ def _rows(
     """A row for each metric, and before it for each of its parts."""
     for score in table.values():
         for one in (*score.parts.values(), score):
-            rates = (one.rates.get(rate, "") for rate in _RATES)
+            # A slice has a size, and may have nothing that a metric counts.
+            known = one.rates if one.has_counted or not names[-1] else {}
+            rates = (known.get(rate, "") for rate in _RATES)
             limits = (_limit(one, rate, end) for rate, end in ends)
             yield (*map(_one_line, names), one.metric, *rates, *limits, one.signature)
 

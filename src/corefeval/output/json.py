@@ -24,7 +24,7 @@ def _response(result: Result) -> dict[str, object]:
         "name": result.response,
         "signature": result.signature,
         "scores": _scores(result.scores),
-        **({"slices": _slices(result)} if result.slices else {}),
+        **(_slices(result) if result.slices else {}),
         "documents": [
             {"id": document.id, "scores": _scores(document.scores)} for document in result.documents
         ],
@@ -41,11 +41,19 @@ def _response(result: Result) -> dict[str, object]:
 
 
 def _slices(result: Result) -> dict[str, object]:
+    """Scores by feature and value, null where there was nothing to count; sizes of the key."""
     return {
-        feature: {value: _scores(part.scores) for value, part in slices.items()}
-        for feature, slices in result.slices.items()
+        "slices": {
+            feature: {value: _scores(part.scores, sliced=True) for value, part in slices.items()}
+            for feature, slices in result.slices.items()
+        },
+        "slice_sizes": {name: dict(one.sizes) for name, one in result.slices.items()},
+        "undefined_slices": {name: dict(one.undefined) for name, one in result.slices.items()},
     }
 
 
-def _scores(scores: Mapping[str, Score]) -> dict[str, object]:
-    return {metric: score.as_dict() for metric, score in scores.items()}
+def _scores(scores: Mapping[str, Score], *, sliced: bool = False) -> dict[str, object]:
+    return {
+        metric: None if sliced and not score.has_counted else score.as_dict()
+        for metric, score in scores.items()
+    }

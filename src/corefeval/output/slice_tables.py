@@ -82,7 +82,7 @@ def _counted(
     """The cells of a line; dashes where there was nothing to count."""
     score = line.score(result)
     cells = cells_of(line, result, rivals, f1_only=f1_only, ci=ci)
-    nothing = score is not None and score.counts and not any(score.counts.values())
+    nothing = score is not None and not score.has_counted
     return [Cell("–")] * len(cells) if nothing else cells
 
 

@@ -156,7 +156,7 @@ def cells_of(
 def rate_cells(score: Score, best: float | None) -> list[Cell]:
     """Recall, precision and F1, bold where it is the best."""
     *rates, f1 = [percent(score.rates.get(rate)) for rate in RATES]
-    return [*map(Cell, rates), Cell(f1, best is not None and score.f1 == best)]
+    return [*map(Cell, rates), Cell(f1, bool(best) and score.f1 == best)]
 
 
 def document_table(results: Sequence[Result]) -> Table:
@@ -184,7 +184,8 @@ def document_table(results: Sequence[Result]) -> Table:
                 for line in lines
             ]
             cells = [
-                Cell(percent(f1), several and f1 == top) for f1, top in zip(f1s, best, strict=True)
+                Cell(percent(f1), several and bool(top) and f1 == top)
+                for f1, top in zip(f1s, best, strict=True)
             ]
             rows.append((Cell("" if rows else identifier), *name, *cells))
         sections.append(tuple(rows))

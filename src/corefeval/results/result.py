@@ -129,6 +129,14 @@ class Result:
         except UsageError:
             return False
 
+    def by(self, feature: str) -> Slices:
+        """The slices of a feature, in any spelling: `result.by("size(1,2-5,6+)")["1"]`."""
+        for name, slices in self.slices.items():
+            if _plain(name) == _plain(feature):
+                return slices
+        there = ", ".join(self.slices) or "none"
+        raise UsageError(f"there are no slices by {feature!r}: there are {there}")
+
     def per_document_counts(self, metric: object) -> dict[str, Numbers]:
         """A metric's counts: an array of documents for each."""
         return self.tables[self._name(metric)].columns()
@@ -240,6 +248,10 @@ class Result:
             else:
                 rates[metric] = RATES[table.shape](table.columns())
         return rates
+
+
+def _plain(feature: str) -> str:
+    return "".join(feature.split()).lower()
 
 
 def _mean(values: Sequence[Numbers] | Numbers) -> Numbers:

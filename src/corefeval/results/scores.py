@@ -30,6 +30,11 @@ class Score:
     intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     @property
+    def has_counted(self) -> bool:
+        """Whether there was anything to count; the rates are 0 where there was not."""
+        return any(self.counts.values()) if self.counts else True
+
+    @property
     def recall(self) -> float:
         """How much of the key was found."""
         return self._rate("recall")

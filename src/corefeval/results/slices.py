@@ -30,6 +30,8 @@ class Slices(Mapping[str, Result]):
     undefined: Mapping[str, str] = field(default_factory=dict)
 
     def __getitem__(self, value: str) -> Result:
+        if value not in self.results and value.replace("-", "–") in self.results:
+            value = value.replace("-", "–")
         if value not in self.results:
             known = ", ".join(self.results)
             raise UsageError(f"no {self.level} has {self.feature} {value!r}: there are {known}")
