@@ -23,7 +23,7 @@ def modules_after(code: str) -> set[str]:
     return set(json.loads(done.stderr.rpartition("[")[2].join(("[", ""))))
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["score", "--help"], ["agree", "--help"], ["metrics"], ["features"], ["--version"]],
+@pytest.mark.parametrize("arguments", [["--help"], ["score", "--help"], ["agree", "--help"], ["metrics"], ["features"], ["lab", "list"], ["--version"]],
 )
 def test_help_needs_no_numpy(arguments):
     loaded = modules_after(f"from corefeval.cli import main; main({arguments!r})")
@@ -79,9 +79,9 @@ ROOMS = {
     "metrics": {"alignment", "model"},
     "results": set(),
     "output": {"analysis", "results", "stats", "_version"},
-    "figures": {"lab", "results"},
-    "report": {
-        "_version", "alignment", "analysis", "evaluation", "features", "formats", "metrics",
+    "figures": {"lab", "output"},
+    "reports": {
+        "_version", "alignment", "analysis", "evaluation", "features", "formats", "live", "metrics",
         "model", "output", "pairing", "results", "slicing", "stats",
     },
     "examples": {"cli"},
@@ -91,7 +91,7 @@ ROOMS = {
     },
     "cli": {
         "_version", "analysis", "evaluation", "examples", "features", "figures", "formats", "lab",
-        "linting", "metrics", "model", "output", "report", "results", "stats",
+        "linting", "metrics", "model", "output", "reports", "results", "stats",
     },
 }  # fmt: skip
 

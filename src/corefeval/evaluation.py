@@ -338,7 +338,8 @@ def positioned(pairing: Pairing, spans: Spans = "auto") -> tuple[Pairing, Spans 
         return pairing, None
     plain = with_positions(plain, other, reading, guessed=spans == "auto")
     key, response = (other, plain) if key.labels is None else (plain, other)
-    return replace(pairing, key=key, response=response), reading if plain.n_mentions else None
+    said = plain.n_mentions or spans != "auto"  # nothing was guessed from no spans
+    return replace(pairing, key=key, response=response), reading if said else None
 
 
 def aligned(

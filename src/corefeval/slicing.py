@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from corefeval.alignment import Alignment
+from corefeval.alignment import Alignment, Side
 from corefeval.diagnostics import Notice, plural
 from corefeval.features import FeatureRequest, level_of
 from corefeval.metrics import Metric
 from corefeval.metrics.declarations import Level
 from corefeval.model.arrays import IntArray
-from corefeval.model.categories import Categories
 from corefeval.results import CountTable, Result, Slices
+from corefeval.results.slices import in_order, unlike
 
 NO_VALUE, OTHER = "none", "other"
 # Beside the metrics that were asked for, slices of entities say how many mentions and links of
@@ -79,7 +79,7 @@ def sliced(result: Result, alignment: Alignment, cut: Cut) -> tuple[Slices, list
     """A result for each value of a feature."""
     if cut.level == "document":
         return _by_document(result, alignment, cut)
-    key, response, names, notices = _values(alignment, cut.feature)
+    key, response, names, special, notices = _values(alignment, cut.feature)
     divided = alignment.divided(key, response, len(names))
     undefined = {
         str(metric): f"{metric} {_WHY_NOT[cut.level]}"
@@ -108,7 +108,7 @@ def sliced(result: Result, alignment: Alignment, cut: Cut) -> tuple[Slices, list
         for value, name in enumerate(names)
     }
     sizes = _sizes(alignment, key, cut.level, names)
-    return Slices(cut.feature, cut.level, whole, results, sizes, undefined), [
+    return Slices(cut.feature, cut.level, whole, results, sizes, undefined, special), [
         *notices,
         *_said(undefined, cut),
     ]
@@ -154,10 +154,10 @@ def _part(table: CountTable, value: int, n_values: int) -> CountTable:
 
 def _values(
     alignment: Alignment, feature: str
-) -> tuple[IntArray, IntArray, tuple[str, ...], list[Notice]]:
-    """The value of each mention of both sides, as numbers of common names."""
+) -> tuple[IntArray, IntArray, tuple[str, ...], dict[str, str], list[Notice]]:
+    """The value of each mention of both sides, as numbers of common names; which are no values."""
     key, response = alignment.key.feature(feature), alignment.response.feature(feature)
-    names = _in_order(key.names, response.names)
+    names = in_order((*key.names, *response.names))
     sides = [side.recoded(names).codes for side in (key, response)]
     both = np.concatenate(sides)
     present = np.bincount(both[both >= 0], minlength=len(names))
@@ -172,9 +172,10 @@ def _values(
         notices.append(Notice("rare-values", message, rare))
     new = np.full(len(names) + 1, kept.size, dtype=np.int64)
     new[kept] = np.arange(kept.size)
-    shown = [names[index] for index in kept.tolist()]
+    values = [_one_line(names[index]) for index in kept.tolist()]
+    special = {}
     if notices:
-        shown.append(_unlike(shown, OTHER))
+        special[OTHER] = unlike(values, OTHER)
         new[-1] = kept.size + 1
     missing = bool((both < 0).any())
     without = int(np.count_nonzero(sides[1] < 0))
@@ -182,23 +183,16 @@ def _values(
         message = f"{feature}: {plural(without, 'mention')} of the response have no value, and "
         message += f"count as ‘{NO_VALUE}’, not against the precision of other values"
         notices.append(Notice("no-value", message, without))
-    shown += [_unlike(shown, NO_VALUE)] if missing or not shown else []
-    return new[sides[0]], new[sides[1]], tuple(shown), notices
+    if missing or not values:
+        special[NO_VALUE] = unlike(values, NO_VALUE)
+    shown = (*values, *special.values())
+    return new[sides[0]], new[sides[1]], shown, special, notices
 
 
-def _unlike(names: Sequence[str], name: str) -> str:
-    """A name that no value has."""
-    while name in names:
-        name = f"({name})"
-    return name
-
-
-def _in_order(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
-    """The names of both sides; numbers in their order, others as they come, the key's first."""
-    names = tuple(dict.fromkeys((*one, *other)))
-    if all(name[:1].isdecimal() for name in names):
-        return tuple(sorted(names, key=lambda name: int(re.match(r"\d+", name)[0])))  # type: ignore[index]
-    return names
+def _one_line(name: str) -> str:
+    """A value as tables can have it."""
+    visible = re.sub(r"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]", lambda m: ascii(m[0])[1:-1], name)
+    return visible or "(empty)"
 
 
 def _sizes(
@@ -216,11 +210,15 @@ def _sizes(
 
 def _by_document(result: Result, alignment: Alignment, cut: Cut) -> tuple[Slices, list[Notice]]:
     """Documents grouped by the value that their mentions have; every metric is defined."""
-    values = _document_values(alignment, cut.feature)
+    found = _document_values(alignment, cut.feature)
+    names = [None if value is None else _one_line(value) for value in found]
+    stated = [name for name in names if name is not None]
+    special = {NO_VALUE: unlike(stated, NO_VALUE)} if None in names else {}
+    values = [special[NO_VALUE] if name is None else name for name in names]
     chosen = {str(metric): metric for metric in cut.metrics}
     results = {}
     sizes = {}
-    for value in dict.fromkeys(values):
+    for value in (*in_order(stated), *special.values()):
         rows = [row for row, one in enumerate(values) if one == value]
         tables = {
             metric: replace(table, values=table.values[rows], by="")
@@ -235,17 +233,26 @@ def _by_document(result: Result, alignment: Alignment, cut: Cut) -> tuple[Slices
         sizes[value] = len(rows)
     tables = {metric: result.tables[metric] for metric in chosen}
     whole = _slice(result, cut.feature, tables, {})
-    return Slices(cut.feature, "document", whole, results, sizes), []
+    return Slices(cut.feature, "document", whole, results, sizes, {}, special), []
 
 
-def _document_values(alignment: Alignment, feature: str) -> list[str]:
-    """The value of each document; one without mentions has none that anybody could see."""
-    values: list[str | None] = [None] * alignment.n_documents
-    for side in (alignment.response, alignment.key):
-        found: Categories = side.feature(feature)
-        document = side.entity_document[side.mention_entity]
-        names, first = np.unique(document, return_index=True)
-        for index, row in zip(names.tolist(), first.tolist(), strict=True):
-            code = int(found.codes[row])
-            values[index] = found.names[code] if code >= 0 else None
-    return [NO_VALUE if value is None else value for value in values]
+def _document_values(alignment: Alignment, feature: str) -> list[str | None]:
+    """The value of each document: as the key's features have it, else the response's."""
+    sides = [
+        _values_of(side, feature, alignment.n_documents)
+        for side in (alignment.key, alignment.response)
+    ]
+    return [mine if mine is not None else theirs for mine, theirs in zip(*sides, strict=True)]
+
+
+def _values_of(side: Side, feature: str, n_documents: int) -> list[str | None]:
+    known = getattr(side.feature, "of_documents", None)
+    if known is not None:
+        values: list[str | None] = known(feature)
+        return values
+    found = side.feature(feature)
+    values = [None] * n_documents
+    documents, first = np.unique(side.entity_document[side.mention_entity], return_index=True)
+    for document, value in zip(documents.tolist(), found.take(first).values(), strict=True):
+        values[document] = value
+    return values

@@ -16,6 +16,7 @@ from corefeval.cli.convert import convert
 from corefeval.cli.errors import errors
 from corefeval.cli.example import example
 from corefeval.cli.features import features
+from corefeval.cli.lab import lab
 from corefeval.cli.metrics import metrics
 from corefeval.cli.score import score
 from corefeval.cli.stats import stats
@@ -43,6 +44,7 @@ app.command(score, help_epilogue="")
 app.command(errors, help_epilogue="")
 app.command(compare, help_epilogue="")
 app.command(agree, help_epilogue="")
+app.command(lab, help_epilogue="")
 app.command(check, help_epilogue="")
 app.command(stats, help_epilogue="")
 app.command(convert, help_epilogue="")

@@ -12,7 +12,7 @@ import numpy as np
 
 from corefeval.diagnostics import excerpt, plural
 from corefeval.features import heads as finding
-from corefeval.features.brackets import Nodes, named_spans, regions
+from corefeval.features.brackets import Nodes, are_brackets, named_spans, regions
 from corefeval.features.classes import class_of_mentions
 from corefeval.features.errors import MissingFeatureError
 from corefeval.features.kinds import kinds
@@ -252,13 +252,17 @@ class Analysis:
     def named_entities(self, names: tuple[str | int, ...]) -> Nodes | None:
         """The named entities in mentions, from a column; None where no text has it."""
         if names not in self._named:
+            place = self.texts.find(names)
             found = self.texts.column(*names)
-            tokens = self.spans.inside
-            self._named[names] = (
-                None
-                if found is None
-                else named_spans(found.take(tokens), tokens, regions(tokens, self._sentence_starts))
-            )
+            if place is None or found is None:
+                self._named[names] = None
+                return None
+            tokens, cells = self.spans.inside, found.take(self.spans.inside)
+            if not are_brackets(cells):  # then what stands before a mention tells where one begins
+                tokens = np.arange(self.spans.n_tokens)
+                cells = self.texts.cells(*place, tokens)
+            region = regions(tokens, self._sentence_starts)
+            self._named[names] = named_spans(cells, tokens, region)
         return self._named[names]
 
     def classes(self, column: str | None) -> Categories:

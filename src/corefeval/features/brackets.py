@@ -96,12 +96,17 @@ def _pairs(depth: IntArray, is_open: BoolArray, region: IntArray) -> tuple[IntAr
     return left[pair], right[pair]
 
 
+def are_brackets(cells: Categories) -> bool:
+    """Whether the cells of a column are brackets, some of them at least."""
+    return any("(" in name or ")" in name or name == "*" for name in cells.names)
+
+
 def named_spans(cells: Categories, tokens: IntArray, region: IntArray) -> Nodes:
     """The spans in a column of named entities, in whichever way they are written.
 
     Brackets, prefixes (`B-PER`, `I-PER`, also E, S, L, U) or plain classes for each token.
     """
-    if any("(" in name or ")" in name for name in cells.names):
+    if are_brackets(cells):
         return match_labels(cells, tokens, region)[0]
     parsed = [_PREFIXED.fullmatch(name) for name in cells.names]
     prefixed = any(parsed)

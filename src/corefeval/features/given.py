@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from corefeval.diagnostics import InputError, UsageError, excerpt, plural
 from corefeval.features.errors import MissingFeatureError
 from corefeval.features.kinds import KINDS
 from corefeval.features.ordering import by_frequency
-from corefeval.model import Corpus, DocumentId, Mention
+from corefeval.model import Corpus, Mention
 from corefeval.model.categories import Categories
 
 YES_NO = ("yes", "no")
@@ -66,7 +68,7 @@ def given_feature(
 def _text(name: str, value: object) -> str | None:
     if value is None or value is _MISSING:
         return None
-    if isinstance(value, bool):
+    if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
     return value if isinstance(value, str) else f"{value}"
 
@@ -87,24 +89,33 @@ def _mention(corpus: Corpus, row: int) -> Hashable:
 
 def _by_document(corpus: Corpus, source: Mapping[Any, Any]) -> Sequence[Mapping[Any, Any]]:
     """The mapping that counts for each document."""
-    known: dict[object, int] = {}
-    for index, document in enumerate(corpus.documents):
-        for key in (document.name, str(document), document):
-            known[key] = index
     if not source or not all(isinstance(table, Mapping) for table in source.values()):
         return [source] * len(corpus.documents)
-    unknown = next((key for key in source if not _is_document(known, key)), None)
-    if unknown is not None:
+    found = document_entries(corpus, source)
+    if all(table is _MISSING for table in found):
         shown = ", ".join(map(str, corpus.documents[:3]))
+        unknown = next(iter(source))
         raise InputError(f"features are given for no document {unknown!r}", expected=shown)
-    tables: list[Mapping[Any, Any]] = [{}] * len(corpus.documents)
-    for key, table in source.items():
-        tables[known[key]] = table
-    return tables
+    return [{} if table is _MISSING else table for table in found]
 
 
-def _is_document(known: Mapping[object, int], key: object) -> bool:
-    return isinstance(key, str | DocumentId) and key in known
+def document_entries(corpus: Corpus, source: Mapping[Any, Any]) -> list[Any]:
+    """What a mapping has for each document: by its id, or by its name for all of its parts."""
+    by_text = {str(key): value for key, value in source.items()}
+    return [
+        by_text.get(str(document), by_text.get(document.name, _MISSING))
+        for document in corpus.documents
+    ]
+
+
+def given_of_documents(corpus: Corpus, name: str, source: object) -> list[str | None] | None:
+    """A feature of documents that is stated for them; None where it is stated of mentions."""
+    if not isinstance(source, Mapping) or any(isinstance(v, Mapping) for v in source.values()):
+        return None
+    found = document_entries(corpus, source)
+    if all(value is _MISSING for value in found):
+        return None
+    return [_text(name, value) for value in found]
 
 
 def _incomplete(corpus: Corpus, name: str, missing: Sequence[int]) -> MissingFeatureError:

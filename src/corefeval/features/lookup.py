@@ -14,9 +14,14 @@ from corefeval.features.analysis import Analysis
 from corefeval.features.bins import SINGLE, SIZES, binned, parse_bins
 from corefeval.features.chains import antecedents, chain_positions, nested
 from corefeval.features.classes import class_of_entities, voted_classes
-from corefeval.features.declarations import FEATURES
+from corefeval.features.declarations import FEATURES, level_of
 from corefeval.features.documents import document_values, genres
-from corefeval.features.given import YES_NO, checked_given, given_feature
+from corefeval.features.given import (
+    YES_NO,
+    checked_given,
+    given_feature,
+    given_of_documents,
+)
 from corefeval.features.ordering import by_frequency, chosen
 from corefeval.features.properties import stated_property
 from corefeval.features.requests import FeatureRequest
@@ -96,9 +101,11 @@ class Features:
         return Analysis(self.corpus, self.texts, self._tagset)
 
     def _worked_out(self, request: FeatureRequest) -> Categories:
+        if level_of(request.name) == "document":
+            return self._of_documents(self.of_documents(str(request)))
         if request.name in self.given:
             return given_feature(self.corpus, request.name, self.given[request.name])
-        if self.twins is not None and request.name in TEXTUAL:
+        if self.twins is not None and (request.name in TEXTUAL or request.name not in _MADE):
             return self._from_twins(request, *self.twins)
         make = _MADE.get(request.name)
         if make is not None:
@@ -220,11 +227,26 @@ class Features:
     def _sentence_type(self, request: FeatureRequest) -> Categories:
         return by_frequency(self.analysis.sentence_types(request.setting("column")))
 
-    def _genre(self, request: FeatureRequest) -> Categories:
-        return self._of_documents(genres(self.texts))
+    def of_documents(self, feature: str) -> list[str | None]:
+        """The value of each document, of a feature that documents have."""
+        request = FeatureRequest.parse(feature)
+        if request.name in self.given:
+            source = self.given[request.name]
+            stated = given_of_documents(self.corpus, request.name, source)
+            if stated is not None:
+                return stated
+            return self._first_values(given_feature(self.corpus, request.name, source))
+        if request.name == "genre":
+            return genres(self.texts)
+        return document_values(self.texts, request.arguments[0])
 
-    def _metadata(self, request: FeatureRequest) -> Categories:
-        return self._of_documents(document_values(self.texts, request.arguments[0]))
+    def _first_values(self, values: Categories) -> list[str | None]:
+        """The value of each document's first mention."""
+        found: list[str | None] = [None] * len(self.corpus.documents)
+        documents, rows = np.unique(self.corpus.mention_document, return_index=True)
+        for document, value in zip(documents.tolist(), values.take(rows).values(), strict=True):
+            found[document] = value
+        return found
 
     def _of_documents(self, values: Sequence[str | None]) -> Categories:
         return by_frequency(Categories.of(values).take(self.corpus.mention_document))
@@ -269,7 +291,5 @@ _MADE: dict[str, Callable[[Features, FeatureRequest], Categories]] = {
     "size": Features._size,
     "speaker": Features._speaker,
     "sentence_type": Features._sentence_type,
-    "genre": Features._genre,
-    "metadata": Features._metadata,
     "column": Features._column,
 }

@@ -55,7 +55,12 @@ def _rows_of(corpus: Corpus, owner: Corpus, rows: IntArray) -> IntArray:
     if spans[0] is None or spans[1] is None:
         return np.full(corpus.n_mentions, -1, dtype=np.int64)
     (start, end), (their_start, their_end) = spans[0], spans[1]
-    return find_spans(their_start[rows], their_end[rows], (start, end))
+    found = find_spans(their_start[rows], their_end[rows], (start, end))
+    # A mention with a gap is not the one that fills it.
+    interrupted = np.isin(rows, owner.gaps[:, 0])
+    found[np.append(interrupted, False)[found]] = -1
+    found[corpus.gaps[:, 0]] = -1
+    return found
 
 
 _STRIDE = 1 << 32

@@ -16,13 +16,14 @@ from corefeval.model.categories import Categories
 from corefeval.model.text_tokens import has_texts
 
 BLANK = frozenset(("", "-", "_"))
+_NO_BRACKETS = BLANK | {"*"}
 _SAMPLE = 2000
 
 
 class Texts:
     """Token columns for the tokens that mentions cover, each from the first text that has it.
 
-    A column of nothing but `-` and `_` is not there.
+    A column of nothing but `-` and `_` is not there, nor named entities that are all `*`.
     """
 
     def __init__(self, corpora: Sequence[Corpus], corpus: Corpus, feature: str) -> None:
@@ -133,7 +134,7 @@ class Texts:
         try:
             for rows in (some, None):
                 counts = _counts(tokens.coded(name, tokens=rows))
-                if not counts.keys() <= BLANK:
+                if not counts.keys() <= (_NO_BRACKETS if name == "named_entity" else BLANK):
                     return counts
         except InputError:  # a number of a column that is not there
             pass

@@ -106,7 +106,7 @@ def assemble(
     features = {} if features is None else features
     if len(documents) == 1:
         mention_document = None
-    order = textual_order(mention_document, start, end)
+    order = textual_order(mention_document, start, end, gaps)
     if order is not None:
         entity, start, end = entity[order], start[order], end[order]
         mention_document = mention_document[order] if mention_document is not None else None
@@ -249,19 +249,27 @@ def _check_document_ids(identifiers: Sequence[DocumentId]) -> None:
         raise InputError(f"document {str(twice)!r} is there twice", fix="give each its own id")
 
 
-def textual_order(document: IntArray | None, start: IntArray, end: IntArray) -> IntArray | None:
+def textual_order(
+    document: IntArray | None, start: IntArray, end: IntArray, gaps: IntArray = NO_GAPS
+) -> IntArray | None:
     """The order by document, start, longer span first; None where the mentions already have it.
 
-    Mentions that are equal in all of these keep the order in which they came.
+    Of mentions with the same start and end the one with more tokens comes first, then the one whose
+    first gap is later. Mentions that are equal in all of these keep the order in which they came.
     """
-    if _in_textual_order(document, start, end):
+    if not gaps.size and _in_textual_order(document, start, end):
         return None
+    if gaps.size:
+        missing = np.bincount(gaps[:, 0], gaps[:, 2] - gaps[:, 1], minlength=start.size)
+        first_gap = np.full(start.size, np.iinfo(np.int64).max)
+        np.minimum.at(first_gap, gaps[:, 0], gaps[:, 1])
+        keys = (-first_gap, missing, -end, start)
+        return np.lexsort(keys if document is None else (*keys, document))
     width = int((end - start).max()) + 1
     if document is None and (int(start.max()) + 1) * width < 1 << 62:
         # One number that sorts alike: on data that is nearly in order the sort is nearly linear.
         return np.argsort(start * width + (width + start - end), kind="stable")
-    keys = (-end, start) if document is None else (-end, start, document)
-    return np.lexsort(keys)
+    return np.lexsort((-end, start) if document is None else (-end, start, document))
 
 
 def _in_textual_order(document: IntArray | None, start: IntArray, end: IntArray) -> bool:

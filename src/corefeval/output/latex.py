@@ -79,6 +79,8 @@ def _group_lines(columns: Sequence[Column]) -> list[str]:
 def _cell(cell: Cell) -> str:
     text = escaped(cell.text)
     text = f"\\textbf{{{text}}}" if cell.bold and re.fullmatch(r"[\d.]+", text) else text
+    # Behind the end of a row a bracket would be taken for an argument, and a star too.
+    text = f"{{{text[0]}}}{text[1:]}" if text[:1] in ("[", "*") else text
     return f"{text}\\textsuperscript{{{escaped(cell.mark)}}}" if cell.mark else text
 
 

@@ -51,4 +51,4 @@ def _cell(cell: Cell) -> str:
 
 def escaped(text: str) -> str:
     """Text of any origin as text."""
-    return re.sub(r"([\\`*_\[\]<>|])", r"\\\1", " ".join(text.split()))
+    return re.sub(r"([\\`*_\[\]<>|&])", r"\\\1", " ".join(text.split()))

@@ -15,6 +15,7 @@ from corefeval.output.tables import (
     percent,
 )
 from corefeval.results import Result, Slices
+from corefeval.results.slices import in_order
 
 # With more columns than this only F1 fits beside each other.
 _COLUMNS = 9
@@ -60,7 +61,7 @@ def _slice_table(results: Sequence[Result], feature: str) -> Table:
             first = not rows
             rows.append(
                 (
-                    Cell((value or "all") if first else "", bold=True),
+                    Cell(("all" if value is None else value) if first else "", label=True),
                     Cell(_share(slices, value) if first else ""),
                     *([Cell(result.response)] if several else []),
                     *(
@@ -88,8 +89,9 @@ def _counted(
 
 def _values(sliced: Sequence[Slices]) -> list[str]:
     """All values; what stands for rare ones and for no value comes last."""
-    values = dict.fromkeys(value for slices in sliced for value in slices)
-    return sorted(values, key=("other", "none").__contains__)
+    values = in_order(value for slices in sliced for value in slices)
+    special = {name for slices in sliced for name in slices.special.values()}
+    return sorted(values, key=special.__contains__)
 
 
 def _heading(feature: str) -> str:
@@ -114,7 +116,7 @@ def count_tables(results: Sequence[Result]) -> list[Table]:
                 continue
             rows.append(
                 (
-                    Cell("" if number else line.title, bold=True),
+                    Cell("" if number else line.title, label=True),
                     *([Cell(result.response)] if several else []),
                     *(
                         Cell(f"{score.counts[n]:,.0f}" if n in score.counts else "")

@@ -28,11 +28,15 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell of text; the best of several is bold. `mark` is set high behind the text."""
+    """A cell of text; the best of several is bold. `mark` is set high behind the text.
+
+    A `label` says what a row is about.
+    """
 
     text: str
     bold: bool = False
     mark: str = ""
+    label: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +100,7 @@ def metric_table(results: Sequence[Result]) -> Table:
         for result in results:
             score = line.score(result)
             if score is not None:
-                title = Cell("" if rows else line.title, bold=True)
+                title = Cell("" if rows else line.title, label=True)
                 name = (Cell(result.response),) if several else ()
                 cells = rate_cells(score, best if several else None)
                 cells += [Cell(interval(score))] if heading else []

@@ -116,6 +116,6 @@ def _row(
     for cell, column, width, gap in zip(cells, columns, widths, gaps, strict=True):
         pad = " " * (width - cell_len(cell.text))
         row.append(" " * gap + (pad if column.numeric else ""))
-        row.append(cell.text, style="bold" if cell.bold else None)
+        row.append(cell.text, style="bold" if cell.bold or cell.label else None)
         row.append("" if column.numeric else pad)
     return row

@@ -170,7 +170,13 @@ class Result:
         if not isinstance(other, Result):
             return NotImplemented
         mine, theirs = self.without_intervals(), other.without_intervals()
-        if mine.signature != theirs.signature or self.metrics != other.metrics:
+        if set(self.slices) != set(other.slices):
+            by = [", ".join(one.slices) or "nothing" for one in (self, other)]
+            raise UsageError(
+                f"results with different slices do not add up: by {' against '.join(by)}"
+            )
+        settings = _common_settings(mine.settings, theirs.settings)
+        if settings is None or self.metrics != other.metrics:
             raise UsageError(
                 "results that were scored differently do not add up: "
                 f"{mine.signature} with {', '.join(self.metrics)} against "
@@ -178,13 +184,13 @@ class Result:
             )
         return replace(
             mine,
+            settings=settings,
             tables={name: table + other.tables[name] for name, table in self.tables.items()},
             document_ids=self.document_ids + other.document_ids,
             notices=self.notices + other.notices,
             slices={
                 feature: slices.joined(other.slices[feature])
                 for feature, slices in self.slices.items()
-                if feature in other.slices
             },
         )
 
@@ -248,6 +254,21 @@ class Result:
             else:
                 rates[metric] = RATES[table.shape](table.columns())
         return rates
+
+
+# Settings that only data with a mention has: an empty response adds up with any other.
+_OF_MENTIONS = ("spans", "tagset")
+
+
+def _common_settings(
+    mine: Mapping[str, str], theirs: Mapping[str, str]
+) -> Mapping[str, str] | None:
+    """The settings of two results together; None where they were scored differently."""
+    for name in {*mine, *theirs}:
+        missing = name not in mine or name not in theirs
+        if mine.get(name) != theirs.get(name) and not (missing and name in _OF_MENTIONS):
+            return None
+    return mine if len(mine) >= len(theirs) else theirs
 
 
 def _plain(feature: str) -> str:

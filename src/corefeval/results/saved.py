@@ -144,6 +144,7 @@ def _slices_record(slices: Slices, within: Result) -> dict[str, Any]:
         "level": slices.level,
         "sizes": dict(slices.sizes),
         "undefined": dict(slices.undefined),
+        "special": dict(slices.special),
         "whole": _result_record(slices.whole, within),
         "values": {value: _result_record(one, within) for value, one in slices.items()},
     }
@@ -218,6 +219,7 @@ def _slices(feature: str, record: Mapping[str, Any], within: Result) -> Slices:
         {value: _result(one, within, within.spell) for value, one in record["values"].items()},
         {value: int(size) for value, size in record["sizes"].items()},
         {metric: str(why) for metric, why in record["undefined"].items()},
+        {role: str(name) for role, name in record["special"].items()},
     )
 
 

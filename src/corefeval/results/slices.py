@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -12,6 +13,7 @@ from corefeval.diagnostics import UsageError
 from corefeval.results.result import CountTable, Result
 
 Level = Literal["document", "entity", "mention"]
+SPECIAL = ("other", "none")
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,6 +22,7 @@ class Slices(Mapping[str, Result]):
 
     `whole` is all values together. `sizes` says how many documents, entities or mentions of the
     key have each value, and `undefined` which metrics have no share for single values, and why.
+    `special` says which names are no values: of what has none (`none`), of rare ones (`other`).
     """
 
     feature: str
@@ -28,6 +31,7 @@ class Slices(Mapping[str, Result]):
     results: Mapping[str, Result]
     sizes: Mapping[str, int] = field(default_factory=dict)
     undefined: Mapping[str, str] = field(default_factory=dict)
+    special: Mapping[str, str] = field(default_factory=dict)
 
     def __getitem__(self, value: str) -> Result:
         if value not in self.results and value.replace("-", "–") in self.results:
@@ -48,10 +52,28 @@ class Slices(Mapping[str, Result]):
 
     def joined(self, other: Slices) -> Slices:
         """The slices of two corpora together; a value that one lacks is empty there."""
-        values = dict.fromkeys((*self.results, *other.results))
-        results = {value: self._filled(value, other) for value in values}
-        sizes = {v: self.sizes.get(v, 0) + other.sizes.get(v, 0) for v in values}
-        return replace(self, whole=self.whole + other.whole, results=results, sizes=sizes)
+        sides = (self, other)
+        roles = [role for role in SPECIAL if any(role in side.special for side in sides)]
+        values = in_order(v for side in sides for v in side if v not in side.special.values())
+        special = {role: unlike(values, role) for role in roles}
+        # Of each name now, what it is called on both sides.
+        sources: dict[str, tuple[str | None, str | None]] = {
+            v: (self._value(v), other._value(v)) for v in values
+        }
+        sources |= {
+            name: (self.special.get(role), other.special.get(role))
+            for role, name in special.items()
+        }
+        return replace(
+            self,
+            whole=self.whole + other.whole,
+            results={name: self._filled(name, other, *old) for name, old in sources.items()},
+            sizes={
+                name: self.sizes.get(mine or "", 0) + other.sizes.get(theirs or "", 0)
+                for name, (mine, theirs) in sources.items()
+            },
+            special=special,
+        )
 
     def only(self, metrics: Iterable[str]) -> Slices:
         """The same with some of the metrics."""
@@ -63,16 +85,50 @@ class Slices(Mapping[str, Result]):
             undefined={name: why for name, why in self.undefined.items() if name in kept},
         )
 
-    def _filled(self, value: str, other: Slices) -> Result:
-        parts = [slices.results.get(value) for slices in (self, other)]
-        if self.level == "document":  # a document without the value has no row
-            mine, theirs = parts
-            return mine + theirs if mine and theirs else mine or theirs  # type: ignore[return-value]
+    def _value(self, name: str) -> str | None:
+        """The name, if it is the name of a value here."""
+        return name if name in self.results and name not in self.special.values() else None
+
+    def _filled(self, name: str, other: Slices, mine: str | None, theirs: str | None) -> Result:
+        """The result of a value that is called `mine` here and `theirs` there."""
+        parts = []
+        for slices, value in ((self, mine), (other, theirs)):
+            part = None if value is None else slices.results.get(value)
+            parts.append(part and _renamed(part, f"{self.feature}={name}"))
         sample = next(part for part in parts if part is not None)
-        filled = []
-        for part, slices in zip(parts, (self, other), strict=True):
-            filled.append(part or _empty(sample, slices.whole.document_ids))
-        return filled[0] + filled[1]
+        if self.level == "document":  # a document without the value has no row
+            found = [part for part in parts if part is not None]
+        else:
+            found = [
+                part or _empty(sample, slices.whole.document_ids)
+                for part, slices in zip(parts, (self, other), strict=True)
+            ]
+        return found[0] if len(found) == 1 else found[0] + found[1]
+
+
+def in_order(values: Iterable[str]) -> list[str]:
+    """Each value once; numbers and bins of numbers ascending, others as they come.
+
+    >>> in_order(["11+", "1", "2–10", "1"])
+    ['1', '2–10', '11+']
+    """
+    names = list(dict.fromkeys(values))
+    numbers = {name: re.match(r"\d+", name) for name in names}
+    if not all(numbers.values()):
+        return names
+    return sorted(names, key=lambda name: int((numbers[name] or [0])[0]))
+
+
+def unlike(names: Iterable[str], name: str) -> str:
+    """A name that no value has: `none`, else `(none)` and so on."""
+    taken = set(names)
+    while name in taken:
+        name = f"({name})"
+    return name
+
+
+def _renamed(result: Result, name: str) -> Result:
+    return replace(result, settings={**result.settings, "slice": name})
 
 
 def _empty(sample: Result, documents: tuple[str, ...]) -> Result:

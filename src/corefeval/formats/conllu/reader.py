@@ -104,9 +104,11 @@ def _head_numbers(headers: Sequence[Header], mentions: Mentions) -> list[int]:
 
 
 def _top(found: Scan, start: int, end: int, gaps: Sequence[tuple[int, int]]) -> int:
-    """The first word that depends on none of the others."""
+    """The first word that depends on none of the others; −1 where no dependencies are stated."""
     rows = [p for p in range(start, end) if not any(a <= p < b for a, b in gaps)]
     cells = [found.text(int(found.token_line[row])).split(b"\t", 7) for row in rows]
+    if all(cell[6] == b"_" for cell in cells):
+        return -1
     numbers = {cell[0] for cell in cells}
     return next((row for row, cell in zip(rows, cells, strict=True) if cell[6] not in numbers), -1)
 

@@ -1,0 +1,231 @@
+"""`corefeval lab`: experiments on metrics, on the papers' data or on yours."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
+
+from corefeval.cli.arguments import FLAG, check_paths, file_parameter, label, short
+from corefeval.diagnostics import InputError, UsageError, plural
+
+if TYPE_CHECKING:
+    from corefeval.lab import ExperimentResult
+    from corefeval.lab.experiments import Progress
+    from corefeval.model import Corpus
+
+_FILE = file_parameter("lab")
+
+OutputFormat = Literal["text", "json", "csv"]
+
+
+def lab(
+    experiment: Annotated[str, _FILE(help="An experiment, or `list`.")] = "list",
+    key: Annotated[str | None, _FILE(help="A key of yours, if not the papers'.")] = None,
+    response: Annotated[
+        str | None, _FILE(help="A response of yours, as PATH or NAME=PATH.")
+    ] = None,
+    /,
+    *,
+    metrics: Annotated[str | None, Parameter(alias="-m")] = None,
+    seed: int = 0,
+    output: Annotated[str | None, Parameter(alias="-o")] = None,
+    format: Annotated[OutputFormat, Parameter(alias="-f")] = "text",
+    figures: str = "svg,png,html",
+    tagset: str | None = None,
+    key_format: str | None = None,
+    response_format: str | None = None,
+    encoding: str = "utf-8",
+    quiet: Annotated[bool, FLAG(alias="-q")] = False,
+) -> None:
+    """Find out what metrics reward: run an experiment, on the papers' data or on your own.
+
+    ```
+    corefeval lab list
+    corefeval lab splits
+    corefeval lab mention-identification key.conll response.conll --metrics conll,lea
+    corefeval lab trust --output trust/
+    ```
+
+    Parameters
+    ----------
+    metrics
+        Metrics and presets, separated by commas. `corefeval metrics` lists them. If none are named,
+        all are measured that the data defines, and tables show those that most papers report.
+    seed
+        What is random is the same for the same seed.
+    output
+        Write data (CSV, JSON) and figures into this folder, which is made if need be.
+    format
+        How to print.
+    figures
+        Forms of figures, separated by commas: `svg`, `png`, `html`, or `none`.
+    tagset
+        What tags mean (penn, upos, stts, or a JSON file of your own), if they do not tell.
+    key_format
+        The key's format (conll, corefud, e2e, …), if it is not to be told by its content.
+    response_format
+        The response's format, if it is not to be told by its content.
+    encoding
+        The files' character encoding.
+    quiet
+        Print no notices and no progress.
+    """
+    from corefeval.lab import experiment as named
+
+    if experiment == "list":
+        if key is not None or response is not None:
+            raise UsageError("corefeval lab list takes no files")
+        sys.stdout.write(_listed(format))
+        return
+    chosen = named(experiment)
+    forms = _forms(figures)
+    paths = [label(path)[1] for path in (key, response) if path is not None]
+    check_paths([], paths)
+    formats = (key_format, response_format)
+    corpora = [
+        None if path is None else _read(path, form, encoding)
+        for path, form in zip((key, response), formats, strict=True)
+    ]
+    with _progress(experiment, quiet) as progress:
+        result = chosen.run(*corpora, metrics=metrics, seed=seed, progress=progress, tagset=tagset)
+    sys.stdout.write(_printed(result, format, metrics is not None))
+    # Nobody who brings no data is to be told what it lacks.
+    notices = _skipped(result) if key is not None else []
+    if output is not None:
+        notices += _write(result, Path(output), forms, paths, quiet)
+    if not quiet:
+        sys.stderr.writelines(f"note: {message}\n" for message in dict.fromkeys(notices))
+
+
+def _skipped(result: ExperimentResult) -> list[str]:
+    """The notices; metrics that were skipped for the same reason are in one."""
+    reasons: dict[str, list[str]] = {}
+    for notice in result.notices:
+        name, skipped, reason = notice.message.partition(" was skipped: ")
+        reasons.setdefault(reason or name, []).extend([name] if skipped else [])
+    return [
+        f"skipped: {', '.join(names)}: {reason}" if names else reason
+        for reason, names in reasons.items()
+    ]
+
+
+def _listed(format: OutputFormat) -> str:
+    """All experiments: names, what they ask, and whose they are."""
+    from corefeval.lab import EXPERIMENTS
+
+    rows = [
+        {"name": one.name, "summary": one.summary, "reference": one.reference}
+        for one in EXPERIMENTS.values()
+    ]
+    if format == "json":
+        import json
+
+        return json.dumps(rows, ensure_ascii=False, indent=2) + "\n"
+    if format == "csv":
+        import csv
+        import io
+
+        text = io.StringIO()
+        writer = csv.DictWriter(text, ("name", "summary", "reference"), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        return text.getvalue()
+    width = max(len(row["name"]) for row in rows) + 2
+    lines = []
+    for one, row in zip(EXPERIMENTS.values(), rows, strict=True):
+        takes = " ".join(
+            f"[{name.upper()}]"
+            for name, need in (("key", one.key), ("response", one.response))
+            if need == "optional"
+        )
+        lines += [f"{row['name']:{width}}{row['summary']}"]
+        lines += [" " * width + "; ".join(part for part in (row["reference"], takes) if part)]
+    return "\n".join(lines) + "\n"
+
+
+def _forms(figures: str) -> list[Literal["svg", "png", "html"]]:
+    """The forms of figures that were asked for."""
+    from corefeval.figures import FORMATS
+
+    asked = [part.strip() for part in figures.split(",") if part.strip() not in ("", "none")]
+    for form in asked:
+        if form not in FORMATS:
+            there = ", ".join(FORMATS)
+            raise UsageError(f"there is no figure format {form!r}: there are {there}, or none")
+    return [form for form in FORMATS if form in asked]
+
+
+def _read(argument: str, format: str | None, encoding: str) -> Corpus:
+    from corefeval.formats import read
+
+    name, path = label(argument)
+    return read(path, format=format, encoding=encoding, name=name or short(path))
+
+
+@contextmanager
+def _progress(name: str, quiet: bool) -> Iterator[Progress | None]:
+    """A progress bar where somebody is watching."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    with Bar(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(name)
+        yield lambda what, done, total: bar.update(
+            task, description=f"{name}: {what}", completed=done, total=total
+        )
+
+
+def _printed(result: ExperimentResult, format: OutputFormat, everything: bool) -> str:
+    if format == "json":
+        return result.to_json() + "\n"
+    if format == "csv":
+        return result.to_csv()
+    from corefeval.figures import render_result
+
+    color = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    return render_result(result, everything=everything, color=color)
+
+
+def _write(
+    result: ExperimentResult,
+    folder: Path,
+    forms: list[Literal["svg", "png", "html"]],
+    inputs: list[str],
+    quiet: bool,
+) -> list[str]:
+    """Write everything; what there is to say about it."""
+    from corefeval.figures import MISSING, can_draw, figures, render_result
+
+    contents: dict[str, bytes] = {
+        f"{result.name}.csv": result.to_csv().encode(),
+        f"{result.name}.json": f"{result.to_json()}\n".encode(),
+        f"{result.name}.txt": render_result(result, everything=True).encode(),
+    }
+    notices = []
+    if forms and not can_draw():
+        notices.append(MISSING)
+        forms = []
+    drawn = figures(result) if forms else []
+    with _progress("figures", quiet) as progress:
+        for done, figure in enumerate(drawn):
+            if progress is not None:
+                progress(figure.name, done, len(drawn))
+            contents |= {f"{figure.name}.{form}": figure.render(form) for form in forms}
+    check_paths([], inputs, *(os.fspath(folder / name) for name in contents))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in contents.items():
+            (folder / name).write_bytes(content)
+    except OSError as error:
+        message = f"the output cannot be written: {error.strerror or error}"
+        raise InputError(message, file=os.fspath(folder)) from None
+    return [*notices, f"{plural(len(contents), 'file')} in {folder}: {', '.join(contents)}"]
