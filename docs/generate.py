@@ -162,7 +162,8 @@ def categories(name: str) -> list[str]:
     score = corefeval.score(KEY, response, metrics=name, features={"kind": KINDS})[name]
     return [
         f">>> response = {response}  # {title}",
-        f'>>> result = corefeval.score(key, response, metrics="{name}", features={{"kind": kinds}})',
+        '>>> features = {"kind": kinds}',
+        f'>>> result = corefeval.score(key, response, metrics="{name}", features=features)',
         f'>>> for kind, score in result["{name}"].categories.items():',
         '...     print(f"{kind}: recall {score.recall:.3f}, precision {score.precision:.3f}")',
         *(

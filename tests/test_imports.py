@@ -23,7 +23,17 @@ def modules_after(code: str) -> set[str]:
     return set(json.loads(done.stderr.rpartition("[")[2].join(("[", ""))))
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["score", "--help"], ["agree", "--help"], ["metrics"], ["features"], ["lab", "list"], ["--version"]],
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--help"],
+        ["score", "--help"],
+        ["agree", "--help"],
+        ["metrics"],
+        ["features"],
+        ["lab", "list"],
+        ["--version"],
+    ],
 )
 def test_help_needs_no_numpy(arguments):
     loaded = modules_after(f"from corefeval.cli import main; main({arguments!r})")

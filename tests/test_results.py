@@ -9,8 +9,7 @@ import pytest
 
 import corefeval
 from corefeval import Metric, UndefinedRateError, UsageError
-from corefeval.metrics import REGISTRY, requested
-from corefeval.metrics import presets
+from corefeval.metrics import REGISTRY, presets, requested
 
 KEY = {"one": [["a", "b", "c"], ["d"]], "two": [["e", "f"]]}
 RESPONSE = {"one": [["a", "b"], ["c", "d"]], "two": [["e", "f"]]}
