@@ -31,7 +31,7 @@ def modules_after(code: str) -> set[str]:
         ["agree", "--help"],
         ["metrics"],
         ["features"],
-        ["lab", "list"],
+        ["lab", "list"], ["report", "--help"],
         ["--version"],
     ],
 )

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         corpus_from_entities,
     )
     from corefeval.output import render
+    from corefeval.reports import Report, report
     from corefeval.results import Result, Score, Slices
     from corefeval.stats import Comparison
 
@@ -68,6 +69,7 @@ _HOMES = {
         "corpus_from_entities",
     ),
     "corefeval.output": ("render",),
+    "corefeval.reports": ("Report", "report"),
     "corefeval.results": ("Result", "Score", "Slices"),
     "corefeval.stats": ("Comparison",),
 }
@@ -87,6 +89,7 @@ __all__ = [
     "Notice",
     "PairingError",
     "Parameter",
+    "Report",
     "Result",
     "Score",
     "Slices",
@@ -106,6 +109,7 @@ __all__ = [
     "read",
     "register",
     "render",
+    "report",
     "score",
     "write",
 ]

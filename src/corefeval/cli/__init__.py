@@ -18,6 +18,7 @@ from corefeval.cli.example import example
 from corefeval.cli.features import features
 from corefeval.cli.lab import lab
 from corefeval.cli.metrics import metrics
+from corefeval.cli.report import report
 from corefeval.cli.score import score
 from corefeval.cli.stats import stats
 from corefeval.diagnostics import CorefEvalError, UsageError
@@ -43,6 +44,7 @@ app = App(
 app.command(score, help_epilogue="")
 app.command(errors, help_epilogue="")
 app.command(compare, help_epilogue="")
+app.command(report, help_epilogue="")
 app.command(agree, help_epilogue="")
 app.command(lab, help_epilogue="")
 app.command(check, help_epilogue="")

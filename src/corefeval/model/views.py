@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -141,6 +142,11 @@ class Document:
     def __repr__(self) -> str:
         counts = plural(len(self.entities), "entity"), plural(len(self.rows), "mention")
         return f"<Document {str(self.id)!r}: {', '.join(counts)}>"
+
+    def _repr_html_(self) -> str:
+        # By name: the model knows nothing of how it is shown.
+        notebook = importlib.import_module("corefeval.reports.notebook")
+        return str(notebook.document_html(self))
 
     @property
     def id(self) -> DocumentId:

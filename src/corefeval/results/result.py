@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -227,6 +228,11 @@ class Result:
     def __repr__(self) -> str:
         scores = ", ".join(f"{name} {100 * score.f1:.2f}" for name, score in self.scores.items())
         return f"<Result of {plural(len(self.document_ids), 'document')}: {scores}>"
+
+    def _repr_html_(self) -> str:
+        # By name: results know nothing of how they are shown.
+        notebook = importlib.import_module("corefeval.reports.notebook")
+        return str(notebook.result_html(self))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.tables)

@@ -1,0 +1,92 @@
+"""`corefeval report`: one HTML file that shows where the points went."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from corefeval.cli.arguments import FLAG, check_paths, file_parameter, label, names_of, tell
+from corefeval.cli.reading import READING, Reading
+from corefeval.diagnostics import UsageError
+
+_FILE = file_parameter("report")
+
+
+def report(
+    key: Annotated[str, _FILE(help="The key: a file, folder or pattern; `-` is standard input.")],
+    response: Annotated[str, _FILE(help="A response, as PATH or NAME=PATH.")],
+    /,
+    *more: Annotated[str, _FILE(name="MORE", help="More responses.")],
+    output: Annotated[str, Parameter(alias="-o")] = "report.html",
+    metrics: Annotated[str, Parameter(alias="-m")] = "standard",
+    by: Annotated[str | None, Parameter(alias="-b")] = None,
+    no_text: Annotated[bool, FLAG()] = False,
+    title: str | None = None,
+    ci: float = 0.95,
+    samples: int = 1000,
+    seed: int = 0,
+    reading: Reading = READING,
+) -> None:
+    """Make a report on responses: one HTML file that opens anywhere, without a network.
+
+    ```
+    corefeval report key.conll response.conll
+    corefeval report key.conll old=a.conll new=b.conll --output report.html
+    corefeval report key.conll response.conll --no-text
+    ```
+
+    Parameters
+    ----------
+    output
+        The file to write.
+    metrics
+        Metrics and presets, separated by commas. `corefeval metrics` lists them.
+    by
+        Features, separated by commas, to show scores by; by default genre, kind, entity_class,
+        size, distance and nested. `corefeval features` lists them.
+    no_text
+        Leave the words of the corpus out, for texts that may not be passed on.
+    title
+        What the report is called; by default the name of the key.
+    ci
+        The level of the intervals.
+    samples
+        How many samples the intervals are drawn from.
+    seed
+        The seed of the samples.
+    """
+    from corefeval.cli.responses import read_all
+    from corefeval.reports import DEFAULT_FEATURES
+    from corefeval.reports import report as make
+    from corefeval.reports.assets import check_library
+    from corefeval.syntax import split_list
+
+    check_library()
+    labelled = [label(argument) for argument in (response, *more)]
+    paths = [path for _, path in labelled]
+    check_paths(labelled, [key, *paths], output)
+    names = names_of(labelled)
+    if len(set(names)) < len(names):
+        twice = max(names, key=names.count)
+        raise UsageError(f"{twice} is there twice: give each its name, as in first={twice}")
+    key_corpus, corpora = read_all(key, [*zip(names, paths, strict=True)], reading)
+    made = make(
+        key_corpus,
+        dict(zip(names, corpora, strict=True)),
+        metrics=metrics,
+        by=DEFAULT_FEATURES if by is None else split_list(by),
+        text=not no_text,
+        title=title,
+        ci=ci,
+        samples=samples,
+        seed=seed,
+        **reading.policies,
+    )
+    made.save(output)
+    size = os.path.getsize(output) / 1_000_000
+    sys.stdout.write(f"{output}: {made.summary}, {size:.1f} MB\n")
+    if not reading.quiet:
+        tell(made.notices)

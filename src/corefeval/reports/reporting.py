@@ -1,0 +1,155 @@
+"""From a key and responses to a report."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from corefeval.analysis.errors import ErrorAnalysis, analyse
+from corefeval.diagnostics import CorefEvalError, Notice, UsageError
+from corefeval.evaluation import Input, as_corpus, score
+from corefeval.live.spans import Spans
+from corefeval.metrics import Metric
+from corefeval.metrics.metric import DEFAULT_PRESET
+from corefeval.model import Corpus, Document
+from corefeval.pairing import Duplicates, Singletons
+from corefeval.reports.assets import check_library
+from corefeval.reports.page import Report
+from corefeval.reports.payload import Scored, payload, shown_notices
+from corefeval.slicing import canonical_feature
+
+DEFAULT_FEATURES = (
+    "genre",
+    "kind",
+    "entity_class",
+    "size",
+    "distance(sentences, 0, 1, 2-5, 6+)",
+    "nested",
+)
+
+
+def report(
+    key: Input,
+    responses: Input,
+    *,
+    metrics: str | Metric | Iterable[str | Metric] = DEFAULT_PRESET,
+    by: Iterable[str] = DEFAULT_FEATURES,
+    text: bool = True,
+    title: str | None = None,
+    ci: float | None = 0.95,
+    samples: int = 1000,
+    seed: int = 0,
+    singletons: Singletons = "keep",
+    duplicates: Duplicates = "first",
+    documents: str | None = None,
+    ignore_tokens: bool = False,
+    encoding: str = "utf-8",
+    key_format: str | None = None,
+    response_format: str | None = None,
+    spans: Spans = "auto",
+    features: Mapping[str, object] | None = None,
+    tagset: object = None,
+) -> Report:
+    """Make a report on one or more responses: `report(key, responses).save("report.html")`.
+
+    `responses` is a path or a `Corpus`, a list of responses, or a mapping from the names that the
+    report shows to responses; plain Python entities go into such a list or mapping. Other options
+    are those of `score`. What `by` names and the data do not have is left out, and the report says
+    so. `ci` is the level of the intervals (None: no intervals). With `text=False` the report has
+    no words of the corpus in it, for texts that may not be passed on: scores, errors and the shape
+    of the annotation stay.
+
+    >>> made = report([["Ada", "she"], ["it"]], {"mine": [["Ada", "she", "it"]]}, metrics="b3")
+    >>> made
+    <Report of 1 document, 1 response>
+    """
+    check_library()
+    key_corpus = as_corpus(key, "key", format=key_format, encoding=encoding)
+    options: dict[str, Any] = {
+        "metrics": metrics if isinstance(metrics, str | Metric) else list(metrics),
+        "singletons": singletons,
+        "duplicates": duplicates,
+        "documents": documents,
+        "ignore_tokens": ignore_tokens,
+        "spans": spans,
+        "features": features,
+        "tagset": tagset,
+    }
+    intervals = {"ci": ci, "samples": samples, "seed": seed}
+    wanted = [canonical_feature(name) for name in by]
+    scored = []
+    for name, source in _named(responses).items():
+        corpus = as_corpus(source, name, format=response_format, encoding=encoding)
+        corpus = replace(corpus, name=name)
+        scored.append(_scored(key_corpus, corpus, name, wanted, options, intervals))
+    name = title or _short(key_corpus.name) or "key"
+    told = {str(notice): notice for one in scored for notice in shown_notices(one)}
+    made = payload(scored, text=text, title=name, seed=seed)
+    return Report(made, tuple(told.values()))
+
+
+def _scored(
+    key: Corpus,
+    response: Corpus,
+    name: str,
+    by: Sequence[str],
+    options: Mapping[str, Any],
+    intervals: Mapping[str, Any],
+) -> Scored:
+    analysis = analyse(key, response, **options)
+    features, notices = _known(analysis, by)
+    result = score(key, response, by=features, **options, **intervals)
+    return Scored(name, replace(result, notices=(*result.notices, *notices)), analysis)
+
+
+def _known(analysis: ErrorAnalysis, by: Sequence[str]) -> tuple[list[str], list[Notice]]:
+    """The features that both sides have, and a notice on those that they do not."""
+    known, notices = [], []
+    for feature in by:
+        try:
+            for side in (analysis.classification.alignment.key,
+                         analysis.classification.alignment.response):  # fmt: skip
+                side.feature(feature)
+        except CorefEvalError as error:
+            why = str(error).splitlines()[0]
+            notices.append(Notice("skipped-slices", f"no slices by {feature}: {why}"))
+        else:
+            known.append(feature)
+    return known, notices
+
+
+def _named(responses: Input) -> dict[str, Input]:
+    """The responses by the names that the report shows."""
+    if isinstance(responses, Mapping):
+        given = {str(name): source for name, source in responses.items()}
+        if not given:
+            raise UsageError("there is no response to report on")
+        return given
+    single = isinstance(responses, str | os.PathLike | Corpus | Document)
+    if not single and not isinstance(responses, Iterable):
+        raise UsageError(
+            f"responses are paths, corpora, or a mapping from names to them, not {responses!r}"
+        )
+    sources: list[Input] = [responses] if single else list(responses)  # type: ignore[call-overload]
+    if not sources:
+        raise UsageError("there is no response to report on")
+    short = [_name(source, number) for number, source in enumerate(sources, start=1)]
+    names = [
+        name if short.count(name) == 1 else f"{name} ({number})"
+        for number, name in enumerate(short, start=1)
+    ]
+    return dict(zip(names, sources, strict=True))
+
+
+def _name(source: Input, number: int) -> str:
+    if isinstance(source, str | os.PathLike):
+        return _short(os.fspath(source)) or str(source)
+    if isinstance(source, Corpus) and source.name:
+        return _short(source.name)
+    return f"response {number}"
+
+
+def _short(path: str) -> str:
+    return os.path.basename(path.rstrip("/\\")) if "://" not in path else path

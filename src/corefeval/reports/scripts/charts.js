@@ -1,0 +1,240 @@
+// Charts by Vega-Lite. The library is in the page as text and runs when the first chart is drawn.
+
+import { data, headline, kinds, metrics, metricTitle, percent, systems } from "./data.js";
+import { el, table } from "./elements.js";
+import { go, state } from "./state.js";
+import { systemColours, themed } from "./palette.js";
+
+const names = systems.map((one) => one.name);
+const hundred = (rate) => (rate === undefined || rate === null ? null : Math.round(rate * 10_000) / 100);
+
+export const chartsView = {
+  name: "charts",
+  title: "Charts",
+  depends: ["system", "metric"],
+  render() {
+    const figures = [metricsChart(), planeChart(), kindsChart(), ...data.slices.map(sliceChart), linksChart(), documentsChart()];
+    const made = figures.filter(Boolean).map(figure);
+    setTimeout(() => drawInTurn(made), 0);
+    return [el("h1", {}, "Charts"), el("div", { class: "figures" }, made.map((one) => one.node))];
+  },
+};
+
+function loadLibrary() {
+  if (!window.vegaEmbed) {
+    const script = document.createElement("script");
+    script.textContent = document.getElementById("charts-library").textContent;
+    document.head.append(script);
+  }
+}
+
+/** A chart with its caption, and the same numbers as a table for those who prefer it. */
+function figure({ title, caption, spec, columns, rows, onclick, wide }) {
+  const place = el("div", { class: "chart", role: "img", "aria-label": `${title}. The numbers are in the table below.` });
+  const node = el("figure", { class: wide ? "card wide" : "card" },
+    el("h2", {}, title), caption ? el("figcaption", { class: "hint" }, caption) : null, place,
+    el("details", {}, el("summary", {}, "As a table"), table(columns, rows)));
+  return { node, start: () => draw(place, spec, onclick) };
+}
+
+/** Draw one after the other, so that the page answers in between. */
+async function drawInTurn(figures) {
+  for (const one of figures) {
+    await new Promise((resolve) => { setTimeout(resolve, 0); });
+    if (!one.node.isConnected) return;
+    await one.start();
+  }
+}
+
+async function draw(place, spec, onclick) {
+  loadLibrary();
+  const whole = {
+    $schema: "https://vega.github.io/schema/vega-lite/v6.json",
+    width: "container", background: "transparent",
+    config: theme(), ...spec,
+  };
+  const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  const { view } = await window.vegaEmbed(place, whole, { ast: true, actions: false, renderer: "svg", logLevel: 1, tooltip: { theme: dark ? "dark" : "light" } });
+  if (onclick) view.addEventListener("click", (event, item) => { if (item?.datum) onclick(item.datum); });
+}
+
+function theme() {
+  const [text, soft, rule] = ["--text", "--soft", "--rule"].map(themed);
+  return {
+    font: themed("--font"), view: { stroke: null },
+    axis: { labelColor: text, titleColor: soft, gridColor: rule, domainColor: rule, tickColor: rule, labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal", labelLimit: 200 },
+    legend: { labelColor: text, titleColor: soft, orient: "bottom", labelFontSize: 12, title: null, labelLimit: 260, columns: 3, symbolStrokeWidth: 2 },
+    bar: { cornerRadiusEnd: 2 }, point: { filled: true, size: 80 }, rule: { color: soft },
+  };
+}
+
+const bySystem = () => ({ field: "system", type: "nominal", sort: names, scale: { domain: names, range: systemColours(names.length) }, legend: names.length > 1 ? {} : null });
+const offset = { field: "system", type: "nominal", sort: names, scale: { domain: names } };
+const rateTips = [
+  { field: "system", title: "response" }, { field: "f1", title: "F1", format: ".2f" }, { field: "recall", format: ".2f" }, { field: "precision", format: ".2f" },
+  { field: "low", title: "from", format: ".2f" }, { field: "high", title: "to", format: ".2f" },
+];
+
+function rateRow(score) {
+  const [low, high] = score.intervals?.f1 ?? [score.f1, score.f1];
+  return { f1: hundred(score.f1), recall: hundred(score.recall), precision: hundred(score.precision), low: hundred(low), high: hundred(high) };
+}
+
+function metricsChart() {
+  const values = metrics.flatMap((metric) => systems.map((system, place) => ({ metric: metric.title, system: system.name, ...rateRow(data.scores[metric.name][place]) })));
+  const y = { field: "metric", type: "nominal", sort: metrics.map((one) => one.title), title: null };
+  return {
+    title: "Metrics",
+    caption: data.ci ? `F1 with ${percent(data.ci, 0)}% intervals.` : "F1.",
+    spec: {
+      data: { values }, height: metrics.length * Math.max(30, names.length * 13),
+      layer: [
+        { mark: { type: "rule", strokeWidth: 2 }, encoding: { x: { field: "low", type: "quantitative" }, x2: { field: "high" } } },
+        { mark: { type: "point" }, encoding: { x: { field: "f1", type: "quantitative" }, shape: { ...bySystem(), scale: { domain: names } } } },
+      ],
+      encoding: { x: { title: "F1", scale: { zero: false, nice: true }, axis: { orient: "bottom" } }, y: { ...y }, yOffset: offset, color: bySystem(), tooltip: [{ field: "metric" }, ...rateTips] },
+    },
+    columns: ["Metric", "Response", "R", "P", "F1", "from", "to"].map(column), rows: values.map((v) => cells([v.metric, v.system, v.recall, v.precision, v.f1, v.low, v.high])),
+  };
+}
+
+function planeChart() {
+  const values = metrics.filter((one) => data.scores[one.name][0].recall !== undefined)
+    .flatMap((metric) => systems.map((system, place) => ({ metric: metric.title, system: system.name, ...rateRow(data.scores[metric.name][place]) })));
+  if (!values.length) return null;
+  const range = (name) => {
+    const rates = values.map((one) => one[name]);
+    const [low, high] = [Math.min(...rates), Math.max(...rates)];
+    const room = Math.max((high - low) * 0.12, 4);
+    return [Math.max(Math.floor(low - room), 0), Math.min(Math.ceil(high + room), 100)];
+  };
+  const [across, up] = [range("recall"), range("precision")];
+  const lines = [];
+  for (let f1 = 10; f1 < 100; f1 += 10) {
+    for (let recall = Math.max(across[0], f1 / 2 + 0.1); recall <= across[1]; recall += 0.5) {
+      const precision = (f1 * recall) / (2 * recall - f1);
+      if (precision <= up[1] && precision >= up[0]) lines.push({ f1, recall, precision, label: `F1 ${f1}` });
+    }
+  }
+  const crowded = names.length > 2; // then shapes stand for metrics, and hovering names them
+  const titles = metrics.map((one) => one.title);
+  const shape = crowded ? { field: "metric", type: "nominal", sort: titles } : { ...bySystem(), scale: { domain: names } };
+  const axes = { x: { field: "recall", type: "quantitative", scale: { domain: across }, title: "recall" }, y: { field: "precision", type: "quantitative", scale: { domain: up }, title: "precision" } };
+  return {
+    title: "Precision and recall",
+    caption: "Each point is a metric; along a grey line F1 is the same (10, 20, 30 …).",
+    spec: {
+      height: 340,
+      layer: [
+        { data: { values: lines }, mark: { type: "line", color: themed("--rule"), strokeWidth: 1.5 }, encoding: { ...axes, detail: { field: "f1" }, tooltip: { field: "label" } } },
+        { data: { values }, mark: { type: "point" }, encoding: { ...axes, color: bySystem(), shape, tooltip: [{ field: "metric" }, ...rateTips] } },
+        ...(crowded ? [] : [{ data: { values }, mark: { type: "text", dx: 8, align: "left", fontSize: 11, color: themed("--soft") }, encoding: { ...axes, text: { field: "metric" } } }]),
+      ],
+    },
+    columns: ["Metric", "Response", "R", "P"].map(column), rows: values.map((v) => cells([v.metric, v.system, v.recall, v.precision])),
+  };
+}
+
+function kindsChart() {
+  const values = kinds.flatMap((kind, number) => systems.map((system) => {
+    const one = system.errors.kinds[number];
+    return { kind: `${kind.sign} ${kind.name}`, number, system: system.name, count: one.count, alone: hundred(one.alone[state.metric]), turn: hundred(one.inTurn[state.metric]) };
+  }));
+  return {
+    title: "Errors and the points they cost",
+    caption: `What ${metricTitle(state.metric)} F1 gains when a kind of error is fixed after all those above it. Choose a bar to see such errors.`,
+    onclick: (datum) => { if (kinds[datum.number]) go({ view: "text", kinds: kinds[datum.number].bit, system: names.indexOf(datum.system), doc: mostOf(datum.number, names.indexOf(datum.system)) }); },
+    spec: {
+      data: { values }, height: kinds.length * Math.max(28, names.length * 10), mark: { type: "bar", cursor: "pointer" },
+      encoding: {
+        y: { field: "kind", type: "nominal", sort: null, title: null }, yOffset: offset, x: { field: "turn", type: "quantitative", title: "points of F1" }, color: bySystem(),
+        tooltip: [{ field: "kind", title: "error" }, { field: "system", title: "response" }, { field: "count" }, { field: "turn", title: "points in turn", format: ".2f" }, { field: "alone", title: "points alone", format: ".2f" }],
+      },
+    },
+    columns: ["Error", "Response", "Count", "In turn", "Alone"].map(column), rows: values.map((v) => cells([v.kind, v.system, v.count, v.turn, v.alone])),
+  };
+}
+
+function mostOf(kind, system) {
+  const counts = systems[system].errors.byDocument[kind];
+  return counts.indexOf(Math.max(...counts));
+}
+
+function sliceChart(slice) {
+  const metric = [state.metric, headline, "lea", "b3", "muc", ...Object.keys(slice.scores)].find((name) => slice.scores[name]);
+  if (!metric || slice.values.length < 2) return null;
+  const shown = slice.values.map((value, place) => ({ ...value, place })).sort((one, other) => (slice.values.length > 12 ? other.size - one.size : 0)).slice(0, 24);
+  const values = shown.flatMap((value) => systems.flatMap((system, place) => {
+    const score = slice.scores[metric][place]?.[value.place];
+    return score ? [{ value: value.name, size: value.size, system: system.name, ...rateRow(score) }] : [];
+  }));
+  const left = slice.values.length - shown.length;
+  const noun = { document: "documents", entity: "entities of the key", mention: "mentions of the key" }[slice.level];
+  return {
+    title: `By ${featureTitle(slice.feature)}`,
+    caption: `${metricTitle(metric)} F1${metric === state.metric ? "" : ` (${metricTitle(state.metric)} has no slices here)`}. Hover for the number of ${noun}.${left ? ` The ${shown.length} largest of ${slice.values.length} values.` : ""}`,
+    spec: {
+      data: { values }, height: 240,
+      layer: [
+        { mark: { type: "bar" }, encoding: { color: bySystem(), y: { field: "f1", type: "quantitative", title: "F1", scale: { domain: [0, 100] } } } },
+        { mark: { type: "rule", strokeWidth: 1.5, color: themed("--text"), opacity: 0.6 }, encoding: { y: { field: "low", type: "quantitative" }, y2: { field: "high" } } },
+      ],
+      encoding: { x: { field: "value", type: "nominal", sort: null, title: null, axis: { labelAngle: shown.length > 8 ? -40 : 0 } }, xOffset: offset, tooltip: [{ field: "value", title: slice.feature.replace(/\W+.*/, "") }, { field: "size", title: noun }, ...rateTips] },
+    },
+    columns: ["Value", "Size", "Response", "R", "P", "F1"].map(column), rows: values.map((v) => cells([v.value, v.size, v.system, v.recall, v.precision, v.f1])),
+  };
+}
+
+function featureTitle(feature) {
+  const [name, rest] = feature.split(/[(]/);
+  const titles = { entity_class: "class of entity", size: "size of entity", kind: "kind of mention", distance: "distance to the mention before" };
+  return (titles[name] ?? feature.replaceAll("_", " ")) + (name === "distance" ? ` (in ${rest?.startsWith("sentences") ? "sentences" : "mentions"})` : "");
+}
+
+function linksChart() {
+  const outcomes = ["correct", "wrong", "missed", "spurious"];
+  const rows = systems[state.system].errors.links;
+  if (!rows.length) return null;
+  const values = rows.flatMap((row) => outcomes.map((outcome, place) => ({ pair: `${row.anaphor} → ${row.antecedent}`, outcome, place, count: row[outcome] })));
+  const range = ["--entity-2", "--entity-1", "--entity-4", "--entity-6"].map(themed);
+  return {
+    title: "Links",
+    caption: `${systems[state.system].name}: what became of each anaphor, by its kind and that of its nearest antecedent.`,
+    spec: {
+      data: { values }, height: rows.length * 24, mark: "bar",
+      encoding: {
+        y: { field: "pair", type: "nominal", sort: null, title: null }, x: { field: "count", type: "quantitative", title: "links" }, order: { field: "place" },
+        color: { field: "outcome", type: "nominal", sort: outcomes, scale: { domain: outcomes, range } }, tooltip: [{ field: "pair", title: "anaphor → antecedent" }, { field: "outcome" }, { field: "count" }],
+      },
+    },
+    columns: ["Anaphor → antecedent", ...outcomes].map(column), rows: rows.map((row) => cells([`${row.anaphor} → ${row.antecedent}`, ...outcomes.map((one) => row[one])])),
+  };
+}
+
+function documentsChart() {
+  if (data.documents.length < 2) return null;
+  const values = systems.flatMap((system, place) => data.documents.map((id, doc) => ({
+    id, doc, system: system.name, place, tokens: data.texts[system.version][doc].count, f1: hundred(data.byDocument[state.metric][place].f1[doc]), lost: hundred(system.lost[state.metric][doc]),
+  })));
+  return {
+    title: "Documents", wide: true,
+    caption: `${metricTitle(state.metric)} F1 of each document by its length. Choose a point to open the document.`,
+    onclick: (datum) => { if (datum.doc !== undefined) go({ view: "text", doc: datum.doc, system: datum.place, mention: null, entity: null }); },
+    spec: {
+      data: { values }, height: 300, mark: { type: "point", opacity: 0.75, cursor: "pointer" },
+      encoding: {
+        x: { field: "tokens", type: "quantitative", scale: { zero: false, nice: true } }, y: { field: "f1", type: "quantitative", title: "F1", scale: { zero: false } }, color: bySystem(), shape: { ...bySystem(), scale: { domain: names } },
+        tooltip: [{ field: "id", title: "document" }, { field: "system", title: "response" }, { field: "f1", title: "F1", format: ".2f" }, { field: "lost", title: "points lost", format: ".2f" }, { field: "tokens" }],
+      },
+    },
+    columns: ["Document", "Response", "Tokens", "F1", "Points lost"].map(column), rows: values.map((v) => cells([v.id, v.system, v.tokens, v.f1, v.lost])),
+  };
+}
+
+function column(title, place) {
+  return { title, numeric: place > 1 };
+}
+
+function cells(values) {
+  return values.map((value) => (value === null ? "–" : String(value)));
+}

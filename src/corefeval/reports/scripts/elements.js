@@ -1,0 +1,53 @@
+// Elements of the page. Text goes in as text, never as HTML.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** An element with attributes (`class`, `onclick`, `data-x` …) and children (elements or text). */
+export function el(tag, attributes = {}, ...children) {
+  return filled(document.createElement(tag), attributes, children);
+}
+
+export function svg(tag, attributes = {}, ...children) {
+  return filled(document.createElementNS(SVG, tag), attributes, children);
+}
+
+function filled(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (name === "style") Object.entries(value).forEach(([key, one]) => node.style.setProperty(key, one));
+    else node.setAttribute(name, value === true ? "" : value);
+  }
+  node.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  return node;
+}
+
+export function replaceChildren(node, ...children) {
+  node.replaceChildren(...children.flat().filter(Boolean));
+  return node;
+}
+
+/** A choice with a label; options are [value, text]. */
+export function choice(label, options, value, onchange, attributes = {}) {
+  const select = el("select", { ...attributes, onchange: (event) => onchange(event.target.value) });
+  for (const [option, text] of options) select.append(el("option", { value: option, selected: String(option) === String(value) }, text));
+  return el("label", { class: "choice" }, el("span", {}, label), select);
+}
+
+export function button(text, onclick, attributes = {}) {
+  return el("button", { type: "button", ...attributes, onclick }, text);
+}
+
+/** Say something to those who do not see the page. */
+export function announce(text) {
+  document.getElementById("announcement").textContent = text;
+}
+
+/** A table; cells are text or elements, columns are {title, numeric}. */
+export function table(columns, rows, attributes = {}) {
+  const head = el("tr", {}, columns.map((one) => el("th", { scope: "col", class: one.numeric ? "number" : null }, one.title)));
+  const body = rows.map((row) => el("tr", {}, row.map((cell, place) => (
+    place === 0 ? el("th", { scope: "row" }, cell) : el("td", { class: columns[place].numeric ? "number" : null }, cell)
+  ))));
+  return el("div", { class: "scroller", tabindex: "0" }, el("table", attributes, el("thead", {}, head), el("tbody", {}, body)));
+}

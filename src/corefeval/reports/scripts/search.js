@@ -1,0 +1,75 @@
+// Search for words, in this document and in all others.
+
+import { data, plural, systems } from "./data.js";
+import { announce, button, el } from "./elements.js";
+import { go, state } from "./state.js";
+import { loadText } from "./documents_model.js";
+import { showToken } from "./text.js";
+
+let current = -1; // the token of the hit that was shown last
+
+/** The tokens at which a query occurs, and all tokens that it covers. */
+function occurrences(text, query) {
+  const wanted = query.trim().toLowerCase().split(/\s+/).filter(Boolean);
+  if (!wanted.length || !text.words) return [];
+  const found = [];
+  const last = wanted.length - 1;
+  for (let place = 0; place + last < text.words.length; place += 1) {
+    const fits = wanted.every((word, n) => {
+      const here = text.words[place + n].toLowerCase();
+      return n === last ? here.startsWith(word) : here === word;
+    });
+    if (fits) found.push(place);
+  }
+  return found;
+}
+
+export function hitsIn(text, query) {
+  const length = query.trim().split(/\s+/).length;
+  return new Set(occurrences(text, query).flatMap((place) => Array.from({ length }, (_, n) => place + n)));
+}
+
+export function searchBox() {
+  if (!data.text) return null;
+  const changed = (event) => { current = -1; go({ query: event.target.value }); };
+  const entered = (event) => { if (event.key === "Enter") { event.preventDefault(); step(event.shiftKey ? -1 : 1); } };
+  return el("div", { class: "group search" },
+    el("label", { class: "choice" }, el("span", {}, "Search"), el("input", { type: "search", id: "search", value: state.query, placeholder: "words", oninput: changed, onkeydown: entered, autocomplete: "off" })),
+    button("›", () => step(1), { "aria-label": "next hit", title: "next hit (Enter)", id: "next-hit" }),
+    el("span", { class: "hint", id: "hits" }, hitStatus()));
+}
+
+/** To the next hit; at the end of a document, on to the next that has one. */
+function step(by) {
+  const version = systems[state.system].version;
+  const here = occurrences(loadText(version, state.doc), state.query);
+  const next = by > 0 ? here.find((place) => place > current) : here.findLast((place) => place < current);
+  if (next !== undefined) { found(next); return; }
+  for (let n = 1; n <= data.documents.length; n += 1) {
+    const doc = (state.doc + n * by + n * data.documents.length) % data.documents.length;
+    const hits = occurrences(loadText(version, doc), state.query);
+    if (!hits.length) continue;
+    if (doc !== state.doc) go({ doc });
+    requestAnimationFrame(() => requestAnimationFrame(() => found(hits.at(by > 0 ? 0 : -1))));
+    return;
+  }
+  announce("no hits");
+}
+
+function found(place) {
+  current = place;
+  showToken(place);
+}
+
+function hitStatus() {
+  if (!state.query.trim()) return "";
+  const hits = occurrences(loadText(systems[state.system].version, state.doc), state.query);
+  return plural(hits.length, "hit");
+}
+
+export function updateSearch() {
+  const node = document.getElementById("hits");
+  if (node) node.textContent = hitStatus();
+  const box = document.getElementById("search");
+  if (box && box.value !== state.query) box.value = state.query;
+}
