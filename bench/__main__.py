@@ -23,6 +23,8 @@ from rich.table import Table
 import corefeval
 from bench.corpora import mention_arrays, write_conllu, write_corpus
 from bench.timing import best, command_time, peak_memory
+from corefeval.lab.perturbations import drop_mentions
+from corefeval.stats import compare
 
 
 @dataclass
@@ -66,6 +68,28 @@ def all_metrics(name: str, key: Path, response: Path) -> list[Measured]:
     label = f"{name}, standard and papers' metrics"
     ratio = f"{everything / standard:.1f} ×"
     return [Measured(label, everything, "standard metrics", ratio, "at most 3")]
+
+
+def comparing(key: Path, response: Path) -> list[Measured]:
+    """Ten systems, every metric, all pairs tested, against scoring them once."""
+    key_corpus, first = corefeval.read(key), corefeval.read(response)
+    systems = {
+        f"system {number}": drop_mentions(key_corpus, first, share=0.02 * number, seed=number)
+        for number in range(10)
+    }
+
+    def scored() -> dict[str, corefeval.Result]:
+        return {
+            name: corefeval.score(key_corpus, system, metrics="all")
+            for name, system in systems.items()
+        }
+
+    once = best(scored, 2)
+    results = scored()
+    seconds = best(lambda: compare(results, trials=10_000), 2)
+    label = "ten systems, all metrics, 10,000 trials"
+    ratio = f"{seconds / once:.1f} ×"
+    return [Measured(label, seconds, "scoring them once", ratio, "at most 20")]
 
 
 def as_scorch_json(corpus: corefeval.Corpus, folder: Path) -> Path:
@@ -190,6 +214,7 @@ def main() -> None:
         key, response, _ = write_corpus(folder, "test", 350 // scale, 500)
         rows += reading_and_scoring("test set", key, response, "")
         rows += against_scorch("test set", key, response)
+        rows += comparing(key, response)
         rows += against_peer("test set", options.peer, key, response)
         status.update("a novel …")
         key, response, _ = write_corpus(folder, "novel", 1, 150_000 // scale)

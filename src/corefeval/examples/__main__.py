@@ -27,6 +27,9 @@ TOUR = (
         "Which class of entity is found? His Table 4",
         "score {key} {eager} -m anchors -b entity_class",
     ),
+    ("Which one is better, and is the difference real?", "compare {key} {cautious} {eager}"),
+    ("What should be fixed first?", "errors {key} {eager} -m conll,lea --top 3"),
+    ("What does a metric reward?", "lab boundary -m muc,b3,lea"),
     ("A table for your paper", "score {key} {cautious} {eager} -m muc,b3,ceafe,conll -f latex"),
 )
 
