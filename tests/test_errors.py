@@ -1,76 +1,23 @@
-"""Error analysis: kinds of errors, what fixing them gains, links, and who is to blame."""
+"""Error analysis: kinds of errors, wrong spans, and what fixing them gains."""
 
 from __future__ import annotations
-
-import csv
-import io
-import json
 
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 import corefeval
 from corefeval import corpus_from_arrays, corpus_from_entities
 from corefeval.analysis.errors import KINDS, analyse, error_kind
-from corefeval.cli import main
 from corefeval.metrics import REGISTRY, Metric
-from corefeval.output.errors import render_errors
-from strategies import corpora, spans
+from error_strategies import as_documents, by_label, by_position, labelled, sides
+from strategies import corpora
 
-FORMATS = ("text", "json", "csv", "markdown", "latex")
 ALL = "all"
-DIVISIBLE = "mentions, muc, b3, lea, lea(importance=one), links, blanc, lb3, p-link, immediate, "
-DIVISIBLE += "inferred, lmuc"
-
-
-def by_position(mention) -> str:
-    return ("name", "nominal", "pronoun")[mention.start % 3]
-
-
-def by_label(mention) -> str:
-    return ("name", "nominal", "pronoun")[int(mention.label) % 3]
 
 
 def counts(analysis) -> dict[str, int]:
     return {row.kind: row.count for row in analysis.kinds if row.count}
-
-
-def as_documents(documents) -> tuple[dict, dict]:
-    pairs = list(enumerate(documents))
-    return (
-        {str(number): key for number, (key, _) in pairs},
-        {str(number): response for number, (_, response) in pairs},
-    )
-
-
-def labelled(documents, **options):
-    key, response = as_documents(documents)
-    options.setdefault("features", {"kind": by_label})
-    return analyse(corpus_from_entities(key), corpus_from_entities(response), **options)
-
-
-@st.composite
-def sides(draw) -> tuple:
-    """Two corpora of spans that may overlap, be the same, or be on one side only."""
-    n_documents = draw(st.integers(1, 3))
-    corpus = []
-    for _ in range(2):
-        chosen = draw(
-            st.lists(st.tuples(st.integers(0, n_documents - 1), spans(9)), unique=True, max_size=14)
-        )
-        entity = [draw(st.integers(0, 3)) for _ in chosen]
-        corpus.append(
-            corpus_from_arrays(
-                entity=entity,
-                document=[document for document, _ in chosen],
-                start=[span[0] for _, span in chosen],
-                end=[span[1] for _, span in chosen],
-                document_ids=[str(number) for number in range(n_documents)],
-            )
-        )
-    return tuple(corpus)
 
 
 # What there is
@@ -293,124 +240,6 @@ def test_labels_in_another_order():
     assert analysis.in_turn["divided"]["immediate"].f1 == 1.0
 
 
-# Links
-
-
-def test_links_by_pair_of_kinds():
-    kinds = {"kind": {"Ada": "name", "she": "pronoun", "the poet": "nominal", "it": "pronoun",
-                      "Bob": "name", "he": "pronoun"}}  # fmt: skip
-    key = [["Ada", "she", "the poet"], ["Bob", "he"], ["it"]]
-    response = [["Ada", "she", "it"], ["the poet", "he"], ["Bob"]]
-    analysis = analyse(key, response, features=kinds)
-    found = {(row.anaphor, row.antecedent): row for row in analysis.links}
-    assert found["pronoun", "name"].correct == 1
-    assert found["pronoun", "nominal"].wrong == 1  # he → the poet
-    assert found["nominal", "pronoun"].missed == 1
-    assert found["pronoun", "pronoun"].spurious == 1  # it → she
-    assert len(found) == 4
-    assert analysis.antecedents["immediate"]["pronoun"] == {"tp": 1, "wl": 1, "fn": 0, "fp": 1}
-    assert analysis.antecedents["immediate"]["nominal"]["fn"] == 1
-
-
-@given(corpora)
-def test_links_add_up(documents):
-    analysis = labelled(documents, metrics="immediate, inferred")
-    key_links = sum(len(k) - 1 for key, _ in documents for k in key)
-    response_links = sum(len(r) - 1 for _, response in documents for r in response)
-    assert sum(row.correct + row.wrong + row.missed for row in analysis.links) == key_links
-    assert sum(row.response for row in analysis.links) == response_links
-    for metric in ("immediate", "inferred"):
-        expected = analysis.result[metric].counts
-        for name in expected:
-            found = sum(one[name] for one in analysis.antecedents[metric].values())
-            assert found == expected[name]
-
-
-def test_links_without_kinds():
-    analysis = analyse([["a", "b"]], [["a", "b"]])
-    assert [(row.anaphor, row.correct) for row in analysis.links] == [("mention", 1)]
-    assert any("links are not told apart by kind" in str(notice) for notice in analysis.notices)
-
-
-# Who is to blame
-
-
-def check_that_shares_add_up(analysis):
-    for name in analysis.metrics:
-        score = analysis.result[name]
-        shares = analysis.attribution(name)
-        rates = {
-            "recall": (shares.key_mentions, shares.key_entities),
-            "precision": (shares.response_mentions, shares.response_entities),
-        }
-        for rate, (by_mention, by_entity) in rates.items():
-            value = getattr(score, rate)
-            if not counted(score, rate):
-                assert by_entity.sum() == 0
-                continue
-            assert by_entity.sum() == pytest.approx(1 - value, abs=1e-9)
-            assert (by_entity >= -1e-9).all()
-            assert (by_mention is None) == (name == "lmuc")
-            if by_mention is not None:
-                assert by_mention.sum() == pytest.approx(1 - value, abs=1e-9)
-
-
-def counted(score, rate) -> bool:
-    """Whether a side has anything to count; BLANC in each half that the key has."""
-    side = {"recall": "key", "precision": "response"}[rate]
-    if score.metric == "blanc":
-        halves = [k for k in ("coreference", "non_coreference") if score.counts[f"{k}_key"]]
-        return bool(halves) and all(score.counts[f"{kind}_{side}"] for kind in halves)
-    if "tp" in score.counts:
-        error = {"recall": "fn", "precision": "fp"}[rate]
-        return bool(score.counts["tp"] + score.counts["wl"] + score.counts[error])
-    return bool(score.counts[f"{rate}_denominator"])
-
-
-@given(sides())
-def test_shares_add_up_to_the_loss(both):
-    analysis = analyse(*both, metrics=DIVISIBLE, features={"kind": by_position})
-    check_that_shares_add_up_with_halves(analysis)
-
-
-@given(corpora)
-def test_shares_of_labels_add_up_to_the_loss(documents):
-    check_that_shares_add_up_with_halves(labelled(documents, metrics=DIVISIBLE))
-
-
-def check_that_shares_add_up_with_halves(analysis):
-    """A half of BLANC that one side lacks is a loss that nobody has: leave those cases out."""
-    blanc = analysis.result["blanc"]
-    if not (counted(blanc, "recall") and counted(blanc, "precision")):
-        from dataclasses import replace
-
-        tables = {k: v for k, v in analysis.result.tables.items() if k != "blanc"}
-        analysis = replace(analysis, result=replace(analysis.result, tables=tables))
-    check_that_shares_add_up(analysis)
-
-
-def test_shares_by_hand():
-    analysis = analyse([["a", "b", "c"]], [["a", "b"], ["c", "x"]], metrics="b3")
-    shares = analysis.attribution("b3")
-    assert shares.key_mentions == pytest.approx([1 / 9, 1 / 9, 2 / 9])
-    assert shares.response_mentions == pytest.approx([0, 0, 1 / 8, 1 / 4])
-    dearest = analysis.mentions(2)
-    assert [one.mention.text for one in dearest] == ["c", "x"]
-    assert dearest[0].cost == pytest.approx((2 / 9 + 1 / 8) / 2)
-    assert dearest[1].errors == ("extra mention",)
-    first, second = analysis.entities(2, metric="b3")
-    assert (first.side, first.size, first.parts, first.alone) == ("key", 3, 2, 0)
-    assert (second.side, second.first.text, second.alone) == ("response", "c", 1)
-
-
-def test_ceaf_is_not_shared_out():
-    analysis = analyse([["a", "b"]], [["a"], ["b"]], metrics="ceafe")
-    for ask in (lambda: analysis.attribution("ceafe"), analysis.mentions):
-        with pytest.raises(corefeval.UndefinedMetricError, match="shared out"):
-            ask()
-    assert analysis.as_dict()["mentions"] == []
-
-
 # Real outputs
 
 
@@ -438,110 +267,3 @@ def test_options_are_those_of_score():
         analyse(key, response, wrong_spans="some")
     with pytest.raises(corefeval.UsageError, match="no feature"):
         analyse(key, response, by="nothing").links
-
-
-# Output
-
-
-AWKWARD = r"a|b_c & [bold]d[/] <e> {f} 50% #1 ~^ \g *h* ³"
-
-
-@pytest.fixture(scope="module")
-def analyses():
-    key = corefeval.read(corefeval.example("key"), name="key")
-    return [
-        analyse(key, corefeval.read(corefeval.example(name), name=name))
-        for name in ("cautious", "eager")
-    ]
-
-
-@pytest.mark.parametrize("format", FORMATS)
-@pytest.mark.parametrize("kinds", [(), KINDS])
-def test_everything_renders(analyses, format, kinds):
-    key = {AWKWARD: [[AWKWARD, "b"], ["c"]]}
-    response = corpus_from_entities({AWKWARD: [[AWKWARD, "b", "c"]]}, name=AWKWARD)
-    nothing = analyse(key, key, metrics="ceafe")
-    for some in (analyses, analyses[:1], [analyse(key, response)], [nothing]):
-        text = render_errors(some, format=format, kinds=kinds)
-        assert text.endswith("\n")
-        assert "nan" not in text.replace("finance", "")
-
-
-def test_unknown_formats(analyses):
-    with pytest.raises(corefeval.UsageError, match="no output format 'pdf'"):
-        render_errors(analyses, format="pdf")
-
-
-def test_text_fits_a_terminal(analyses):
-    lines = render_errors(analyses[1:]).splitlines()
-    assert max(map(len, lines[:-1])) <= 100
-    (whole,) = (line.split() for line in lines if line.startswith("all "))
-    (f1,) = (line.split() for line in lines if line.startswith("F1 "))
-    for points, score in zip(whole[2:], f1[1:], strict=True):
-        assert float(points) + float(score) == pytest.approx(100, abs=0.011)
-
-
-def test_json_and_csv_say_the_same(analyses):
-    report = json.loads(render_errors(analyses, format="json"))
-    _, eager = report["responses"]
-    rows = list(csv.DictReader(io.StringIO(render_errors(analyses, format="csv"))))
-    for kind in eager["kinds"]:
-        (count,) = (
-            row
-            for row in rows
-            if row["response"] == "eager"
-            and row["row"] == kind["kind"]
-            and row["measure"] == "count"
-        )
-        assert int(count["value"]) == kind["count"]
-    gains = [row for row in rows if row["measure"] == "in_turn" and row["metric"] == "b3"]
-    assert sum(float(row["value"]) for row in gains if row["response"] == "eager") == (
-        pytest.approx(1 - eager["scores"]["b3"])
-    )
-    assert sum(document["errors"]["span"] for document in eager["documents"]) == 4
-
-
-def test_listed_csv_has_every_mention(analyses):
-    text = render_errors(analyses[1:], format="csv", kinds=["extra entity"])
-    rows = list(csv.DictReader(io.StringIO(text)))
-    errors = analyses[1].listed("extra entity")
-    assert len(rows) == sum(len(one.mentions) for one in errors)
-    assert len({row["error"] for row in rows}) == len(errors)
-    assert {row["key_entity"] for row in rows} == {""}
-
-
-def test_command(tmp_path, capsys):
-    key, cautious, eager = (str(corefeval.example(n)) for n in ("key", "cautious", "eager"))
-    assert main(["errors", key, cautious, f"mine={eager}", "-m", "b3", "--top", "1"]) == 0
-    shown = capsys.readouterr()
-    assert "The most expensive mentions of mine" in shown.out
-    assert "1 repeated mention dropped" in shown.err
-    output = tmp_path / "errors.csv"
-    arguments = ["errors", key, eager, "--quiet"]
-    assert main([*arguments, "--list", "all", "-f", "csv", "-o", str(output)]) == 0
-    assert capsys.readouterr() == ("", "")
-    kinds = {row["kind"] for row in csv.DictReader(io.StringIO(output.read_text(encoding="utf-8")))}
-    assert kinds == set(KINDS) - {"missing entity"}
-    assert main([*arguments, "--list", "spurious mention"]) == 0
-    assert capsys.readouterr().out.startswith("extra mention: 22\n")
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"list": "nonsense"}, "no kind of error"),
-        ({"output": "KEY"}, "overwrite an input"),
-        ({"metrics": "nonsense"}, "no metric"),
-    ],
-)
-def test_bad_usage(conll, options, message):
-    from corefeval.cli.errors import errors
-
-    key = conll("#begin document (d); part 000\nd 0 0 a - (0)\n\n#end document\n")
-    options = {name: key if value == "KEY" else value for name, value in options.items()}
-    with pytest.raises(corefeval.UsageError, match=message):
-        errors(key, key, **options)
-    with pytest.raises(corefeval.UsageError, match="only once"):
-        errors("-", "-")
-    with pytest.raises(corefeval.UsageError, match="two responses are called 'a'"):
-        errors(key, f"a={key}", f"a={key}")

@@ -82,3 +82,25 @@ def test_an_unknown_baseline(run):
 
 def test_help_says_so(run):
     assert "3 a limit was not reached" in " ".join(run("--help")[1].split())
+
+
+def test_a_gate_goes_by_the_metrics_as_they_are_written(run):
+    """By `conll` alone, the parts of it do not fail."""
+    status, _, error = run(
+        "compare", KEY, CAUTIOUS, EAGER, "-m", "muc", "--fail-if-worse", EAGER.rpartition("/")[2]
+    )
+    assert status == 3
+    assert "by muc" in error
+    status, _, error = run(
+        "compare", KEY, CAUTIOUS, EAGER, "-m", "ceafe,conll", "--fail-if-worse",
+        EAGER.rpartition("/")[2],
+    )  # fmt: skip
+    assert status == 3
+    assert "conll" in error and "muc" not in error
+
+
+def test_gates_that_gate_nothing_are_refused(run):
+    assert run("score", KEY, EAGER, "--fail-under", "")[0] == 2
+    names = [path.rpartition("/")[2] for path in (CAUTIOUS, EAGER)]
+    arguments = ["--fail-if-worse", names[0], "--baseline", names[1]]
+    assert run("compare", KEY, CAUTIOUS, EAGER, *arguments)[0] == 2

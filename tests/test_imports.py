@@ -31,7 +31,8 @@ def modules_after(code: str) -> set[str]:
         ["agree", "--help"],
         ["metrics"],
         ["features"],
-        ["lab", "list"], ["report", "--help"],
+        ["lab", "list"],
+        ["report", "--help"],
         ["--version"],
     ],
 )

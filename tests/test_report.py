@@ -340,3 +340,15 @@ def test_long_documents_are_cut_short_in_notebooks():
     words = [str(n) for n in range(400)]
     lists = document_html(corefeval.corpus_from_entities([[word] for word in words])[0])
     assert "200 more entities" in lists
+
+
+@pytest.mark.parametrize("feature", ["head", "words", "speaker", "column(word)", "column(4)"])
+def test_without_text_no_slice_shows_a_word(feature):
+    """A feature may have the words of the text as its values."""
+    made = report(KEY, {"eager": EAGER}, by=[feature, "kind"], text=False, ci=None)
+    corpus = corefeval.read(KEY)
+    words = {w.lower() for d in corpus for m in d.mentions for w in m.words if len(w) > 4}
+    shown = json.dumps(made.payload, ensure_ascii=False).lower()
+    assert not [word for word in words if f'"{word}"' in shown]
+    assert any("words of the text" in str(notice) for notice in made.notices)
+    assert '"kind"' in shown

@@ -410,6 +410,29 @@ def test_a_script_in_the_data_does_not_run(visit, folder):
     assert page.locator("img").count() == 0
 
 
+def test_names_that_every_object_has_are_names(visit, folder):
+    """`constructor` is a word, and may be the name of a response."""
+    cells = "The:(1 constructor:1) calls:- toString:(2) and:- valueOf:(2) of:- __proto__:(1)"
+    pairs = [pair.split(":") for pair in cells.split()]
+    words = [word for word, _ in pairs]
+    lines = [f"d 0 {n} {word} NN * - - - - * {cell}" for n, (word, cell) in enumerate(pairs)]
+    path = folder / "names.conll"
+    path.write_text(
+        "\n".join(("#begin document (constructor); part 000", *lines, "#end document\n"))
+    )
+    page_path = folder / "names.html"
+    report(path, {"toString": path, "constructor": path}, by="head").save(page_path)
+    page = visit(page_path.as_uri())
+    page.keyboard.press("g")
+    page.wait_for_selector("figure:last-child .chart svg")
+    open_text(page)
+    shown = page.inner_text("#reading")
+    assert all(word in shown for word in words)
+    assert "native code" not in shown
+    page.fill("#search", "valueof")
+    page.wait_for_selector("mark")
+
+
 def test_without_text_the_shape_stays(visit, folder):
     path = folder / "no_text.html"
     report(KEY, {"eager": EAGER}, text=False, title="T").save(path)

@@ -90,6 +90,10 @@ def damaged(path, change):
     path.write_text(json.dumps(record))
 
 
+def count(record, value):
+    record["results"][0]["tables"]["muc"]["counts"]["recall_numerator"][0] = value
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -103,6 +107,13 @@ def damaged(path, change):
         (lambda r: r["results"][0]["tables"].pop("muc"), "damaged"),
         (lambda r: r["results"][0].update(aggregate="median"), "damaged"),
         (lambda r: r["results"].__setitem__(0, None), "damaged"),
+        (lambda r: r["results"].clear(), "damaged"),
+        (lambda r: count(r, None), "damaged"),
+        (lambda r: count(r, float("nan")), "damaged"),
+        (lambda r: count(r, -1), "damaged"),
+        (lambda r: count(r, 10_000), "damaged"),
+        (lambda r: r["results"][0]["tables"]["conll"].update(parts=[]), "damaged"),
+        (lambda r: r["results"][0]["notices"][0].update(count=float("inf")), "damaged"),
     ],
 )
 def test_damaged_files(tmp_path, change, message):
@@ -129,6 +140,29 @@ def test_foreign_and_broken_files(tmp_path, data):
 
 
 # On the command line
+
+
+def test_a_compressed_file_with_a_wrong_byte(tmp_path):
+    path = tmp_path / "kept.json.gz"
+    score(KEY, EAGER, metrics="conll").save(path)
+    data = bytearray(path.read_bytes())
+    for place in range(20, len(data), 97):
+        broken = data.copy()
+        broken[place] ^= 0xFF
+        path.write_bytes(broken)
+        with pytest.raises(InputError):
+            load(path)
+
+
+def test_sums_of_slices_have_no_intervals():
+    def scored(genre):
+        key = {f"{genre}/{number}": [["a", "b", "c"]] for number in range(3)}
+        response = {name: [["a", "b"]] for name in key}
+        return score(key, response, metrics="muc", by="genre", ci=0.9, samples=20)
+
+    total = scored("nw") + scored("fi")
+    assert total.ci is None
+    assert all(part.ci is None for part in total.by("genre").values())
 
 
 def test_scored_again_without_the_data(run, tmp_path):
@@ -184,3 +218,30 @@ def test_intervals_of_saved_results(run, tmp_path):
     run("score", KEY, EAGER, "-m", "muc", "--save", path)
     expected = run("score", KEY, EAGER, "-m", "muc", "--ci", "-q")[1]
     assert run("score", path, "--ci", "-q")[1] == expected
+
+
+def test_results_of_another_key_are_refused(run, tmp_path):
+    """The file of a result knows which entities the key had."""
+    saved = tmp_path / "eager.json"
+    score(KEY, EAGER, metrics="muc").save(saved)
+    other = tmp_path / "other.json"
+    score(CAUTIOUS, EAGER, metrics="muc").save(other)
+    for command in ("score", "compare"):
+        arguments = [str(CAUTIOUS), str(saved), *([str(EAGER)] if command == "compare" else [])]
+        status, _, error = run(command, *arguments, "-m", "muc")
+        assert (status, "another key" in error) == (2, True)
+    assert run("score", str(tmp_path / "nowhere.conll"), str(saved))[0] == 1
+    status, _, error = run("compare", str(saved), str(other))
+    assert (status, "different keys" in error) == (2, True)
+    with pytest.raises(UsageError, match="another key"):
+        corefeval.compare(CAUTIOUS, {"a": load(saved), "b": EAGER}, metrics="muc")
+    same = corefeval.compare(None, {"a": load(saved), "b": load(saved)}, metrics="muc")
+    assert same.systems == ("a", "b")
+    with pytest.raises(UsageError, match="two responses"):
+        corefeval.compare(KEY, str(EAGER))
+
+
+def test_two_outputs_are_two_files(run, tmp_path):
+    path = str(tmp_path / "same.json")
+    status, _, error = run("score", KEY, EAGER, "-f", "json", "-o", path, "--save", path)
+    assert (status, "same file" in error) == (2, True)

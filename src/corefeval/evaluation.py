@@ -22,6 +22,7 @@ from corefeval.metrics.metric import DEFAULT_PRESET, Request
 from corefeval.model import Corpus, Document, corpus_from_entities
 from corefeval.model.arrays import IntArray
 from corefeval.model.categories import Categories
+from corefeval.model.digest import digest
 from corefeval.model.identity import mention_codes
 from corefeval.pairing import (
     Duplicates,
@@ -135,6 +136,7 @@ def score(
         aggregate=aggregate,
         key=pairing.key.name,
         response=pairing.response.name,
+        key_digest=digest(key_corpus),
         notices=(
             *pairing.key.notices,
             *pairing.response.notices,
@@ -249,7 +251,8 @@ def compare(
     """Score several responses against a key, and compare each with each.
 
     `responses` may be a mapping, which names them, and may have results among them (of `score`, or
-    from `load`). `options` are those of `score`; the others are those of `stats.compare`.
+    from `load`); with nothing but results the key may be None. `options` are those of `score`; the
+    others are those of `stats.compare`.
 
     >>> key = {name: [["a", "b", "c"]] for name in "12345678"}
     >>> full, half = (dict.fromkeys(key, [list(side)]) for side in ("abc", "ab"))
@@ -259,13 +262,20 @@ def compare(
     """
     from corefeval.stats.comparison import compare as compare_results
 
+    if isinstance(responses, str | os.PathLike) or not isinstance(responses, Iterable):
+        raise UsageError(f"a comparison needs two responses at least, not only {responses!r:.60}")
     encoding = options.get("encoding", "utf-8")
-    corpus = as_corpus(key, "key", format=options.pop("key_format", None), encoding=encoding)
+    key_format = options.pop("key_format", None)
+    corpus = None if key is None else as_corpus(key, "key", format=key_format, encoding=encoding)
 
     def scored(response: Input) -> Result:
-        if isinstance(response, Result):
-            return response
-        return score(corpus, response, metrics=metrics, **options)
+        if not isinstance(response, Result):
+            if corpus is None:
+                raise UsageError("responses that are no results need a key")
+            return score(corpus, response, metrics=metrics, **options)
+        if corpus is not None:
+            check_key(response, corpus)
+        return response
 
     systems: dict[str, Result] | list[Result]
     if isinstance(responses, Mapping):
@@ -289,6 +299,15 @@ def compare(
         alpha=alpha,
         baseline=baseline,
     )
+
+
+def check_key(result: Result, key: Corpus) -> None:
+    """An error where a result was scored against another key than this one."""
+    if result.key_digest and result.key_digest != digest(key):
+        raise UsageError(
+            f"{result.response} was scored against another key ({result.key}), whose entities are "
+            f"not those of {key.name or 'this key'}"
+        )
 
 
 def load(path: str | os.PathLike[str]) -> Result:

@@ -249,7 +249,8 @@ def _values_of(side: Side, feature: str, n_documents: int) -> list[str | None]:
     known = getattr(side.feature, "of_documents", None)
     if known is not None:
         values: list[str | None] = known(feature)
-        return values
+        # Segments of a single document have what it has.
+        return values * n_documents if len(values) == 1 else values
     found = side.feature(feature)
     values = [None] * n_documents
     documents, first = np.unique(side.entity_document[side.mention_entity], return_index=True)

@@ -220,20 +220,25 @@ def agree(
     results = _scored(taking_part, ignore_tokens=ignore_tokens, **options)
     for result in results.values():
         notices += [notice for notice in result.notices if notice.kind == "skipped-metric"]
-    settings = dict(next(iter(results.values())).settings)  # with whatever the metrics went by
-    for also, setting in (("documents", documents), ("spans", reading), ("unmarked", unmarked)):
-        settings |= {also: setting} if setting is not None else {}
-    for last in ("aggregate", "version"):
-        settings[last] = settings.pop(last)
+    own_settings = {"documents": documents, "spans": reading, "unmarked": unmarked}
     return Agreement(
         annotators=tuple(corpus.name for corpus in corpora),
         document_ids=tuple(map(str, corpora[0].documents)),
         results=results,
         counts=alpha_counts(coding, chosen),
         mentions=coding.units,
-        settings=settings,
+        settings=_settings(next(iter(results.values())), own_settings),
         notices=tuple(dict.fromkeys(notices)),
     )
+
+
+def _settings(result: Result, own: Mapping[str, str | None]) -> dict[str, str]:
+    """The settings of the scores, with whatever metrics went by, and what else was said."""
+    settings = dict(result.settings)
+    settings |= {name: value for name, value in own.items() if value is not None}
+    for last in ("aggregate", "version"):
+        settings[last] = settings.pop(last)
+    return settings
 
 
 def _scored(corpora: Sequence[Corpus], **options: Any) -> dict[tuple[str, str], Result]:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 import numpy as np
 
 from corefeval.model import Corpus
-from corefeval.model.arrays import BoolArray
+from corefeval.model.arrays import BoolArray, IntArray
 from corefeval.model.text_tokens import has_texts
 
 SIZES = ((1, 1), (2, 2), (3, 5), (6, 10), (11, 50), (51, None))
@@ -54,17 +54,17 @@ def statistics(corpus: Corpus) -> Statistics:
     positions = start is not None and end is not None
     repeated = _repeated(corpus) if positions else None
     empty = _empty_nodes(corpus)
-    n_documents = len(corpus.documents)
+    documents = range(len(corpus.documents))
     return Statistics(
         name=corpus.name,
-        documents=n_documents,
+        documents=len(documents),
         sentences=(
-            sum(len(tokens.sentence_starts(index)) for index in range(n_documents))
+            sum(len(tokens.sentence_starts(index)) for index in documents)
             if tokens is not None
             else None
         ),
         tokens=int(tokens.counts.sum()) if tokens is not None else None,
-        empty_nodes=sum(map(sum, empty)) if empty is not None else None,
+        empty_nodes=int(empty.sum()) if empty is not None else None,
         mentions=corpus.n_mentions,
         entities=int(sizes.size),
         singletons=int((sizes == 1).sum()),
@@ -79,14 +79,17 @@ def statistics(corpus: Corpus) -> Statistics:
         discontinuous=int(np.unique(corpus.gaps[:, 0]).size),
         zeros=_zeros(corpus, empty) if positions and empty is not None else None,
         repeated=int(repeated.sum()) if repeated is not None else None,
-        sizes={
-            _range(low, high): int(
-                ((sizes >= low) & (sizes <= (high or sizes.max(initial=0)))).sum()
-            )
-            for low, high in SIZES
-        },
+        sizes=_by_size(sizes),
         kinds=_kinds(corpus),
     )
+
+
+def _by_size(sizes: IntArray) -> dict[str, int]:
+    """How many entities there are of each range of sizes."""
+    return {
+        _range(low, high): int(((sizes >= low) & (sizes <= (high or sizes.max(initial=0)))).sum())
+        for low, high in SIZES
+    }
 
 
 def _range(low: int, high: int | None) -> str:
@@ -115,23 +118,23 @@ def _nested(corpus: Corpus) -> BoolArray:
     return nested
 
 
-def _empty_nodes(corpus: Corpus) -> list[list[bool]] | None:
+def _empty_nodes(corpus: Corpus) -> BoolArray | None:
+    """Which tokens, of all documents together, are empty nodes."""
     tokens = corpus.tokens
     if tokens is None or "empty" not in tokens.columns:
         return None
-    return [
-        [bool(mark) for mark in tokens.column(index, "empty")]
-        for index in range(len(corpus.documents))
-    ]
+    columns = (tokens.column(index, "empty") for index in range(len(corpus.documents)))
+    return np.array([bool(mark) for column in columns for mark in column], dtype=np.bool_)
 
 
-def _zeros(corpus: Corpus, empty: list[list[bool]]) -> int:
+def _zeros(corpus: Corpus, empty: BoolArray) -> int:
     """Mentions all of whose tokens are empty nodes."""
-    start, end = corpus.mention_start, corpus.mention_end
-    if start is None or end is None:
+    start, end, tokens = corpus.mention_start, corpus.mention_end, corpus.tokens
+    if start is None or end is None or tokens is None:
         return 0
-    spans = zip(corpus.mention_document.tolist(), start.tolist(), end.tolist(), strict=True)
-    return sum(all(empty[document][a:b]) for document, a, b in spans)
+    before = np.append(0, np.cumsum(empty))
+    first = np.append(0, np.cumsum(tokens.counts))[corpus.mention_document]
+    return int((before[first + end] - before[first + start] == end - start).sum())
 
 
 def _kinds(corpus: Corpus) -> dict[str, dict[str, int]]:

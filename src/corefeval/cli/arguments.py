@@ -76,6 +76,9 @@ def check_paths(
     labels = [name for name, _ in labelled if name]
     if len(set(labels)) < len(labels):
         raise UsageError(f"two responses are called {max(labels, key=labels.count)!r}")
+    given = [target for target in targets if target is not None]
+    if len(set(map(os.path.abspath, given))) < len(given):
+        raise UsageError(f"two outputs would be written to the same file: {given[0]}")
     for target in targets:
         if target is not None and any(same_file(target, path) for path in paths):
             raise UsageError(f"the output would overwrite an input: {target}")

@@ -106,11 +106,13 @@ def compare(
         Rates of all documents' counts together (micro), or means over documents (macro).
     """
     from corefeval.cli.gates import check_not_worse
-    from corefeval.cli.responses import Request, results_of
+    from corefeval.cli.responses import Request, keep, results_of
     from corefeval.evaluation import COMPARED
     from corefeval.stats import report
     from corefeval.stats.checks import named
 
+    if baseline is not None and fail_if_worse not in (None, baseline):
+        raise UsageError("--fail-if-worse needs its own comparisons: leave out --baseline")
     request = Request(
         command="compare",
         metrics=metrics,
@@ -141,13 +143,13 @@ def compare(
         metric=metric,
     )
     if save is not None:
-        from corefeval.results import save as save_results
-
-        save_results(results, save)
+        keep(results, save, quiet=reading.quiet)
     show(partial(_rendered, found, format, pairs), output)
     if not reading.quiet:
         tell((*found.notices, *_left_out(results, found)))
-    return 0 if fail_if_worse is None else check_not_worse(found.comparison, fail_if_worse)
+    if fail_if_worse is None:
+        return 0
+    return check_not_worse(found.comparison, fail_if_worse, metrics)
 
 
 def _chosen(metrics: str, rate: str, results: list[Result]) -> list[str]:

@@ -27,6 +27,8 @@ def parse_limits(texts: Sequence[str]) -> list[Limit]:
     from corefeval.metrics import Metric
     from corefeval.syntax import split_list
 
+    if texts and not any(split_list("".join(texts))):
+        raise UsageError("--fail-under has no limit: write METRIC=NUMBER, like conll=60")
     limits = []
     for text in (part for whole in texts for part in split_list(whole)):
         name, equals, number = text.rpartition("=")
@@ -55,25 +57,41 @@ def check_limits(results: Sequence[Result], limits: Sequence[Limit]) -> int:
             if rate not in score.rates:
                 raise UsageError(f"{metric} has no {rate}, only {', '.join(score.rates)}")
             value = 100 * score.rates[rate]
-            if value < limit:
+            if not value >= limit:
                 what = metric if rate == "f1" else f"{metric} {rate}"
                 low.append(f"{what} of {result.response} is {value:.2f}, under {limit:g}")
     return _fail(low)
 
 
-def check_not_worse(compared: Comparison, baseline: str) -> int:
-    """The exit status: failed where a system is significantly worse than the baseline."""
+def check_not_worse(compared: Comparison, baseline: str, metrics: str | None) -> int:
+    """The exit status: failed where a system is significantly worse than the baseline.
+
+    By the metrics as they were written: of `conll`, not by its parts.
+    """
+    asked = compared.metrics if metrics is None else _as_written(metrics)
     worse = []
     for system in compared.systems:
         lost = [
             compared.difference(metric, system, baseline)
             for metric in compared.metrics
-            if system != baseline and compared.is_better(metric, baseline, system)
+            if metric in asked
+            and system != baseline
+            and compared.is_better(metric, baseline, system)
         ]
         if lost:
             told = (f"{p.metric} ({100 * p.difference:.2f}, p = {p.adjusted_p:.2g})" for p in lost)
             worse.append(f"{system} is significantly worse than {baseline} by {', '.join(told)}")
     return _fail(worse)
+
+
+def _as_written(metrics: str) -> list[str]:
+    from corefeval.metrics import canonical, presets
+    from corefeval.syntax import split_list
+
+    found: list[str] = []
+    for name in split_list(metrics):
+        found += [canonical(one) for one in presets().get(name.lower(), (name,))]
+    return found
 
 
 def _fail(reasons: Sequence[str]) -> int:

@@ -6,15 +6,17 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from corefeval.cli.arguments import FLAG, check_paths, file_parameter, label, short
-from corefeval.diagnostics import InputError, UsageError, plural
+from corefeval.cli.arguments import FLAG, check_paths, file_parameter, label, short, show, tell
+from corefeval.diagnostics import InputError, Notice, UsageError, plural
 
 if TYPE_CHECKING:
+    from corefeval.figures import FigureFormat
     from corefeval.lab import ExperimentResult
     from corefeval.lab.experiments import Progress
     from corefeval.model import Corpus
@@ -94,25 +96,13 @@ def lab(
     ]
     with _progress(experiment, quiet) as progress:
         result = chosen.run(*corpora, metrics=metrics, seed=seed, progress=progress, tagset=tagset)
-    sys.stdout.write(_printed(result, format, metrics is not None))
+    show(partial(_printed, result, format, metrics is not None), None)
     # Nobody who brings no data is to be told what it lacks.
-    notices = _skipped(result) if key is not None else []
+    notices = list(result.notices) if key is not None else []
     if output is not None:
         notices += _write(result, Path(output), forms, paths, quiet)
     if not quiet:
-        sys.stderr.writelines(f"note: {message}\n" for message in dict.fromkeys(notices))
-
-
-def _skipped(result: ExperimentResult) -> list[str]:
-    """The notices; metrics that were skipped for the same reason are in one."""
-    reasons: dict[str, list[str]] = {}
-    for notice in result.notices:
-        name, skipped, reason = notice.message.partition(" was skipped: ")
-        reasons.setdefault(reason or name, []).extend([name] if skipped else [])
-    return [
-        f"skipped: {', '.join(names)}: {reason}" if names else reason
-        for reason, names in reasons.items()
-    ]
+        tell(notices)
 
 
 def _listed(format: OutputFormat) -> str:
@@ -149,7 +139,7 @@ def _listed(format: OutputFormat) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _forms(figures: str) -> list[Literal["svg", "png", "html"]]:
+def _forms(figures: str) -> list[FigureFormat]:
     """The forms of figures that were asked for."""
     from corefeval.figures import FORMATS
 
@@ -184,24 +174,23 @@ def _progress(name: str, quiet: bool) -> Iterator[Progress | None]:
         )
 
 
-def _printed(result: ExperimentResult, format: OutputFormat, everything: bool) -> str:
+def _printed(result: ExperimentResult, format: OutputFormat, everything: bool, color: bool) -> str:
     if format == "json":
         return result.to_json() + "\n"
     if format == "csv":
         return result.to_csv()
     from corefeval.figures import render_result
 
-    color = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     return render_result(result, everything=everything, color=color)
 
 
 def _write(
     result: ExperimentResult,
     folder: Path,
-    forms: list[Literal["svg", "png", "html"]],
+    forms: list[FigureFormat],
     inputs: list[str],
     quiet: bool,
-) -> list[str]:
+) -> list[Notice]:
     """Write everything; what there is to say about it."""
     from corefeval.figures import MISSING, can_draw, figures, render_result
 
@@ -212,7 +201,7 @@ def _write(
     }
     notices = []
     if forms and not can_draw():
-        notices.append(MISSING)
+        notices.append(Notice("no-figures", MISSING))
         forms = []
     drawn = figures(result) if forms else []
     with _progress("figures", quiet) as progress:
@@ -228,4 +217,5 @@ def _write(
     except OSError as error:
         message = f"the output cannot be written: {error.strerror or error}"
         raise InputError(message, file=os.fspath(folder)) from None
-    return [*notices, f"{plural(len(contents), 'file')} in {folder}: {', '.join(contents)}"]
+    message = f"{plural(len(contents), 'file')} in {folder}: {', '.join(contents)}"
+    return [*notices, Notice("written", message, len(contents), tuple(contents))]

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from corefeval.cli.arguments import check_paths, label, names_of, short
+from corefeval.cli.arguments import check_paths, label, names_of, short, tell
 from corefeval.cli.reading import READING, Reading
-from corefeval.diagnostics import UsageError
+from corefeval.diagnostics import Notice, UsageError
 
 if TYPE_CHECKING:
     from corefeval.metrics import Metric
@@ -62,7 +62,19 @@ def results_of(key: str, responses: Sequence[str], request: Request) -> list[Res
     results: list[Result] = []
     for name, path in labelled:
         results += _loaded(name, path, request) if path in saved else [next(scored)]
+    if key_path is not None and saved:
+        _check_key(key_path, results, request.reading)
     return _told_apart(results, [path for path in paths if path in saved])
+
+
+def _check_key(key: str, results: Sequence[Result], reading: Reading) -> None:
+    """The key that is named must be the one that saved results were scored against."""
+    from corefeval.evaluation import check_key
+    from corefeval.formats import read
+
+    corpus = read(key, format=reading.key_format, encoding=reading.encoding, name=short(key))
+    for result in results:
+        check_key(result, corpus)
 
 
 def _scored(
@@ -82,6 +94,18 @@ def _scored(
     metrics = request.default if request.metrics is None else request.metrics
     for corpus in corpora:
         yield score(key_corpus, corpus, metrics=metrics, **request.options)
+
+
+def keep(results: Sequence[Result], path: str, *, quiet: bool) -> None:
+    """Save the counts; slices by words of the text keep these words, which people should know."""
+    from corefeval.features import shows_words
+    from corefeval.results import save
+
+    save(results, path)
+    wordy = dict.fromkeys(name for one in results for name in one.slices if shows_words(name))
+    if wordy and not quiet:
+        message = f"{path} has words of the text in it: the values of {', '.join(wordy)}"
+        tell([Notice("saved-words", message)])
 
 
 def read_all(
@@ -123,7 +147,8 @@ def _loaded(name: str | None, path: str, request: Request) -> list[Result]:
             if feature not in result.slices:
                 there = ", ".join(result.slices) or "none"
                 raise UsageError(f"{path} was saved without slices by {feature}: there are {there}")
-        if request.metrics is not None:
+        # A score shows all that was kept; a comparison goes by the same metrics as one of files.
+        if request.metrics is not None or request.command == "compare":
             result = result.only(_metrics(result, path, request))
         results.append(result)
     if name is not None:
@@ -142,10 +167,10 @@ def _metrics(result: Result, path: str, request: Request) -> list[str]:
         name = str(one.metric)
         if name in result.tables:
             chosen.append(name)
-        elif one.by_name:
+        elif one.by_name and request.metrics is not None:
             there = ", ".join(result.tables)
             raise UsageError(f"{path} was saved without {name}: there are {there}")
-    return chosen
+    return chosen or list(result.tables)
 
 
 def _with_intervals(result: Result, request: Request) -> Result:

@@ -93,7 +93,7 @@ def score(
         Rates of all documents' counts together (micro), or means over documents (macro).
     """
     from corefeval.cli.gates import check_limits, parse_limits
-    from corefeval.cli.responses import Request, results_of
+    from corefeval.cli.responses import Request, keep, results_of
     from corefeval.metrics import requested
 
     limits = parse_limits(fail_under or ())
@@ -116,9 +116,7 @@ def score(
     )
     results = results_of(key, response, request)
     if save is not None:
-        from corefeval.results import save as save_results
-
-        save_results(results, save)
+        keep(results, save, quiet=reading.quiet)
     show(partial(_rendered, results, format, by_document), output)
     if not reading.quiet:
         tell(notice for result in results for notice in result.notices)

@@ -8,7 +8,12 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
-from corefeval.features.declarations import FEATURES, FeatureDeclaration, level_of
+from corefeval.features.declarations import (
+    FEATURES,
+    FeatureDeclaration,
+    level_of,
+    shows_words,
+)
 from corefeval.features.errors import MissingFeatureError
 from corefeval.features.requests import FeatureRequest
 from corefeval.features.tagsets import TAGSETS, TagSet
@@ -25,6 +30,7 @@ __all__ = [
     "MissingFeatureError",
     "TagSet",
     "level_of",
+    "shows_words",
 ]
 
 

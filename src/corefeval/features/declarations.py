@@ -143,3 +143,13 @@ def level_of(feature: str) -> Level:
     """
     name = feature.partition("(")[0].strip().lower()
     return FEATURES[name].level if name in FEATURES else "mention"
+
+
+def shows_words(feature: str) -> bool:
+    """Whether the values of a feature may be words of the text, or names of speakers.
+
+    >>> shows_words("head"), shows_words("column(lemma)"), shows_words("size(1, 2+)")
+    (True, True, False)
+    """
+    name = feature.partition("(")[0].strip().lower()
+    return name not in FEATURES or name in ("head", "words", "column", "speaker")

@@ -20,20 +20,7 @@ def curves(chart: Chart, rows: Sequence[Row]) -> Spec:
     """Lines with points; colour, dash and shape tell the series apart."""
     names = merged(rows, chart)
     order, styles = _styled(chart, rows, names)
-    data = []
-    seen = set()  # curves that are one are drawn once
-    for row in rows:
-        name = names[str(row[chart.series])]
-        point = {
-            "series": name,
-            "x": shown_value(row, chart.x),
-            "y": shown_value(row, chart.y),
-            **({"panel": str(row[chart.facet])} if chart.facet else {}),
-        }
-        where = (name, point["x"], point.get("panel"))
-        if where not in seen:
-            seen.add(where)
-            data.append(point)
+    data = _data(chart, rows, names)
     several = bool(chart.facet) and len(values_of(rows, chart.facet)) > 1
     # Outlines of symbols would have the lines' dashes.
     legend = {"columns": _legend_columns(order, chart), "symbolStrokeWidth": 0}
@@ -54,6 +41,20 @@ def curves(chart: Chart, rows: Sequence[Row]) -> Spec:
         "header": shared_title(axis_title(chart.x)),
     }
     return {"data": {"values": data}, "facet": facet, "columns": 2, "spec": layers}
+
+
+def _data(chart: Chart, rows: Sequence[Row], names: dict[str, str]) -> list[Spec]:
+    """The points of all curves; curves that are one have theirs once."""
+    points: dict[tuple[object, ...], Spec] = {}
+    for row in rows:
+        point = {
+            "series": names[str(row[chart.series])],
+            "x": shown_value(row, chart.x),
+            "y": shown_value(row, chart.y),
+            **({"panel": str(row[chart.facet])} if chart.facet else {}),
+        }
+        points.setdefault((point["series"], point["x"], point.get("panel")), point)
+    return list(points.values())
 
 
 def shared_title(title: str) -> Spec:

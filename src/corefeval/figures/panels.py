@@ -28,7 +28,7 @@ def panels(chart: Chart, rows: Sequence[Row]) -> Spec:
         }
         for row in rows
     ]
-    kinds = list(dict.fromkeys(str(one["panel"]) for one in data))
+    kinds = values_of(data, "panel")
     draw = _small_curves if chart.mark == "line" else _cases
     below = chart.x if chart.mark == "line" else chart.y
     facet = {
@@ -93,12 +93,11 @@ def _small_curves(chart: Chart, data: list[dict[str, object]], kinds: list[str])
 
 def _cases(chart: Chart, data: list[dict[str, object]], kinds: list[str]) -> Spec:
     """Cases below each other, with a point or bar and a number for each."""
-    cases = list(dict.fromkeys(str(one["x"]) for one in data))
     bars = chart.mark == "bar"
     y = {
         "field": "x",
         "type": "nominal",
-        "sort": cases,
+        "sort": values_of(data, "x"),
         "title": None,
         "axis": {"grid": not bars, "ticks": False, "domain": False, "labelPadding": 6},
     }
@@ -113,22 +112,26 @@ def _cases(chart: Chart, data: list[dict[str, object]], kinds: list[str]) -> Spe
     encoding |= _kind_encoding(chart, kinds, [BLUE, ORANGE])
     if len(kinds) > 1:
         encoding["yOffset"] = {"field": "panel", "type": "nominal", "sort": kinds}
-    form = ".2f" if not bars and _spread(data) < _CLOSE else ".1f"
     mark: Spec = {"type": "point", "filled": True, "size": 44, "color": BLUE, "opacity": 1}
     if bars:
         mark = {"type": "bar", "color": BLUE, "cornerRadius": 0}
-    number = {
-        "mark": {"type": "text", "align": "left", "dx": 6 if not bars else 3, "fontSize": 10},
-        "encoding": {
-            "text": {"field": "y", "type": "quantitative", "format": form},
-            "color": {"value": SOFT},
-        },
-    }
     return {
         "width": 130,
         "height": {"step": _ROW if len(kinds) == 1 else 15},
         "encoding": encoding,
-        "layer": [{"mark": mark}, number],
+        "layer": [{"mark": mark}, _numbers(data, bars)],
+    }
+
+
+def _numbers(data: list[dict[str, object]], bars: bool) -> Spec:
+    """A number behind each point or bar, with two decimals where points are close together."""
+    form = ".2f" if not bars and _spread(data) < _CLOSE else ".1f"
+    return {
+        "mark": {"type": "text", "align": "left", "dx": 3 if bars else 6, "fontSize": 10},
+        "encoding": {
+            "text": {"field": "y", "type": "quantitative", "format": form},
+            "color": {"value": SOFT},
+        },
     }
 
 

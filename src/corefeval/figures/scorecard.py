@@ -17,24 +17,21 @@ _LEGEND = (
     "Cross: broken in this share of the random documents to which the property applies.",
     "Tick: no counterexample was found, which is no proof. –: the metric lacks the rate.",
 )
-_FIELDS = ("key", "first", "second", "kinds")
+_EXAMPLE = ("key", "first", "second", "kinds")
+_TOOLTIP = {
+    "column": "metric",
+    "row": "property",
+    "failures": "broken in cases",
+    "cases": "of cases",
+    "key": "smallest example: key",
+    "first": "first output",
+    "second": "second output",
+    "kinds": "kinds",
+}
 
 
 def scorecard(chart: Chart, rows: Sequence[Row]) -> Spec:
     """A cell for each metric and property; where a metric lacks what it is about, none."""
-    data = [
-        {
-            "row": str(row[chart.x.field]),
-            "column": str(row[chart.y.field]),
-            "broken": broken(row),
-            "holds": row["holds"],
-            "number": sign(row).removeprefix("✗ "),
-            "cases": row["cases"],
-            "failures": row["failures"],
-            **{name: row[name] for name in _FIELDS if row[name] is not None},
-        }
-        for row in rows
-    ]
     columns = {
         "field": "column",
         "type": "nominal",
@@ -49,30 +46,34 @@ def scorecard(chart: Chart, rows: Sequence[Row]) -> Spec:
         "title": None,
         "axis": {"domain": False, "ticks": False, "labelPadding": 6},
     }
-    tooltip = [
-        {"field": "column", "title": "metric"},
-        {"field": "row", "title": "property"},
-        {"field": "failures", "title": "broken in cases"},
-        {"field": "cases", "title": "of cases"},
-        {"field": "key", "title": "smallest example: key"},
-        {"field": "first", "title": "first output"},
-        {"field": "second", "title": "second output"},
-        {"field": "kinds", "title": "kinds"},
-    ]
+    tooltip = [{"field": field, "title": title} for field, title in _TOOLTIP.items()]
     return {
         "title": {"text": chart.title, "subtitle": list(_LEGEND)},
-        "data": {"values": data},
+        "data": {"values": [_cell(chart, row) for row in rows]},
         "width": {"step": _WIDTH},
         "height": {"step": _HEIGHT},
         "encoding": {"x": columns, "y": lines, "tooltip": tooltip},
         "layer": [
-            _fields(),
+            _colors(),
             _drawn_sign("true", _TICK, 0),
             _drawn_sign("false", _CROSS, -16),
             _numbers("false", "right", 21),
             _numbers("null", "center", 0),
         ],
         "view": {"stroke": None},
+    }
+
+
+def _cell(chart: Chart, row: Row) -> Spec:
+    return {
+        "row": str(row[chart.x.field]),
+        "column": str(row[chart.y.field]),
+        "broken": broken(row),
+        "holds": row["holds"],
+        "number": sign(row).removeprefix("✗ "),
+        "cases": row["cases"],
+        "failures": row["failures"],
+        **{name: row[name] for name in _EXAMPLE if row[name] is not None},
     }
 
 
@@ -94,7 +95,7 @@ def broken(row: Row) -> float | None:
     return round(100 * failures / cases, 2)
 
 
-def _fields() -> Spec:
+def _colors() -> Spec:
     ramp = {"domain": [0, 100], "range": list(_BROKEN)}
     holds = {"test": "datum.holds", "value": _HOLDS}
     return {
@@ -114,17 +115,19 @@ def _fields() -> Spec:
 
 def _drawn_sign(holds: str, path: str, offset: int) -> Spec:
     """A sign drawn as a path: fonts have ticks and crosses of all sizes, or none."""
-    mark = {
-        "type": "point",
-        "shape": path,
-        "size": 130,
-        "xOffset": offset,
-        "opacity": 1,
-        "aria": False,
-    }
     return {
         "transform": [{"filter": f"datum.holds === {holds}"}],
-        "mark": {**mark, "filled": False, "stroke": "black", "strokeWidth": 1.5},
+        "mark": {
+            "type": "point",
+            "shape": path,
+            "size": 130,
+            "xOffset": offset,
+            "opacity": 1,
+            "aria": False,
+            "filled": False,
+            "stroke": "black",
+            "strokeWidth": 1.5,
+        },
     }
 
 

@@ -54,7 +54,7 @@ def shown_titles(result: ExperimentResult) -> set[str]:
     }
 
 
-def values_of(rows: Sequence[Row], column: str) -> list[str]:
+def values_of(rows: Sequence[Mapping[str, object]], column: str) -> list[str]:
     """The different values of a column, in the order of the rows."""
     return list(dict.fromkeys(str(row[column]) for row in rows))
 

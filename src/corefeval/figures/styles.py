@@ -51,52 +51,58 @@ def styles_of(series: Sequence[str]) -> list[Style]:
     return [_OF_METRIC[one] if one in _OF_METRIC else next(free) for one in series]
 
 
+_TITLE = {
+    "fontSize": 13,
+    "anchor": "start",
+    "fontWeight": "bold",
+    "offset": 10,
+    "subtitleFontSize": 11,
+    "subtitleColor": SOFT,
+    "subtitlePadding": 4,
+}
+_AXIS = {
+    "labelFontSize": 11,
+    "titleFontSize": 12,
+    "titleFontWeight": "normal",
+    "titlePadding": 6,
+    "domainColor": GREY,
+    "tickColor": GREY,
+    "gridColor": "#e4e4e4",
+    "labelLimit": 0,
+    "titleLimit": 0,
+}
+_HEADER = {
+    "labelFontSize": 12,
+    "labelFontWeight": "bold",
+    "labelLimit": 0,
+    "labelPadding": 4,
+    "title": None,
+    "titleFontSize": 12,
+    "titleFontWeight": "normal",
+    "titleLimit": 0,
+}
+_LEGEND = {
+    "labelFontSize": 12,
+    "labelLimit": 0,
+    "symbolSize": 70,
+    "symbolStrokeWidth": 1.8,
+    "title": None,
+    "titleFontSize": 12,
+    "titleFontWeight": "normal",
+    "orient": "bottom",
+    "columnPadding": 16,
+}
+
+
 def config() -> dict[str, Any]:
-    """Fonts, axes and legends of every figure."""
-    axis = {
-        "labelFontSize": 11,
-        "titleFontSize": 12,
-        "titleFontWeight": "normal",
-        "titlePadding": 6,
-        "domainColor": GREY,
-        "tickColor": GREY,
-        "gridColor": "#e4e4e4",
-        "labelLimit": 0,
-        "titleLimit": 0,
-    }
-    subtitle = {"subtitleFontSize": 11, "subtitleColor": SOFT, "subtitlePadding": 4}
+    """Fonts, axes and legends of every figure, each time anew for who wants to change them."""
     return {
         "font": FONT,
         "background": "white",
         "view": {"stroke": "#cccccc"},
-        "title": {
-            "fontSize": 13,
-            "anchor": "start",
-            "fontWeight": "bold",
-            "offset": 10,
-            **subtitle,
-        },
-        "axis": axis,
-        "header": {
-            "labelFontSize": 12,
-            "labelFontWeight": "bold",
-            "labelLimit": 0,
-            "labelPadding": 4,
-            "title": None,
-            "titleFontSize": 12,
-            "titleFontWeight": "normal",
-            "titleLimit": 0,
-        },
-        "legend": {
-            "labelFontSize": 12,
-            "labelLimit": 0,
-            "symbolSize": 70,
-            "symbolStrokeWidth": 1.8,
-            "title": None,
-            "titleFontSize": 12,
-            "titleFontWeight": "normal",
-            "orient": "bottom",
-            "columnPadding": 16,
-        },
+        "title": dict(_TITLE),
+        "axis": dict(_AXIS),
+        "header": dict(_HEADER),
+        "legend": dict(_LEGEND),
         "facet": {"spacing": 18},
     }

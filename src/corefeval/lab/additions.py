@@ -7,10 +7,11 @@ from typing import Literal, get_args
 import numpy as np
 
 from corefeval.diagnostics import UsageError
-from corefeval.lab.comparison import compared
+from corefeval.lab.comparison import Sides, compared
 from corefeval.lab.declarations import perturbation
 from corefeval.lab.editing import (
     Generator,
+    check_choice,
     chosen,
     fresh_mentions,
     joined,
@@ -70,10 +71,7 @@ def link_missing_pairwise(
     generator = np.random.default_rng(seed)
     rows = sides.missing[chosen(sides.missing.size, share, generator)]
     pairs = wrong_pairs(sides.key.mention_document[rows], sides.key.mention_entity[rows], generator)
-    entity = sides.response.mention_entity
-    used = pairs >= 0
-    numbers = sides.response.n_entities + pairs[used]
-    return joined(sides.response, entity, sides.key, rows[used], numbers)
+    return _with_missing(sides, rows, pairs)
 
 
 @perturbation(
@@ -98,9 +96,14 @@ def link_missing_together(
     codes = sides.key.mention_document[rows] * (rows.size + 1) + round_of
     _, number, size = np.unique(codes, return_inverse=True, return_counts=True)
     number = number.reshape(-1)
-    used = size[number] > 1
-    numbers = sides.response.n_entities + number[used]
-    return joined(sides.response, sides.response.mention_entity, sides.key, rows[used], numbers)
+    return _with_missing(sides, rows, np.where(size[number] > 1, number, -1))
+
+
+def _with_missing(sides: Sides, rows: IntArray, number: IntArray) -> Corpus:
+    """The response with mentions of the key in new entities, by number; −1 stays out."""
+    used = number >= 0
+    entity = sides.response.n_entities + number[used]
+    return joined(sides.response, sides.response.mention_entity, sides.key, rows[used], entity)
 
 
 @perturbation(
@@ -126,8 +129,7 @@ def add_extra_mentions(
     """
     if number < 1:
         raise UsageError(f"number is 1 or more, not {number!r}")
-    if where not in get_args(Where):
-        raise UsageError(f"where is one of {', '.join(get_args(Where))}, not {where!r}")
+    check_choice("where", where, get_args(Where))
     sides = compared(key, response)
     changed = sides.response
     generator = np.random.default_rng(seed)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from corefeval.lab.comparison import compared
+from corefeval.lab.comparison import once_each
 from corefeval.lab.data import moosavi_strube_key, noisy_response
 from corefeval.lab.experiments import Setup
 from corefeval.lab.findings import (
+    F1,
     TINY,
     Chart,
     Encoding,
@@ -18,6 +19,7 @@ from corefeval.lab.findings import (
     findings,
     number,
     percent,
+    title_of,
 )
 from corefeval.lab.groupings import all_singletons, one_entity
 from corefeval.lab.measurement import Measurement
@@ -29,6 +31,7 @@ _CHANGES: dict[str, Callable[[Corpus, Corpus], Corpus]] = {
     ONE: one_entity,
 }
 _TABLE_4 = "Moosavi and Strube 2016, Table 4"
+_SECTION_3 = "Moosavi and Strube 2016, Section 3.1"
 
 
 def boundary(setup: Setup) -> ExperimentResult:
@@ -37,40 +40,23 @@ def boundary(setup: Setup) -> ExperimentResult:
     All mentions of the response (or of the key) become singletons, or one entity for each
     document.
     """
-    key = setup.key or moosavi_strube_key()
-    key = compared(key, key).key
-    response = setup.response or noisy_response(key, setup.seed)
+    key = once_each(setup.key_or(moosavi_strube_key))
+    response = setup.response_or(partial(noisy_response, key, setup.seed))
     measurement = Measurement(setup)
     measurement.add(key, response, mentions="response", output=RESOLVED)
     for side, corpus in (("response", response), ("key", key)):
         for done, (output, change) in enumerate(_CHANGES.items()):
             setup.report(f"{output} of the {side}'s mentions", done, len(_CHANGES))
             measurement.add(key, change(key, corpus), mentions=side, output=output)
-    rows = measurement.rows
-    claims: list[Callable[[], Finding]] = [
-        partial(_is, rows, metric, rate, side, output, value, source)
-        for metric, rate, side, output, value, source in (
-            ("muc", "f1", "response", SINGLETONS, 0.0, _TABLE_4),
-            ("lea", "f1", "response", SINGLETONS, 0.0, _TABLE_4),
-            ("b3", "precision", "key", SINGLETONS, 1.0, "Luo 2005"),
-            ("b3", "recall", "key", ONE, 1.0, "Luo 2005"),
-            ("muc", "recall", "key", ONE, 1.0, "Moosavi and Strube 2016, Section 3.1"),
-        )
-    ]
-    claims += [
-        partial(_muc_likes_one_entity, rows),
-        partial(_not_zero, rows, "b3"),
-        partial(_not_zero, rows, "ceafe"),
-    ]
     return measurement.finished(
         "boundary",
         "Boundary cases",
-        statements=findings(claims),
+        statements=findings(_claims(measurement.rows)),
         charts=[
             Chart(
                 "Everything alone, everything together",
                 Encoding("output", "output", "nominal"),
-                Encoding("f1", "F1"),
+                F1,
                 facet="mentions",
                 mark="bar",
             )
@@ -80,13 +66,25 @@ def boundary(setup: Setup) -> ExperimentResult:
     )
 
 
+def _claims(rows: list[Row]) -> list[Callable[[], Finding]]:
+    return [
+        partial(_is, rows, "muc", "f1", "response", SINGLETONS, 0.0, _TABLE_4),
+        partial(_is, rows, "lea", "f1", "response", SINGLETONS, 0.0, _TABLE_4),
+        partial(_is, rows, "b3", "precision", "key", SINGLETONS, 1.0, "Luo 2005"),
+        partial(_is, rows, "b3", "recall", "key", ONE, 1.0, "Luo 2005"),
+        partial(_is, rows, "muc", "recall", "key", ONE, 1.0, _SECTION_3),
+        partial(_muc_likes_one_entity, rows),
+        partial(_not_zero, rows, "b3"),
+        partial(_not_zero, rows, "ceafe"),
+    ]
+
+
 def _is(
     rows: list[Row], metric: str, rate: str, side: str, output: str, value: float, source: str
 ) -> Finding:
     found = number(rows, rate, metric=metric, mentions=side, output=output)
-    title = next(row["title"] for row in rows if row["metric"] == metric)
     return Finding(
-        f"{title}: {rate} is {value:.0f} for the {side}'s mentions as {output}",
+        f"{title_of(rows, metric)}: {rate} is {value:.0f} for the {side}'s mentions as {output}",
         abs(found - value) < TINY,
         {rate: found},
         percent(found),
@@ -102,15 +100,14 @@ def _muc_likes_one_entity(rows: list[Row]) -> Finding:
         one > response,
         {"one entity": one, "response": response},
         f"F1 {percent(one)} against {percent(response)}",
-        "Moosavi and Strube 2016, Section 3.1",
+        _SECTION_3,
     )
 
 
 def _not_zero(rows: list[Row], metric: str) -> Finding:
     f1 = number(rows, "f1", metric=metric, mentions="response", output=SINGLETONS)
-    title = next(row["title"] for row in rows if row["metric"] == metric)
     return Finding(
-        f"{title} is above 0 when nothing is linked",
+        f"{title_of(rows, metric)} is above 0 when nothing is linked",
         f1 > TINY,
         {"f1": f1},
         percent(f1),

@@ -15,7 +15,7 @@ from corefeval.pairing import pair, without_duplicates
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Sides:
     """A key and a response with the same documents, each mention once.
 
     `twin` is the key's row for each mention of the response, −1 for one that the key lacks.
@@ -92,7 +92,7 @@ class Comparison:
         }
 
 
-def compared(key: Corpus, response: Corpus) -> Comparison:
+def compared(key: Corpus, response: Corpus) -> Sides:
     """Pair documents and mentions; of repeated mentions the first one stays."""
     pairing = pair(key, response)
     sides = [
@@ -110,7 +110,12 @@ def compared(key: Corpus, response: Corpus) -> Comparison:
         twin[:] = np.arange(twin.size)
     else:
         twin[rows[1]] = rows[0]
-    return Comparison(key, response, twin)
+    return Sides(key, response, twin)
+
+
+def once_each(corpus: Corpus) -> Corpus:
+    """The corpus with each mention once."""
+    return compared(corpus, corpus).key
 
 
 def _sums(group: IntArray, values: IntArray, number: int) -> IntArray:

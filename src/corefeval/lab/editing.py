@@ -18,14 +18,25 @@ from corefeval.model.construction import assemble
 Generator = np.random.Generator
 
 
+def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+    """One of the choices of an option."""
+    if value not in choices:
+        raise UsageError(f"{name} is one of {', '.join(choices)}, not {value!r}")
+
+
+def check_share(share: float) -> None:
+    """A part of a whole."""
+    if not 0 <= share <= 1:
+        raise UsageError(f"share is a number from 0 to 1, not {share!r}")
+
+
 def chosen(number: int, share: float, generator: Generator) -> BoolArray:
     """A share of some things at random; with the same seed a larger share has all of a smaller.
 
     >>> chosen(4, 0.5, np.random.default_rng(0)).sum()
     np.int64(2)
     """
-    if not 0 <= share <= 1:
-        raise UsageError(f"share is a number from 0 to 1, not {share!r}")
+    check_share(share)
     picked: BoolArray = generator.permutation(number) < round(share * number)
     return picked
 
@@ -48,6 +59,21 @@ def ranks_in_runs(group: IntArray, order: IntArray) -> IntArray:
     ranks = np.empty(group.size, dtype=np.int64)
     ranks[order] = ragged_arange(np.zeros(first.size, dtype=np.int64), lengths)
     return ranks
+
+
+def dealt(wanted: IntArray, there: IntArray) -> IntArray:
+    """For each one the place of a thing of its group, none taken twice; −1 when they run out.
+
+    `wanted` are the groups of those that take, one after the other, `there` the groups of what
+    there is to take. Both keep groups together, and the second ascends.
+
+    >>> dealt(np.array([3, 3, 7]), np.array([3, 7, 7])).tolist()
+    [0, -1, 1]
+    """
+    rank = ranks_in_runs(wanted, np.arange(wanted.size))
+    begin = np.searchsorted(there, wanted)
+    enough = np.searchsorted(there, wanted, side="right") - begin > rank
+    return np.where(enough, begin + rank, -1)
 
 
 def regrouped(corpus: Corpus, entity: IntArray, keep: BoolArray | None = None) -> Corpus:
@@ -203,7 +229,6 @@ def fresh_mentions(key: Corpus, response: Corpus, document: IntArray, seed: int)
     `document[i]`, in an order in which documents ascend; each is an entity of its own.
     """
     document = np.sort(document)
-    features: dict[str, NDArray[Any]] = {}
     if response.labels is not None:
         used = {str(label) for corpus in (key, response) for label in corpus.labels or ()}
         names = (name for number in count(1) if (name := f"extra {number}") not in used)
@@ -212,7 +237,6 @@ def fresh_mentions(key: Corpus, response: Corpus, document: IntArray, seed: int)
             entity_document=document,
             mention_entity=np.arange(document.size),
             labels=list(islice(names, document.size)),
-            features=features,
         )
     start, end = _free_spans(key, response, document, np.random.default_rng(seed))
     return assemble(
@@ -227,6 +251,7 @@ def fresh_mentions(key: Corpus, response: Corpus, document: IntArray, seed: int)
 def _free_spans(
     key: Corpus, response: Corpus, document: IntArray, generator: Generator
 ) -> tuple[IntArray, IntArray]:
+    """Starts and ends that neither corpus has, in documents that ascend."""
     tokens = response.tokens or key.tokens
     places, starts, ends = (
         np.concatenate([getattr(corpus, name) for corpus in (key, response)])
@@ -237,30 +262,27 @@ def _free_spans(
         np.maximum.at(last, places, ends)
         start = last[document] + ranks_in_runs(document, np.arange(document.size))
         return start, start + 1
-    found_start = np.full(document.size, -1, dtype=np.int64)
-    found_length = np.zeros(document.size, dtype=np.int64)
+    start = np.full(document.size, -1, dtype=np.int64)
+    end = start.copy()
     stride = int(max(tokens.counts.max(initial=0), ends.max(initial=0))) + 1
     for length in range(1, stride):
-        open_rows = np.flatnonzero(found_start < 0)
+        open_rows = np.flatnonzero(start < 0)
         if not open_rows.size:
             break
         wanted = np.unique(document[open_rows])
         room = np.maximum(tokens.counts[wanted] - length + 1, 0)
         codes = np.repeat(wanted * stride, room) + ragged_arange(np.zeros_like(room), room)
-        same = ends - starts == length
-        codes = np.setdiff1d(codes, (places * stride + starts)[same])
+        codes = np.setdiff1d(codes, (places * stride + starts)[ends - starts == length])
         free = codes[np.lexsort((generator.random(codes.size), codes // stride))]
-        # The r-th open row of a document takes the r-th free span of it, if there is one.
-        rank = ranks_in_runs(document[open_rows], np.arange(open_rows.size))
-        begin = np.searchsorted(free // stride, document[open_rows])
-        has = np.searchsorted(free // stride, document[open_rows], side="right") - begin > rank
-        found_start[open_rows[has]] = free[(begin + rank)[has]] % stride
-        found_length[open_rows[has]] = length
-    if (found_start < 0).any():
-        name = response.documents[int(document[np.argmin(found_start)])]
+        place = dealt(document[open_rows], free // stride)
+        rows = open_rows[place >= 0]
+        start[rows] = free[place[place >= 0]] % stride
+        end[rows] = start[rows] + length
+    if (start < 0).any():
+        full = int(document[np.argmin(start)])
         raise InputError(
-            f"document {str(name)!r} has no room for more mentions",
-            found=f"{int(tokens.counts[document[np.argmin(found_start)]])} tokens",
+            f"document {str(response.documents[full])!r} has no room for more mentions",
+            found=f"{int(tokens.counts[full])} tokens",
             fix="add fewer extra mentions",
         )
-    return found_start, found_start + found_length
+    return start, end

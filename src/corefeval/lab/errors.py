@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 
 import numpy as np
 
 from corefeval.lab.additions import add_extra_mentions
-from corefeval.lab.comparison import compared
+from corefeval.lab.comparison import once_each
 from corefeval.lab.data import moosavi_strube_key
 from corefeval.lab.experiments import Setup
 from corefeval.lab.findings import (
+    F1,
     TINY,
     Chart,
     Encoding,
@@ -21,9 +23,12 @@ from corefeval.lab.findings import (
     findings,
     number,
     percent,
+    percents,
+    title_of,
 )
 from corefeval.lab.groupings import split_entity
 from corefeval.lab.measurement import THE_SIX, Measurement
+from corefeval.model import Corpus
 
 # The errors of which the paper's text speaks, and some between them.
 SPLITS = (
@@ -41,39 +46,23 @@ def splits(setup: Setup) -> ExperimentResult:
     18-2 is an entity of 20 mentions in parts of 18 and 2. On a key of yours those are left out
     for which it has no entity, and its largest entity is split too.
     """
-    key = setup.key or moosavi_strube_key()
-    key = compared(key, key).key
-    there = set(key.entity_sizes.tolist())
-    largest = max(there, default=0)
-    own = [(largest - 2, 2), (largest - largest // 2, largest // 2)] if largest > 3 else []
-    cases = [sizes for sizes in dict.fromkeys((*SPLITS, *own)) if sum(sizes) in there]
+    key = once_each(setup.key_or(moosavi_strube_key))
+    cases = _possible_splits(key)
     measurement = Measurement(setup)
     for done, sizes in enumerate(cases):
         name = "-".join(map(str, sizes))
         setup.report(name, done, len(cases))
         output = split_entity(key, key, sizes=sizes, seed=setup.seed)
         measurement.add(key, output, split=name, size=sum(sizes), parts=len(sizes))
-    rows = measurement.rows
     return measurement.finished(
         "splits",
         "Split entities",
-        statements=findings(
-            [
-                partial(_muc_counts_parts, rows),
-                partial(_ceafe_alike, rows, ("2-2", "10-10")),
-                partial(_ceafe_alike, rows, ("9-9-2", "9-5-6")),
-                partial(_ranking, rows, "b3", ("18-2", "5-3-2", "16-4")),
-                partial(_ranking, rows, "blanc", ("5-3-2", "18-2", "16-4")),
-                partial(_ranking, rows, "ceafm", ("18-2", "16-4", "5-3-2")),
-                partial(_ranking, rows, "ceafe", ("18-2", "16-4", "5-3-2")),
-                partial(_ranking, rows, "lea", ("18-2", "16-4", "5-3-2")),
-            ]
-        ),
+        statements=findings(_claims_about_splits(measurement.rows)),
         charts=[
             Chart(
                 "One entity is split",
                 Encoding("split", "sizes of the parts", "ordinal"),
-                Encoding("f1", "F1"),
+                F1,
                 mark="point",
             )
         ],
@@ -81,8 +70,32 @@ def splits(setup: Setup) -> ExperimentResult:
     )
 
 
+def _possible_splits(key: Corpus) -> list[tuple[int, ...]]:
+    there = set(key.entity_sizes.tolist())
+    largest = max(there, default=0)
+    own = [(largest - 2, 2), (largest - largest // 2, largest // 2)] if largest > 3 else []
+    return [sizes for sizes in dict.fromkeys((*SPLITS, *own)) if sum(sizes) in there]
+
+
+def _claims_about_splits(rows: list[Row]) -> list[Callable[[], Finding]]:
+    return [
+        partial(_muc_counts_parts, rows),
+        partial(_ceafe_alike, rows, ("2-2", "10-10")),
+        partial(_ceafe_alike, rows, ("9-9-2", "9-5-6")),
+        partial(_ranking, rows, "b3", ("18-2", "5-3-2", "16-4")),
+        partial(_ranking, rows, "blanc", ("5-3-2", "18-2", "16-4")),
+        *(
+            partial(_ranking, rows, metric, ("18-2", "16-4", "5-3-2"))
+            for metric in ("ceafm", "ceafe", "lea")
+        ),
+    ]
+
+
 def _by_case(rows: list[Row], column: str, metric: str) -> dict[str, float]:
+    """The F1 of each case; a LookupError where the key has no entity for any."""
     cases = dict.fromkeys(str(row[column]) for row in rows)
+    if not cases:
+        raise LookupError(column)
     return {case: number(rows, "f1", metric=metric, **{column: case}) for case in cases}
 
 
@@ -115,9 +128,8 @@ def _ceafe_alike(rows: list[Row], cases: tuple[str, str]) -> Finding:
 def _ranking(rows: list[Row], metric: str, order: tuple[str, ...]) -> Finding:
     f1 = {case: number(rows, "f1", metric=metric, split=case) for case in order}
     found = sorted(order, key=lambda case: -f1[case])
-    title = next(str(row["title"]) for row in rows if row["metric"] == metric)
     return Finding(
-        f"{title} ranks {' > '.join(order)}",
+        f"{title_of(rows, metric)} ranks {' > '.join(order)}",
         all(f1[a] > f1[b] + TINY for a, b in pairwise(order)),
         f1,
         " > ".join(f"{case} {percent(f1[case])}" for case in found),
@@ -131,8 +143,7 @@ def extra_mentions(setup: Setup) -> ExperimentResult:
     3-10 are three extra mentions in an entity of ten; 2-0 are two linked to each other. On a key
     of yours those are left out for which it has no entity.
     """
-    key = setup.key or moosavi_strube_key()
-    key = compared(key, key).key
+    key = once_each(setup.key_or(moosavi_strube_key))
     there = {0, *np.unique(key.entity_sizes).tolist()}
     cases = [(extra, size) for extra, size in EXTRA if size in there]
     measurement = Measurement(setup)
@@ -140,29 +151,32 @@ def extra_mentions(setup: Setup) -> ExperimentResult:
         setup.report(f"{extra}-{size}", done, len(cases))
         output = add_extra_mentions(key, key, number=extra, size=size, seed=setup.seed)
         measurement.add(key, output, error=f"{extra}-{size}", extra=extra, size=size)
-    rows = measurement.rows
     return measurement.finished(
         "extra-mentions",
         "Extra mentions",
-        statements=findings(
-            [
-                partial(c, rows)
-                for c in (_least_discriminative, _ceafe_worst, _lea_ranks, _lea_blind)
-            ]
-            + [partial(_worst, rows, metric) for metric in THE_SIX if metric != "ceafe"]
-        ),
+        statements=findings(_claims_about_extra_mentions(measurement.rows)),
         charts=[
             Chart(
                 "Extra mentions",
                 Encoding(
                     "error", "extra mentions – size of the entity they are put into", "ordinal"
                 ),
-                Encoding("f1", "F1"),
+                F1,
                 mark="point",
             )
         ],
         key=key.name,
     )
+
+
+def _claims_about_extra_mentions(rows: list[Row]) -> list[Callable[[], Finding]]:
+    return [
+        partial(_least_discriminative, rows),
+        partial(_ceafe_worst, rows),
+        partial(_lea_ranks, rows),
+        partial(_lea_blind, rows),
+        *(partial(_worst, rows, metric) for metric in THE_SIX if metric != "ceafe"),
+    ]
 
 
 def _least_discriminative(rows: list[Row]) -> Finding:
@@ -180,29 +194,31 @@ def _least_discriminative(rows: list[Row]) -> Finding:
     )
 
 
+def _worst_cases(f1: dict[str, float]) -> list[str]:
+    """The case with the lowest score, or several where they are equal."""
+    lowest = min(f1.values())
+    return [case for case, value in f1.items() if value < lowest + TINY]
+
+
 def _worst(rows: list[Row], metric: str) -> Finding:
     f1 = _by_case(rows, "error", metric)
-    title = next(str(row["title"]) for row in rows if row["metric"] == metric)
-    lowest = min(f1.values())
-    worst = [case for case, value in f1.items() if value < lowest + TINY]
+    worst = _worst_cases(f1)
     return Finding(
-        f"{title} ranks 3-10 as the worst",
+        f"{title_of(rows, metric)} ranks 3-10 as the worst",
         "3-10" in worst,
         f1,
-        f"worst {' and '.join(worst)}: {percent(lowest)}",
+        f"worst {' and '.join(worst)}: {percent(f1[worst[0]])}",
         _SECTION_4,
     )
 
 
 def _ceafe_worst(rows: list[Row]) -> Finding:
     f1 = _by_case(rows, "error", "ceafe")
-    lowest = min(f1.values())
-    worst = {case for case, value in f1.items() if value < lowest + TINY}
     return Finding(
         "CEAFe ranks 2-0 and 3-0 as the worst",
-        worst == {"2-0", "3-0"},
+        set(_worst_cases(f1)) == {"2-0", "3-0"},
         f1,
-        ", ".join(f"{case} {percent(value)}" for case, value in f1.items()),
+        percents(f1),
         _SECTION_4,
     )
 
@@ -216,17 +232,19 @@ def _lea_ranks(rows: list[Row]) -> Finding:
         "LEA is the only one for which 2-0 is less harmful than 1-2 and 1-10",
         {metric for metric, gap in gaps.items() if gap > TINY} == {"lea"},
         gaps,
-        ", ".join(f"{metric} {percent(gap)}" for metric, gap in gaps.items()),
+        percents(gaps),
         _SECTION_4,
     )
 
 
 def _lea_blind(rows: list[Row]) -> Finding:
     f1 = {case: v for case, v in _by_case(rows, "error", "lea").items() if case[:2] == "1-"}
+    if not f1:
+        raise LookupError("1-")
     return Finding(
         "LEA does not tell entities apart to which one extra mention is added",
         max(f1.values()) - min(f1.values()) < TINY,
         f1,
-        ", ".join(f"{case} {percent(value)}" for case, value in f1.items()),
+        percents(f1),
         _SECTION_4,
     )

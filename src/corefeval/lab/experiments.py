@@ -36,6 +36,14 @@ class Setup:
     features: Mapping[str, object] | None = None
     tagset: object = None
 
+    def key_or(self, make: Callable[[], Corpus]) -> Corpus:
+        """The user's key, also one without documents, or else the experiment's own."""
+        return make() if self.key is None else self.key
+
+    def response_or(self, make: Callable[[], Corpus]) -> Corpus:
+        """The user's response, or else the experiment's own."""
+        return make() if self.response is None else self.response
+
     def report(self, what: str, done: int, total: int) -> None:
         """Tell whoever wants to know how far it is."""
         if self.progress is not None:

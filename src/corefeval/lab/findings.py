@@ -56,6 +56,9 @@ class Encoding:
     scale: Scale = "quantitative"
 
 
+F1 = Encoding("f1", "F1")
+
+
 @dataclass(frozen=True, slots=True)
 class Chart:
     """How to draw some of the rows: those that agree with `where`.
@@ -161,12 +164,29 @@ def findings(claims: Sequence[Callable[[], Finding]]) -> tuple[Finding, ...]:
     return tuple(found)
 
 
+def title_of(rows: Iterable[Row], metric: str) -> str:
+    """What tables call a metric; a LookupError where it was not measured."""
+    for row in rows:
+        if row["metric"] == metric:
+            return str(row["title"])
+    raise LookupError(metric)
+
+
 def percent(value: float) -> str:
     """A rate as people write it: 64.40."""
     return f"{100 * value:.2f}"
 
 
+def percents(values: Mapping[str, float]) -> str:
+    """Rates with their names.
+
+    >>> percents({"muc": 0.5, "lea": 1 / 3})
+    'muc 50.00, lea 33.33'
+    """
+    return ", ".join(f"{name} {percent(value)}" for name, value in values.items())
+
+
 def _same(one: Cell, other: Cell) -> bool:
     if isinstance(one, float) and isinstance(other, int | float):
-        return abs(one - other) < 1e-9
+        return abs(one - other) < TINY
     return one == other

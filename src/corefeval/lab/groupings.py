@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
 from corefeval.diagnostics import UsageError
 from corefeval.features import Features
-from corefeval.lab.comparison import Comparison, compared
+from corefeval.lab.comparison import Sides, compared
 from corefeval.lab.declarations import perturbation
-from corefeval.lab.editing import chosen, regrouped, shuffled_ranks
+from corefeval.lab.editing import check_choice, chosen, regrouped, shuffled_ranks
 from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray, IntArray
 
@@ -55,6 +55,7 @@ def split_entities(
     """
     if parts < 2:
         raise UsageError(f"parts is 2 or more, not {parts!r}")
+    check_choice("which", which, get_args(Split))
     sides = compared(key, response)
     entity = sides.response.mention_entity
     generator = np.random.default_rng(seed)
@@ -110,6 +111,7 @@ def merge_entities(
     `which="disjoint"` merges only two that have no key entity in common: then no correct link
     comes.
     """
+    check_choice("which", which, get_args(Merged))
     sides = compared(key, response)
     entity, document = sides.response.mention_entity, sides.response.entity_document
     generator = np.random.default_rng(seed)
@@ -157,7 +159,7 @@ def reattach_pronouns(
     return regrouped(corpus, corpus.mention_entity[target])
 
 
-def _nearest_wrong(sides: Comparison, rows: IntArray) -> IntArray:
+def _nearest_wrong(sides: Sides, rows: IntArray) -> IntArray:
     """The nearest mention before each one that is not of its key entity; −1 where none is."""
     document, entity = sides.response.mention_document, sides.key_entity
     found = rows - 1  # mentions stand in textual order
@@ -169,7 +171,7 @@ def _nearest_wrong(sides: Comparison, rows: IntArray) -> IntArray:
         found = np.where(same, found - 1, found)
 
 
-def _is_pure(sides: Comparison) -> BoolArray:
+def _is_pure(sides: Sides) -> BoolArray:
     """Which response entities have mentions of one key entity alone."""
     highest = np.full(sides.response.n_entities, -2, dtype=np.int64)
     lowest = np.full(sides.response.n_entities, sides.key.n_entities, dtype=np.int64)
@@ -179,7 +181,7 @@ def _is_pure(sides: Comparison) -> BoolArray:
     return pure
 
 
-def _is_disjoint(sides: Comparison, couple: IntArray) -> BoolArray:
+def _is_disjoint(sides: Sides, couple: IntArray) -> BoolArray:
     """Which couples of response entities have no key entity in common."""
     rows = np.flatnonzero(sides.twin >= 0)
     response, key = sides.response.mention_entity[rows], sides.key_entity[rows]

@@ -10,6 +10,7 @@ from corefeval.lab.comparison import compared
 from corefeval.lab.data import moosavi_strube_key, noisy_response
 from corefeval.lab.experiments import Setup
 from corefeval.lab.findings import (
+    F1,
     TINY,
     Chart,
     Encoding,
@@ -19,12 +20,12 @@ from corefeval.lab.findings import (
     findings,
     number,
     percent,
+    percents,
 )
-from corefeval.lab.measurement import RATES, THE_SIX, Measurement
+from corefeval.lab.measurement import RATES, SHARES, THE_SIX, Measurement
 from corefeval.lab.removals import drop_mentions, remove_incorrectly_resolved
 from corefeval.model import Corpus
 
-SHARES = tuple(step / 10 for step in range(11))
 BASE, MORE, PAIRS, LARGE = "base", "more precise", "less precise (pairs)", "less precise (large)"
 OUTPUTS = (BASE, MORE, PAIRS, LARGE)
 CHANGES, NOTHING = "changes", "nothing correct"
@@ -41,8 +42,8 @@ def mention_identification(setup: Setup) -> ExperimentResult:
     links stay as they are. Then outputs without a single correct link, in which more and more of
     the key's mentions are found.
     """
-    key = setup.key or moosavi_strube_key()
-    response = setup.response or noisy_response(key, setup.seed)
+    key = setup.key_or(moosavi_strube_key)
+    response = setup.response_or(partial(noisy_response, key, setup.seed))
     measurement = Measurement(setup)
     total = len(OUTPUTS) + len(SHARES)
     for done, (name, output) in enumerate(_changes(key, response, setup.seed)):
@@ -78,7 +79,7 @@ def _charts() -> tuple[Chart, ...]:
         Chart(
             "Mentions found, not one correct link",
             Encoding("share", "share of the key's mentions that are found"),
-            Encoding("f1", "F1"),
+            F1,
             where={"panel": NOTHING},
         ),
         Chart(
@@ -111,8 +112,7 @@ def _rates(rows: list[Row], metric: str, rate: str) -> dict[str, float]:
 
 
 def _moves(rates: dict[str, float], *outputs: str) -> str:
-    moved = ", ".join(f"{name} {percent(rates[name])}" for name in outputs)
-    return f"{BASE} {percent(rates[BASE])}, {moved}"
+    return percents({name: rates[name] for name in (BASE, *outputs)})
 
 
 def _recall_stays(rows: list[Row], metric: str, title: str) -> Finding:
@@ -162,6 +162,6 @@ def _only_muc_and_lea(rows: list[Row]) -> Finding:
         "without a correct link MUC and LEA are 0, and B³, CEAF and BLANC are not",
         zero == {"muc", "lea"},
         f1,
-        ", ".join(f"{metric} {percent(value)}" for metric, value in f1.items()),
+        percents(f1),
         f"{_SOURCE}, Section 7.5",
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from corefeval.diagnostics import Notice, UndefinedMetricError
 from corefeval.evaluation import score
@@ -16,6 +16,7 @@ from corefeval.results import Result
 EVERYTHING = "all"  # the preset that follows the registry and skips what the data does not define
 RATES = ("recall", "precision", "f1")
 SCORE_COLUMNS = ("metric", "title", *RATES)
+SHARES = tuple(step / 10 for step in range(11))  # of links or mentions, where curves have points
 
 # The six of Moosavi and Strube's analysis, of which their sentences speak.
 THE_SIX = ("muc", "b3", "ceafm", "ceafe", "blanc", "lea")
@@ -43,7 +44,7 @@ class Measurement:
         self.setup = setup
         self.features = {**(features or {}), **(setup.features or {})}
         self.rows: list[Row] = []
-        self.notices: dict[str, Notice] = {}
+        self.notices: dict[Notice, None] = {}  # each one once, in order
 
     def result(self, key: Corpus, response: Corpus) -> Result:
         """The scores of one output."""
@@ -57,9 +58,8 @@ class Measurement:
             features=self.features or None,
             tagset=self.setup.tagset,
         )
-        for notice in result.notices:
-            if notice.kind == "skipped-metric":
-                self.notices.setdefault(str(notice).partition(":")[0], notice)
+        skipped = (notice for notice in result.notices if notice.kind == "skipped-metric")
+        self.notices |= dict.fromkeys(skipped)
         return result
 
     def _defined(self, key: Corpus, response: Corpus) -> list[Metric]:
@@ -77,11 +77,19 @@ class Measurement:
                 known(need)
             except UndefinedMetricError as error:
                 missing[need] = str(error)
-        skipped = {str(m): n for m in wanted for n in m.declaration.needs if n in missing}
-        for name, need in skipped.items():
-            message = f"{name} was skipped: {missing[need]}"
-            self.notices[name] = Notice("skipped-metric", message)
-        return [metric for metric in wanted if str(metric) not in skipped]
+        defined = []
+        skipped: dict[str, list[str]] = {}
+        for metric in wanted:
+            reasons = [missing[need] for need in metric.declaration.needs if need in missing]
+            if reasons:
+                skipped.setdefault(reasons[-1], []).append(str(metric))
+            else:
+                defined.append(metric)
+        self.notices |= dict.fromkeys(
+            Notice("skipped-metric", f"skipped: {', '.join(names)}: {why}", len(names), (*names,))
+            for why, names in skipped.items()
+        )
+        return defined
 
     def add(self, key: Corpus, response: Corpus, /, **fields: Cell) -> None:
         """Score one output and keep its rows, with fields that say what it is."""
@@ -90,6 +98,10 @@ class Measurement:
             rates = {rate: one.rates.get(rate) for rate in RATES}
             title = (result.titles or {}).get(metric, metric)
             self.rows.append({**fields, "metric": metric, "title": title, **rates})
+
+    def describe(self, fields: Callable[[str], Row]) -> None:
+        """Put fields that follow from the metric alone in front of every row."""
+        self.rows = [{**fields(str(row["metric"])), **row} for row in self.rows]
 
     def finished(
         self,
@@ -111,5 +123,5 @@ class Measurement:
             statements=tuple(statements),
             charts=tuple(charts),
             settings={**settings, "seed": self.setup.seed},
-            notices=tuple(self.notices.values()),
+            notices=tuple(self.notices),
         )

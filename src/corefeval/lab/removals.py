@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from corefeval.lab.comparison import Comparison, compared
+from corefeval.lab.comparison import Sides, compared
 from corefeval.lab.declarations import perturbation
 from corefeval.lab.editing import chosen, regrouped
 from corefeval.model import Corpus
@@ -52,9 +52,8 @@ def drop_entities(
     key: Corpus, response: Corpus, *, minimum: int = 1, maximum: int | None = 1
 ) -> Corpus:
     """Remove the response's entities that have from `minimum` to `maximum` mentions."""
-    sides = compared(key, response)
-    keep = ~_of_size(sides.response, minimum, maximum)
-    return regrouped(sides.response, sides.response.mention_entity, keep)
+    corpus = compared(key, response).response
+    return regrouped(corpus, corpus.mention_entity, ~_of_size(corpus, minimum, maximum))
 
 
 @perturbation(correct_links="removes", wrong_links="removes", mentions="removes")
@@ -62,12 +61,11 @@ def keep_entities(
     key: Corpus, response: Corpus, *, minimum: int = 2, maximum: int | None = None
 ) -> Corpus:
     """Keep only the response's entities that have from `minimum` to `maximum` mentions."""
-    sides = compared(key, response)
-    keep = _of_size(sides.response, minimum, maximum)
-    return regrouped(sides.response, sides.response.mention_entity, keep)
+    corpus = compared(key, response).response
+    return regrouped(corpus, corpus.mention_entity, _of_size(corpus, minimum, maximum))
 
 
-def _without(sides: Comparison, which: BoolArray, share: float, seed: int) -> Corpus:
+def _without(sides: Sides, which: BoolArray, share: float, seed: int) -> Corpus:
     """The response without a share of some of its mentions."""
     rows = np.flatnonzero(which)
     keep = np.ones(sides.twin.size, dtype=np.bool_)

@@ -6,11 +6,17 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from corefeval.diagnostics import UsageError
 from corefeval.lab.additions import wrong_pairs
 from corefeval.lab.comparison import compared
 from corefeval.lab.declarations import perturbation
-from corefeval.lab.editing import Generator, ranks_in_runs, selection, shuffled_ranks
+from corefeval.lab.editing import (
+    Generator,
+    check_choice,
+    check_share,
+    dealt,
+    selection,
+    shuffled_ranks,
+)
 from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray, IntArray
 
@@ -42,10 +48,8 @@ def resolve_links(
     document has no other entity to join). Singletons of the key have no links, so they are always
     among the others.
     """
-    if growth not in get_args(Growth):
-        raise UsageError(f"growth is one of {', '.join(get_args(Growth))}, not {growth!r}")
-    if not 0 <= share <= 1:
-        raise UsageError(f"share is a number from 0 to 1, not {share!r}")
+    check_choice("growth", growth, get_args(Growth))
+    check_share(share)
     key = compared(key, response).key
     generator = np.random.default_rng(seed)
     resolved = _resolved(key, share, growth, generator)
@@ -101,10 +105,7 @@ def _wrongly_linked(key: Corpus, entity: IntArray, generator: Generator) -> IntA
     taken[entity[placed][key.mention_entity[placed] == left[key.mention_document[placed]]]] = True
     free = np.flatnonzero((document >= 0) & ~taken)
     free = free[np.lexsort((generator.random(free.size), document[free]))]
-    place = key.mention_document[rest]
-    rank = ranks_in_runs(place, np.arange(rest.size))
-    begin = np.searchsorted(document[free], place)
-    has = np.searchsorted(document[free], place, side="right") - begin > rank
+    place = dealt(key.mention_document[rest], document[free])
     entity[rest] = number + np.arange(rest.size)
-    entity[rest[has]] = free[(begin + rank)[has]]
+    entity[rest[place >= 0]] = free[place[place >= 0]]
     return entity

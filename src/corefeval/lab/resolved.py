@@ -7,13 +7,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from corefeval.lab.comparison import compared
+from corefeval.lab.comparison import compared, once_each
 from corefeval.lab.data import moosavi_strube_key
 from corefeval.lab.editing import regrouped
 from corefeval.lab.experiments import Setup
 from corefeval.lab.findings import (
+    F1,
     TINY,
-    Cell,
     Chart,
     Encoding,
     ExperimentResult,
@@ -22,13 +22,13 @@ from corefeval.lab.findings import (
     findings,
     number,
     percent,
+    percents,
 )
-from corefeval.lab.measurement import THE_SIX, Measurement
+from corefeval.lab.measurement import SHARES, THE_SIX, Measurement
 from corefeval.lab.resolution import Growth, resolve_links
 from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray
 
-SHARES = tuple(step / 10 for step in range(11))
 GROWTHS: dict[Growth, str] = {
     "together": "all entities together",
     "largest": "largest entity first",
@@ -49,7 +49,7 @@ def correct_links(setup: Setup) -> ExperimentResult:
     links are resolved first: here all entities grow together, or one after the other from the
     largest on.
     """
-    key = setup.key or moosavi_strube_key()
+    key = setup.key_or(moosavi_strube_key)
     measurement = Measurement(setup)
     cases = [(panel, growth) for panel in (WITHOUT, WITH) for growth in GROWTHS]
     for done, (panel, growth) in enumerate(cases):
@@ -59,13 +59,8 @@ def correct_links(setup: Setup) -> ExperimentResult:
                 key, key, share=share, wrong=panel == WITH, growth=growth, seed=setup.seed
             )
             totals = compared(key, output).totals()
-            fields: dict[str, Cell] = {
-                "panel": panel,
-                "growth": GROWTHS[growth],
-                "share": share,
-                **totals,
-            }
-            measurement.add(key, output, **fields)
+            where = {"panel": panel, "growth": GROWTHS[growth]}
+            measurement.add(key, output, **where, share=share, **totals)
     setup.report("done", len(cases), len(cases))
     claims = [
         partial(claim, measurement.rows, growth)
@@ -76,7 +71,7 @@ def correct_links(setup: Setup) -> ExperimentResult:
         Chart(
             f"Resolved links, {growth}",
             Encoding("share", "share of the key's links that are resolved"),
-            Encoding("f1", "F1"),
+            F1,
             facet="panel",
             where={"growth": growth},
         )
@@ -93,7 +88,7 @@ def _zero(rows: list[Row], growth: str) -> Finding:
         f"MUC and LEA alone are 0 for a response without a correct link ({growth})",
         {metric for metric, value in f1.items() if value < TINY} == {"muc", "lea"},
         f1,
-        ", ".join(f"{metric} {percent(value)}" for metric, value in f1.items()),
+        percents(f1),
         _SECTION_1,
     )
 
@@ -142,8 +137,8 @@ def _blanc_high(rows: list[Row], growth: str) -> Finding:
 
 def _curves(rows: list[Row], panel: str, growth: str, share: float) -> dict[str, float]:
     """The six metrics' F1 at one point."""
-    fields: dict[str, Cell] = {"panel": panel, "growth": growth, "share": share}
-    return {metric: number(rows, "f1", metric=metric, **fields) for metric in THE_SIX}
+    find = partial(number, rows, "f1", panel=panel, growth=growth, share=share)
+    return {metric: find(metric=metric) for metric in THE_SIX}
 
 
 def correct_entities(setup: Setup) -> ExperimentResult:
@@ -152,9 +147,9 @@ def correct_entities(setup: Setup) -> ExperimentResult:
     Entities come in the order of their size, the largest or the smallest first. A key of many
     entities is resolved in twenty steps.
     """
-    key = compared(given, given).key if (given := setup.key) else moosavi_strube_key()
+    key = once_each(setup.key_or(moosavi_strube_key))
     measurement = Measurement(setup)
-    total_links = max(sum(compared(key, key).document_correct_links.tolist()), 1)
+    total_links = max(compared(key, key).totals()["correct_links"], 1)
     for order, ranks in _orders(key).items():
         for entities in _steps(key.n_entities):
             setup.report(order, entities, key.n_entities)
@@ -173,7 +168,7 @@ def correct_entities(setup: Setup) -> ExperimentResult:
             Chart(
                 "Resolved entities",
                 Encoding("entities", "number of entities that are resolved"),
-                Encoding("f1", "F1"),
+                F1,
                 facet="order",
             )
         ],
@@ -192,14 +187,14 @@ def _orders(key: Corpus) -> dict[str, IntArray]:
 
 
 def _steps(entities: int) -> list[int]:
-    number_of = min(entities, _STEPS)
-    return [round(entities * step / max(number_of, 1)) for step in range(number_of + 1)]
+    steps = min(entities, _STEPS)
+    return [round(entities * step / max(steps, 1)) for step in range(steps + 1)]
 
 
 def _points(rows: list[Row], order: str, metric: str) -> list[float]:
     f1 = [row["f1"] for row in rows if (row["order"], row["metric"]) == (order, metric)]
     points = [value for value in f1 if isinstance(value, float)]
-    if not points:
+    if len(points) < 2:  # the metric was not asked for, or the key has no entities
         raise LookupError(metric)
     return points
 

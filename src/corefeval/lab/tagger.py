@@ -10,6 +10,7 @@ from corefeval.lab.comparison import compared
 from corefeval.lab.data import moosavi_strube_key, tagger_response
 from corefeval.lab.experiments import Setup
 from corefeval.lab.findings import (
+    F1,
     TINY,
     Chart,
     Encoding,
@@ -19,12 +20,12 @@ from corefeval.lab.findings import (
     findings,
     number,
     percent,
+    percents,
 )
-from corefeval.lab.measurement import Measurement
+from corefeval.lab.measurement import SHARES, Measurement
 from corefeval.lab.removals import drop_twinless
 from corefeval.metrics import REGISTRY, Metric
 
-SHARES = tuple(step / 10 for step in range(11))
 SINGLETONS = 40  # of the papers' own key: ACE, on which the paper's figures are, has them
 _LINKS = "links alone"
 _SOURCE = "Cai and Strube 2010, Section 3.2"
@@ -36,8 +37,8 @@ def mention_tagger(setup: Setup) -> ExperimentResult:
     Every metric that has policies for twinless mentions is measured under each of them, and MUC
     beside them. Unlike in the paper no resolver is trained anew: mentions go, and all else stays.
     """
-    key = setup.key or moosavi_strube_key(SINGLETONS)
-    response = setup.response or tagger_response(key, setup.seed)
+    key = setup.key_or(partial(moosavi_strube_key, SINGLETONS))
+    response = setup.response_or(partial(tagger_response, key, setup.seed))
     measurement = Measurement(setup, metrics=["muc", *_with_policies()], lenient=True)
     for done, share in enumerate(SHARES):
         setup.report(f"{share:.0%} removed", done, len(SHARES))
@@ -45,7 +46,7 @@ def mention_tagger(setup: Setup) -> ExperimentResult:
         twinless = int((compared(key, output).twin < 0).sum())
         measurement.add(key, output, removed=share, twinless=twinless)
     setup.report("done", len(SHARES), len(SHARES))
-    measurement.rows = [{**_described(str(row["metric"])), **row} for row in measurement.rows]
+    measurement.describe(_family_and_policy)
     return measurement.finished(
         "mention-tagger",
         "Twinless mentions",
@@ -54,7 +55,7 @@ def mention_tagger(setup: Setup) -> ExperimentResult:
             Chart(
                 "Twinless mentions removed",
                 Encoding("removed", "share of the twinless mentions that are removed"),
-                Encoding("f1", "F1"),
+                F1,
                 series="policy",
                 facet="family",
             )
@@ -75,7 +76,7 @@ def _with_policies() -> list[Metric]:
     ]
 
 
-def _described(metric: str) -> dict[str, str]:
+def _family_and_policy(metric: str) -> Row:
     parsed = Metric.parse(metric)
     has_policies = any(p.name == "twinless" for p in parsed.declaration.parameters)
     policy = str(dict(parsed.parameters).get("twinless", "none")) if has_policies else _LINKS
@@ -148,7 +149,7 @@ def _sensitive(rows: list[Row]) -> Finding:
         "CEAF without a policy is the most sensitive to twinless mentions",
         max(gains, key=gains.__getitem__) == "ceafm",
         gains,
-        ", ".join(f"{_title(name)} {percent(gain)}" for name, gain in gains.items()),
+        percents({_title(name): gain for name, gain in gains.items()}),
         _SOURCE,
     )
 

@@ -112,10 +112,10 @@ class _Trial:
 
     def values(self, one: Property, metric: str) -> list[FloatArray] | None:
         """The rates that the rule is about; None where the metric does not have them."""
-        found = [
-            rates[metric].get(rate) for rates, rate in zip(self.rates, one.rates, strict=False)
-        ]
-        return None if any(values is None for values in found) else found  # type: ignore[return-value]
+        wanted = list(zip(self.rates, one.rates, strict=False))
+        if any(rate not in rates[metric] for rates, rate in wanted):
+            return None
+        return [rates[metric][rate] for rates, rate in wanted]
 
     def failing(self, one: Property, metric: str) -> BoolArray:
         """In which documents the metric breaks the rule."""

@@ -9,6 +9,7 @@ from itertools import pairwise
 from corefeval.lab.data import CHEN_NG_KINDS, CHEN_NG_WEIGHTS, chen_ng_corpora
 from corefeval.lab.experiments import Setup
 from corefeval.lab.findings import (
+    F1,
     TINY,
     Chart,
     Encoding,
@@ -18,6 +19,7 @@ from corefeval.lab.findings import (
     findings,
     number,
     percent,
+    percents,
 )
 from corefeval.lab.measurement import Measurement
 from corefeval.metrics import REGISTRY, Metric
@@ -27,6 +29,7 @@ PLAIN = "none"
 FAMILIES = {"lmuc": "muc", "lb3": "b3", "lceafm": "ceafm", "lceafe": "ceafe"}
 _SINGLETONS = "Chen and Ng 2013, Section 4.2"
 _KINDS = "Chen and Ng 2013, Section 4.3"
+_SECTION_OF = {"W4": _KINDS, "W5": _KINDS}
 
 
 def weights(setup: Setup) -> ExperimentResult:
@@ -38,14 +41,15 @@ def weights(setup: Setup) -> ExperimentResult:
     if setup.key is None:
         key, responses = chen_ng_corpora()
     else:
-        response = setup.response or setup.key
-        key, responses = setup.key, {response.name or "response": response}
+        key = setup.key
+        response = setup.response_or(lambda: key)
+        responses = {response.name or "response": response}
     kinds = None if setup.key is not None else {"kind": CHEN_NG_KINDS}
     measurement = Measurement(setup, metrics=_weighted(), features=kinds)
     for done, (name, response) in enumerate(responses.items()):
         setup.report(f"response {name}", done, len(responses))
         measurement.add(key, response, response=name)
-    measurement.rows = [{**_described(str(row["metric"])), **row} for row in measurement.rows]
+    measurement.describe(_family_and_weights)
     claims = _claims(measurement.rows) if setup.key is None else []
     return measurement.finished(
         "weights",
@@ -55,7 +59,7 @@ def weights(setup: Setup) -> ExperimentResult:
             Chart(
                 "Responses under weights",
                 Encoding("response", "response", "ordinal"),
-                Encoding("f1", "F1"),
+                F1,
                 series="weights",
                 facet="family",
             )
@@ -76,8 +80,8 @@ def _weighted() -> list[Metric]:
     return found
 
 
-def _described(metric: str) -> dict[str, str]:
-    """The family of a metric (the plain one, in capitals) and its weights' name."""
+def _family_and_weights(metric: str) -> Row:
+    """The family of a metric (the title of the plain one) and its weights' name."""
     parsed = Metric.parse(metric)
     family = FAMILIES.get(parsed.name, parsed.name)
     title = REGISTRY[family].title
@@ -152,7 +156,7 @@ def _singletons_pay(rows: list[Row]) -> Finding:
         "LMUC of (e) is above MUC, for all its singletons are right",
         values[PLAIN] < values["W2"] < values["W3"],
         values,
-        f"MUC {percent(values[PLAIN])}, W2 {percent(values['W2'])}, W3 {percent(values['W3'])}",
+        percents({"MUC" if w == PLAIN else w: value for w, value in values.items()}),
         _SINGLETONS,
     )
 
@@ -175,8 +179,8 @@ def _ranks(rows: list[Row], metric: str, weighting: str, order: str) -> Finding:
         f"{REGISTRY[metric].title} ranks {' > '.join(f'({r})' for r in order)} under {weighting}",
         all(values[one] > values[other] for one, other in pairwise(order)),
         values,
-        ", ".join(f"({response}) {percent(value)}" for response, value in values.items()),
-        _KINDS if weighting in ("W4", "W5") else _SINGLETONS,
+        percents({f"({response})": value for response, value in values.items()}),
+        _SECTION_OF.get(weighting, _SINGLETONS),
     )
 
 
@@ -189,7 +193,7 @@ def _lower(rows: list[Row], metric: str, weighting: str, least: float = 0.1) -> 
         weighted < plain - least,
         {"plain": plain, weighting: weighted},
         f"{percent(weighted)} against {percent(plain)}",
-        _KINDS if weighting in ("W4", "W5") else _SINGLETONS,
+        _SECTION_OF.get(weighting, _SINGLETONS),
     )
 
 
@@ -225,6 +229,6 @@ def _wider(rows: list[Row], metric: str) -> Finding:
         f"{REGISTRY[metric].title}: the gaps from (b) to (c) to (d) are wider under W5 than W4",
         gaps["bc W5"] > gaps["bc W4"] and gaps["cd W5"] > gaps["cd W4"],
         gaps,
-        ", ".join(f"{name} {percent(gap)}" for name, gap in gaps.items()),
+        percents(gaps),
         _KINDS,
     )

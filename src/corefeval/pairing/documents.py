@@ -61,8 +61,10 @@ def pair(
             names = tuple(str(key.documents[index]) for index in different)
             message = f"{plural(len(names), 'document')} with other tokens than in the key: "
             notices.append(_about(response, "other-tokens", message + _listed(names), names))
-    if not response.n_mentions:
-        notices.append(_about(response, "no-mentions", "there is not a single mention", ()))
+    for side, corpus in (("key", key), ("response", response)):
+        if not corpus.n_mentions:
+            message = f"{corpus.name or side}: there is not a single mention"
+            notices.append(Notice("no-mentions", message))
     return Pairing(key, response, tuple(notices))
 
 

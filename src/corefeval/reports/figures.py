@@ -47,9 +47,9 @@ def _document_rates(result: Result, metric: str) -> Json:
     table = result.tables[metric]
     if table.parts:
         parts = [_document_rates(result, part)["f1"] for part in table.parts]
-        return {"f1": np.round(np.mean(parts, axis=0), 5).tolist()}
+        return {"f1": np.round(np.mean(parts, axis=0), 8).tolist()}
     rates = RATES[table.shape](table.columns())
-    return {name: np.round(rates[name], 5).tolist() for name in _RATES if name in rates}
+    return {name: np.round(rates[name], 8).tolist() for name in _RATES if name in rates}
 
 
 def slice_figures(results: Sequence[Result]) -> list[Json]:
@@ -141,4 +141,4 @@ def error_figures(analysis: ErrorAnalysis) -> Json:
 
 
 def _short(value: float) -> float:
-    return round(float(value), 6)
+    return round(float(value), 8)

@@ -10,6 +10,7 @@ from typing import Any
 from corefeval.analysis.errors import ErrorAnalysis, analyse
 from corefeval.diagnostics import CorefEvalError, Notice, UsageError
 from corefeval.evaluation import Input, as_corpus, score
+from corefeval.features import shows_words
 from corefeval.live.spans import Spans
 from corefeval.metrics import Metric
 from corefeval.metrics.metric import DEFAULT_PRESET
@@ -78,7 +79,9 @@ def report(
         "tagset": tagset,
     }
     intervals = {"ci": ci, "samples": samples, "seed": seed}
-    wanted = [canonical_feature(name) for name in by]
+    asked = [canonical_feature(name) for name in by]
+    wanted = [name for name in asked if text or not shows_words(name)]
+    left_out = [_wordy(name) for name in asked if name not in wanted]
     scored = []
     for name, source in _named(responses).items():
         corpus = as_corpus(source, name, format=response_format, encoding=encoding)
@@ -86,8 +89,13 @@ def report(
         scored.append(_scored(key_corpus, corpus, name, wanted, options, intervals))
     name = title or _short(key_corpus.name) or "key"
     told = {str(notice): notice for one in scored for notice in shown_notices(one)}
+    told |= {str(notice): notice for notice in left_out}
     made = payload(scored, text=text, title=name, seed=seed)
     return Report(made, tuple(told.values()))
+
+
+def _wordy(feature: str) -> Notice:
+    return Notice("skipped-slices", f"no slices by {feature}: they would show words of the text")
 
 
 def _scored(

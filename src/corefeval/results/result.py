@@ -72,6 +72,7 @@ class Result:
     aggregate: Aggregate = "micro"
     key: str = ""
     response: str = ""
+    key_digest: str = ""
     notices: tuple[Notice, ...] = ()
     spell: Callable[[str], str] = str
     titles: Mapping[str, str] | None = None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ VERSION = 1
 _MARK = "corefeval_results"  # the first thing in a file, by which it is recognised
 _START = f'{{"{_MARK}":'.encode()
 _GZIP = b"\x1f\x8b"
+_ROUNDING = 1e-6
 _EXACT = 2.0**53  # whole numbers up to here are the same as floats
 
 PathLike = str | os.PathLike[str]
@@ -48,8 +50,11 @@ def load_all(path: PathLike, *, spell: Callable[[str], str] = str) -> list[Resul
     file = os.fspath(path)
     record = _record(file)
     try:
-        return [_result(one, None, spell) for one in record["results"]]
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        results = [_result(one, None, spell) for one in record["results"]]
+        if not results:
+            raise ValueError("there are no results")
+        return results
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
         raise InputError(
             "the saved results are damaged",
             file=file,
@@ -70,7 +75,7 @@ def is_saved(path: PathLike) -> bool:
         if start.startswith(_GZIP):
             with gzip.open(path, "rb") as stream:
                 start = stream.read(len(_START))
-    except (OSError, EOFError):
+    except (OSError, EOFError, zlib.error):
         return False
     return start == _START
 
@@ -80,8 +85,8 @@ def _record(file: str) -> dict[str, Any]:
     try:
         data = Path(file).read_bytes()
         record = json.loads(gzip.decompress(data) if data.startswith(_GZIP) else data)
-    except (EOFError, gzip.BadGzipFile):
-        raise InputError("the compressed file is not complete", file=file) from None
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        raise InputError("the compressed file is damaged, or not complete", file=file) from None
     except OSError as error:
         message = f"the file cannot be read: {error.strerror or error}"
         raise InputError(message, file=file) from None
@@ -128,6 +133,7 @@ def _result_record(result: Result, within: Result | None = None) -> dict[str, An
         return record
     return {
         "key": result.key,
+        "key_digest": result.key_digest,
         "response": result.response,
         "aggregate": result.aggregate,
         **record,
@@ -183,6 +189,7 @@ def _result(
         aggregate=_one_of(record["aggregate"], ("micro", "macro")),
         key=str(record["key"]),
         response=str(record["response"]),
+        key_digest=str(record["key_digest"]),
         spell=spell,
     )
     tables = {metric: _table(one, len(documents)) for metric, one in record["tables"].items()}
@@ -196,6 +203,7 @@ def _result(
         aggregate=source.aggregate,
         key=source.key,
         response=source.response,
+        key_digest=source.key_digest,
         notices=() if within else tuple(map(_notice, record["notices"])),
         spell=spell,
         titles={str(name): str(title) for name, title in record["titles"].items()},
@@ -227,13 +235,24 @@ def _table(record: Mapping[str, Any], n_documents: int) -> CountTable:
     shape = _one_of(record["shape"], (*RATES, "mean"))
     parts = tuple(map(str, record.get("parts", ())))
     if shape == "mean":
+        if not parts:
+            raise ValueError("a mean has no parts")
         return CountTable(shape, parts=parts)
     counts = record["counts"]
     values = np.array(list(counts.values()), dtype=np.float64).T
     if values.shape != (n_documents, len(counts)):
         raise ValueError(f"counts of {n_documents} documents were expected")
-    RATES[shape](dict.fromkeys(counts, np.zeros(1)))  # all the counts that it needs are there
+    _check_counts(shape, counts, values)
     return CountTable(shape, tuple(counts), values, parts, str(record.get("by", "")))
+
+
+def _check_counts(shape: str, counts: Mapping[str, Any], values: Numbers) -> None:
+    """Counts that somebody may have scored: all there, none below 0, and no rate above 1."""
+    if not np.isfinite(values).all() or (values < 0).any():
+        raise ValueError("a count is missing, or below 0")
+    rates = RATES[shape](dict(zip(counts, values.T, strict=True)))
+    if any((rate > 1 + _ROUNDING).any() for rate in rates.values()):
+        raise ValueError("more was found than there is")
 
 
 def _notice(record: Mapping[str, Any]) -> Notice:

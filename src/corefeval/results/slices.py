@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -40,6 +40,10 @@ class Slices(Mapping[str, Result]):
             known = ", ".join(self.results)
             raise UsageError(f"no {self.level} has {self.feature} {value!r}: there are {known}")
         return self.results[value]
+
+    def get(self, value: str, default: Any = None) -> Any:
+        """The result of a value, or something else where there is none."""
+        return self.results.get(value, default)
 
     def __contains__(self, value: object) -> bool:
         return value in self.results
@@ -103,7 +107,7 @@ class Slices(Mapping[str, Result]):
                 part or _empty(sample, slices.whole.document_ids)
                 for part, slices in zip(parts, (self, other), strict=True)
             ]
-        return found[0] if len(found) == 1 else found[0] + found[1]
+        return found[0].without_intervals() if len(found) == 1 else found[0] + found[1]
 
 
 def in_order(values: Iterable[str]) -> list[str]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 
 from corefeval.diagnostics import UsageError, excerpt, plural
 from corefeval.results import Result
+from corefeval.syntax import split_list
 
 # How the mentions of one response were read says nothing about how they were scored, nor do
 # intervals, and a version may differ where results were kept for years.
@@ -54,6 +54,11 @@ def check_comparable(results: Mapping[str, Result]) -> None:
     for name, result in others:
         _check_same_documents(first, reference, name, result)
         _check_same_settings(first, reference, name, result)
+        if "" not in (keys := {reference.key_digest, result.key_digest}) and len(keys) > 1:
+            raise UsageError(
+                f"{first} and {name} were scored against different keys "
+                f"({reference.key}, {result.key}): only results with one key can be compared"
+            )
     check_documents(reference)
 
 
@@ -103,7 +108,7 @@ def chosen_metrics(
             raise UsageError(f"the results have no {what} in common")
         return names
     if isinstance(metrics, str):
-        metrics = re.split(r",\s*(?![^(]*\))", metrics)
+        metrics = split_list(metrics)
     names = list(dict.fromkeys(first[metric].metric for metric in metrics))
     for name in names:
         for result in results.values():

@@ -17,27 +17,24 @@ from corefeval.results import Result
 from corefeval.results.rates import Numbers
 from corefeval.stats.checks import (
     check_choice,
-    check_comparable,
     check_count,
     check_probability,
     check_seed,
-    chosen_metrics,
     named,
 )
 from corefeval.stats.correction import Correction, adjusted
 from corefeval.stats.effects import Effect, document_rates, effect
 from corefeval.stats.intervals import Interval, few_documents, middle
 from corefeval.stats.ranking import ranks
-from corefeval.stats.resampling import Stack, bootstrap, every_swap, stack, swaps
+from corefeval.stats.resampling import Stack, bootstrap, comparable
 from corefeval.stats.significance import (
     TOLERANCE,
     Pairs,
     Test,
     bootstrap_p,
-    check_enumerable,
-    distant_swaps,
+    exact_p,
     observed,
-    swap_bytes,
+    randomization_p,
 )
 
 Table = Literal["scores", "differences"]
@@ -242,10 +239,9 @@ def compare(
     options = _Options(rate, test, trials, seed, correction, alpha, level, samples, baseline)
     options.check()
     systems = named(results)
-    check_comparable(systems)
+    stacked = comparable(systems, metrics, rate=rate)
     if baseline is not None:
         check_choice("the baseline", baseline, systems)
-    stacked = stack(list(systems.values()), chosen_metrics(systems, metrics, rate=rate))
     return _comparison(systems, stacked, options)
 
 
@@ -335,21 +331,17 @@ def _pairs(names: tuple[str, ...], baseline: str | None) -> Pairs:
 
 def _p_values(stacked: Stack, pairs: Pairs, options: _Options, drawn: Numbers) -> Numbers:
     """Metrics × pairs; `drawn` is the rate on resampled documents, metrics × systems × samples."""
-    documents, rate, trials = stacked.n_documents, options.rate, options.trials
-    if options.test == "bootstrap":
-        differences = observed(stacked, pairs, rate)
-        columns = [
-            bootstrap_p(drawn[:, one] - drawn[:, other], differences[:, index])
-            for index, (one, other) in enumerate(zip(*pairs, strict=True))
-        ]
-        return np.stack(columns, axis=1)
-    room = swap_bytes(stacked, pairs)
+    rate = options.rate
+    if options.test == "randomization":
+        return randomization_p(stacked, pairs, rate, options.trials, options.seed)
     if options.test == "exact":
-        check_enumerable(documents)
-        found = distant_swaps(stacked, pairs, rate, every_swap(documents, bytes_each=room))
-        return np.asarray(found / 2 ** (documents - 1))
-    blocks = swaps(documents, trials, options.seed, bytes_each=room)
-    return np.asarray((distant_swaps(stacked, pairs, rate, blocks) + 1) / (trials + 1))
+        return exact_p(stacked, pairs, rate)
+    differences = observed(stacked, pairs, rate)
+    columns = [
+        bootstrap_p(drawn[:, one] - drawn[:, other], differences[:, index])
+        for index, (one, other) in enumerate(zip(*pairs, strict=True))
+    ]
+    return np.stack(columns, axis=1)
 
 
 def _pair_differences(

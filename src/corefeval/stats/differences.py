@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, Literal
 
@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from corefeval.results import Result
 from corefeval.results.rates import Numbers
-from corefeval.stats.checks import check_comparable, chosen_metrics, named_pair
+from corefeval.stats.checks import named_pair
 from corefeval.stats.effects import document_rates
-from corefeval.stats.resampling import Stack, stack
+from corefeval.stats.resampling import Stack, comparable
 from corefeval.stats.significance import TOLERANCE
 
 Outcome = Literal["win", "loss", "tie"]
@@ -105,6 +105,20 @@ class Differences:
             for document in self.documents
         ]
 
+    def as_dict(self) -> dict[str, Any]:
+        """Everything, for JSON."""
+        return {
+            "first": self.systems[0],
+            "second": self.systems[1],
+            "metric": self.metric,
+            "rate": self.rate,
+            "difference": self.difference,
+            "outcomes": dict(self.outcomes),
+            "turning_set": None if self.turning_set is None else list(self.turning_set),
+            "documents": [asdict(document) for document in self.documents],
+            "slices": [asdict(part) for part in self.slices],
+        }
+
 
 def differences(
     first: Result,
@@ -131,22 +145,18 @@ def differences(
     ({'win': 1, 'loss': 1, 'tie': 1}, ('one',))
     """
     results = named_pair(first, second, names)
-    check_comparable(results)
-    [name] = chosen_metrics(results, [metric], rate=rate)
-    stacked = stack((first, second), [name])
+    stacked = comparable(results, [metric], rate=rate)
+    [name] = stacked.metrics
     rates = document_rates(stacked, name, rate)
     gaps = rates[0] - rates[1]
     totals = stacked.totals
     scores = stacked.rate(totals.__getitem__, rate)[0]
     influence = (scores[0] - scores[1]) - _without(stacked, totals, stacked.values, rate)
     ids = first.document_ids
+    columns = (values.tolist() for values in (*rates, gaps, influence))
     documents = tuple(
-        DocumentDifference(ids[i], one, other, gap, _outcome(gap), moved)
-        for i, (one, other, gap, moved) in enumerate(
-            zip(
-                rates[0].tolist(), rates[1].tolist(), gaps.tolist(), influence.tolist(), strict=True
-            )
-        )
+        DocumentDifference(id, one, other, gap, _outcome(gap), moved)
+        for id, one, other, gap, moved in zip(ids, *columns, strict=True)
     )
     turning = _turning_set(stacked, rate)
     one, other = results
@@ -201,15 +211,16 @@ def _slices(
     first: Result, second: Result, metric: str, rate: str, whole: float
 ) -> tuple[SliceDifference, ...]:
     """The slices that both results have, where they have any."""
-    mine, theirs = (getattr(result, "slices", None) or {} for result in (first, second))
     found: list[SliceDifference] = []
-    for feature, by_value in mine.items():
-        for value, part in by_value.items():
-            other = theirs.get(feature, {}).get(value)
+    for feature in first.slices:
+        if feature not in second.slices:
+            continue
+        for value, part in first.slices[feature].items():
+            other = second.slices[feature].get(value)
             if other is None or metric not in part.tables or metric not in other.tables:
                 continue
             one, two = part.scores[metric].rates[rate], other.scores[metric].rates[rate]
             gap = one - two
             turned = abs(gap) > TOLERANCE and abs(whole) > TOLERANCE and gap * whole < 0
-            found.append(SliceDifference(str(feature), str(value), one, two, gap, turned))
+            found.append(SliceDifference(feature, value, one, two, gap, turned))
     return tuple(found)

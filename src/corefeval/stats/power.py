@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,15 +12,8 @@ from numpy.typing import NDArray
 from corefeval.diagnostics import plural
 from corefeval.results import Result
 from corefeval.results.rates import Numbers, divide
-from corefeval.stats.checks import (
-    check_comparable,
-    check_count,
-    check_probability,
-    check_seed,
-    chosen_metrics,
-    named_pair,
-)
-from corefeval.stats.resampling import Stack, stack
+from corefeval.stats.checks import check_count, check_probability, check_seed, named_pair
+from corefeval.stats.resampling import Stack, comparable
 from corefeval.stats.significance import TOLERANCE, observed, one_pair
 
 _BLOCK_BYTES = 2**25
@@ -58,6 +52,23 @@ class Power:
     def now(self) -> float:
         """The power that as many documents as there are have."""
         return dict(self.curve)[self.documents]
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "first": self.systems[0],
+            "second": self.systems[1],
+            "metric": self.metric,
+            "rate": self.rate,
+            "difference": self.difference,
+            "documents": self.documents,
+            "needed": self.needed,
+            "more": self.more,
+            "limit": self.limit,
+            "power": self.power,
+            "alpha": self.alpha,
+            "curve": [list(point) for point in self.curve],
+        }
 
     def __str__(self) -> str:
         """One sentence for people."""
@@ -115,9 +126,8 @@ def documents_needed(
     check_count("limit", limit)
     check_seed(seed)
     results = named_pair(first, second, names)
-    check_comparable(results)
-    [chosen] = chosen_metrics(results, [metric], rate=rate)
-    stacked = stack((first, second), [chosen])
+    stacked = comparable(results, [metric], rate=rate)
+    [chosen] = stacked.metrics
     difference = float(observed(stacked, one_pair(), rate)[0, 0])
     simulation = _Simulation(stacked, rate, difference, alpha, simulations, seed)
     top = limit * stacked.n_documents

@@ -45,11 +45,11 @@ class Report:
                 for feature, values in self.slices.items()
             }
         if self.differences:
-            found["where"] = [_where(one) for one in self.differences]
+            found["where"] = [one.as_dict() for one in self.differences]
         if self.concordance is not None:
             found["agreement"] = self.concordance.rows()
         if self.powers is not None:
-            found["power"] = [_power(one) for one in self.powers]
+            found["power"] = [one.as_dict() for one in self.powers]
         return found
 
 
@@ -85,20 +85,12 @@ def report(
     notices = [*(n for result in systems.values() for n in result.notices), *compared.notices]
     slices, said = _slices(systems, options) if by_slice else ({}, [])
     chosen = _metric(compared, metric)
-    pairs = _pairs(compared, chosen)
-    rate = compared.rate
     return Report(
         comparison=compared,
         slices=slices,
-        differences=tuple(_differences(systems, pair, chosen, rate) for pair in pairs)
-        if where
-        else (),
-        concordance=concordance(systems, metrics=compared.metrics, rate=rate)
-        if agreement
-        else None,
-        powers=tuple(_needed(compared, pair, chosen) for pair in _unclear(compared, chosen))
-        if power
-        else None,
+        differences=_differences(compared, chosen) if where else (),
+        concordance=_concordance(compared) if agreement else None,
+        powers=_powers(compared, chosen) if power else None,
         metric=chosen,
         notices=tuple(dict.fromkeys((*notices, *said))),
     )
@@ -132,22 +124,34 @@ def _unclear(compared: Comparison, metric: str) -> list[Pair]:
     ]
 
 
-def _differences(systems: Mapping[str, Result], pair: Pair, metric: str, rate: str) -> Differences:
-    one, other = pair
-    return differences(systems[one], systems[other], metric=metric, rate=rate, names=pair)
+def _differences(compared: Comparison, metric: str) -> tuple[Differences, ...]:
+    found = []
+    for pair in _pairs(compared, metric):
+        one, other = (compared.results[name] for name in pair)
+        found.append(differences(one, other, metric=metric, rate=compared.rate, names=pair))
+    return tuple(found)
 
 
-def _needed(compared: Comparison, pair: Pair, metric: str) -> Power:
-    one, other = pair
-    return documents_needed(
-        compared.results[one],
-        compared.results[other],
-        metric=metric,
-        rate=compared.rate,
-        alpha=compared.alpha,
-        seed=int(compared.settings["seed"]),
-        names=pair,
-    )
+def _concordance(compared: Comparison) -> Concordance:
+    return concordance(compared.results, metrics=compared.metrics, rate=compared.rate)
+
+
+def _powers(compared: Comparison, metric: str) -> tuple[Power, ...]:
+    found = []
+    for pair in _unclear(compared, metric):
+        one, other = (compared.results[name] for name in pair)
+        found.append(
+            documents_needed(
+                one,
+                other,
+                metric=metric,
+                rate=compared.rate,
+                alpha=compared.alpha,
+                seed=int(compared.settings["seed"]),
+                names=pair,
+            )
+        )
+    return tuple(found)
 
 
 def _slices(
@@ -183,54 +187,3 @@ def _defined(parts: Iterable[Result], whole: Result, options: Mapping[str, Any])
     wanted = chosen_metrics({"": whole}, options.get("metrics"), rate=rate)
     tables = [part.tables for part in parts]
     return [metric for metric in wanted if all(metric in table for table in tables)]
-
-
-def _where(found: Differences) -> dict[str, Any]:
-    return {
-        "first": found.systems[0],
-        "second": found.systems[1],
-        "metric": found.metric,
-        "rate": found.rate,
-        "difference": found.difference,
-        "outcomes": dict(found.outcomes),
-        "turning_set": None if found.turning_set is None else list(found.turning_set),
-        "documents": [
-            {
-                "id": document.id,
-                "first": document.first,
-                "second": document.second,
-                "difference": document.difference,
-                "outcome": document.outcome,
-                "influence": document.influence,
-            }
-            for document in found.documents
-        ],
-        "slices": [
-            {
-                "feature": part.feature,
-                "value": part.value,
-                "first": part.first,
-                "second": part.second,
-                "difference": part.difference,
-                "turned": part.turned,
-            }
-            for part in found.slices
-        ],
-    }
-
-
-def _power(found: Power) -> dict[str, Any]:
-    return {
-        "first": found.systems[0],
-        "second": found.systems[1],
-        "metric": found.metric,
-        "rate": found.rate,
-        "difference": found.difference,
-        "documents": found.documents,
-        "needed": found.needed,
-        "more": found.more,
-        "limit": found.limit,
-        "power": found.power,
-        "alpha": found.alpha,
-        "curve": [list(point) for point in found.curve],
-    }

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from corefeval.diagnostics import UsageError
 from corefeval.results import CountTable, Result
 from corefeval.results.rates import RATES, Numbers, Rates, divide
+from corefeval.stats.checks import check_comparable, chosen_metrics
 
 Bools = NDArray[np.bool_]
 Pick = Callable[[slice], Numbers]
@@ -121,6 +122,14 @@ def stack(results: Sequence[Result], metrics: Sequence[str]) -> Stack:
                 values[column.rows, index] = _additive(result.tables[metric], column)
     _round_to_grid(values)
     return Stack(columns, tuple(metrics), values)
+
+
+def comparable(
+    results: Mapping[str, Result], metrics: Iterable[object] | None, *, rate: str
+) -> Stack:
+    """The counts of named results, once it is clear that they can be compared by this rate."""
+    check_comparable(results)
+    return stack(list(results.values()), chosen_metrics(results, metrics, rate=rate))
 
 
 def swaps(n_documents: int, trials: int, seed: int, *, bytes_each: int = 0) -> Iterator[Numbers]:

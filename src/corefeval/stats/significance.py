@@ -12,16 +12,9 @@ from numpy.typing import NDArray
 from corefeval.diagnostics import UsageError
 from corefeval.results import Result
 from corefeval.results.rates import Numbers
-from corefeval.stats.checks import (
-    check_comparable,
-    check_count,
-    check_probability,
-    check_seed,
-    chosen_metrics,
-    named,
-)
+from corefeval.stats.checks import check_count, check_probability, check_seed, named
 from corefeval.stats.intervals import Interval, middle
-from corefeval.stats.resampling import Stack, bootstrap, every_swap, stack, swaps
+from corefeval.stats.resampling import Stack, bootstrap, comparable, every_swap, swaps
 
 Test = Literal["randomization", "bootstrap", "exact"]
 Pairs = tuple[NDArray[np.intp], NDArray[np.intp]]
@@ -72,10 +65,8 @@ def randomization(
     """
     check_count("the number of trials", trials)
     check_seed(seed)
-    stacked = _stacked(first, second, metrics, rate)
-    pairs = one_pair()
-    blocks = swaps(stacked.n_documents, trials, seed, bytes_each=swap_bytes(stacked, pairs))
-    p = (distant_swaps(stacked, pairs, rate, blocks)[:, 0] + 1) / (trials + 1)
+    stacked = comparable(named((first, second)), metrics, rate=rate)
+    p = randomization_p(stacked, one_pair(), rate, trials, seed)[:, 0]
     return _tests(stacked, rate, "randomization", p, trials)
 
 
@@ -90,13 +81,9 @@ def exact(
 
     What `randomization` approximates; for 20 documents at most.
     """
-    stacked = _stacked(first, second, metrics, rate)
-    check_enumerable(stacked.n_documents)
-    pairs = one_pair()
-    blocks = every_swap(stacked.n_documents, bytes_each=swap_bytes(stacked, pairs))
-    trials = 2 ** (stacked.n_documents - 1)
-    p = distant_swaps(stacked, pairs, rate, blocks)[:, 0] / trials
-    return _tests(stacked, rate, "exact", p, 2 * trials)
+    stacked = comparable(named((first, second)), metrics, rate=rate)
+    p = exact_p(stacked, one_pair(), rate)[:, 0]
+    return _tests(stacked, rate, "exact", p, 2**stacked.n_documents)
 
 
 def bootstrap_test(
@@ -117,7 +104,7 @@ def bootstrap_test(
     check_count("the number of trials", trials)
     check_seed(seed)
     check_probability("the level of an interval", level)
-    stacked = _stacked(first, second, metrics, rate)
+    stacked = comparable(named((first, second)), metrics, rate=rate)
     rates = bootstrap(stacked, trials, seed, rate=rate)
     drawn = np.stack([rates[metric][rate] for metric in stacked.metrics])
     moved = drawn[:, 0] - drawn[:, 1]
@@ -132,7 +119,25 @@ def observed(stacked: Stack, pairs: Pairs, rate: str) -> Numbers:
     return np.asarray(scores[:, pairs[0]] - scores[:, pairs[1]])
 
 
-def distant_swaps(
+def randomization_p(stacked: Stack, pairs: Pairs, rate: str, trials: int, seed: int) -> Numbers:
+    """P-values of `randomization`: metrics × pairs."""
+    blocks = swaps(stacked.n_documents, trials, seed, bytes_each=_swap_bytes(stacked, pairs))
+    return np.asarray((_distant_swaps(stacked, pairs, rate, blocks) + 1) / (trials + 1))
+
+
+def exact_p(stacked: Stack, pairs: Pairs, rate: str) -> Numbers:
+    """P-values of `exact`: metrics × pairs."""
+    documents = stacked.n_documents
+    if documents > EXACT_LIMIT:
+        raise UsageError(
+            f"an exact test is for {EXACT_LIMIT} documents at most, and here are {documents:,}: "
+            "use randomization"
+        )
+    blocks = every_swap(documents, bytes_each=_swap_bytes(stacked, pairs))
+    return np.asarray(_distant_swaps(stacked, pairs, rate, blocks) / 2 ** (documents - 1))
+
+
+def _distant_swaps(
     stacked: Stack, pairs: Pairs, rate: str, blocks: Iterator[Numbers]
 ) -> NDArray[np.int64]:
     """In how many trials each pair is at least as far apart as observed: metrics × pairs.
@@ -159,7 +164,7 @@ def distant_swaps(
     return found
 
 
-def swap_bytes(stacked: Stack, pairs: Pairs) -> int:
+def _swap_bytes(stacked: Stack, pairs: Pairs) -> int:
     """About how many bytes a trial needs besides those of its swaps."""
     counts, results, _ = stacked.values.shape
     rates = len(stacked.columns) * 3 + 16
@@ -178,21 +183,6 @@ def bootstrap_p(moved: Numbers, difference: Numbers) -> Numbers:
 def one_pair() -> Pairs:
     """The first against the second."""
     return np.array([0]), np.array([1])
-
-
-def check_enumerable(n_documents: int) -> None:
-    """Few enough documents to try every swap."""
-    if n_documents > EXACT_LIMIT:
-        raise UsageError(
-            f"an exact test is for {EXACT_LIMIT} documents at most, and here are {n_documents:,}: "
-            "use randomization"
-        )
-
-
-def _stacked(first: Result, second: Result, metrics: Iterable[object] | None, rate: str) -> Stack:
-    results = named((first, second))
-    check_comparable(results)
-    return stack((first, second), chosen_metrics(results, metrics, rate=rate))
 
 
 def _tests(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import islice
+from itertools import islice, pairwise
 from typing import get_args
 
 from corefeval.alignment import Alignment
@@ -87,17 +87,14 @@ class ErrorAnalysis:
     @cached_property
     def alone(self) -> Mapping[Kind, Result]:
         """The results with one kind of error fixed and nothing else."""
-        return {kind: self._fixed((kind,), kind, self.result) for kind in KINDS}
+        return {kind: self._fixed((kind,), self.result) for kind in KINDS}
 
     @cached_property
     def in_turn(self) -> Mapping[Kind, Result]:
         """The results with a kind of error fixed after all kinds before it."""
-        results: dict[Kind, Result] = {}
-        before = self.result
-        for number, kind in enumerate(KINDS, start=1):
-            first = number == 1
-            before = self.alone[kind] if first else self._fixed(KINDS[:number], kind, before)
-            results[kind] = before
+        results = {KINDS[0]: self.alone[KINDS[0]]}
+        for number, (last, kind) in enumerate(pairwise(KINDS), start=2):
+            results[kind] = self._fixed(KINDS[:number], results[last])
         return results
 
     @cached_property
@@ -197,10 +194,12 @@ class ErrorAnalysis:
             )
         return [self.attribution(one) for one in metrics]
 
-    def _fixed(self, kinds: Sequence[Kind], kind: Kind, before: Result) -> Result:
-        """The result with kinds fixed; without an error of the last one nothing changes."""
-        last = kinds[-1:] == KINDS[-1:] and len(kinds) == len(KINDS)
-        if not self.counts[kind].any() and not last:
+    def _fixed(self, kinds: tuple[Kind, ...], before: Result) -> Result:
+        """The result with kinds fixed; without an error of the last one it stays as it was.
+
+        After all kinds it is counted in any case: the response is then the key.
+        """
+        if kinds != KINDS and not self.counts[kinds[-1]].any():
             return before
         return _counted(self.result, self.scored, fixed(self.classification, kinds))
 
@@ -248,13 +247,12 @@ def analyse(
     if wrong_spans not in get_args(WrongSpans):
         choices = ", ".join(get_args(WrongSpans))
         raise UsageError(f"wrong_spans is one of {choices}, not {wrong_spans!r}")
-    sides = read_ahead(
+    key_corpus, response_corpus = read_ahead(
         (
             partial(as_corpus, key, "key", format=key_format, encoding=encoding),
             partial(as_corpus, response, "response", format=response_format, encoding=encoding),
         )
     )
-    key_corpus, response_corpus = sides
     result = score(
         key_corpus,
         response_corpus,
@@ -272,11 +270,9 @@ def analyse(
     known = partial(Features, given=features, tagset=tagset)
     alignment, _ = aligned(pairing, duplicates=duplicates, singletons=singletons, features=known)
     scored = [one.metric for one in requested(metrics) if str(one.metric) in result.tables]
-    settings = dict(result.settings)
-    if wrong_spans != "auto":
-        settings = {"wrong-spans": wrong_spans, **settings}
+    own_settings = {} if wrong_spans == "auto" else {"wrong-spans": wrong_spans}
     return ErrorAnalysis(
-        replace(result, settings=settings, slices={}),
+        replace(result, settings={**own_settings, **result.settings}, slices={}),
         classified(alignment, policy=wrong_spans),
         tuple(scored),
         by,

@@ -91,13 +91,10 @@ def attribution(errors: Classification, metric: Metric) -> Attribution:
 
 def _shares_of_mentions(errors: Classification, metric: Metric) -> Shares:
     """Groups are mentions; one that both sides have is one group."""
-    alignment = errors.alignment
-    n_key, key_of = alignment.key.mention_entity.size, alignment.swapped.partner
-    extra = np.flatnonzero(key_of < 0)
-    group = key_of.copy()
-    group[extra] = n_key + np.arange(extra.size)
-    own = errors.key.mention_document, errors.response.mention_document[extra]
-    counts = _counted(alignment, metric, np.arange(n_key), group, np.concatenate(own))
+    n_key, group = errors.key.n_mentions, errors.joint_row
+    extra = errors.response.mention_document[group >= n_key]
+    document = np.concatenate((errors.key.mention_document, extra))
+    counts = _counted(errors.alignment, metric, np.arange(n_key), group, document)
     of_key, of_response = _LOSSES[metric.shape](counts)
     return of_key[:n_key], of_response[group]
 

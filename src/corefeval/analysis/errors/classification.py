@@ -75,6 +75,14 @@ class Classification:
     items: Items
 
     @cached_property
+    def joint_row(self) -> IntArray:
+        """A number for each response mention: its key row, or one behind these if it is extra."""
+        rows = self.alignment.swapped.partner.copy()
+        extra = np.flatnonzero(rows < 0)
+        rows[extra] = self.key.n_mentions + np.arange(extra.size)
+        return rows
+
+    @cached_property
     def parts(self) -> Parts:
         """The parts of the response as it is."""
         sizes = self.alignment.response.sizes.size, self.alignment.key.sizes.size

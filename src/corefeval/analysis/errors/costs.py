@@ -14,6 +14,8 @@ from corefeval.analysis.errors.kinds import KINDS, Kind
 from corefeval.analysis.errors.listing import Lookup, Place
 from corefeval.model.arrays import FloatArray, IntArray
 
+SideName = Literal["key", "response"]
+
 
 @dataclass(frozen=True, slots=True)
 class MentionCost:
@@ -40,15 +42,14 @@ class MentionCost:
 
 @dataclass(frozen=True, slots=True)
 class EntityCost:
-    """What an entity costs: a key entity's share of the loss of recall, a response entity's of
-    precision, by metric.
+    """What an entity costs: a key entity's share of lost recall, a response entity's of precision.
 
     `parts` is the number of entities of the other side that its mentions are in, `alone` the number
-    of its mentions that the other side lacks, and `first` its first mention. `cost` is half the
-    mean loss, so that it compares with the costs of mentions.
+    of its mentions that the other side lacks, `first` its first mention and `loss` its shares by
+    metric. `cost` is half the mean loss, so that it compares with the costs of mentions.
     """
 
-    side: Literal["key", "response"]
+    side: SideName
     document: str
     name: str | None
     first: Place
@@ -67,37 +68,36 @@ def mention_costs(
     errors: Classification, attributions: Sequence[Attribution], number: int
 ) -> list[MentionCost]:
     """The mentions that cost most, at most so many; those that cost nothing are left out."""
-    n_key, key_of = errors.key.n_mentions, errors.alignment.swapped.partner
-    extra = np.flatnonzero(key_of < 0)
-    group = key_of.copy()  # key mentions first, extra ones behind them
-    group[extra] = n_key + np.arange(extra.size)
+    n_key, joint_row = errors.key.n_mentions, errors.joint_row
+    total = n_key + int((joint_row >= n_key).sum())
     recall, precision = {}, {}
     for one in attributions:
         if one.key_mentions is None or one.response_mentions is None:
             continue
-        recall[one.metric] = np.concatenate((one.key_mentions, np.zeros(extra.size)))
-        precision[one.metric] = np.zeros(n_key + extra.size)
-        precision[one.metric][group] = one.response_mentions
+        recall[one.metric] = np.concatenate((one.key_mentions, np.zeros(total - n_key)))
+        precision[one.metric] = np.zeros(total)
+        precision[one.metric][joint_row] = one.response_mentions
     if not recall:
         return []
     cost = (np.mean(list(recall.values()), axis=0) + np.mean(list(precision.values()), axis=0)) / 2
-    row_of = np.full(cost.size, -1, dtype=np.int64)
-    row_of[group] = np.arange(group.size)
+    response_row = np.full(total, -1, dtype=np.int64)
+    response_row[joint_row] = np.arange(joint_row.size)
+    lookup = Lookup(errors)
     return [
-        _mention(errors, place, int(row_of[place]), float(cost[place]), recall, precision)
+        _mention(lookup, place, int(response_row[place]), float(cost[place]), recall, precision)
         for place in _dearest(cost, number).tolist()
     ]
 
 
 def _mention(
-    errors: Classification,
+    lookup: Lookup,
     place: int,
     response_row: int,
     cost: float,
     recall: Mapping[str, FloatArray],
     precision: Mapping[str, FloatArray],
 ) -> MentionCost:
-    lookup, items = Lookup(errors), errors.items
+    errors, items = lookup.errors, lookup.errors.items
     key_row = place if place < errors.key.n_mentions else -1
     item = response_row
     if item < 0:  # a missing mention, or the right span of a wrong one
@@ -128,23 +128,20 @@ def entity_costs(
     losses = {metric: np.concatenate((shares, response[metric])) for metric, shares in key.items()}
     cost = np.mean(list(losses.values()), axis=0) / 2
     n_key = errors.key.n_entities
+    lookup = Lookup(errors)
     found = []
     for place in _dearest(cost, number).tolist():
         loss = {metric: float(shares[place]) for metric, shares in losses.items()}
-        side: Literal["key", "response"] = "key" if place < n_key else "response"
+        side: SideName = "key" if place < n_key else "response"
         index = place if place < n_key else place - n_key
-        found.append(_entity(errors, side, index, float(cost[place]), loss))
+        found.append(_entity(lookup, side, index, float(cost[place]), loss))
     return found
 
 
 def _entity(
-    errors: Classification,
-    side: Literal["key", "response"],
-    index: int,
-    cost: float,
-    loss: Mapping[str, float],
+    lookup: Lookup, side: SideName, index: int, cost: float, loss: Mapping[str, float]
 ) -> EntityCost:
-    lookup = Lookup(errors)
+    errors = lookup.errors
     alignment = errors.alignment if side == "key" else errors.alignment.swapped
     corpus = errors.key if side == "key" else errors.response
     rows = np.flatnonzero(corpus.mention_entity == index)

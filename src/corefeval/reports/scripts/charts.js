@@ -46,12 +46,20 @@ async function drawInTurn(figures) {
   }
 }
 
+/** Vega takes names that every object has (`toString`) for its own: they get a sign that nobody sees. */
+function harmless(part) {
+  if (typeof part === "string") return part in Object.prototype ? `${part}\u200b` : part;
+  if (Array.isArray(part)) return part.map(harmless);
+  if (part === null || typeof part !== "object") return part;
+  return Object.fromEntries(Object.entries(part).map(([name, value]) => [name, harmless(value)]));
+}
+
 async function draw(place, spec, onclick) {
   loadLibrary();
   const whole = {
     $schema: "https://vega.github.io/schema/vega-lite/v6.json",
     width: "container", background: "transparent",
-    config: theme(), ...spec,
+    config: theme(), ...harmless(spec),
   };
   const dark = matchMedia("(prefers-color-scheme: dark)").matches;
   const { view } = await window.vegaEmbed(place, whole, { ast: true, actions: false, renderer: "svg", logLevel: 1, tooltip: { theme: dark ? "dark" : "light" } });

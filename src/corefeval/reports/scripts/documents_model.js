@@ -61,7 +61,7 @@ export function loadText(version, doc) {
   if (!texts.has(name)) {
     if (texts.size > 12) texts.delete(texts.keys().next().value);
     const source = data.texts[version][doc];
-    const words = source.words === undefined ? null : source.count ? source.words.split(" ").map((word) => READABLE[word] ?? word) : [];
+    const words = source.words === undefined ? null : source.count ? source.words.split(" ").map((word) => (Object.hasOwn(READABLE, word) ? READABLE[word] : word)) : [];
     texts.set(name, {
       count: source.count, words, sentences: source.sentences, speakers: source.speakers ?? null,
       glued: source.glued ? new Set(source.glued) : words ? gluedWords(words, source.sentences) : new Set(),

@@ -58,8 +58,9 @@ export function address(changes) {
     shown.set(name, spelt(name, wanted[name]));
   }
   if (wanted.view === "text" && wanted.doc === 0) shown.set("doc", data.documents[0]);
-  if (shown.has("doc")) shown.delete("view");
-  if (wanted.view !== "text" && wanted.view !== DEFAULTS.view) shown.set("view", wanted.view);
+  // A document alone leads to its text, so any other view has to be named beside it.
+  if (wanted.view === "text") shown.delete("view");
+  else if (shown.has("doc")) shown.set("view", wanted.view);
   return `#${shown.toString().replaceAll("+", "%20")}`;
 }
 

@@ -1,0 +1,119 @@
+"""Error analysis for people: every form of output, and the command."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+
+import corefeval
+from corefeval import corpus_from_entities
+from corefeval.analysis.errors import KINDS, analyse
+from corefeval.cli import main
+from corefeval.output.errors import render_errors
+
+FORMATS = ("text", "json", "csv", "markdown", "latex")
+AWKWARD = r"a|b_c & [bold]d[/] <e> {f} 50% #1 ~^ \g *h* ³"
+
+
+@pytest.fixture(scope="module")
+def analyses():
+    key = corefeval.read(corefeval.example("key"), name="key")
+    return [
+        analyse(key, corefeval.read(corefeval.example(name), name=name))
+        for name in ("cautious", "eager")
+    ]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("kinds", [(), KINDS])
+def test_everything_renders(analyses, format, kinds):
+    key = {AWKWARD: [[AWKWARD, "b"], ["c"]]}
+    response = corpus_from_entities({AWKWARD: [[AWKWARD, "b", "c"]]}, name=AWKWARD)
+    nothing = analyse(key, key, metrics="ceafe")
+    for some in (analyses, analyses[:1], [analyse(key, response)], [nothing]):
+        text = render_errors(some, format=format, kinds=kinds)
+        assert text.endswith("\n")
+        assert "nan" not in text.replace("finance", "")
+
+
+def test_unknown_formats(analyses):
+    with pytest.raises(corefeval.UsageError, match="no output format 'pdf'"):
+        render_errors(analyses, format="pdf")
+
+
+def test_text_fits_a_terminal(analyses):
+    lines = render_errors(analyses[1:]).splitlines()
+    assert max(map(len, lines[:-1])) <= 100
+    (whole,) = (line.split() for line in lines if line.startswith("all "))
+    (f1,) = (line.split() for line in lines if line.startswith("F1 "))
+    for points, score in zip(whole[2:], f1[1:], strict=True):
+        assert float(points) + float(score) == pytest.approx(100, abs=0.011)
+
+
+def test_json_and_csv_say_the_same(analyses):
+    report = json.loads(render_errors(analyses, format="json"))
+    _, eager = report["responses"]
+    rows = list(csv.DictReader(io.StringIO(render_errors(analyses, format="csv"))))
+    for kind in eager["kinds"]:
+        (count,) = (
+            row
+            for row in rows
+            if row["response"] == "eager"
+            and row["row"] == kind["kind"]
+            and row["measure"] == "count"
+        )
+        assert int(count["value"]) == kind["count"]
+    gains = [row for row in rows if row["measure"] == "in_turn" and row["metric"] == "b3"]
+    assert sum(float(row["value"]) for row in gains if row["response"] == "eager") == (
+        pytest.approx(1 - eager["scores"]["b3"])
+    )
+    assert sum(document["errors"]["span"] for document in eager["documents"]) == 4
+
+
+def test_listed_csv_has_every_mention(analyses):
+    text = render_errors(analyses[1:], format="csv", kinds=["extra entity"])
+    rows = list(csv.DictReader(io.StringIO(text)))
+    errors = analyses[1].listed("extra entity")
+    assert len(rows) == sum(len(one.mentions) for one in errors)
+    assert len({row["error"] for row in rows}) == len(errors)
+    assert {row["key_entity"] for row in rows} == {""}
+
+
+def test_command(tmp_path, capsys):
+    key, cautious, eager = (str(corefeval.example(n)) for n in ("key", "cautious", "eager"))
+    assert main(["errors", key, cautious, f"mine={eager}", "-m", "b3", "--top", "1"]) == 0
+    shown = capsys.readouterr()
+    assert "The most expensive mentions of mine" in shown.out
+    assert "1 repeated mention dropped" in shown.err
+    output = tmp_path / "errors.csv"
+    arguments = ["errors", key, eager, "--quiet"]
+    assert main([*arguments, "--list", "all", "-f", "csv", "-o", str(output)]) == 0
+    assert capsys.readouterr() == ("", "")
+    kinds = {row["kind"] for row in csv.DictReader(io.StringIO(output.read_text(encoding="utf-8")))}
+    assert kinds == set(KINDS) - {"missing entity"}
+    assert main([*arguments, "--list", "spurious mention"]) == 0
+    assert capsys.readouterr().out.startswith("extra mention: 22\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"list": "nonsense"}, "no kind of error"),
+        ({"output": "KEY"}, "overwrite an input"),
+        ({"metrics": "nonsense"}, "no metric"),
+    ],
+)
+def test_bad_usage(conll, options, message):
+    from corefeval.cli.errors import errors
+
+    key = conll("#begin document (d); part 000\nd 0 0 a - (0)\n\n#end document\n")
+    options = {name: key if value == "KEY" else value for name, value in options.items()}
+    with pytest.raises(corefeval.UsageError, match=message):
+        errors(key, key, **options)
+    with pytest.raises(corefeval.UsageError, match="only once"):
+        errors("-", "-")
+    with pytest.raises(corefeval.UsageError, match="two responses are called 'a'"):
+        errors(key, f"a={key}", f"a={key}")
