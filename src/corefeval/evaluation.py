@@ -12,6 +12,7 @@ import numpy as np
 
 from corefeval._version import __version__
 from corefeval.alignment import Alignment, FeatureLookup, align
+from corefeval.checks import check_choice
 from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError
 from corefeval.features import Features
 from corefeval.formats import read, read_ahead
@@ -108,8 +109,7 @@ def score(
         ("aggregate", aggregate, Aggregate),
         ("spans", spans, Spans),
     ):
-        if value not in get_args(choices):
-            raise UsageError(f"{name} is one of {', '.join(get_args(choices))}, not {value!r}")
+        check_choice(name, value, get_args(choices))
     wanted = requested(metrics)
     key_corpus, response_corpus = read_ahead(
         (

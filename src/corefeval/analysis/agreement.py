@@ -15,6 +15,7 @@ import numpy as np
 from corefeval.analysis.alpha import Alpha, AlphaCounts, Coding, Unmarked, alpha_counts
 from corefeval.analysis.annotators import common_codes, on_common_documents
 from corefeval.analysis.chain_distances import chosen_distances
+from corefeval.checks import check_choice
 from corefeval.diagnostics import Notice, UsageError, plural
 from corefeval.evaluation import Input, as_corpus, score
 from corefeval.formats import read_ahead
@@ -203,8 +204,7 @@ def agree(
         ("duplicates", duplicates, Duplicates),
         ("spans", spans, Spans),
     ):
-        if value not in get_args(choices):
-            raise UsageError(f"{name} is one of {', '.join(get_args(choices))}, not {value!r}")
+        check_choice(name, value, get_args(choices))
     requested(metrics)  # what is misspelt is told before anything is read
     chosen = chosen_distances(distances)
     corpora = _read(sources, format, encoding)

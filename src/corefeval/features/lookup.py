@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from corefeval.checks import did_you_mean
 from corefeval.diagnostics import UsageError
 from corefeval.features.analysis import Analysis
 from corefeval.features.bins import SINGLE, SIZES, binned, parse_bins
@@ -142,11 +142,9 @@ class Features:
             *(name for corpus in self.texts for name in corpus.features),
             *(name for corpus in self.texts if corpus.tokens for name in corpus.tokens.columns),
         ]
-        close = difflib.get_close_matches(request.name, there, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(FEATURES)}"
         raise UsageError(
             f"there is no feature {request.name!r}, and no property or token column of that name: "
-            f"{hint}"
+            + did_you_mean(request.name, there, shown=FEATURES)
         )
 
     def _is_noun(self) -> BoolArray:

@@ -6,12 +6,12 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from corefeval.checks import check_choice
 from corefeval.diagnostics import UsageError
 from corefeval.lab.comparison import Sides, compared
 from corefeval.lab.declarations import perturbation
 from corefeval.lab.editing import (
     Generator,
-    check_choice,
     chosen,
     fresh_mentions,
     joined,

@@ -18,12 +18,6 @@ from corefeval.model.construction import assemble
 Generator = np.random.Generator
 
 
-def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
-    """One of the choices of an option."""
-    if value not in choices:
-        raise UsageError(f"{name} is one of {', '.join(choices)}, not {value!r}")
-
-
 def check_share(share: float) -> None:
     """A part of a whole."""
     if not 0 <= share <= 1:

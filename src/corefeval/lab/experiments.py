@@ -5,12 +5,12 @@ Nothing here needs numpy, so that lists of experiments cost nothing.
 
 from __future__ import annotations
 
-import difflib
 import importlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from corefeval.checks import check_seed, did_you_mean
 from corefeval.diagnostics import UsageError
 from corefeval.lab.findings import ExperimentResult
 from corefeval.metrics import Metric
@@ -78,6 +78,7 @@ class Experiment:
         defines, if not said otherwise. `features` and `tagset` are those of `corefeval.score`.
         """
         self._check(key, response)
+        check_seed(seed)
         from corefeval.evaluation import as_corpus
 
         setup = Setup(
@@ -170,6 +171,4 @@ def experiment(name: str) -> Experiment:
     """The experiment of this name."""
     if name in EXPERIMENTS:
         return EXPERIMENTS[name]
-    close = difflib.get_close_matches(name, EXPERIMENTS, n=1)
-    hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(EXPERIMENTS)}"
-    raise UsageError(f"there is no experiment {name!r}: {hint}")
+    raise UsageError(f"there is no experiment {name!r}: {did_you_mean(name, EXPERIMENTS)}")

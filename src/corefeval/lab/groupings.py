@@ -7,11 +7,12 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from corefeval.checks import check_choice
 from corefeval.diagnostics import UsageError
 from corefeval.features import Features
 from corefeval.lab.comparison import Sides, compared
 from corefeval.lab.declarations import perturbation
-from corefeval.lab.editing import check_choice, chosen, regrouped, shuffled_ranks
+from corefeval.lab.editing import chosen, regrouped, shuffled_ranks
 from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray, IntArray
 

@@ -6,17 +6,11 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from corefeval.checks import check_choice
 from corefeval.lab.additions import wrong_pairs
 from corefeval.lab.comparison import compared
 from corefeval.lab.declarations import perturbation
-from corefeval.lab.editing import (
-    Generator,
-    check_choice,
-    check_share,
-    dealt,
-    selection,
-    shuffled_ranks,
-)
+from corefeval.lab.editing import Generator, check_share, dealt, selection, shuffled_ranks
 from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray, IntArray
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from corefeval.checks import did_you_mean
 from corefeval.diagnostics import UsageError
 from corefeval.metrics.declarations import Declaration, Level, Shape, Value
 from corefeval.metrics.registry import REGISTRY, presets
@@ -197,9 +197,7 @@ def _find(name: str) -> tuple[Declaration, dict[str, str]]:
         has = f"its policies are {', '.join(choices)}" if choices else "it has none"
         raise UsageError(f"there is no policy {suffix!r} of {base}: {has}")
     known = [*REGISTRY, *presets()]
-    close = difflib.get_close_matches(name.lower(), known, n=1)
-    hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(known)}"
-    raise UsageError(f"there is no metric {name!r}: {hint}")
+    raise UsageError(f"there is no metric {name!r}: {did_you_mean(name.lower(), known)}")
 
 
 def _plain(name: str) -> str:

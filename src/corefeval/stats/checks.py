@@ -118,27 +118,3 @@ def chosen_metrics(
     if not names:
         raise UsageError("no metric was chosen")
     return names
-
-
-def check_probability(name: str, value: float) -> None:
-    """Strictly between 0 and 1."""
-    if not 0 < value < 1:
-        raise UsageError(f"{name} lies between 0 and 1, like .05 or .95, and is not {value!r}")
-
-
-def check_count(name: str, value: int) -> None:
-    """A positive whole number."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise UsageError(f"{name} is a whole number from 1, not {value!r}")
-
-
-def check_seed(seed: int) -> None:
-    """A whole number from 0."""
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise UsageError(f"a seed is a whole number from 0, not {seed!r}")
-
-
-def check_choice(name: str, value: str, choices: Iterable[str]) -> None:
-    """One of the choices."""
-    if value not in (allowed := tuple(choices)):
-        raise UsageError(f"{name} is one of {', '.join(allowed)}, not {value!r}")

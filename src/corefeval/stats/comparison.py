@@ -12,16 +12,11 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from corefeval.checks import check_choice, check_count, check_probability, check_seed
 from corefeval.diagnostics import Notice, UsageError, plural
 from corefeval.results import Result
 from corefeval.results.rates import Numbers
-from corefeval.stats.checks import (
-    check_choice,
-    check_count,
-    check_probability,
-    check_seed,
-    named,
-)
+from corefeval.stats.checks import named
 from corefeval.stats.correction import Correction, adjusted
 from corefeval.stats.effects import Effect, document_rates, effect
 from corefeval.stats.intervals import Interval, few_documents, middle
@@ -126,6 +121,8 @@ class Comparison:
 
     def ranks(self, metric: str) -> dict[str, int]:
         """Ranks, best first, with ties where there is no significant difference; see `ranking`."""
+        if metric not in self.scores:
+            raise UsageError(f"{metric!r} was not compared: there are {', '.join(self.metrics)}")
         return ranks(self.scores[metric], lambda one, other: self.is_better(metric, one, other))
 
     def best(self, metric: str) -> tuple[str, ...]:
@@ -354,7 +351,7 @@ def _pair_differences(
 ) -> Iterator[PairDifference]:
     differences = observed(stacked, pairs, options.rate)
     for index, metric in enumerate(stacked.metrics):
-        documents = document_rates(stacked, metric, options.rate)[:, stacked.counted(metric)]
+        documents = document_rates(stacked, metric, options.rate)
         corrected = adjusted(p[index], options.correction)
         for pair, (one, other) in enumerate(zip(*pairs, strict=True)):
             yield PairDifference(
@@ -366,7 +363,9 @@ def _pair_differences(
                 p=float(p[index, pair]),
                 adjusted_p=float(corrected[pair]),
                 significant=bool(corrected[pair] <= options.alpha),
-                effect=effect(documents[one] - documents[other]),
+                effect=effect(
+                    (documents[one] - documents[other])[stacked.counted(metric, (one, other))]
+                ),
             )
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from corefeval.checks import check_count, check_probability, check_seed
 from corefeval.diagnostics import Notice, plural
 from corefeval.results import Result, Slices
-from corefeval.stats.checks import check_count, check_probability, check_seed
 from corefeval.stats.intervals import Interval, few_documents, middle
 from corefeval.stats.resampling import bootstrap, stack
 

@@ -7,8 +7,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from corefeval.checks import check_choice
 from corefeval.results.rates import Numbers
-from corefeval.stats.checks import check_choice
 
 Correction = Literal["holm", "bonferroni", "none"]
 

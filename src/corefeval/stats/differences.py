@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from corefeval.results import Result
 from corefeval.results.rates import Numbers
 from corefeval.stats.checks import named_pair
-from corefeval.stats.effects import document_rates
+from corefeval.stats.effects import TIE, document_rates
 from corefeval.stats.resampling import Stack, comparable
 from corefeval.stats.significance import TOLERANCE
 
@@ -133,7 +133,8 @@ def differences(
     The influence of a document is exact: the corpus is scored again without it. `turning_set` are
     documents without which the order of the systems turns round, taken one by one, each time the
     one whose absence helps most (with more than 1,000 documents, several at a time), so that there
-    may be a smaller set but seldom is; None where there is no difference to turn or no such set.
+    may be a smaller set but seldom is; None where there is no difference to turn, or no such set
+    was found.
     `names` are what to call the systems, by default what their responses are called.
 
     >>> import corefeval
@@ -172,7 +173,7 @@ def differences(
 
 
 def _outcome(gap: float) -> Outcome:
-    if abs(gap) <= TOLERANCE:
+    if abs(gap) <= TIE:
         return "tie"
     return "win" if gap > 0 else "loss"
 

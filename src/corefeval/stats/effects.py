@@ -9,7 +9,9 @@ import numpy as np
 
 from corefeval.results.rates import Numbers
 from corefeval.stats.resampling import Stack
-from corefeval.stats.significance import TOLERANCE
+
+# Equal rates of a document may differ by what the grid of large corpora leaves of its counts.
+TIE = 1e-9
 
 
 class Effect(NamedTuple):
@@ -41,10 +43,10 @@ def effect(differences: Numbers) -> Effect:
     """
     if not differences.size:
         return Effect(0.0, 0.5)
-    ties = np.abs(differences) <= TOLERANCE
+    ties = np.abs(differences) <= TIE
     wins = float(((differences > 0) & ~ties).mean() + 0.5 * ties.mean())
     mean = float(differences.mean())
     spread = float(differences.std(ddof=1)) if differences.size > 1 else 0.0
-    if spread > TOLERANCE:
+    if spread > TIE:
         return Effect(mean / spread, wins)
-    return Effect(0.0 if abs(mean) <= TOLERANCE else math.copysign(math.inf, mean), wins)
+    return Effect(0.0 if abs(mean) <= TIE else math.copysign(math.inf, mean), wins)

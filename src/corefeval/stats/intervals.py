@@ -8,16 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from corefeval.checks import check_count, check_probability, check_seed
 from corefeval.diagnostics import Notice, plural
 from corefeval.results import Result
 from corefeval.results.rates import Numbers
-from corefeval.stats.checks import (
-    check_count,
-    check_documents,
-    check_probability,
-    check_seed,
-    chosen_metrics,
-)
+from corefeval.stats.checks import check_documents, chosen_metrics
 from corefeval.stats.resampling import bootstrap, stack
 
 FEW_DOCUMENTS = 5

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from corefeval.checks import check_count, check_probability, check_seed
 from corefeval.diagnostics import plural
 from corefeval.results import Result
 from corefeval.results.rates import Numbers, divide
-from corefeval.stats.checks import check_count, check_probability, check_seed, named_pair
+from corefeval.stats.checks import named_pair
 from corefeval.stats.resampling import Stack, comparable
 from corefeval.stats.significance import TOLERANCE, observed, one_pair
 
@@ -42,6 +43,7 @@ class Power:
     power: float
     simulations: int
     seed: int
+    tests: int = 1
 
     @property
     def more(self) -> int | None:
@@ -67,13 +69,16 @@ class Power:
             "limit": self.limit,
             "power": self.power,
             "alpha": self.alpha,
+            "tests": self.tests,
             "curve": [list(point) for point in self.curve],
         }
 
     def __str__(self) -> str:
         """One sentence for people."""
+        corrected = f" after correction for {self.tests} pairs" if self.tests > 1 else ""
         goal = (
-            f"for {self.metric} to differ significantly (p ≤ {self.alpha:g}, power {self.power:g})"
+            f"for {self.metric} to differ significantly (p ≤ {self.alpha:g}{corrected}, "
+            f"power {self.power:g})"
         )
         if self.needed is None:
             return f"more than {plural(self.limit, 'document')} like these would be needed {goal}"
@@ -97,6 +102,7 @@ def documents_needed(
     seed: int = 0,
     limit: int = 100,
     names: tuple[str, str] | None = None,
+    tests: int = 1,
 ) -> Power:
     """How many documents like these the observed difference would take to become significant.
 
@@ -108,8 +114,10 @@ def documents_needed(
     of both systems, so that its variance is the sum of d².
 
     The observed difference is taken for the true one. It is itself uncertain, so that the answer is
-    an order of magnitude, and no reason to stop collecting as soon as p is small enough. `names`
-    are what to call the systems, by default what their responses are called.
+    an order of magnitude, and no reason to stop collecting as soon as p is small enough. `tests`
+    is the number of tests that p-values are corrected for; the test must hold against the strictest
+    correction, alpha divided by it. `names` are what to call the systems, by default what their
+    responses are called.
 
     >>> import corefeval
     >>> key = {str(number): [list("abc")] for number in range(20)}
@@ -124,12 +132,13 @@ def documents_needed(
         check_probability(name, value)
     check_count("the number of simulations", simulations)
     check_count("limit", limit)
+    check_count("tests", tests)
     check_seed(seed)
     results = named_pair(first, second, names)
     stacked = comparable(results, [metric], rate=rate)
     [chosen] = stacked.metrics
     difference = float(observed(stacked, one_pair(), rate)[0, 0])
-    simulation = _Simulation(stacked, rate, difference, alpha, simulations, seed)
+    simulation = _Simulation(stacked, rate, difference, alpha / tests, simulations, seed)
     top = limit * stacked.n_documents
     needed, curve = _search(simulation, stacked.n_documents, top, power)
     one, other = results
@@ -146,6 +155,7 @@ def documents_needed(
         power=power,
         simulations=simulations,
         seed=seed,
+        tests=tests,
     )
 
 
@@ -162,20 +172,23 @@ class _Simulation:
 
     def power(self, size: int) -> float:
         """The share of corpora of `size` documents with a significant difference."""
-        # The smallest p-value that so few documents can have is above alpha.
-        if abs(self.difference) <= TOLERANCE or 2.0 ** (1 - size) > self.alpha:
+        if abs(self.difference) <= TOLERANCE:
             return 0.0
         documents = self.stacked.n_documents
         generator = np.random.default_rng([self.seed, size])
         block = max(1, min(self.simulations, _BLOCK_BYTES // (16 * documents)))
         critical = NormalDist().inv_cdf(1 - self.alpha / 2)
         direction = np.sign(self.difference)
+        # Only documents that differ can swap: of k of them no p-value is below 2 / 2ᵏ.
+        differ = (self.stacked.values[:, 0] != self.stacked.values[:, 1]).any(axis=0)
+        enough = 1 - np.log2(self.alpha)
         found = 0
         for done in range(0, self.simulations, block):
             shape = min(block, self.simulations - done)
             drawn = generator.multinomial(size, np.full(documents, 1 / documents), size=shape)
             scores = standard_scores(self.stacked, drawn.astype(np.float64), self.rate)
-            found += int((scores * direction >= critical).sum())
+            significant = (scores * direction >= critical) & (drawn @ differ >= enough)
+            found += int(significant.sum())
         return found / self.simulations
 
 

@@ -138,6 +138,8 @@ def _concordance(compared: Comparison) -> Concordance:
 
 def _powers(compared: Comparison, metric: str) -> tuple[Power, ...]:
     found = []
+    pairs = sum(pair.metric == metric for pair in compared.pairs)
+    tests = 1 if compared.settings["correction"] == "none" else pairs
     for pair in _unclear(compared, metric):
         one, other = (compared.results[name] for name in pair)
         found.append(
@@ -149,6 +151,7 @@ def _powers(compared: Comparison, metric: str) -> tuple[Power, ...]:
                 alpha=compared.alpha,
                 seed=int(compared.settings["seed"]),
                 names=pair,
+                tests=tests,
             )
         )
     return tuple(found)
@@ -161,6 +164,7 @@ def _slices(
     first = next(iter(systems.values()))
     found: dict[str, dict[str, Comparison]] = {}
     few: list[str] = []
+    hopeless: list[str] = []
     for feature, slices in first.slices.items():
         if not all(feature in result.slices for result in systems.values()):
             continue
@@ -173,11 +177,19 @@ def _slices(
             if len(slices[value].document_ids) < 2:
                 few.append(f"{feature}={value}")
                 continue
-            found.setdefault(feature, {})[value] = compare(known, **{**options, "metrics": metrics})
+            compared = compare(known, **{**options, "metrics": metrics})
+            found.setdefault(feature, {})[value] = compared
+            if any(notice.kind == "hopeless-test" for notice in compared.notices):
+                hopeless.append(f"{feature}={value}")
     notices = []
     if few:
         message = f"{plural(len(few), 'slice')} of fewer than two documents left out: "
         notices.append(Notice("small-slices", message + ", ".join(few[:5]), len(few), tuple(few)))
+    if hopeless:
+        message = f"{plural(len(hopeless), 'slice')} with too few documents for anything to be "
+        message += "significant, so that all systems share a rank: "
+        names = ", ".join(hopeless[:5]) + (", …" if len(hopeless) > 5 else "")
+        notices.append(Notice("hopeless-slices", message + names, len(hopeless), tuple(hopeless)))
     return found, notices
 
 

@@ -100,9 +100,9 @@ class Stack:
         spans = [np.arange(self.values.shape[0])[self.columns[name].rows] for name in names]
         return np.unique(np.concatenate(spans))
 
-    def counted(self, metric: str) -> Bools:
-        """The documents in which any of the results has anything to count."""
-        return np.asarray(self.values[self.rows(metric)].any(axis=(0, 1)))
+    def counted(self, metric: str, results: Sequence[int]) -> Bools:
+        """The documents in which any of some results has anything to count."""
+        return np.asarray(self.values[self.rows(metric)][:, results].any(axis=(0, 1)))
 
 
 def stack(results: Sequence[Result], metrics: Sequence[str]) -> Stack:

@@ -9,10 +9,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from corefeval.checks import check_count, check_probability, check_seed
 from corefeval.diagnostics import UsageError
 from corefeval.results import Result
 from corefeval.results.rates import Numbers
-from corefeval.stats.checks import check_count, check_probability, check_seed, named
+from corefeval.stats.checks import named
 from corefeval.stats.intervals import Interval, middle
 from corefeval.stats.resampling import Stack, bootstrap, comparable, every_swap, swaps
 

@@ -17,7 +17,8 @@ from corefeval.analysis.errors.kinds import KINDS, Kind, error_kind
 from corefeval.analysis.errors.links import LinkCounts, LinkRow, link_counts
 from corefeval.analysis.errors.listing import ErrorInstance, listed
 from corefeval.analysis.errors.spans import WrongSpans
-from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError, plural
+from corefeval.checks import check_choice
+from corefeval.diagnostics import Notice, UndefinedMetricError, plural
 from corefeval.evaluation import Input, aligned, as_corpus, positioned, score
 from corefeval.features import Features
 from corefeval.formats import read_ahead
@@ -244,9 +245,7 @@ def analyse(
     >>> analysis.listed("conflated")[0].mentions[0].text
     'it'
     """
-    if wrong_spans not in get_args(WrongSpans):
-        choices = ", ".join(get_args(WrongSpans))
-        raise UsageError(f"wrong_spans is one of {choices}, not {wrong_spans!r}")
+    check_choice("wrong_spans", wrong_spans, get_args(WrongSpans))
     key_corpus, response_corpus = read_ahead(
         (
             partial(as_corpus, key, "key", format=key_format, encoding=encoding),

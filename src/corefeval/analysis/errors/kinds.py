@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import Literal, get_args
 
+from corefeval.checks import did_you_mean
 from corefeval.diagnostics import UsageError
 
 Kind = Literal[
@@ -59,6 +59,5 @@ def error_kind(text: str) -> Kind:
             return kind
     if name in _ALIASES:
         return _ALIASES[name]
-    close = difflib.get_close_matches(name, [*KINDS, *_ALIASES], n=1)
-    hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(KINDS)}"
+    hint = did_you_mean(name, [*KINDS, *_ALIASES], shown=KINDS)
     raise UsageError(f"there is no kind of error {text!r}: {hint}")

@@ -1,0 +1,43 @@
+"""What arguments must be: choices, numbers in range, names that there are."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+from corefeval.diagnostics import UsageError
+
+
+def check_choice(name: str, value: object, choices: Iterable[str]) -> None:
+    """One of the choices."""
+    if value not in (allowed := tuple(choices)):
+        raise UsageError(f"{name} is one of {', '.join(allowed)}, not {value!r}")
+
+
+def check_probability(name: str, value: float) -> None:
+    """Strictly between 0 and 1."""
+    if not 0 < value < 1:
+        raise UsageError(f"{name} lies between 0 and 1, like .05 or .95, and is not {value!r}")
+
+
+def check_count(name: str, value: int) -> None:
+    """A positive whole number."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise UsageError(f"{name} is a whole number from 1, not {value!r}")
+
+
+def check_seed(seed: int) -> None:
+    """A whole number from 0."""
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise UsageError(f"a seed is a whole number from 0, not {seed!r}")
+
+
+def did_you_mean(name: str, known: Iterable[str], shown: Iterable[str] = ()) -> str:
+    """A hint for a name that is not known: the most similar one, or all that there are.
+
+    >>> did_you_mean("mcu", ["muc", "b3"]), did_you_mean("x", ["muc", "b3"])
+    ("did you mean 'muc'?", 'there are muc, b3')
+    """
+    names = tuple(known)
+    close = difflib.get_close_matches(name, names, n=1)
+    return f"did you mean {close[0]!r}?" if close else f"there are {', '.join(shown or names)}"
