@@ -81,10 +81,11 @@ ROOMS = {
     "stats": {"results"},
     "analysis": {
         "alignment", "evaluation", "features", "formats", "live", "metrics", "model", "pairing",
-        "results", "slicing", "stats",
+        "preparation", "results", "slicing", "stats",
     },
     "lab": {
-        "alignment", "evaluation", "features", "matching", "metrics", "model", "pairing", "results",
+        "alignment", "evaluation", "features", "matching", "metrics", "model", "pairing",
+        "preparation", "results",
     },
     "matching": {"model"},
     "alignment": {"model"},
@@ -94,12 +95,16 @@ ROOMS = {
     "figures": {"lab", "output"},
     "reports": {
         "_version", "alignment", "analysis", "evaluation", "features", "formats", "live", "metrics",
-        "model", "output", "pairing", "results", "slicing", "stats",
+        "model", "output", "pairing", "preparation", "results", "slicing", "stats",
     },
     "examples": {"cli"},
-    "evaluation": {
+    "preparation": {
         "_version", "alignment", "features", "formats", "live", "matching", "metrics", "model",
-        "pairing", "results", "slicing", "stats",
+        "pairing", "results",
+    },
+    "evaluation": {
+        "alignment", "features", "live", "matching", "metrics", "model", "pairing", "preparation",
+        "results", "slicing", "stats",
     },
     "cli": {
         "_version", "analysis", "evaluation", "examples", "features", "figures", "formats", "lab",

@@ -3,39 +3,34 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from corefeval._version import __version__
 from corefeval.alignment import Alignment, FeatureLookup, align
-from corefeval.checks import check_choice
 from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError
 from corefeval.features import Features
-from corefeval.formats import read, read_ahead
-from corefeval.live.spans import Spans, spans_reading, with_positions
+from corefeval.live.spans import Spans
 from corefeval.matching import match_exactly
 from corefeval.metrics import Metric, canonical, requested
 from corefeval.metrics.metric import DEFAULT_PRESET, Request
-from corefeval.model import Corpus, Document, corpus_from_entities
+from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray
 from corefeval.model.categories import Categories
 from corefeval.model.digest import digest
 from corefeval.model.identity import mention_codes
 from corefeval.pairing import (
     Duplicates,
-    Pairing,
     Singletons,
-    pair,
     segment_notice,
     segmented,
-    without_duplicates,
     without_singletons,
 )
 from corefeval.pairing.segments import LEAST
+from corefeval.preparation import Input, as_corpus, prepared
 from corefeval.results import Aggregate, CountTable, Result, Slices
 from corefeval.results import load_all as load_saved
 from corefeval.slicing import Cut, count_table, cuts, own_feature, sliced
@@ -46,14 +41,14 @@ if TYPE_CHECKING:
 
 COMPARED = "muc, b3, ceafe, conll, lea"
 
-Input = object  # a path, a Corpus, what a system returned, or plain Python
+Metrics = str | Metric | Iterable[str | Metric]
 
 
 def score(
     key: Input,
     response: Input,
     *,
-    metrics: str | Metric | Iterable[str | Metric] = DEFAULT_PRESET,
+    metrics: Metrics = DEFAULT_PRESET,
     singletons: Singletons = "keep",
     duplicates: Duplicates = "first",
     aggregate: Aggregate = "micro",
@@ -103,49 +98,23 @@ def score(
     >>> score([["Ada", "she", "her"]], [["she", "her"]], metrics="lmuc", features=kinds)["lmuc"]
     <lmuc: recall=0.2500, precision=1.0000, f1=0.4000>
     """
-    for name, value, choices in (
-        ("singletons", singletons, Singletons),
-        ("duplicates", duplicates, Duplicates),
-        ("aggregate", aggregate, Aggregate),
-        ("spans", spans, Spans),
-    ):
-        check_choice(name, value, get_args(choices))
     wanted = requested(metrics)
-    key_corpus, response_corpus = read_ahead(
-        (
-            partial(as_corpus, key, "key", format=key_format, encoding=encoding),
-            partial(as_corpus, response, "response", format=response_format, encoding=encoding),
-        )
-    )
-    pairing = pair(key_corpus, response_corpus, documents=documents, ignore_tokens=ignore_tokens)
-    pairing, reading = positioned(pairing, spans)
-    known = partial(Features, given=features, tagset=tagset)
-    alignment, notices = aligned(
-        pairing, duplicates=duplicates, singletons=singletons, features=known
+    blank, alignment = prepared(
+        key,
+        response,
+        singletons=singletons,
+        duplicates=duplicates,
+        aggregate=aggregate,
+        documents=documents,
+        ignore_tokens=ignore_tokens,
+        encoding=encoding,
+        key_format=key_format,
+        response_format=response_format,
+        spans=spans,
+        features=features,
+        tagset=tagset,
     )
     recipe = _Recipe(wanted, _feature_names(by))
-    settings = {"match": "exact", "singletons": singletons, "duplicates": duplicates}
-    settings |= {"documents": documents} if documents is not None else {}
-    settings |= {"tokens": "ignored"} if ignore_tokens else {}
-    settings |= {"spans": reading} if reading is not None else {}
-    settings |= {"features": ",".join(features)} if features else {}
-    blank = Result(
-        tables={},
-        document_ids=tuple(map(str, pairing.key.documents)),
-        settings={**settings, "aggregate": aggregate, "version": __version__},
-        aggregate=aggregate,
-        key=pairing.key.name,
-        response=pairing.response.name,
-        key_digest=digest(key_corpus),
-        notices=(
-            *pairing.key.notices,
-            *pairing.response.notices,
-            *pairing.notices,
-            *notices,
-        ),
-        spell=canonical,
-        titles={str(request.metric): request.metric.title for request in wanted},
-    )
     result = recipe.filled(blank, alignment)
     if ci is None:
         return result
@@ -154,6 +123,11 @@ def score(
     found, said = _segments(result, alignment, recipe, segments, singletons)
     result = replace(result, notices=(*result.notices, *said))
     return with_intervals(result, level=ci, samples=samples, seed=seed, segments=found)
+
+
+def counted(blank: Result, alignment: Alignment, metrics: Metrics) -> Result:
+    """The result of some metrics on what was prepared."""
+    return _Recipe(requested(metrics), ()).filled(blank, alignment)
 
 
 def _feature_names(by: object) -> tuple[str, ...]:
@@ -187,7 +161,8 @@ class _Recipe:
             last = {name: settings.pop(name) for name in ("aggregate", "version")}
             settings |= {"tagset": tags, **last}
         notices = (*blank.notices, *skipped)
-        result = replace(blank, tables=tables, settings=settings, notices=notices)
+        titles = {str(request.metric): request.metric.title for request in self.wanted}
+        result = replace(blank, tables=tables, settings=settings, notices=notices, titles=titles)
         return _with_slices(result, alignment, wanted)
 
 
@@ -238,7 +213,7 @@ def compare(
     key: Input,
     responses: Mapping[str, Input] | Sequence[Input],
     *,
-    metrics: str | Metric | Iterable[str | Metric] = COMPARED,
+    metrics: Metrics = COMPARED,
     test: Test = "randomization",
     trials: int = 10_000,
     seed: int = 0,
@@ -321,82 +296,6 @@ def load(path: str | os.PathLike[str]) -> Result:
 def load_all(path: str | os.PathLike[str]) -> list[Result]:
     """All results in a file that `--save` wrote."""
     return load_saved(path, spell=canonical)
-
-
-def as_corpus(
-    source: Input, name: str, *, format: str | None = None, encoding: str = "utf-8"
-) -> Corpus:
-    """A corpus from whatever stands for one."""
-    if isinstance(source, Corpus):
-        return source
-    if isinstance(source, Document):
-        return source.corpus.select_documents(np.array([source.index]))
-    if isinstance(source, str | os.PathLike):
-        return read(source, format=format, encoding=encoding)
-    if isinstance(source, Iterator):
-        source = list(source)
-    # Only those who score Python objects pay for what recognises them.
-    from corefeval.formats.json.loaded import corpus_from_records
-    from corefeval.live import corpus_from_object
-
-    for known in (corpus_from_object, corpus_from_records):
-        corpus = known(source, name)
-        if corpus is not None:
-            return corpus
-    return corpus_from_entities(source, name=name)
-
-
-def positioned(pairing: Pairing, spans: Spans = "auto") -> tuple[Pairing, Spans | None]:
-    """The pairing with token spans on both sides where one has plain spans, and how these end."""
-    key, response = pairing.key, pairing.response
-    if (key.labels is None) == (response.labels is None):
-        return pairing, None
-    plain, other = (response, key) if key.labels is None else (key, response)
-    reading = spans_reading(plain, spans)
-    if reading is None:
-        return pairing, None
-    plain = with_positions(plain, other, reading, guessed=spans == "auto")
-    key, response = (other, plain) if key.labels is None else (plain, other)
-    said = plain.n_mentions or spans != "auto"  # nothing was guessed from no spans
-    return replace(pairing, key=key, response=response), reading if said else None
-
-
-def aligned(
-    pairing: Pairing,
-    *,
-    duplicates: Duplicates = "first",
-    singletons: Singletons = "keep",
-    features: Callable[..., Features] = Features,
-) -> tuple[Alignment, list[Notice]]:
-    """Apply the policies for repeated mentions and singletons, and match mentions."""
-    sides = []
-    notices: list[Notice] = []
-    for corpus, codes in zip(
-        (pairing.key, pairing.response),
-        mention_codes(pairing.key, pairing.response),
-        strict=True,
-    ):
-        corpus, codes, dropped = without_duplicates(corpus, codes, duplicates)
-        notices += dropped
-        if singletons == "drop":
-            corpus, codes, dropped = without_singletons(corpus, codes)
-            notices += dropped
-        sides.append((corpus, codes))
-    (key, key_codes), (response, response_codes) = sides
-    rows = match_exactly(key_codes, response_codes)
-    texts = key, response
-    of_key = features(key, texts=texts)
-    of_response = features(response, texts=texts, twins=(of_key, _twins(response, rows)))
-    return align(key, response, rows, (of_key, of_response)), notices
-
-
-def _twins(response: Corpus, rows: tuple[IntArray, IntArray] | None) -> IntArray:
-    """The key's row for each mention of the response; −1 for one that the key lacks."""
-    if rows is None:
-        return np.arange(response.n_mentions)
-    twins = np.full(response.n_mentions, -1, dtype=np.int64)
-    twins[rows[1]] = rows[0]
-    return twins
 
 
 def _count(

@@ -17,7 +17,7 @@ from corefeval.analysis.annotators import common_codes, on_common_documents
 from corefeval.analysis.chain_distances import chosen_distances
 from corefeval.checks import check_choice
 from corefeval.diagnostics import Notice, UsageError, plural
-from corefeval.evaluation import Input, as_corpus, score
+from corefeval.evaluation import score
 from corefeval.formats import read_ahead
 from corefeval.live.spans import Spans
 from corefeval.metrics import Metric, requested
@@ -25,6 +25,7 @@ from corefeval.metrics.metric import DEFAULT_PRESET
 from corefeval.model import Corpus, Document
 from corefeval.model.arrays import IntArray
 from corefeval.pairing import Duplicates, Singletons, without_duplicates, without_singletons
+from corefeval.preparation import Input, as_corpus
 from corefeval.results import Result
 
 Pairs = dict[tuple[str, str], float]

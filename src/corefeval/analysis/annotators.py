@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from corefeval.diagnostics import InputError, Notice, PairingError, excerpt, plural
-from corefeval.evaluation import positioned
 from corefeval.live.spans import Spans
 from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray
@@ -17,6 +16,7 @@ from corefeval.model.identity import mention_codes
 from corefeval.model.text_tokens import has_texts
 from corefeval.pairing import Pairing, pair
 from corefeval.pairing.documents import partners
+from corefeval.preparation import positioned
 
 _SHOWN = 3
 _FIRST = np.array([1, 0, 0])  # the column of gaps that numbers mentions

@@ -79,7 +79,7 @@ class Experiment:
         """
         self._check(key, response)
         check_seed(seed)
-        from corefeval.evaluation import as_corpus
+        from corefeval.preparation import as_corpus
 
         setup = Setup(
             key=None if key is None else as_corpus(key, "key"),

@@ -9,13 +9,14 @@ from typing import Any
 
 from corefeval.analysis.errors import ErrorAnalysis, analyse
 from corefeval.diagnostics import CorefEvalError, Notice, UsageError
-from corefeval.evaluation import Input, as_corpus, score
+from corefeval.evaluation import score
 from corefeval.features import shows_words
 from corefeval.live.spans import Spans
 from corefeval.metrics import Metric
 from corefeval.metrics.metric import DEFAULT_PRESET
 from corefeval.model import Corpus, Document
 from corefeval.pairing import Duplicates, Singletons
+from corefeval.preparation import Input, as_corpus
 from corefeval.reports.assets import check_library
 from corefeval.reports.page import Report
 from corefeval.reports.payload import Scored, payload, shown_notices

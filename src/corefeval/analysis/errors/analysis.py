@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import islice, pairwise
 from typing import get_args
 
@@ -19,13 +19,12 @@ from corefeval.analysis.errors.listing import ErrorInstance, listed
 from corefeval.analysis.errors.spans import WrongSpans
 from corefeval.checks import check_choice
 from corefeval.diagnostics import Notice, UndefinedMetricError, plural
-from corefeval.evaluation import Input, aligned, as_corpus, positioned, score
-from corefeval.features import Features
-from corefeval.formats import read_ahead
+from corefeval.evaluation import counted
 from corefeval.live.spans import Spans
 from corefeval.metrics import Metric, requested
 from corefeval.model.arrays import IntArray
-from corefeval.pairing import Duplicates, Singletons, pair
+from corefeval.pairing import Duplicates, Singletons
+from corefeval.preparation import Input, prepared
 from corefeval.results import Result
 from corefeval.slicing import count_table
 
@@ -246,28 +245,21 @@ def analyse(
     'it'
     """
     check_choice("wrong_spans", wrong_spans, get_args(WrongSpans))
-    key_corpus, response_corpus = read_ahead(
-        (
-            partial(as_corpus, key, "key", format=key_format, encoding=encoding),
-            partial(as_corpus, response, "response", format=response_format, encoding=encoding),
-        )
-    )
-    result = score(
-        key_corpus,
-        response_corpus,
-        metrics=metrics,
+    blank, alignment = prepared(
+        key,
+        response,
         singletons=singletons,
         duplicates=duplicates,
         documents=documents,
         ignore_tokens=ignore_tokens,
+        encoding=encoding,
+        key_format=key_format,
+        response_format=response_format,
         spans=spans,
         features=features,
         tagset=tagset,
     )
-    pairing = pair(key_corpus, response_corpus, documents=documents, ignore_tokens=ignore_tokens)
-    pairing, _ = positioned(pairing, spans)
-    known = partial(Features, given=features, tagset=tagset)
-    alignment, _ = aligned(pairing, duplicates=duplicates, singletons=singletons, features=known)
+    result = counted(blank, alignment, metrics)
     scored = [one.metric for one in requested(metrics) if str(one.metric) in result.tables]
     own_settings = {} if wrong_spans == "auto" else {"wrong-spans": wrong_spans}
     return ErrorAnalysis(
