@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -18,6 +19,8 @@ from corefeval.model.text_tokens import has_texts
 BLANK = frozenset(("", "-", "_"))
 _NO_BRACKETS = BLANK | {"*"}
 _SAMPLE = 2000
+# Several views of the same tokens ask what is in a column; it is looked at once.
+_SAMPLES: WeakKeyDictionary[Tokens, dict[str | int, Counter[str]]] = WeakKeyDictionary()
 
 
 class Texts:
@@ -33,7 +36,6 @@ class Texts:
         self.corpora = corpora
         self.spans = Spans.of(corpus, [t.counts for _, t in self.texts], feature)
         self._columns: dict[tuple[int, str | int, bool], Categories] = {}
-        self._samples: dict[tuple[int, str | int], Counter[str]] = {}
 
     def find(
         self, names: Sequence[str | int], suits: Callable[[Counter[str]], bool] | None = None
@@ -108,14 +110,16 @@ class Texts:
 
     def sample(self, index: int, name: str | int) -> Counter[str]:
         """How often some of a column's cells occur; nothing where a text does not have it."""
-        if (index, name) not in self._samples:
-            self._samples[index, name] = self._sampled(self.texts[index][1], name)
-        return self._samples[index, name]
+        tokens = self.texts[index][1]
+        known = _SAMPLES.setdefault(tokens, {})
+        if name not in known:
+            known[name] = self._sampled(tokens, name)
+        return known[name]
 
     def sentence_starts(self) -> IntArray | None:
         """The tokens at which sentences begin; None where no text has tokens."""
         for _, tokens in self.texts:
-            return self._moved(tokens, tokens.all_sentence_starts())
+            return self._moved(tokens, tokens.starts)
         return None
 
     def sentence_comments(self, key: str) -> tuple[IntArray, Categories] | None:
@@ -123,7 +127,7 @@ class Texts:
         for _, tokens in self.texts:
             found = tokens.sentence_comments(key)
             if found is not None and found.names and (found.codes >= 0).any():
-                return self._moved(tokens, tokens.all_sentence_starts()), found
+                return self._moved(tokens, tokens.starts), found
         return None
 
     def _sampled(self, tokens: Tokens, name: str | int) -> Counter[str]:

@@ -91,9 +91,14 @@ class Tokens(ABC):
         return np.concatenate(starts) if starts else np.empty(0, dtype=np.int64)
 
     @cached_property
+    def starts(self) -> IntArray:
+        """The same, worked out once."""
+        return self.all_sentence_starts()
+
+    @cached_property
     def _sentence_edges(self) -> tuple[IntArray, IntArray]:
         """Where sentences and documents begin, and the number of the sentence from there on."""
-        starts = self.all_sentence_starts()
+        starts = self.starts
         edges = np.union1d(starts, self.offsets[:-1][self.counts > 0])
         sentence = np.searchsorted(starts, edges, side="right") - 1
         sentence[~np.isin(edges, starts)] = -1
