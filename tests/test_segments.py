@@ -201,3 +201,21 @@ def test_nothing_changes_without_intervals(run):
     assert "CI" not in run("score", KEY, EAGER)[1]
     assert "low" not in run("score", KEY, EAGER, "-f", "csv")[1].splitlines()[0]
     assert "ci" not in run("score", KEY, EAGER, "-f", "json")[1].replace("precision", "")
+
+
+def test_a_single_document_is_compared_by_its_segments(tmp_path, run):
+    """Two systems on one novel: the segments are tested, and a note says so."""
+    rows = [f"d 0 {n} he ({n % 5})" + ("\n" if n % 7 == 6 else "") for n in range(400)]
+    worse = [row.replace("(3)", "(4)") if n % 2 else row for n, row in enumerate(rows)]
+    paths = []
+    for name, lines in (("key", rows), ("same", rows), ("worse", worse)):
+        paths.append(tmp_path / f"{name}.conll")
+        text = "\n".join(("#begin document (d); part 000", *lines, "#end document", ""))
+        paths[-1].write_text(text)
+    status, out, err = run("compare", *paths, "-m", "lea", "--segments", "10", "--trials", "999")
+    assert status == 0
+    assert "segments:10" in out
+    assert "10 segments of it" in err
+    compared = corefeval.compare(paths[0], {"same": paths[1], "worse": paths[2]}, metrics="lea")
+    assert compared.documents == 20
+    assert compared.is_better("lea", "same", "worse")

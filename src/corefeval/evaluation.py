@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from corefeval.alignment import Alignment, FeatureLookup, align
-from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError
+from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError, plural
 from corefeval.features import Features
 from corefeval.live.spans import Spans
 from corefeval.matching import match_exactly
@@ -65,6 +65,7 @@ def score(
     samples: int = 1000,
     seed: int = 0,
     segments: int = 20,
+    as_segments: bool = False,
 ) -> Result:
     """Score a response against a key.
 
@@ -89,7 +90,9 @@ def score(
 
     `ci` is the level of intervals (.95) for every rate, metric and slice, from a bootstrap over
     documents of `samples` samples: `result["muc"].intervals["f1"]`. A single document is cut into
-    about `segments` runs of sentences, which are resampled instead; a notice says so.
+    about `segments` runs of sentences, which are resampled instead; a notice says so. With
+    `as_segments` the result of a single document is that of its segments, each a document of its
+    own, so that it can be compared with others.
 
     >>> result = score([["a", "b", "c"]], [["a", "b"], ["c"]], metrics="muc, b3")
     >>> result["muc"].recall, result["b3"].precision
@@ -116,6 +119,9 @@ def score(
     )
     recipe = _Recipe(wanted, _feature_names(by))
     result = recipe.filled(blank, alignment)
+    if as_segments and len(result.document_ids) == 1:
+        found, said = _segments(result, alignment, recipe, segments, singletons)
+        result = _of_segments(result, found, said)
     if ci is None:
         return result
     from corefeval.stats.confidence import with_intervals
@@ -123,6 +129,17 @@ def score(
     found, said = _segments(result, alignment, recipe, segments, singletons)
     result = replace(result, notices=(*result.notices, *said))
     return with_intervals(result, level=ci, samples=samples, seed=seed, segments=found)
+
+
+def _of_segments(result: Result, found: Result | None, said: Sequence[Notice]) -> Result:
+    """The segments' result in place of the document's, and what to say of it."""
+    if found is None:
+        return replace(result, notices=(*result.notices, *said))
+    number = len(found.document_ids)
+    message = f"{result.document_ids[0]}: one document alone cannot be tested; scores are of "
+    message += f"{plural(number, 'segment')} of it, each scored as a document of its own"
+    notices = (*result.notices, Notice("segments", message, number))
+    return replace(found, settings={**found.settings, "segments": str(number)}, notices=notices)
 
 
 def counted(blank: Result, alignment: Alignment, metrics: Metrics) -> Result:
@@ -226,7 +243,8 @@ def compare(
     """Score several responses against a key, and compare each with each.
 
     `responses` may be a mapping, which names them, and may have results among them (of `score`, or
-    from `load`); with nothing but results the key may be None. `options` are those of `score`; the
+    from `load`); with nothing but results the key may be None. A single document is compared by its
+    segments. `options` are those of `score`; the
     others are those of `stats.compare`.
 
     >>> key = {name: [["a", "b", "c"]] for name in "12345678"}
@@ -247,7 +265,7 @@ def compare(
         if not isinstance(response, Result):
             if corpus is None:
                 raise UsageError("responses that are no results need a key")
-            return score(corpus, response, metrics=metrics, **options)
+            return score(corpus, response, metrics=metrics, as_segments=True, **options)
         if corpus is not None:
             check_key(response, corpus)
         return response

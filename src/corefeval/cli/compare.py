@@ -38,6 +38,7 @@ def compare(
     correction: Literal["holm", "bonferroni", "none"] = "holm",
     alpha: float = 0.05,
     baseline: str | None = None,
+    segments: int = 20,
     by: Annotated[str, Parameter(alias="-b")] = "",
     pairs: Annotated[bool, FLAG()] = False,
     differences: Annotated[bool, FLAG()] = False,
@@ -81,6 +82,8 @@ def compare(
         The p-value up to which a difference is significant.
     baseline
         Compare all others with this response only.
+    segments
+        Into how many segments to cut a single document, which alone cannot be tested.
     by
         Features, separated by commas: compare within each of their values too.
     pairs
@@ -117,7 +120,13 @@ def compare(
         command="compare",
         metrics=metrics,
         default=COMPARED,
-        options={**reading.policies, "aggregate": aggregate, "by": by},
+        options={
+            **reading.policies,
+            "aggregate": aggregate,
+            "by": by,
+            "segments": segments,
+            "as_segments": True,
+        },
         reading=reading,
         targets=(output, save),
     )
