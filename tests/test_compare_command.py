@@ -15,7 +15,7 @@ import corefeval
 from corefeval.evaluation import compare, load, load_all
 from corefeval.output.comparison import render_comparison
 from corefeval.stats import compare as compare_results
-from corefeval.stats import report
+from corefeval.stats import compare_in_detail
 from count_tables import systems_of, twin_of
 
 KEY, CAUTIOUS, EAGER = (corefeval.example(name) for name in ("key", "cautious", "eager"))
@@ -95,19 +95,19 @@ def test_options_reach_the_test(run):
 
 
 def test_ranks_letters_and_the_best(systems):
-    text = render_comparison(report(systems, trials=999))
+    text = render_comparison(compare_in_detail(systems, trials=999))
     rows = {line.split()[1]: line.split() for line in text.splitlines()[2:6]}
     assert [rows[name][0] for name in ("good", "twin", "fair", "poor")] == list("abcd")
     assert rows["good"][2].endswith("ᶜᵈ") and rows["good"][3] == "1"
     assert rows["poor"][3] == "4"
-    markdown = render_comparison(report(systems, trials=999), format="markdown")
+    markdown = render_comparison(compare_in_detail(systems, trials=999), format="markdown")
     assert "<sup>cd</sup>" in markdown
     best = max(systems.values(), key=lambda result: result["muc"].f1)
     assert f"**{100 * best['muc'].f1:.2f}**" in markdown
 
 
 def test_a_baseline(systems):
-    found = report(systems, trials=999, baseline="fair")
+    found = compare_in_detail(systems, trials=999, baseline="fair")
     compared = found.comparison
     assert {(pair.first, pair.second) for pair in compared.pairs} == {
         ("good", "fair"), ("twin", "fair"), ("poor", "fair"),
@@ -120,7 +120,9 @@ def test_a_baseline(systems):
 
 
 def test_where_they_differ(systems):
-    found = report(systems, trials=999, where=True, agreement=True, power=True, metric="muc")
+    found = compare_in_detail(
+        systems, trials=999, where=True, agreement=True, power=True, metric="muc"
+    )
     best = found.comparison.best("muc")[0]
     assert {one.systems for one in found.differences} == {
         (best, other) for other in systems if other != best
@@ -138,7 +140,7 @@ def test_where_they_differ(systems):
 
 def test_nothing_is_unclear(systems):
     clear = {name: systems[name] for name in ("good", "poor")}
-    text = render_comparison(report(clear, trials=999, power=True))
+    text = render_comparison(compare_in_detail(clear, trials=999, power=True))
     assert "Every difference by conll is significant" in text
 
 
@@ -254,7 +256,7 @@ def real(shared):
         name: corefeval.score(gum / "key.conll", gum / f"{name}.conll", metrics="conll, lea")
         for name in GUM
     }
-    return report(results, where=True, agreement=True, power=True)
+    return compare_in_detail(results, where=True, agreement=True, power=True)
 
 
 def test_a_table_for_a_terminal(real):
@@ -269,12 +271,12 @@ def test_latex_compiles(real, systems, tmp_path):
     if shutil.which("pdflatex") is None:
         pytest.skip("there is no pdflatex")
     odd = {f"{name}_&%": one for name, one in systems.items()}
-    others = report(odd, trials=99, baseline="fair_&%")
+    others = compare_in_detail(odd, trials=99, baseline="fair_&%")
     many = {
         name: corefeval.score(KEY, path, metrics="standard, lmuc, immediate, p-link")
         for name, path in (("cautious", CAUTIOUS), ("eager", EAGER), ("key", KEY))
     }
-    for number, one in enumerate((real, others, report(many, trials=99))):
+    for number, one in enumerate((real, others, compare_in_detail(many, trials=99))):
         (tmp_path / f"t{number}.tex").write_text(render_comparison(one, format="latex", pairs=True))
     (tmp_path / "paper.tex").write_text(
         "\\documentclass[10pt,twocolumn]{article}\n\\usepackage[a4paper,margin=2.5cm]{geometry}\n"

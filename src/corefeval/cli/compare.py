@@ -13,7 +13,7 @@ from corefeval.diagnostics import Notice, UsageError
 
 if TYPE_CHECKING:
     from corefeval.results import Result
-    from corefeval.stats import Report
+    from corefeval.stats import Findings
 
 _FILE = file_parameter("compare")
 
@@ -111,7 +111,7 @@ def compare(
     from corefeval.cli.gates import check_not_worse
     from corefeval.cli.responses import Request, keep, results_of
     from corefeval.evaluation import COMPARED
-    from corefeval.stats import report
+    from corefeval.stats import compare_in_detail
     from corefeval.stats.checks import named
 
     if baseline is not None and fail_if_worse not in (None, baseline):
@@ -135,7 +135,7 @@ def compare(
     for option, name in (("baseline", baseline), ("fail-if-worse", fail_if_worse)):
         if name is not None and name not in systems:
             raise UsageError(f"--{option} {name}: the responses are {', '.join(systems)}")
-    found = report(
+    found = compare_in_detail(
         systems,
         metrics=None if metrics is None else _chosen(metrics, rate, results),
         rate=rate,
@@ -176,7 +176,7 @@ def _chosen(metrics: str, rate: str, results: list[Result]) -> list[str]:
     ]
 
 
-def _left_out(results: list[Result], found: Report) -> list[Notice]:
+def _left_out(results: list[Result], found: Findings) -> list[Notice]:
     """What not all results have."""
     compared = found.comparison.metrics
     every = dict.fromkeys(metric for result in results for metric in result.metrics)
@@ -188,7 +188,7 @@ def _left_out(results: list[Result], found: Report) -> list[Notice]:
     return [Notice("left-out-metrics", message, len(gone), tuple(gone))]
 
 
-def _rendered(found: Report, format: OutputFormat, pairs: bool, color: bool) -> str:
+def _rendered(found: Findings, format: OutputFormat, pairs: bool, color: bool) -> str:
     from corefeval.output.comparison import render_comparison
 
     return render_comparison(found, format=format, pairs=pairs, color=color)

@@ -10,6 +10,7 @@ from cyclopts import Parameter
 
 from corefeval.cli.arguments import check_paths, file_parameter, label, names_of, show, tell
 from corefeval.cli.reading import READING, Reading
+from corefeval.diagnostics import UsageError
 
 if TYPE_CHECKING:
     from corefeval.analysis.errors import ErrorAnalysis
@@ -65,6 +66,8 @@ def errors(
     from corefeval.analysis.errors.kinds import KINDS, error_kind
     from corefeval.cli.responses import read_all
 
+    if top < 0:
+        raise UsageError(f"--top is a number from 0, not {top}")
     asked = [part for part in list.split(",") if part.strip()]
     kinds = KINDS if "all" in map(str.strip, asked) else tuple(map(error_kind, asked))
     labelled = [label(argument) for argument in (response, *more)]

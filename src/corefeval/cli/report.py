@@ -25,9 +25,10 @@ def report(
     by: Annotated[str | None, Parameter(alias="-b")] = None,
     no_text: Annotated[bool, FLAG()] = False,
     title: str | None = None,
-    ci: float = 0.95,
+    no_ci: Annotated[bool, FLAG()] = False,
     samples: int = 1000,
     seed: int = 0,
+    level: float = 0.95,
     reading: Reading = READING,
 ) -> None:
     """Make a report on responses: one HTML file that opens anywhere, without a network.
@@ -51,12 +52,14 @@ def report(
         Leave the words of the corpus out, for texts that may not be passed on.
     title
         What the report is called; by default the name of the key.
-    ci
-        The level of the intervals.
+    no_ci
+        Show no intervals.
     samples
-        How many samples the intervals are drawn from.
+        How many samples the bootstrap draws.
     seed
-        The seed of the samples.
+        Where the random numbers begin.
+    level
+        How much of the samples an interval holds.
     """
     from corefeval.cli.responses import read_all
     from corefeval.reports import DEFAULT_FEATURES
@@ -80,7 +83,7 @@ def report(
         by=DEFAULT_FEATURES if by is None else split_list(by),
         text=not no_text,
         title=title,
-        ci=ci,
+        ci=None if no_ci else level,
         samples=samples,
         seed=seed,
         **reading.policies,

@@ -24,7 +24,7 @@ from corefeval.output.comparison_tables import (
 from corefeval.output.tables import Table
 
 if TYPE_CHECKING:
-    from corefeval.stats import Report
+    from corefeval.stats import Findings
 
 FORMATS = ("text", "json", "csv", "markdown", "latex")
 
@@ -32,61 +32,61 @@ Part = Table | str  # a table, or a sentence below one
 
 
 def render_comparison(
-    report: Report, *, format: str = "text", pairs: bool = False, color: bool = False
+    findings: Findings, *, format: str = "text", pairs: bool = False, color: bool = False
 ) -> str:
-    """The report as text in the given format.
+    """The findings as text in the given format.
 
     `pairs` adds the differences of all pairs (with two systems they are always there); CSV, which
     holds one table, then has them in place of the scores. JSON always has everything.
     """
     if format == "json":
-        text = {"corefeval": __version__, **report.as_dict()}
+        text = {"corefeval": __version__, **findings.as_dict()}
         return json.dumps(text, ensure_ascii=False, indent=2) + "\n"
     if format == "csv":
-        return _csv(report, pairs)
+        return _csv(findings, pairs)
     if format == "text":
-        return _text(report, _parts(report, pairs, compact=True), color)
+        return _text(findings, _parts(findings, pairs, compact=True), color)
     if format == "markdown":
-        return _markdown(report, _parts(report, pairs, compact=False))
+        return _markdown(findings, _parts(findings, pairs, compact=False))
     if format == "latex":
-        return _latex(report, _parts(report, pairs, compact=False))
+        return _latex(findings, _parts(findings, pairs, compact=False))
     raise UsageError(f"there is no output format {format!r}: there are {', '.join(FORMATS)}")
 
 
-def _parts(report: Report, pairs: bool, *, compact: bool) -> list[Part]:
+def _parts(findings: Findings, pairs: bool, *, compact: bool) -> list[Part]:
     """What follows the main table."""
-    compared = report.comparison
+    compared = findings.comparison
     parts: list[Part] = []
     if pairs or len(compared.systems) == 2:
         parts.append(pair_table(compared))
     parts += [
         slice_table(feature, dict(values), compared, compact=compact)
-        for feature, values in report.slices.items()
+        for feature, values in findings.slices.items()
     ]
-    if report.differences:
-        parts.append(outcome_table(report.differences, compared))
-    for found in report.differences:
+    if findings.differences:
+        parts.append(outcome_table(findings.differences, compared))
+    for found in findings.differences:
         parts += [driver_table(found, compared)] if found.drivers() else []
         parts += turned_sentences(found)
-    if report.concordance is not None:
-        parts += [tau_table(report), *disagreements(report)]
-    if report.powers is not None:
-        parts += power_sentences(report.powers, report.metric)
+    if findings.concordance is not None:
+        parts += [tau_table(findings), *disagreements(findings)]
+    if findings.powers is not None:
+        parts += power_sentences(findings.powers, findings.metric)
     return parts
 
 
-def _signatures(report: Report) -> list[str]:
-    compared = report.comparison
+def _signatures(findings: Findings) -> list[str]:
+    compared = findings.comparison
     return [*dict.fromkeys(compared.signatures.values()), compared.signature]
 
 
-def _text(report: Report, parts: list[Part], color: bool) -> str:
+def _text(findings: Findings, parts: list[Part], color: bool) -> str:
     from corefeval.output.terminal import drawn_text
 
-    tables = main_tables(report.comparison, compact=True)
-    said = _wrapped(legend(report.comparison, compact=True))
+    tables = main_tables(findings.comparison, compact=True)
+    said = _wrapped(legend(findings.comparison, compact=True))
     between = [""] if parts and isinstance(parts[0], str) else []
-    return drawn_text([*tables, said, *between, *parts], _signatures(report), color=color)
+    return drawn_text([*tables, said, *between, *parts], _signatures(findings), color=color)
 
 
 def _wrapped(text: str) -> str:
@@ -95,33 +95,33 @@ def _wrapped(text: str) -> str:
     return "\n".join(textwrap.wrap(text, 96))
 
 
-def _markdown(report: Report, parts: list[Part]) -> str:
+def _markdown(findings: Findings, parts: list[Part]) -> str:
     from corefeval.output.markdown import drawn_markdown, escaped
 
-    everything = len(report.comparison.metrics)
-    found = [*map(drawn_markdown, main_tables(report.comparison, compact=False, most=everything))]
-    found.append(escaped(legend(report.comparison)))
+    everything = len(findings.comparison.metrics)
+    found = [*map(drawn_markdown, main_tables(findings.comparison, compact=False, most=everything))]
+    found.append(escaped(legend(findings.comparison)))
     for part in parts:
         if isinstance(part, str):
             found.append(escaped(part))
         else:
             found += [f"**{escaped(part.caption)}**", drawn_markdown(part)]
-    found += [f"`{signature}`" for signature in _signatures(report)]
+    found += [f"`{signature}`" for signature in _signatures(findings)]
     return "\n\n".join(found) + "\n"
 
 
-def _latex(report: Report, parts: list[Part]) -> str:
+def _latex(findings: Findings, parts: list[Part]) -> str:
     """A table to be put into a paper, over both columns; then tables of what else was asked for."""
     from corefeval.output.latex import drawn_latex, escaped
 
-    signatures = _signatures(report)
+    signatures = _signatures(findings)
     comments = ["needs \\usepackage{booktabs}", *(" ".join(text.split()) for text in signatures)]
     codes = r" \\ ".join(
         escaped(text).replace(r"\textbar{}", r"\textbar\allowbreak{}") for text in signatures
     )
     note = f"\\par\\smallskip{{\\tiny\\ttfamily\\raggedright {codes}\\par}}"
-    caption = escaped(legend(report.comparison))
-    tabulars = map(drawn_latex, main_tables(report.comparison, compact=False))
+    caption = escaped(legend(findings.comparison))
+    tabulars = map(drawn_latex, main_tables(findings.comparison, compact=False))
     found = [
         "\n".join(f"% {comment}" for comment in comments),
         _float("\n\n\\medskip\n".join(tabulars), caption, "comparison", note),
@@ -145,10 +145,10 @@ def _float(tabular: str, caption: str, label: str, note: str = "") -> str:
     return "\n".join((*lines, r"\end{table*}"))
 
 
-def _csv(report: Report, pairs: bool) -> str:
+def _csv(findings: Findings, pairs: bool) -> str:
     """One table: documents where it was asked where systems differ, pairs, or scores."""
-    compared = report.comparison
-    if report.differences:
+    compared = findings.comparison
+    if findings.differences:
         rows = [
             {
                 "first": one.systems[0],
@@ -162,15 +162,15 @@ def _csv(report: Report, pairs: bool) -> str:
                 "outcome": document.outcome,
                 "influence": document.influence,
             }
-            for one in report.differences
+            for one in findings.differences
             for document in one.documents
         ]
     else:
-        blank = {"feature": "", "value": ""} if report.slices else {}
+        blank = {"feature": "", "value": ""} if findings.slices else {}
         groups = [(blank, compared)]
         groups += [
             ({"feature": feature, "value": value}, one)
-            for feature, values in report.slices.items()
+            for feature, values in findings.slices.items()
             for value, one in values.items()
         ]
         rows = [

@@ -10,7 +10,7 @@ from corefeval.diagnostics import plural
 from corefeval.output.tables import RAISED, RATES, Cell, Column, Table, percent
 
 if TYPE_CHECKING:
-    from corefeval.stats import Comparison, Differences, PairDifference, Power, Report
+    from corefeval.stats import Comparison, Differences, Findings, PairDifference, Power
 
 BETTER, WORSE = "†", "‡"  # than the baseline
 
@@ -278,12 +278,12 @@ def turned_sentences(found: Differences) -> list[str]:
     return lines
 
 
-def tau_table(report: Report) -> Table:
+def tau_table(findings: Findings) -> Table:
     """Kendall's τ between metrics."""
-    found = report.concordance
+    found = findings.concordance
     if found is None:
         return Table((), ())
-    titles = [title_of(report.comparison, metric) for metric in found.metrics]
+    titles = [title_of(findings.comparison, metric) for metric in found.metrics]
     rows = tuple(
         (Cell(title, bold=True), *(Cell(_tau(found.tau(one, other))) for other in found.metrics))
         for title, one in zip(titles, found.metrics, strict=True)
@@ -296,17 +296,17 @@ def _tau(value: float) -> str:
     return "–" if math.isnan(value) else f"{value:.2f}".replace("-", "−")
 
 
-def disagreements(report: Report) -> list[str]:
+def disagreements(findings: Findings) -> list[str]:
     """The pairs of systems on which metrics disagree, each once."""
-    if report.concordance is None:
+    if findings.concordance is None:
         return []
     found: dict[tuple[str, str], tuple[dict[str, None], dict[str, None]]] = {}
-    for pair in report.concordance.pairs:
+    for pair in findings.concordance.pairs:
         for above, below in pair.disagreements:
             turned = (below, above) in found
             sides = found.setdefault((below, above) if turned else (above, below), ({}, {}))
-            sides[turned][title_of(report.comparison, pair.first)] = None
-            sides[not turned][title_of(report.comparison, pair.second)] = None
+            sides[turned][title_of(findings.comparison, pair.first)] = None
+            sides[not turned][title_of(findings.comparison, pair.second)] = None
     return [
         f"{one} is above {other} by {', '.join(those)}, below it by {', '.join(others)}."
         for (one, other), (those, others) in found.items()

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from corefeval.analysis.errors import ErrorAnalysis, analyse
-from corefeval.diagnostics import CorefEvalError, Notice, UsageError
+from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError
 from corefeval.evaluation import score
 from corefeval.features import shows_words
 from corefeval.live.spans import Spans
@@ -121,7 +121,7 @@ def _known(analysis: ErrorAnalysis, by: Sequence[str]) -> tuple[list[str], list[
             for side in (analysis.classification.alignment.key,
                          analysis.classification.alignment.response):  # fmt: skip
                 side.feature(feature)
-        except CorefEvalError as error:
+        except UndefinedMetricError as error:
             why = str(error).splitlines()[0]
             notices.append(Notice("skipped-slices", f"no slices by {feature}: {why}"))
         else:

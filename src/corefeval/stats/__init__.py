@@ -11,9 +11,9 @@ from corefeval.stats.differences import (
     differences,
 )
 from corefeval.stats.effects import Effect
+from corefeval.stats.findings import Findings, compare_in_detail
 from corefeval.stats.intervals import Interval, Intervals, intervals
 from corefeval.stats.power import Power, documents_needed
-from corefeval.stats.reports import Report, report
 from corefeval.stats.significance import PairedTest, Test, bootstrap_test, exact, randomization
 
 __all__ = [
@@ -23,24 +23,24 @@ __all__ = [
     "Differences",
     "DocumentDifference",
     "Effect",
+    "Findings",
     "Interval",
     "Intervals",
     "MetricAgreement",
     "PairDifference",
     "PairedTest",
     "Power",
-    "Report",
     "SliceDifference",
     "Test",
     "adjusted",
     "bootstrap_test",
     "compare",
+    "compare_in_detail",
     "concordance",
     "differences",
     "documents_needed",
     "exact",
     "intervals",
     "randomization",
-    "report",
     "with_intervals",
 ]

@@ -36,10 +36,7 @@ _ALIASES: dict[str, Kind] = {
     "merge": "conflated",
     "conflated entity": "conflated",
     "spurious mention": "extra mention",
-    "spurious": "extra mention",
-    "extra": "extra mention",
     "spurious entity": "extra entity",
-    "missing": "missing mention",
     "missed mention": "missing mention",
     "missed entity": "missing entity",
     "split": "divided",
@@ -59,5 +56,6 @@ def error_kind(text: str) -> Kind:
             return kind
     if name in _ALIASES:
         return _ALIASES[name]
-    hint = did_you_mean(name, [*KINDS, *_ALIASES], shown=KINDS)
+    several = [kind for kind in KINDS if name in kind.split()]
+    hint = " or ".join(several) or did_you_mean(name, [*KINDS, *_ALIASES], shown=KINDS)
     raise UsageError(f"there is no kind of error {text!r}: {hint}")

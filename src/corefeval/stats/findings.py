@@ -1,4 +1,4 @@
-"""Reports: a comparison, and on request where systems differ, what metrics agree on, and power."""
+"""Findings: a comparison, and on request where systems differ, what metrics agree on, and power."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Pair = tuple[str, str]
 
 
 @dataclass(frozen=True, eq=False)
-class Report:
+class Findings:
     """A comparison with what else was asked for; `slices` are by feature and value.
 
     `metric` is the one that `differences` and `powers` go by.
@@ -53,7 +53,7 @@ class Report:
         return found
 
 
-def report(
+def compare_in_detail(
     results: Sequence[Result] | Mapping[str, Result],
     *,
     by_slice: bool = False,
@@ -62,7 +62,7 @@ def report(
     power: bool = False,
     metric: object = None,
     **options: Any,
-) -> Report:
+) -> Findings:
     """Compare results, and look further where asked to.
 
     `by_slice` compares within each slice that all results have, `where` says in which documents
@@ -73,7 +73,7 @@ def report(
     >>> import corefeval
     >>> key = {name: [["a", "b", "c"]] for name in "12345678"}
     >>> systems = {"full": [list("abc")], "half": [list("ab")]}
-    >>> found = report({
+    >>> found = compare_in_detail({
     ...     name: corefeval.score(key, dict.fromkeys(key, entities), metrics="muc")
     ...     for name, entities in systems.items()
     ... }, where=True)
@@ -85,7 +85,7 @@ def report(
     notices = [*(n for result in systems.values() for n in result.notices), *compared.notices]
     slices, said = _slices(systems, options) if by_slice else ({}, [])
     chosen = _metric(compared, metric)
-    return Report(
+    return Findings(
         comparison=compared,
         slices=slices,
         differences=_differences(compared, chosen) if where else (),
