@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from browsing import browser, example_page, report_folder, visit
+
 settings.register_profile(
     "default",
     deadline=None,
@@ -56,3 +58,7 @@ def run(capsys):
         return status, captured.out, captured.err
 
     return run
+
+
+# Fixtures that several files use.
+__all__ = ["browser", "example_page", "report_folder", "visit"]

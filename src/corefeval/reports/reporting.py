@@ -21,6 +21,7 @@ from corefeval.reports.assets import check_library
 from corefeval.reports.page import Report
 from corefeval.reports.payload import Scored, payload, shown_notices
 from corefeval.slicing import canonical_feature
+from corefeval.syntax import split_list
 
 DEFAULT_FEATURES = (
     "genre",
@@ -37,7 +38,7 @@ def report(
     responses: Input,
     *,
     metrics: str | Metric | Iterable[str | Metric] = DEFAULT_PRESET,
-    by: Iterable[str] = DEFAULT_FEATURES,
+    by: str | Iterable[str] = DEFAULT_FEATURES,
     text: bool = True,
     title: str | None = None,
     ci: float | None = 0.95,
@@ -80,7 +81,7 @@ def report(
         "tagset": tagset,
     }
     intervals = {"ci": ci, "samples": samples, "seed": seed}
-    asked = [canonical_feature(name) for name in by]
+    asked = [canonical_feature(name) for name in (split_list(by) if isinstance(by, str) else by)]
     wanted = [name for name in asked if text or not shows_words(name)]
     left_out = [_wordy(name) for name in asked if name not in wanted]
     scored = []
