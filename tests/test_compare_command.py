@@ -290,3 +290,12 @@ def test_latex_compiles(real, systems, tmp_path):
     assert done.returncode == 0, log[-2000:]
     assert "Overfull" not in log
     assert "Missing character" not in log
+
+
+def test_tags_matter_only_where_they_were_looked_at(run, tmp_path):
+    """One was saved with slices by kind, the other without; LEA is the same either way."""
+    key, cautious, eager = (corefeval.example(name) for name in ("key", "cautious", "eager"))
+    first, second = tmp_path / "a.json", tmp_path / "b.json"
+    assert run("score", key, cautious, "-m", "lea", "--by", "kind", "--save", first)[0] == 0
+    assert run("score", key, eager, "-m", "lea", "--save", second)[0] == 0
+    assert run("compare", first, second, "-m", "lea")[0] == 0

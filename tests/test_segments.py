@@ -219,3 +219,36 @@ def test_a_single_document_is_compared_by_its_segments(tmp_path, run):
     compared = corefeval.compare(paths[0], {"same": paths[1], "worse": paths[2]}, metrics="lea")
     assert compared.documents == 20
     assert compared.is_better("lea", "same", "worse")
+
+
+def test_the_table_has_the_scores_of_the_whole_document(tmp_path):
+    """And a difference that its segments turn round is not significant."""
+    key = [(n, n % 2) for n in range(400)]
+    # One is right within each hundred and splits the chains between them; one merges all.
+    split = [(n, n % 2 + 2 * (n // 20)) for n, _ in key]
+    halves = [(n, e if n % 10 else 1 - e) for n, e in key]
+    paths = {}
+    for name, mentions in (("key", key), ("split", split), ("halves", halves)):
+        lines = [f"d 0 {n} x ({e})" + ("\n" if n % 5 == 4 else "") for n, e in mentions]
+        paths[name] = tmp_path / f"{name}.conll"
+        text = ("#begin document (d); part 000", *lines, "#end document", "")
+        paths[name].write_text("\n".join(text))
+    systems = {name: paths[name] for name in ("split", "halves")}
+    compared = corefeval.compare(paths["key"], systems, metrics="lea")
+    for name, path in systems.items():
+        whole = corefeval.score(paths["key"], path, metrics="lea")["lea"].f1
+        assert compared.scores["lea"][name] == whole
+    assert compared.scores["lea"]["halves"] > compared.scores["lea"]["split"]
+    assert compared.difference("lea", "split", "halves").difference > 0  # of the segments
+    assert not compared.better_than("lea", "split")
+    assert compared.unit == "segment"
+    assert "turned-by-segments" in {notice.kind for notice in compared.notices}
+
+
+def test_segments_are_saved_with_the_whole(tmp_path, run):
+    rows = [f"d 0 {n} he ({n % 5})" + ("\n" if n % 7 == 6 else "") for n in range(200)]
+    path, kept = tmp_path / "key.conll", tmp_path / "kept.json"
+    path.write_text("\n".join(("#begin document (d); part 000", *rows, "#end document", "")))
+    first = run("compare", path, f"a={path}", f"b={path}", "-m", "lea", "--save", kept, "-q")
+    assert run("compare", kept, "-m", "lea", "-q") == first
+    assert "of one document" in first[1]

@@ -136,10 +136,18 @@ def _of_segments(result: Result, found: Result | None, said: Sequence[Notice]) -
     if found is None:
         return replace(result, notices=(*result.notices, *said))
     number = len(found.document_ids)
-    message = f"{result.document_ids[0]}: one document alone cannot be tested; scores are of "
-    message += f"{plural(number, 'segment')} of it, each scored as a document of its own"
+    message = f"{result.document_ids[0]}: one document alone cannot be tested; tests are on "
+    message += f"{plural(number, 'segment')} of it, each a document of its own, which do not see "
+    message += "what is split or merged over long distances"
     notices = (*result.notices, Notice("segments", message, number))
-    return replace(found, settings={**found.settings, "segments": str(number)}, notices=notices)
+    last = {name: found.settings[name] for name in ("aggregate", "version")}
+    settings = {name: value for name, value in found.settings.items() if name not in last}
+    return replace(
+        found,
+        settings={**settings, "segments": str(number), **last},
+        notices=notices,
+        whole_rates={metric: dict(one.rates) for metric, one in result.scores.items()},
+    )
 
 
 def counted(blank: Result, alignment: Alignment, metrics: Metrics) -> Result:

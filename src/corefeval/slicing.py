@@ -79,7 +79,7 @@ def sliced(result: Result, alignment: Alignment, cut: Cut) -> tuple[Slices, list
     """A result for each value of a feature."""
     if cut.level == "document":
         return _by_document(result, alignment, cut)
-    key, response, names, special, notices = _values(alignment, cut.feature)
+    key, response, names, special, notices = _values(alignment, cut.feature, result.response)
     divided = alignment.divided(key, response, len(names))
     undefined = {
         str(metric): f"{metric} {_WHY_NOT[cut.level]}"
@@ -153,7 +153,7 @@ def _part(table: CountTable, value: int, n_values: int) -> CountTable:
 
 
 def _values(
-    alignment: Alignment, feature: str
+    alignment: Alignment, feature: str, name: str
 ) -> tuple[IntArray, IntArray, tuple[str, ...], dict[str, str], list[Notice]]:
     """The value of each mention of both sides, as numbers of common names; which are no values."""
     key, response = alignment.key.feature(feature), alignment.response.feature(feature)
@@ -180,7 +180,7 @@ def _values(
     missing = bool((both < 0).any())
     without = int(np.count_nonzero(sides[1] < 0))
     if without and not bool((sides[0] < 0).any()):
-        message = f"{feature}: {plural(without, 'mention')} of the response have no value, and "
+        message = f"{name or 'response'}: {plural(without, 'mention')} have no {feature}, and "
         message += f"count as ‘{NO_VALUE}’, not against the precision of other values"
         notices.append(Notice("no-value", message, without))
     if missing or not values:

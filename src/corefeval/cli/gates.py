@@ -44,6 +44,8 @@ def parse_limits(texts: Sequence[str]) -> list[Limit]:
                 f"a limit is METRIC=NUMBER in per cent, like conll=60 or muc.recall=55.5, "
                 f"not {text!r}"
             )
+        if 0 < limit < 1:
+            sys.stderr.write(f"note: limits are in per cent: {text} is {limit:g} %\n")
         limits.append((str(Metric.parse(metric)), rate.strip(), limit))
     return limits
 

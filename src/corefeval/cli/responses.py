@@ -178,6 +178,12 @@ def _with_intervals(result: Result, request: Request) -> Result:
     level = request.options.get("ci")
     if level is None or result.ci == level:
         return result
+    if len(result.document_ids) == 1:
+        what = "made anew" if result.ci is not None else "made"
+        message = f"{result.response}: intervals of a single document cannot be {what} from saved "
+        message += "counts, for its segments have to be scored"
+        notice = Notice("no-segments", message)
+        return replace(result, notices=(*result.notices, notice))
     from corefeval.stats import with_intervals
 
     chosen = {name: request.options[name] for name in ("samples", "seed")}

@@ -151,14 +151,18 @@ def legend(compared: Comparison, *, compact: bool = False) -> str:
         how += _CORRECTIONS[settings["correction"]].format(pairs=plural(pairs, "pair"))
     rate = RATES.get(compared.rate, compared.rate)
     start = f"{rate} on {plural(compared.documents, 'document')}, the best in bold."
+    if compared.unit == "segment":
+        units = plural(compared.documents, "segment")
+        start = f"{rate} of one document, the best in bold; tests and differences on {units} of it."
     if compared.baseline is not None:
         return (
             f"{start} {BETTER} significantly better and {WORSE} significantly worse than "
             f"{compared.baseline} ({how})."
         )
+    rank = "the number behind" if compact else "#"
     return (
-        f"{start} Superscripts name the systems than which one is significantly better ({how}); "
-        f"systems without a significant difference share a rank {'(last)' if compact else '(#)'}."
+        f"{start} A superscript names the systems that this one is significantly better than "
+        f"({how}); systems without a significant difference share a rank ({rank})."
     )
 
 

@@ -39,12 +39,14 @@ def _slice_table(results: Sequence[Result], feature: str) -> Table:
     wholes = [slices.whole for slices in sliced]
     lines = lines_of(wholes)
     asked_for = [line for line in lines if any(line.metric in result.tables for result in results)]
-    ci = interval_heading([result for one in sliced for result in (one.whole, *one.values())])
+    there = interval_heading([result for one in sliced for result in (one.whole, *one.values())])
+    ci = there
     width = sum(len(columns_of(line)) for line in asked_for) + len(lines) - len(asked_for)
     brief = set(lines) - (set(asked_for) if width <= _COLUMNS else set())
     if width + len(lines) > _COLUMNS:  # F1 with intervals, or if that is too much F1 alone
         ci = ci if 2 * len(lines) <= _COLUMNS else ""
         brief = set(lines) if ci else brief
+    elsewhere = " (intervals are in CSV and JSON)" if there and not ci else ""
     several = len(sliced) > 1
     columns = [
         Column(_heading(feature)),
@@ -74,7 +76,7 @@ def _slice_table(results: Sequence[Result], feature: str) -> Table:
         sections.append(tuple(rows))
     if not several:
         sections = [tuple(row for section in sections[:-1] for row in section), sections[-1]]
-    return Table(tuple(columns), tuple(sections), caption=f"By {feature}")
+    return Table(tuple(columns), tuple(sections), caption=f"By {feature}{elsewhere}")
 
 
 def _counted(

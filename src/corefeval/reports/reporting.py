@@ -91,9 +91,17 @@ def report(
         scored.append(_scored(key_corpus, corpus, name, wanted, options, intervals))
     name = title or _short(key_corpus.name) or "key"
     told = {str(notice): notice for one in scored for notice in shown_notices(one)}
+    left_out += _untested(scored)
     told |= {str(notice): notice for notice in left_out}
     made = payload(scored, text=text, title=name, seed=seed)
     return Report(made, tuple(told.values()))
+
+
+def _untested(scored: Sequence[Scored]) -> list[Notice]:
+    if len(scored) < 2 or len(scored[0].result.document_ids) != 1:
+        return []
+    message = "one document alone: differences are not tested here; `corefeval compare` tests them "
+    return [Notice("no-tests", message + "on its segments")]
 
 
 def _wordy(feature: str) -> Notice:

@@ -73,6 +73,7 @@ class Result:
     key: str = ""
     response: str = ""
     key_digest: str = ""
+    whole_rates: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     notices: tuple[Notice, ...] = ()
     spell: Callable[[str], str] = str
     titles: Mapping[str, str] | None = None

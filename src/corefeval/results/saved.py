@@ -134,6 +134,7 @@ def _result_record(result: Result, within: Result | None = None) -> dict[str, An
     return {
         "key": result.key,
         "key_digest": result.key_digest,
+        "whole_rates": {metric: dict(rates) for metric, rates in result.whole_rates.items()},
         "response": result.response,
         "aggregate": result.aggregate,
         **record,
@@ -190,6 +191,10 @@ def _result(
         key=str(record["key"]),
         response=str(record["response"]),
         key_digest=str(record["key_digest"]),
+        whole_rates={
+            metric: {rate: float(value) for rate, value in rates.items()}
+            for metric, rates in record["whole_rates"].items()
+        },
         spell=spell,
     )
     tables = {metric: _table(one, len(documents)) for metric, one in record["tables"].items()}
@@ -204,6 +209,7 @@ def _result(
         key=source.key,
         response=source.response,
         key_digest=source.key_digest,
+        whole_rates=source.whole_rates,
         notices=() if within else tuple(map(_notice, record["notices"])),
         spell=spell,
         titles={str(name): str(title) for name, title in record["titles"].items()},

@@ -36,13 +36,18 @@ def named_pair(
     return named((first, second) if names is None else {names[0]: first, names[1]: second})
 
 
+def unit_of(result: Result) -> str:
+    """What the documents of a result are: documents, or segments of one."""
+    return "segment" if result.whole_rates else "document"
+
+
 def check_documents(result: Result) -> None:
     """At least two documents: one alone cannot vary."""
     if len(result.document_ids) < 2:
         raise UsageError(
-            "resampling is over documents, and this result has "
-            f"{plural(len(result.document_ids), 'document')}: cut a long document into segments "
-            "and score each as a document of its own"
+            "tests and intervals are over documents, and this result has "
+            f"{plural(len(result.document_ids), 'document')}: compare the responses themselves "
+            "with the key, which is then cut into segments, or results that `compare` saved"
         )
 
 
@@ -83,6 +88,9 @@ def _check_same_settings(first: str, reference: Result, name: str, result: Resul
     others = {**result.settings, "aggregate": result.aggregate}
     for setting in {**settings, **others}:
         if setting in _OWN_SETTINGS or settings.get(setting) == others.get(setting):
+            continue
+        # Tags are looked at only where a metric or a slice needs them.
+        if setting == "tagset" and not (setting in settings and setting in others):
             continue
         raise UsageError(
             f"only results that were scored alike can be compared: {setting} is "

@@ -16,7 +16,7 @@ from corefeval.checks import check_choice, check_count, check_probability, check
 from corefeval.diagnostics import Notice, UsageError, plural
 from corefeval.results import Result
 from corefeval.results.rates import Numbers
-from corefeval.stats.checks import named
+from corefeval.stats.checks import named, unit_of
 from corefeval.stats.correction import Correction, adjusted
 from corefeval.stats.effects import Effect, document_rates, effect
 from corefeval.stats.intervals import Interval, few_documents, middle
@@ -67,7 +67,8 @@ class Comparison:
     """Systems by metrics: scores, their intervals, and the test of every pair.
 
     `scores` and `intervals` are by metric, then system; `pairs` are all pairs of systems for each
-    metric in turn. `results` are what was compared.
+    metric in turn. `results` are what was compared. Where these are of segments of a single
+    document, scores are those of the whole document, and all else is of its segments.
     """
 
     systems: tuple[str, ...]
@@ -84,6 +85,11 @@ class Comparison:
     notices: tuple[Notice, ...] = ()
     results: Mapping[str, Result] = field(default_factory=dict, repr=False)
     baseline: str | None = None
+
+    @property
+    def unit(self) -> str:
+        """What was swapped and resampled: documents, or segments of one."""
+        return unit_of(next(iter(self.results.values()))) if self.results else "document"
 
     @property
     def signature(self) -> str:
@@ -287,33 +293,68 @@ def _comparison(systems: dict[str, Result], stacked: Stack, options: _Options) -
     drawn = np.stack([rates[metric][options.rate] for metric in stacked.metrics])
     first, second = _pairs(tuple(systems), options.baseline)
     p = _p_values(stacked, (first, second), options, drawn)
-    scores = stacked.rate(stacked.totals.__getitem__, options.rate)
     names = tuple(systems)
+    scores = _scores(systems, stacked, options.rate)
+    pairs = _pair_differences(stacked, names, (first, second), options, p, drawn)
+    agreeing, turned = _with_the_whole(pairs, scores)
+    reference = next(iter(systems.values()))
     return Comparison(
         systems=names,
         metrics=stacked.metrics,
         rate=options.rate,
-        scores={
-            metric: dict(zip(names, row.tolist(), strict=True))
-            for metric, row in zip(stacked.metrics, scores, strict=True)
-        },
+        scores=scores,
         intervals={
             metric: {name: middle(drawn[m, s], options.level) for s, name in enumerate(names)}
             for m, metric in enumerate(stacked.metrics)
         },
-        pairs=tuple(_pair_differences(stacked, names, (first, second), options, p, drawn)),
+        pairs=agreeing,
         signatures={name: r.without_intervals().signature for name, r in systems.items()},
         settings=options.settings,
         alpha=options.alpha,
         level=options.level,
         documents=stacked.n_documents,
         notices=(
-            *few_documents(next(iter(systems.values()))),
-            *_hopeless(stacked.n_documents, first.size, options),
+            *few_documents(reference),
+            *_hopeless(stacked.n_documents, first.size, options, unit_of(reference)),
+            *turned,
         ),
         results=systems,
         baseline=options.baseline,
     )
+
+
+def _scores(
+    systems: Mapping[str, Result], stacked: Stack, rate: str
+) -> dict[str, dict[str, float]]:
+    """By metric and system; of the whole document, where results are of its segments."""
+    rows = stacked.rate(stacked.totals.__getitem__, rate)
+    scores = {
+        metric: dict(zip(systems, row.tolist(), strict=True))
+        for metric, row in zip(stacked.metrics, rows, strict=True)
+    }
+    for name, result in systems.items():
+        for metric in scores:
+            whole = result.whole_rates.get(metric, {})
+            scores[metric][name] = whole.get(rate, scores[metric][name])
+    return scores
+
+
+def _with_the_whole(
+    pairs: Iterable[PairDifference], scores: Mapping[str, Mapping[str, float]]
+) -> tuple[tuple[PairDifference, ...], list[Notice]]:
+    """A difference of segments that the whole document turns round is not significant."""
+    found, turned = [], []
+    for pair in pairs:
+        whole = scores[pair.metric][pair.first] - scores[pair.metric][pair.second]
+        if whole * pair.difference < 0:
+            pair = replace(pair, significant=False)
+            turned.append(f"{pair.first} and {pair.second} by {pair.metric}")
+        found.append(pair)
+    if not turned:
+        return tuple(found), []
+    message = "the whole document and its segments put systems in different orders, which is not "
+    message += f"taken for significant: {'; '.join(turned[:5])}{'; …' if len(turned) > 5 else ''}"
+    return tuple(found), [Notice("turned-by-segments", message, len(turned), tuple(turned))]
 
 
 def _pairs(names: tuple[str, ...], baseline: str | None) -> Pairs:
@@ -369,7 +410,7 @@ def _pair_differences(
             )
 
 
-def _hopeless(n_documents: int, n_pairs: int, options: _Options) -> tuple[Notice, ...]:
+def _hopeless(n_documents: int, n_pairs: int, options: _Options, unit: str) -> tuple[Notice, ...]:
     """A notice where not even the clearest difference could be significant."""
     tests = 1 if options.correction == "none" else n_pairs
     by_trials = {"randomization": 1, "bootstrap": 2, "exact": 0}[options.test]
@@ -379,7 +420,7 @@ def _hopeless(n_documents: int, n_pairs: int, options: _Options) -> tuple[Notice
     if least * tests <= options.alpha:
         return ()
     few_trials = by_trials_p > by_documents_p
-    what = plural(options.trials, "trial") if few_trials else plural(n_documents, "document")
+    what = plural(options.trials, "trial") if few_trials else plural(n_documents, unit)
     message = (
         f"with {what} no p-value is much below {least:.2g}: with {plural(tests, 'test')} "
         f"nothing can be significant at {options.alpha:g}"

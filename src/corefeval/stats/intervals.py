@@ -12,7 +12,7 @@ from corefeval.checks import check_count, check_probability, check_seed
 from corefeval.diagnostics import Notice, plural
 from corefeval.results import Result
 from corefeval.results.rates import Numbers
-from corefeval.stats.checks import check_documents, chosen_metrics
+from corefeval.stats.checks import check_documents, chosen_metrics, unit_of
 from corefeval.stats.resampling import bootstrap, stack
 
 FEW_DOCUMENTS = 5
@@ -109,5 +109,6 @@ def few_documents(result: Result) -> tuple[Notice, ...]:
     count = len(result.document_ids)
     if count >= FEW_DOCUMENTS:
         return ()
-    message = f"intervals from {plural(count, 'document')} alone are too narrow: do not trust them"
+    units = plural(count, unit_of(result))
+    message = f"intervals from {units} alone are too narrow: do not trust them"
     return (Notice("few-documents", message, count, result.document_ids),)
