@@ -12,7 +12,7 @@ import numpy as np
 
 from corefeval.alignment import Alignment, FeatureLookup, align
 from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError, plural
-from corefeval.features import Features
+from corefeval.features.later import LaterFeatures
 from corefeval.live.spans import Spans
 from corefeval.matching import match_exactly
 from corefeval.metrics import Metric, canonical, requested
@@ -199,7 +199,7 @@ def _segments(
         raise UsageError(f"segments is a whole number from {LEAST}, not {number!r}")
     if len(result.document_ids) != 1:
         return None, []
-    sides = [cast("Features", side.feature) for side in (alignment.key, alignment.response)]
+    sides = [cast("LaterFeatures", side.feature) for side in (alignment.key, alignment.response)]
     cut = segmented(sides[0].corpus, sides[1].corpus, number)
     if isinstance(cut, Notice):
         return None, [cut]

@@ -14,7 +14,7 @@ from corefeval._version import __version__
 from corefeval.alignment import Alignment, align
 from corefeval.checks import check_choice
 from corefeval.diagnostics import Notice
-from corefeval.features import Features
+from corefeval.features.later import LaterFeatures
 from corefeval.formats import read, read_ahead
 from corefeval.live.spans import Spans, spans_reading, with_positions
 from corefeval.matching import match_exactly
@@ -68,7 +68,7 @@ def prepared(
     )
     pairing = pair(key_corpus, response_corpus, documents=documents, ignore_tokens=ignore_tokens)
     pairing, reading = positioned(pairing, spans)
-    known = partial(Features, given=features, tagset=tagset)
+    known = partial(LaterFeatures, given=features, tagset=tagset)
     alignment, notices = aligned(
         pairing, duplicates=duplicates, singletons=singletons, features=known
     )
@@ -139,7 +139,7 @@ def aligned(
     *,
     duplicates: Duplicates = "first",
     singletons: Singletons = "keep",
-    features: Callable[..., Features] = Features,
+    features: Callable[..., LaterFeatures] = LaterFeatures,
 ) -> tuple[Alignment, list[Notice]]:
     """Apply the policies for repeated mentions and singletons, and match mentions."""
     sides = []

@@ -17,7 +17,7 @@ from corefeval.alignment import Alignment
 from corefeval.analysis.errors.kinds import KINDS, Kind
 from corefeval.analysis.errors.spans import WrongSpans, wrong_spans
 from corefeval.diagnostics import UsageError
-from corefeval.features import Features
+from corefeval.features.later import LaterFeatures
 from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray, IntArray, looked_up
 from corefeval.model.identity import mention_codes
@@ -143,7 +143,7 @@ class Classification:
 def classified(alignment: Alignment, *, policy: WrongSpans = "auto") -> Classification:
     """The errors of the response of an alignment."""
     key, response = alignment.key.feature, alignment.response.feature
-    if not isinstance(key, Features) or not isinstance(response, Features):
+    if not isinstance(key, LaterFeatures) or not isinstance(response, LaterFeatures):
         raise UsageError("errors are classified on an alignment of corpora, not of bare entities")
     partner = alignment.partner
     key_row = alignment.swapped.partner.copy()

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from corefeval.features import Features
+from corefeval.features.later import LaterFeatures
 from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray, FloatArray, IntArray, ragged_arange
 
@@ -15,7 +15,11 @@ Pairs = tuple[IntArray, IntArray]
 
 
 def wrong_spans(
-    response: Features, extra: IntArray, key: Features, missing: IntArray, policy: WrongSpans
+    response: LaterFeatures,
+    extra: IntArray,
+    key: LaterFeatures,
+    missing: IntArray,
+    policy: WrongSpans,
 ) -> Pairs:
     """Response and key rows of mentions that are meant to be the same, one to one.
 
