@@ -81,11 +81,17 @@ def is_named(spans: Spans, tags: Categories, tagset: TagSet, named: Nodes) -> Bo
     label = Categories(named.label, named.names)
     real = label.where(lambda name: name.lower() not in NUMERIC_CLASSES)
     known = named.start[real], named.end[real]
+    found = find_spans(*known, (spans.start, spans.end)) >= 0
     long = spans.length > 1
-    start = spans.start + (long & tags.take(spans.start).where(tagset.is_alone))
-    end = spans.end - (long & tags.take(spans.end - 1).where("POS".__eq__))
-    found = np.zeros(spans.start.size, dtype=np.bool_)
-    for begin in (spans.start, start):
-        for stop in (spans.end, end):
-            found |= find_spans(*known, (begin, stop)) >= 0
+    without_determiner = long & tags.take(spans.start).where(tagset.is_alone)
+    without_possessive = long & tags.take(spans.end - 1).where("POS".__eq__)
+    for first in (True, False):
+        for last in (True, False):
+            # Only mentions that have such an end, and are not found yet, need another look.
+            shorter = (without_determiner if first else long) & (
+                without_possessive if last else long
+            )
+            rows = np.flatnonzero(shorter & ~found) if first or last else known[0][:0]
+            core = spans.start[rows] + first, spans.end[rows] - last
+            found[rows] = find_spans(*known, core) >= 0
     return found
