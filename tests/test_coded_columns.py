@@ -184,7 +184,7 @@ def test_any_bytes_are_told_apart(texts):
         data,
         len(texts),
         lambda some: (start[some], end[some]),
-        lambda text, _: text.decode("latin-1"),
+        lambda cells, _: [text.decode("latin-1") for text in cells],
     )
     assert found.values() == [text.decode("latin-1") for text in texts]
 
@@ -197,7 +197,10 @@ def test_many_distinct_texts(width):
     end = np.cumsum([len(text) for text in texts])
     start = np.concatenate(([0], end[:-1]))
     found = coded_cells(
-        data, len(texts), lambda some: (start[some], end[some]), lambda text, _: text.decode()
+        data,
+        len(texts),
+        lambda some: (start[some], end[some]),
+        lambda cells, _: [text.decode() for text in cells],
     )
     assert found.values() == texts
     assert found.names == tuple(dict.fromkeys(texts))

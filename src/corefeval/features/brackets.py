@@ -143,8 +143,11 @@ def regions(tokens: IntArray, breaks: IntArray | None = None) -> IntArray:
     [0, 0, 1, 1, 2]
     """
     new = np.diff(tokens, prepend=tokens[:1] - 1) > 1
-    if breaks is not None and breaks.size and tokens.size:
-        place = np.searchsorted(breaks, tokens, side="right")
-        new |= np.diff(place, prepend=place[:1]) > 0
+    if breaks is not None and tokens.size:
+        # A token that follows another one begins a region where it is a break itself.
+        is_break = np.zeros(int(tokens[-1]) + 1, dtype=np.bool_)
+        is_break[breaks[breaks < is_break.size]] = True
+        new |= is_break[tokens]
+        new[0] = False
     number: IntArray = np.cumsum(new, dtype=np.int64)
     return number

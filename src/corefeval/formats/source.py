@@ -7,6 +7,7 @@ import gzip
 import os
 import sys
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,6 +46,17 @@ class Source:
     def text(self) -> str:
         """The whole text."""
         return self.decode(self.data.tobytes())
+
+    def decode_all(self, texts: list[bytes], line_of: Callable[[int], int]) -> list[str]:
+        """Many texts without line ends, at one go where they are sound."""
+        if self.encoding.lower() in ("utf-8", "utf8"):
+            try:
+                found = b"\n".join(texts).decode().split("\n")
+            except UnicodeError:
+                found = []
+            if len(found) == len(texts):
+                return found
+        return [self.decode(text, int(line_of(place))) for place, text in enumerate(texts)]
 
     def decode(self, data: bytes, line: int | None = None) -> str:
         """Text from bytes of this file, or a clear error."""

@@ -37,7 +37,7 @@ def coded_column(tokens: ConllTokens, rows: IntArray, number: int) -> Categories
         start = nth_set(blank.ends_of_runs, tokens.line_start[chosen], limit, number - 1)
         return start, nth_set(blank.after, start, limit, 0)
 
-    def decode(text: bytes, cell: int) -> str:
-        return origin.decode(text, int(tokens.line_number[rows[cell]]) + 1)
+    def decode(texts: list[bytes], cells: list[int]) -> list[str]:
+        return origin.decode_all(texts, lambda place: tokens.line_number[rows[cells[place]]] + 1)
 
     return coded_cells(origin.data, rows.size, bounds, decode)

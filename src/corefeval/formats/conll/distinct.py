@@ -18,6 +18,7 @@ from corefeval.model.arrays import ByteArray, IntArray
 from corefeval.model.categories import Categories
 
 Bounds = Callable[[slice], tuple[IntArray, IntArray]]
+Decode = Callable[[list[bytes], list[int]], list[str]]
 Keys = list[NDArray[np.uint64]]
 
 _CELLS_AT_ONCE = 1 << 14  # so many that the arrays on the way stay in the processor's cache
@@ -32,11 +33,14 @@ _NOTHING = np.uint64((1 << 64) - 1)  # not a cell: none in a table is 255 bytes 
 
 
 def coded_cells(
-    data: ByteArray, n_cells: int, bounds: Bounds, decode: Callable[[bytes, int], str]
+    data: ByteArray,
+    n_cells: int,
+    bounds: Bounds,
+    decode: Callable[[list[bytes], list[int]], list[str]],
 ) -> Categories:
     """The texts of cells as codes; names come in the order in which they are first seen.
 
-    `bounds(some)` are the starts and ends of some cells, `decode(text, cell)` makes a string of
+    `bounds(some)` are the starts and ends of some cells, `decode(texts, cells)` makes strings of
     what stands in a cell. It is asked once for each distinct text.
     """
     texts = _Texts(data, n_cells)
@@ -115,17 +119,16 @@ class _Texts:
             self.codes[cells] = inverse + self.size
             self._enter(*bounds[:, first])
 
-    def categories(self, decode: Callable[[bytes, int], str]) -> Categories:
+    def categories(self, decode: Decode) -> Categories:
         """Codes and names; bytes that differ and decode to the same text have one name."""
         self._sort_aside()
         examples = np.concatenate(self.examples or [np.empty((3, 0), dtype=np.int64)], axis=1)
         order = np.argsort(examples[0])
         view = self.data.data
+        cells, starts, lengths = examples[:, order].tolist()
+        texts = [bytes(view[s : s + n]) for s, n in zip(starts, lengths, strict=True)]
         names: dict[str, int] = {}
-        numbers = [
-            names.setdefault(decode(bytes(view[start : start + length]), cell), len(names))
-            for cell, start, length in examples[:, order].T.tolist()
-        ]
+        numbers = [names.setdefault(text, len(names)) for text in decode(texts, cells)]
         final = np.empty(self.size, dtype=np.int64)
         final[order] = numbers
         return Categories(final[self.codes], tuple(names))

@@ -38,8 +38,8 @@ def coded_column(
             start = nth_set(tabs.after, start, limit, index - 1) + 1
         return start, nth_set(tabs.after, start, limit, 0)
 
-    def decode(text: bytes, cell: int) -> str:
-        return origin.decode(text, int(scan.token_line[rows[cell]]) + 1)
+    def decode(texts: list[bytes], cells: list[int]) -> list[str]:
+        return origin.decode_all(texts, lambda place: scan.token_line[rows[cells[place]]] + 1)
 
     return coded_cells(scan.data, rows.size, bounds, decode)
 

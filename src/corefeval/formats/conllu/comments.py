@@ -71,7 +71,7 @@ def coded_comments(origin: Source, scan: Scan, rows: IntArray, key: str) -> Cate
         scan.data,
         lines.size,
         lambda some: (start[some], end[some]),
-        lambda text, comment: origin.decode(text, int(lines[comment]) + 1),
+        lambda found, cells: origin.decode_all(found, lambda place: lines[cells[place]] + 1),
     )
 
     def value(text: str) -> str | None:
