@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import get_args
+from typing import TypedDict, get_args
 
 import numpy as np
 
@@ -34,6 +34,21 @@ from corefeval.pairing import (
 from corefeval.results import Aggregate, Result
 
 Input = object  # a path, a Corpus, what a system returned, or plain Python
+
+
+class Options(TypedDict, total=False):
+    """The options of `score` that decide what is counted on; others hand them on as they are."""
+
+    singletons: Singletons
+    duplicates: Duplicates
+    documents: str | None
+    ignore_tokens: bool
+    encoding: str
+    key_format: str | None
+    response_format: str | None
+    spans: Spans
+    features: Mapping[str, object] | None
+    tagset: object
 
 
 def prepared(

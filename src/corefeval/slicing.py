@@ -79,7 +79,8 @@ def sliced(result: Result, alignment: Alignment, cut: Cut) -> tuple[Slices, list
     """A result for each value of a feature."""
     if cut.level == "document":
         return _by_document(result, alignment, cut)
-    key, response, names, special, notices = _values(alignment, cut.feature, result.response)
+    values = _values(alignment, cut.feature, result.response)
+    key, response, names = values.key, values.response, values.names
     divided = alignment.divided(key, response, len(names))
     undefined = {
         str(metric): f"{metric} {_WHY_NOT[cut.level]}"
@@ -108,8 +109,8 @@ def sliced(result: Result, alignment: Alignment, cut: Cut) -> tuple[Slices, list
         for value, name in enumerate(names)
     }
     sizes = _sizes(alignment, key, cut.level, names)
-    return Slices(cut.feature, cut.level, whole, results, sizes, undefined, special), [
-        *notices,
+    return Slices(cut.feature, cut.level, whole, results, sizes, undefined, values.special), [
+        *values.notices,
         *_said(undefined, cut),
     ]
 
@@ -152,10 +153,19 @@ def _part(table: CountTable, value: int, n_values: int) -> CountTable:
     return replace(table, values=table.values[value::n_values])
 
 
-def _values(
-    alignment: Alignment, feature: str, name: str
-) -> tuple[IntArray, IntArray, tuple[str, ...], dict[str, str], list[Notice]]:
-    """The value of each mention of both sides, as numbers of common names; which are no values."""
+@dataclass(frozen=True, eq=False)
+class _Values:
+    """The value of each mention of both sides, as numbers of names; `special` are no values."""
+
+    key: IntArray
+    response: IntArray
+    names: tuple[str, ...]
+    special: dict[str, str]
+    notices: list[Notice]
+
+
+def _values(alignment: Alignment, feature: str, name: str) -> _Values:
+    """The value of each mention of both sides, as numbers of common names."""
     key, response = alignment.key.feature(feature), alignment.response.feature(feature)
     names = in_order((*key.names, *response.names))
     sides = [side.recoded(names).codes for side in (key, response)]
@@ -172,10 +182,10 @@ def _values(
         notices.append(Notice("rare-values", message, rare))
     new = np.full(len(names) + 1, kept.size, dtype=np.int64)
     new[kept] = np.arange(kept.size)
-    values = [_one_line(names[index]) for index in kept.tolist()]
+    stated = [_one_line(names[index]) for index in kept.tolist()]
     special = {}
     if notices:
-        special[OTHER] = unlike(values, OTHER)
+        special[OTHER] = unlike(stated, OTHER)
         new[-1] = kept.size + 1
     missing = bool((both < 0).any())
     without = int(np.count_nonzero(sides[1] < 0))
@@ -183,10 +193,10 @@ def _values(
         message = f"{name or 'response'}: {plural(without, 'mention')} have no {feature}, and "
         message += f"count as ‘{NO_VALUE}’, not against the precision of other values"
         notices.append(Notice("no-value", message, without))
-    if missing or not values:
-        special[NO_VALUE] = unlike(values, NO_VALUE)
-    shown = (*values, *special.values())
-    return new[sides[0]], new[sides[1]], shown, special, notices
+    if missing or not stated:
+        special[NO_VALUE] = unlike(stated, NO_VALUE)
+    shown = (*stated, *special.values())
+    return _Values(new[sides[0]], new[sides[1]], shown, special, notices)
 
 
 def _one_line(name: str) -> str:

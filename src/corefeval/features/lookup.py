@@ -75,6 +75,7 @@ class Features:
         }
         self._tagset = None if tagset is None else tagset_of(tagset)
         self._known: dict[str, Categories] = {}
+        self._rest: Features | None = None  # of the mentions that only this side has
 
     def __call__(self, feature: str) -> Categories:
         """A value for each mention of the corpus: `kind`, `size(1, 2-5, 6+)`, `column(lemma)`."""
@@ -106,26 +107,22 @@ class Features:
         if request.name in self.given:
             return given_feature(self.corpus, request.name, self.given[request.name])
         if self.twins is not None and (request.name in TEXTUAL or request.name not in _MADE):
-            return self._from_twins(request, *self.twins)
+            return self._from_twins(str(request), *self.twins)
         make = _MADE.get(request.name)
         if make is not None:
             return make(self, request)
         return self._unknown(request)
 
-    def _from_twins(self, request: FeatureRequest, other: Features, rows: IntArray) -> Categories:
+    def _from_twins(self, feature: str, other: Features, rows: IntArray) -> Categories:
         """The values of the mentions that the other side has too, and those of the rest."""
-        theirs, mine = other(str(request)), self._alone(str(request))
+        if self._rest is None:
+            rest = self.corpus.keep_mentions(rows < 0)
+            self._rest = Features(rest, texts=self.texts, given=self.given, tagset=self._tagset)
+        theirs, mine = other(feature), self._rest(feature)
         names = tuple(dict.fromkeys(theirs.names + mine.names))
         codes = np.append(theirs.recoded(names).codes, -1)[rows]
         codes[rows < 0] = mine.recoded(names).codes
         return Categories(codes, names)
-
-    @cached_property
-    def _alone(self) -> Features:
-        """The features of the mentions that only this side has."""
-        assert self.twins is not None
-        corpus = self.corpus.keep_mentions(self.twins[1] < 0)
-        return Features(corpus, texts=self.texts, given=self.given, tagset=self._tagset)
 
     def _unknown(self, request: FeatureRequest) -> Categories:
         """A property that the source states, or a token column."""

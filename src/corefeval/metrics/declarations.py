@@ -51,11 +51,7 @@ class Parameter:
             expected += " (in Python also a function)" if self.accepts_function else ""
         else:
             number = _finite(value)
-            if (
-                number is not None
-                and number > self.above
-                and self.at_least <= number <= self.at_most
-            ):
+            if number is not None and self._allows(number):
                 return number
             expected = "a number" + self._limits()
         raise UsageError(f"{metric}: {self.name} is {expected}, not {value!r}")

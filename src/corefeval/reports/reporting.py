@@ -5,18 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 from corefeval.analysis.errors import ErrorAnalysis, analyse
 from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError
 from corefeval.evaluation import score
 from corefeval.features import shows_words
-from corefeval.live.spans import Spans
 from corefeval.metrics import Metric
 from corefeval.metrics.metric import DEFAULT_PRESET
 from corefeval.model import Corpus, Document
-from corefeval.pairing import Duplicates, Singletons
-from corefeval.preparation import Input, as_corpus
+from corefeval.preparation import Input, Options, as_corpus
 from corefeval.reports.assets import check_library
 from corefeval.reports.page import Report
 from corefeval.reports.payload import Scored, payload, shown_notices
@@ -44,16 +42,7 @@ def report(
     ci: float | None = 0.95,
     samples: int = 1000,
     seed: int = 0,
-    singletons: Singletons = "keep",
-    duplicates: Duplicates = "first",
-    documents: str | None = None,
-    ignore_tokens: bool = False,
-    encoding: str = "utf-8",
-    key_format: str | None = None,
-    response_format: str | None = None,
-    spans: Spans = "auto",
-    features: Mapping[str, object] | None = None,
-    tagset: object = None,
+    **options: Unpack[Options],
 ) -> Report:
     """Make a report on one or more responses: `report(key, responses).save("report.html")`.
 
@@ -69,16 +58,13 @@ def report(
     <Report of 1 document, 1 response>
     """
     check_library()
+    encoding = options.pop("encoding", "utf-8")
+    key_format = options.pop("key_format", None)
+    response_format = options.pop("response_format", None)
     key_corpus = as_corpus(key, "key", format=key_format, encoding=encoding)
-    options: dict[str, Any] = {
+    counted = {
         "metrics": metrics if isinstance(metrics, str | Metric) else list(metrics),
-        "singletons": singletons,
-        "duplicates": duplicates,
-        "documents": documents,
-        "ignore_tokens": ignore_tokens,
-        "spans": spans,
-        "features": features,
-        "tagset": tagset,
+        **options,
     }
     intervals = {"ci": ci, "samples": samples, "seed": seed}
     asked = [canonical_feature(name) for name in (split_list(by) if isinstance(by, str) else by)]
@@ -88,7 +74,7 @@ def report(
     for name, source in _named(responses).items():
         corpus = as_corpus(source, name, format=response_format, encoding=encoding)
         corpus = replace(corpus, name=name)
-        scored.append(_scored(key_corpus, corpus, name, wanted, options, intervals))
+        scored.append(_scored(key_corpus, corpus, name, wanted, counted, intervals))
     name = title or _short(key_corpus.name) or "key"
     told = {str(notice): notice for one in scored for notice in shown_notices(one)}
     left_out += _untested(scored)

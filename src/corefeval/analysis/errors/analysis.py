@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice, pairwise
-from typing import get_args
+from typing import Unpack, get_args
 
 from corefeval.alignment import Alignment
 from corefeval.analysis.errors.attribution import Attribution, attribution, decomposes
@@ -20,11 +20,9 @@ from corefeval.analysis.errors.spans import WrongSpans
 from corefeval.checks import check_choice
 from corefeval.diagnostics import Notice, UndefinedMetricError, plural
 from corefeval.evaluation import counted
-from corefeval.live.spans import Spans
 from corefeval.metrics import Metric, requested
 from corefeval.model.arrays import IntArray
-from corefeval.pairing import Duplicates, Singletons
-from corefeval.preparation import Input, prepared
+from corefeval.preparation import Input, Options, prepared
 from corefeval.results import Result
 from corefeval.slicing import count_table
 
@@ -220,20 +218,12 @@ def analyse(
     metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
     by: str = "kind",
     wrong_spans: WrongSpans = "auto",
-    singletons: Singletons = "keep",
-    duplicates: Duplicates = "first",
-    documents: str | None = None,
-    ignore_tokens: bool = False,
-    encoding: str = "utf-8",
-    key_format: str | None = None,
-    response_format: str | None = None,
-    spans: Spans = "auto",
-    features: Mapping[str, object] | None = None,
-    tagset: object = None,
+    **options: Unpack[Options],
 ) -> ErrorAnalysis:
     """Say what is wrong with a response, and what each kind of error costs.
 
-    Key and response are what `score` takes, and so are all options but two. `by` is the feature of
+    Key and response are what `score` takes, and so are the options (policies, formats, documents,
+    features, tag set). `by` is the feature of
     mentions by which links are told apart. `wrong_spans` ("auto", "head" or "overlap") says when an
     extra mention that overlaps a missing one is that mention with a wrong span: when it has the
     same head, in any case, or (auto) by the head where both heads are known.
@@ -245,20 +235,7 @@ def analyse(
     'it'
     """
     check_choice("wrong_spans", wrong_spans, get_args(WrongSpans))
-    blank, alignment = prepared(
-        key,
-        response,
-        singletons=singletons,
-        duplicates=duplicates,
-        documents=documents,
-        ignore_tokens=ignore_tokens,
-        encoding=encoding,
-        key_format=key_format,
-        response_format=response_format,
-        spans=spans,
-        features=features,
-        tagset=tagset,
-    )
+    blank, alignment = prepared(key, response, **options)
     result = counted(blank, alignment, metrics)
     scored = [one.metric for one in requested(metrics) if str(one.metric) in result.tables]
     own_settings = {} if wrong_spans == "auto" else {"wrong-spans": wrong_spans}
