@@ -187,3 +187,24 @@ def test_results_with_other_slices_do_not_add_up():
     key = [["x", "y"]]
     with pytest.raises(corefeval.UsageError, match="slices"):
         corefeval.score(key, key, by="size") + corefeval.score(key, key)
+
+
+def test_bins_of_several_responses_are_in_order_with_no_value_last():
+    """One response lacks a bin that the other has, and both have first mentions."""
+    key = [[str(n) for n in range(6)], ["x", "y"]]
+    responses = ([["x", "y"]], [[str(n) for n in range(6)]])
+    results = [
+        corefeval.score(key, one, metrics="mentions", by="chain_position") for one in responses
+    ]
+    own = {"near": lambda mention: None if mention.label == "x" else str(len(mention.label))}
+    for given, by in ((None, "chain_position"), (own, "near")):
+        results = [
+            corefeval.score(key, one, metrics="mentions", by=by, features=given)
+            for one in responses
+        ]
+        table = render(results, format="text").partition(f"By {by}")[2]
+        rows = table.partition("─\n")[2].splitlines()
+        labels = [line.split()[0] for line in rows if line[:1].strip()]
+        values = labels[: labels.index("all")]
+        assert len(values) > 1
+        assert values == sorted(values, key=lambda value: (value == "none", value))

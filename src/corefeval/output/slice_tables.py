@@ -15,7 +15,7 @@ from corefeval.output.tables import (
     percent,
 )
 from corefeval.results import Result, Slices
-from corefeval.results.slices import in_order
+from corefeval.results.slices import all_values
 
 # With more columns than this only F1 fits beside each other.
 _COLUMNS = 9
@@ -55,7 +55,7 @@ def _slice_table(results: Sequence[Result], feature: str) -> Table:
         *(column for line in lines for column in columns_of(line, f1_only=line in brief, ci=ci)),
     ]
     sections = []
-    for value in (*_values(sliced), None):
+    for value in (*all_values(sliced), None):
         found = [slices for slices in sliced if value is None or value in slices]
         those = [slices.whole if value is None else slices[value] for slices in found]
         rows: list[tuple[Cell, ...]] = []
@@ -87,13 +87,6 @@ def _counted(
     cells = cells_of(line, result, rivals, f1_only=f1_only, ci=ci)
     nothing = score is not None and not score.has_counted
     return [Cell("–")] * len(cells) if nothing else cells
-
-
-def _values(sliced: Sequence[Slices]) -> list[str]:
-    """All values; what stands for rare ones and for no value comes last."""
-    values = in_order(value for slices in sliced for value in slices)
-    special = {name for slices in sliced for name in slices.special.values()}
-    return sorted(values, key=special.__contains__)
 
 
 def _heading(feature: str) -> str:

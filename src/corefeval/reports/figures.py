@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,12 +10,10 @@ import numpy as np
 from corefeval.analysis.errors import ErrorAnalysis
 from corefeval.diagnostics import CorefEvalError
 from corefeval.results import Result, Score
-from corefeval.results.rates import RATES
-from corefeval.slicing import NO_VALUE
+from corefeval.results.slices import all_values
 from corefeval.stats import compare
 
 Json = dict[str, Any]
-_LEADING = re.compile(r"\d+")
 _RATES = ("recall", "precision", "f1")
 
 
@@ -44,11 +41,7 @@ def _score(score: Score) -> Json:
 
 def _document_rates(result: Result, metric: str) -> Json:
     """Each document's rates on its own counts: a list per rate."""
-    table = result.tables[metric]
-    if table.parts:
-        parts = [_document_rates(result, part)["f1"] for part in table.parts]
-        return {"f1": np.round(np.mean(parts, axis=0), 8).tolist()}
-    rates = RATES[table.shape](table.columns())
+    rates = result.document_rates[metric]
     return {name: np.round(rates[name], 8).tolist() for name in _RATES if name in rates}
 
 
@@ -62,7 +55,7 @@ def slice_figures(results: Sequence[Result]) -> list[Json]:
     for feature in features:
         slices = [one.slices.get(feature) for one in results]
         known = [one for one in slices if one is not None]
-        values = _in_order(dict.fromkeys(value for one in known for value in one))
+        values = all_values(known)
         metrics = dict.fromkeys(metric for one in known for metric in one.whole.metrics)
         sizes = {value: max(one.sizes.get(value, 0) for one in known) for value in values}
         shown.append(
@@ -85,20 +78,6 @@ def slice_figures(results: Sequence[Result]) -> list[Json]:
             }
         )
     return shown
-
-
-def _in_order(values: Iterable[str]) -> list[str]:
-    """Bins of numbers by size, what has no value last; other values as they come."""
-    listed = list(values)
-    bins = [_LEADING.match(value) for value in listed if value != NO_VALUE]
-    if not all(bins):
-        return listed
-    return sorted(listed, key=lambda v: (v == NO_VALUE, int("0" if v == NO_VALUE else _number(v))))
-
-
-def _number(value: str) -> str:
-    found = _LEADING.match(value)
-    return found[0] if found else "0"
 
 
 def difference_figures(results: Mapping[str, Result], *, ci: float | None, seed: int) -> list[Json]:

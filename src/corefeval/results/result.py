@@ -94,7 +94,7 @@ class Result:
     @cached_property
     def scores(self) -> dict[str, Score]:
         """Every metric's score over all documents."""
-        by_documents = self._document_rates if self.aggregate == "macro" else None
+        by_documents = self.document_rates if self.aggregate == "macro" else None
         rates: dict[str, Rates] = {}
         for metric, table in self.tables.items():
             if table.parts:
@@ -254,7 +254,8 @@ class Result:
         return Score(metric, values, counts, f"{metric}|{self.signature}")
 
     @cached_property
-    def _document_rates(self) -> dict[str, Rates]:
+    def document_rates(self) -> dict[str, Rates]:
+        """Every metric's rates of each document on its own counts, an array of documents each."""
         rates: dict[str, Rates] = {}
         for metric, table in self.tables.items():
             if table.parts:
@@ -311,7 +312,7 @@ class DocumentResult:
     def __getitem__(self, metric: object) -> Score:
         result = self.result
         name = result._name(metric)
-        rates = {key: values[self.index] for key, values in result._document_rates[name].items()}
+        rates = {key: values[self.index] for key, values in result.document_rates[name].items()}
         columns = result.tables[name].columns()
         counts = {key: float(values[self.index]) for key, values in columns.items()}
         return result._score(name, rates, counts)

@@ -123,6 +123,13 @@ def in_order(values: Iterable[str]) -> list[str]:
     return sorted(names, key=lambda name: int((numbers[name] or [0])[0]))
 
 
+def all_values(slices: Iterable[Slices]) -> list[str]:
+    """The values of several slices by one feature, in order; what is no value comes last."""
+    sides = list(slices)
+    special = dict.fromkeys(name for side in sides for name in side.special.values())
+    return [*in_order(v for side in sides for v in side if v not in special), *special]
+
+
 def unlike(names: Iterable[str], name: str) -> str:
     """A name that no value has: `none`, else `(none)` and so on."""
     taken = set(names)
