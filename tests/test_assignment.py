@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-from corefeval.metrics import assignment
-from corefeval.metrics.assignment import heaviest_matching
+from corefeval import assignment
+from corefeval.assignment import heaviest_matching
 
 
 def dense_optimum(weights: np.ndarray) -> float:

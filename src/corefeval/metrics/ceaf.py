@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from corefeval.alignment import Alignment
-from corefeval.metrics.assignment import heaviest_matching
+from corefeval.assignment import heaviest_matching
 from corefeval.metrics.counting import Counts
 from corefeval.metrics.twinless import Twinless, under
 from corefeval.model.arrays import FloatArray

@@ -1,4 +1,4 @@
-"""The heaviest one-to-one alignment of entities, exact, in near-linear time.
+"""The heaviest one-to-one assignment, exact, in near-linear time: for entities and for mentions.
 
 **Claim.** Let e = (i, j) be an edge of positive weight w whose weight is at least a + b, where a
 is the weight of the heaviest other edge at row i, and b of the heaviest other edge at column j (0
@@ -20,9 +20,18 @@ little is left: entities that exchanged mentions with each other. Whatever remai
 connected components which are solved one by one: small ones by dynamic programming over subsets,
 larger ones by a sparse assignment solver. (Where rounds take only few edges each, as along a chain
 of equal overlaps, the components are solved without waiting for the last round.)
+
+**With an order of the edges** the assignment is unique: among the heaviest ones, that whose edges,
+in order, come first. An edge that weighs *more* than its rivals together is in every heaviest
+matching (the exchange above would make it heavier), so such edges are still taken at once. In what
+remains each edge is tried in its order: it stays if some heaviest matching has it beside those that
+stayed before. Components of more than `LARGE` edges are assigned greedily instead, the heaviest
+edge first and equal ones in order; that is near-linear, and at least half as heavy as the best.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -30,29 +39,41 @@ from corefeval.model.arrays import BoolArray, FloatArray, IntArray, dense_ranks
 
 # A component is enumerated if that takes at most so many steps: edges times sets of columns.
 ENUMERABLE = 1 << 14
+# With an order, a component of more edges is assigned greedily.
+LARGE = 1 << 12
 # Rounds that take less than this share of the edges are not worth their cost; more of them keep
 # the sum over all rounds linear.
 _PROGRESS = 0.02
+_EQUAL = 1e-9  # weights that differ by less are equal
 
 Edge = tuple[int, int, float]
 
 
-def heaviest_matching(rows: IntArray, columns: IntArray, weights: FloatArray) -> IntArray:
+def heaviest_matching(
+    rows: IntArray, columns: IntArray, weights: FloatArray, *, order: IntArray | None = None
+) -> IntArray:
     """The indices of the edges of a heaviest matching; weights must be positive.
+
+    With `order`, a different number for each edge, the first one among the heaviest matchings: see
+    the head of this module.
 
     >>> rows, columns = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
     >>> heaviest_matching(rows, columns, np.array([3.0, 2.0, 2.0, 0.5])).tolist()
     [1, 2]
+    >>> heaviest_matching(rows, columns, np.ones(4), order=np.array([3, 0, 1, 2])).tolist()
+    [1, 2]
     """
+    lead = 0.0 if order is None else _EQUAL
     taken = []
     left = np.arange(rows.size)
     while left.size:
         # Numbering what is left anew keeps the arrays as small as the rest of the problem.
         row, _ = dense_ranks(rows[left])
         column, _ = dense_ranks(columns[left])
-        chosen = _dominant_edges(row, column, weights[left])
-        if chosen.size < _PROGRESS * left.size:
-            taken.append(left[_solve_components(row, column, weights[left])])
+        chosen = _dominant_edges(row, column, weights[left], lead)
+        if chosen.size < _PROGRESS * left.size or not chosen.size:
+            ranks = None if order is None else order[left]
+            taken.append(left[_solve_components(row, column, weights[left], ranks)])
             break
         taken.append(left[chosen])
         left = left[_untouched(row, chosen) & _untouched(column, chosen)]
@@ -66,11 +87,11 @@ def _untouched(vertex: IntArray, chosen: IntArray) -> BoolArray:
     return untouched
 
 
-def _dominant_edges(row: IntArray, column: IntArray, weight: FloatArray) -> IntArray:
-    """Edges that weigh at least as much as their heaviest rivals together, one a row and column."""
+def _dominant_edges(row: IntArray, column: IntArray, weight: FloatArray, lead: float) -> IntArray:
+    """Edges that outweigh their heaviest rivals together by `lead`, one a row and column."""
     rivals = _heaviest_other(row, weight)
     rivals += _heaviest_other(column, weight)
-    candidates = np.flatnonzero(weight >= rivals)
+    candidates = np.flatnonzero(weight >= rivals + lead)
     candidates = candidates[_first_of_each(row[candidates])]
     return candidates[_first_of_each(column[candidates])]
 
@@ -104,25 +125,70 @@ def _first_of_each(vertex: IntArray) -> BoolArray:
     return first
 
 
-def _solve_components(row: IntArray, column: IntArray, weight: FloatArray) -> IntArray:
+def _solve_components(
+    row: IntArray, column: IntArray, weight: FloatArray, order: IntArray | None
+) -> IntArray:
     """A heaviest matching of what no reduction could decide."""
     component = _components(row, column)
-    order = np.argsort(component, kind="stable")
-    component = component[order]
+    # Edges of a component stand together, in their order where they have one.
+    place = (
+        np.argsort(component, kind="stable") if order is None else np.lexsort((order, component))
+    )
+    component = component[place]
     bounds = np.flatnonzero(np.concatenate(([True], component[1:] != component[:-1], [True])))
-    rows, columns, weights = row[order].tolist(), column[order].tolist(), weight[order].tolist()
+    rows, columns, weights = row[place].tolist(), column[place].tolist(), weight[place].tolist()
     taken: list[int] = []
     for begin, end in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
         edges = list(zip(rows[begin:end], columns[begin:end], weights[begin:end], strict=True))
-        n_rows, n_columns = len({edge[0] for edge in edges}), len({edge[1] for edge in edges})
-        if len(edges) << min(n_rows, n_columns) > ENUMERABLE:
-            chosen = _solve_sparse(edges)
-        elif n_rows < n_columns:
-            chosen = _enumerate([(column, row, weight) for row, column, weight in edges])
+        if order is None:
+            chosen = _solve(edges)
         else:
-            chosen = _enumerate(edges)
+            chosen = _solve_in_order(edges) if len(edges) <= LARGE else list(_take_greedily(edges))
         taken += [begin + edge for edge in chosen]
-    return order[taken]
+    return place[taken]
+
+
+def _solve(edges: list[Edge]) -> list[int]:
+    """The edges of some heaviest matching of a component."""
+    n_rows, n_columns = len({edge[0] for edge in edges}), len({edge[1] for edge in edges})
+    if len(edges) << min(n_rows, n_columns) > ENUMERABLE:
+        return _solve_sparse(edges)
+    if n_rows < n_columns:
+        return _enumerate([(column, row, weight) for row, column, weight in edges])
+    return _enumerate(edges)
+
+
+def _solve_in_order(edges: list[Edge]) -> list[int]:
+    """The edges of the first heaviest matching of a component whose edges are in order."""
+    left = list(range(len(edges)))
+    best = _solve(edges)
+    stayed: list[int] = []
+    while left:
+        edge = left.pop(0)
+        row, column, weight = edges[edge]
+        apart = [e for e in left if edges[e][0] != row and edges[e][1] != column]
+        if edge not in best:
+            # With this edge, what do the others reach that can stand beside it?
+            beside = [apart[e] for e in _solve([edges[e] for e in apart])] if apart else []
+            value = weight + sum(edges[e][2] for e in beside)
+            if value < sum(edges[e][2] for e in best) - _EQUAL:
+                continue
+            best = [edge, *beside]
+        stayed.append(edge)
+        best = [e for e in best if e != edge]
+        left = apart
+    return stayed
+
+
+def _take_greedily(edges: list[Edge]) -> Iterator[int]:
+    """Edges that nothing taken before stands in the way of, the heaviest first."""
+    rows, columns = set(), set()
+    for edge in sorted(range(len(edges)), key=lambda e: -round(edges[e][2] / _EQUAL)):
+        row, column, _ = edges[edge]
+        if row not in rows and column not in columns:
+            rows.add(row)
+            columns.add(column)
+            yield edge
 
 
 def _components(row: IntArray, column: IntArray) -> IntArray:
