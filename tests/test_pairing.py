@@ -37,8 +37,13 @@ def test_an_extra_document_is_left_out_and_the_closest_id_suggested(conll):
     result = corefeval.score(conll(A.replace("(a)", "(aaa)") + B), conll(typo + B))
     messages = {notice.kind: notice.message for notice in result.notices}
     assert set(messages) == {"missing-documents", "extra-documents"}
-    assert "‘aaa; part 000’ (closest: ‘aa; part 000’)" in messages["missing-documents"]
-    assert "‘aa; part 000’ (closest: ‘aaa; part 000’)" in messages["extra-documents"]
+    assert (
+        "‘aaa; part 000’ (closest to ‘aaa; part 000’: ‘aa; part 000’)"
+        in messages["missing-documents"]
+    )
+    assert (
+        "‘aa; part 000’ (closest to ‘aa; part 000’: ‘aaa; part 000’)" in messages["extra-documents"]
+    )
     assert result["mentions"].recall == 0.5
 
 

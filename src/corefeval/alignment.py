@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corefeval.diagnostics import UndefinedMetricError
+from corefeval.matching import Matches
 from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray, FloatArray, IntArray, is_sorted
 from corefeval.model.categories import Categories
@@ -269,13 +270,12 @@ class Alignment:
 def align(
     key: Corpus,
     response: Corpus,
-    rows: tuple[IntArray, IntArray] | None,
+    matches: Matches,
     features: tuple[FeatureLookup, FeatureLookup] = (no_features, no_features),
 ) -> Alignment:
     """Make an alignment from two corpora with the same documents and their matched mentions."""
-    key_rows, response_rows = rows if rows is not None else (None, None)
     sides = Side.of(key, features[0]), Side.of(response, features[1])
-    return Alignment(len(key.documents), *sides, key_rows, response_rows)
+    return Alignment(len(key.documents), *sides, matches.key, matches.response)
 
 
 def is_noun(side: Side) -> BoolArray:

@@ -5,6 +5,7 @@ Every room may import this one; it imports nothing of ours and no numpy.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 
@@ -70,17 +71,61 @@ class UndefinedRateError(CorefEvalError, AttributeError):
 class Notice:
     """Something that was dropped, missing, skipped or repaired on the way to a score.
 
-    `kind` is stable, for programs; `message` is for people; `count` says how many, and `items`
-    which, where they have names.
+    `kind` is stable, for programs; `text` is for people; `count` says how many, and `items` which,
+    where they have names. Where a `noun` says what is counted, `{n}` in the text stands for the
+    number with the noun and `{items}` for the first of the items, so that notices of the same text
+    can be merged.
+
+    >>> print(Notice("cut", "x.conll: {n} cut short: {items}", 2, ("a", "b"), "document"))
+    x.conll: 2 documents cut short: ‘a’, ‘b’
     """
 
     kind: str
-    message: str
+    text: str
     count: int = 1
     items: tuple[str, ...] = ()
+    noun: str = ""
+
+    @property
+    def message(self) -> str:
+        """What people read."""
+        if not self.noun:
+            return self.text
+        text = self.text.replace("{n}", plural(self.count, self.noun))
+        return text.replace("{items}", list_names(self.items))
 
     def __str__(self) -> str:
         return self.message
+
+
+def merge_notices(notices: Iterable[Notice]) -> tuple[Notice, ...]:
+    """Each notice once, in the order of the first; those that count the same things are summed.
+
+    >>> notices = [Notice("cut", "x: {n} cut", n, noun="document") for n in (2, 3)]
+    >>> [str(notice) for notice in merge_notices(notices)]
+    ['x: 5 documents cut']
+    """
+    merged: dict[tuple[object, ...], Notice] = {}
+    for notice in notices:
+        if not notice.noun:
+            merged.setdefault((notice.kind, notice.text, notice.count, notice.items), notice)
+            continue
+        same = (notice.kind, notice.text, notice.noun)
+        if same in merged:
+            other = merged[same]
+            items = tuple(dict.fromkeys((*other.items, *notice.items)))
+            notice = Notice(*same[:2], other.count + notice.count, items, notice.noun)
+        merged[same] = notice
+    return tuple(merged.values())
+
+
+def list_names(names: Sequence[str], shown: int = 3) -> str:
+    """The first of some names, quoted.
+
+    >>> list_names(["a", "b", "c", "d"])
+    '‘a’, ‘b’, ‘c’, …'
+    """
+    return ", ".join(map(excerpt, names[:shown])) + (", …" if len(names) > shown else "")
 
 
 def excerpt(text: str, limit: int = 60) -> str:

@@ -3,37 +3,32 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Unpack
 
-import numpy as np
-
-from corefeval.alignment import Alignment, FeatureLookup, align
-from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError, plural
-from corefeval.features.later import LaterFeatures
-from corefeval.live.spans import Spans
-from corefeval.matching import match_exactly
+from corefeval.alignment import Alignment
+from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError, merge_notices
 from corefeval.metrics import Metric, canonical, requested
 from corefeval.metrics.metric import DEFAULT_PRESET, Request
 from corefeval.model import Corpus
-from corefeval.model.arrays import IntArray
-from corefeval.model.categories import Categories
 from corefeval.model.digest import digest
-from corefeval.model.identity import mention_codes
-from corefeval.pairing import (
-    Duplicates,
-    Singletons,
-    segment_notice,
-    segmented,
-    without_singletons,
-)
+from corefeval.pairing import segment_notice
 from corefeval.pairing.segments import LEAST
-from corefeval.preparation import Input, as_corpus, prepared
-from corefeval.results import Aggregate, CountTable, Result, Slices
+from corefeval.preparation import (
+    Input,
+    Options,
+    Plan,
+    Prepared,
+    plan,
+    prepare_inputs,
+    segment_prepared,
+)
+from corefeval.protocol import Protocol
+from corefeval.results import CountTable, Result, Slices
 from corefeval.results import load_all as load_saved
-from corefeval.slicing import Cut, count_table, cuts, own_feature, sliced
+from corefeval.slicing import count_table, cuts, own_feature, slice_result
 from corefeval.syntax import split_list
 
 if TYPE_CHECKING:
@@ -49,23 +44,15 @@ def score(
     response: Input,
     *,
     metrics: Metrics = DEFAULT_PRESET,
-    singletons: Singletons = "keep",
-    duplicates: Duplicates = "first",
-    aggregate: Aggregate = "micro",
-    documents: str | None = None,
-    ignore_tokens: bool = False,
-    encoding: str = "utf-8",
-    key_format: str | None = None,
-    response_format: str | None = None,
-    spans: Spans = "auto",
     by: str | Iterable[str] = (),
+    protocol: Protocol | str | None = None,
     features: Mapping[str, object] | None = None,
-    tagset: object = None,
     ci: float | None = None,
     samples: int = 1000,
     seed: int = 0,
     segments: int = 20,
     as_segments: bool = False,
+    **options: Unpack[Options],
 ) -> Result:
     """Score a response against a key.
 
@@ -75,18 +62,17 @@ def score(
     dictionaries: one, a list of them, or a mapping from document ids to them.
 
     `metrics` are names with parameters in parentheses, `Metric` values, or presets (`standard`,
-    `papers`, `all`). `singletons` ("keep" or "drop"): whether entities of one mention take part, on
-    both sides. `duplicates` ("first", "last" or "error"): which of repeated mentions stays.
-    `aggregate` ("micro" or "macro"): rates of summed counts, or means over documents. `documents`
-    is a glob of document ids; `ignore_tokens` allows the texts to differ. `spans` ("auto",
-    "inclusive" or "exclusive") says how plain mentions `(start, end)` end, where the other side has
-    token positions; `auto` guesses, and a notice says what.
+    `papers`, `all`). `by` names features of documents, entities or mentions (`genre`,
+    `entity_class`, `kind`) and gives a result for each of their values in `result.slices`.
 
-    `by` names features of documents, entities or mentions (`genre`, `entity_class`, `kind`) and
-    gives a result for each of their values in `result.slices`. `features` states features itself:
-    for each name a mapping from mentions to values (with several documents, from document ids to
-    such mappings), or a function of a mention. `tagset` ("penn", "upos", "stts", or your own) says
-    what tags mean, where they do not tell by themselves.
+    `protocol` says how to score: a name, a `Protocol`, or a signature that was printed under a
+    number. Every choice of it is also an option, which overrides it: `singletons="drop"`,
+    `duplicates="error"`, `documents="bc/*"`, `aggregate="macro"`, `ignore_tokens=True` and so on;
+    `corefeval protocols` lists them. `encoding`, `key_format` and `response_format` say how files
+    are read, if they do not tell.
+
+    `features` states features itself: for each name a mapping from mentions to values (with several
+    documents, from document ids to such mappings), or a function of a mention.
 
     `ci` is the level of intervals (.95) for every rate, metric and slice, from a bootstrap over
     documents of `samples` samples: `result["muc"].intervals["f1"]`. A single document is cut into
@@ -97,62 +83,103 @@ def score(
     >>> result = score([["a", "b", "c"]], [["a", "b"], ["c"]], metrics="muc, b3")
     >>> result["muc"].recall, result["b3"].precision
     (0.5, 1.0)
+    >>> score([["a", "b", "c"]], [["a", "b"], ["c"]], protocol=result.signature) == score(
+    ...     [["a", "b", "c"]], [["a", "b"], ["c"]]
+    ... )
+    True
     >>> kinds = {"kind": {"Ada": "name", "she": "pronoun", "her": "pronoun"}}
     >>> score([["Ada", "she", "her"]], [["she", "her"]], metrics="lmuc", features=kinds)["lmuc"]
     <lmuc: recall=0.2500, precision=1.0000, f1=0.4000>
     """
-    wanted = requested(metrics)
-    blank, alignment = prepared(
-        key,
-        response,
-        singletons=singletons,
-        duplicates=duplicates,
-        aggregate=aggregate,
-        documents=documents,
-        ignore_tokens=ignore_tokens,
-        encoding=encoding,
-        key_format=key_format,
-        response_format=response_format,
-        spans=spans,
-        features=features,
-        tagset=tagset,
-    )
-    recipe = _Recipe(wanted, _feature_names(by))
-    result = recipe.filled(blank, alignment)
-    if as_segments and len(result.document_ids) == 1:
-        found, said = _segments(result, alignment, recipe, segments, singletons)
-        result = _of_segments(result, found, said)
-    if ci is None:
-        return result
+    requested(metrics)  # what is misspelt is told before anything is read
+    sampling = Sampling(ci, samples, seed, segments, as_segments)
+    made, sampling = _with_protocol(plan(protocol, options, features=features), sampling)
+    return count(prepare_inputs(key, response, made), metrics, by=by, sampling=sampling)
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """Whether intervals are wanted, and of what: see `score`."""
+
+    ci: float | None = None
+    samples: int = 1000
+    seed: int = 0
+    segments: int = 20
+    as_segments: bool = False
+
+    def __post_init__(self) -> None:
+        number = self.segments
+        if isinstance(number, bool) or not isinstance(number, int) or number < LEAST:
+            raise UsageError(f"segments is a whole number from {LEAST}, not {number!r}")
+
+
+def _with_protocol(made: Plan, sampling: Sampling) -> tuple[Plan, Sampling]:
+    """What a protocol says of segments and intervals, done again."""
+    protocol = made.protocol
+    if protocol.segments != "none":
+        sampling = replace(sampling, segments=int(protocol.segments), as_segments=True)
+    if protocol.ci != "none" and sampling.ci is None:
+        text = re.search(r"level=([\d.]+),samples=(\d+),seed=(\d+)", protocol.ci)
+        if text is None:
+            raise UsageError(f"the protocol says ci:{protocol.ci}, which cannot be done again")
+        level, samples, seed = text.groups()
+        sampling = replace(sampling, ci=float(level), samples=int(samples), seed=int(seed))
+    return replace(made, protocol=protocol.but(segments="none", ci="none")), sampling
+
+
+def count(
+    prepared: Prepared,
+    metrics: Metrics = DEFAULT_PRESET,
+    *,
+    by: str | Iterable[str] = (),
+    sampling: Sampling | None = None,
+) -> Result:
+    """The result of some metrics on what was prepared, with a slice for each value of `by`.
+
+    >>> from corefeval.preparation import prepare
+    >>> count(prepare([["Ada", "she"], ["it"]], [["Ada", "she", "it"]]), "muc")["muc"].recall
+    1.0
+    """
+    sampling = sampling or Sampling()
+    wanted, features = requested(metrics), _feature_names(by)
+    result = _count(prepared, wanted, features)
+    if len(result.document_ids) > 1 or (sampling.ci is None and not sampling.as_segments):
+        return result if sampling.ci is None else _with_intervals(result, sampling)
+    parts = segment_prepared(prepared, sampling.segments)
+    if isinstance(parts, Notice):
+        result = replace(result, notices=merge_notices((*result.notices, parts)))
+        return result if sampling.ci is None else _with_intervals(result, sampling)
+    # What a preset skipped for the whole document is not there for its segments either.
+    wanted = [one for one in wanted if str(one.metric) in result.tables]
+    of_parts = replace(_count(parts, wanted, features), notices=())
+    name, number = result.document_ids[0], len(of_parts.document_ids)
+    if sampling.as_segments:
+        result = _of_segments(result, of_parts)
+        return result if sampling.ci is None else _with_intervals(result, sampling)
+    result = replace(result, notices=(*result.notices, segment_notice(number, name)))
+    return _with_intervals(result, sampling, of_parts)
+
+
+def _with_intervals(result: Result, sampling: Sampling, segments: Result | None = None) -> Result:
     from corefeval.stats.confidence import with_intervals
 
-    found, said = _segments(result, alignment, recipe, segments, singletons)
-    result = replace(result, notices=(*result.notices, *said))
-    return with_intervals(result, level=ci, samples=samples, seed=seed, segments=found)
-
-
-def _of_segments(result: Result, found: Result | None, said: Sequence[Notice]) -> Result:
-    """The segments' result in place of the document's, and what to say of it."""
-    if found is None:
-        return replace(result, notices=(*result.notices, *said))
-    number = len(found.document_ids)
-    message = f"{result.document_ids[0]}: one document alone cannot be tested; tests are on "
-    message += f"{plural(number, 'segment')} of it, each a document of its own, which do not see "
-    message += "what is split or merged over long distances"
-    notices = (*result.notices, Notice("segments", message, number))
-    last = {name: found.settings[name] for name in ("aggregate", "version")}
-    settings = {name: value for name, value in found.settings.items() if name not in last}
-    return replace(
-        found,
-        settings={**settings, "segments": str(number), **last},
-        notices=notices,
-        whole_rates={metric: dict(one.rates) for metric, one in result.scores.items()},
+    level = 0.95 if sampling.ci is None else sampling.ci
+    return with_intervals(
+        result, level=level, samples=sampling.samples, seed=sampling.seed, segments=segments
     )
 
 
-def counted(blank: Result, alignment: Alignment, metrics: Metrics) -> Result:
-    """The result of some metrics on what was prepared."""
-    return _Recipe(requested(metrics), ()).filled(blank, alignment)
+def _of_segments(result: Result, parts: Result) -> Result:
+    """The segments' result in place of the document's, and what to say of it."""
+    text = f"{result.document_ids[0]}: one document alone cannot be tested; tests are on {{n}} of "
+    text += "it, each a document of its own, which do not see what is split or merged over long "
+    text += "distances"
+    notice = Notice("segments", text, len(parts.document_ids), noun="segment")
+    return replace(
+        parts,
+        notices=(*result.notices, notice),
+        whole_rates={metric: dict(one.rates) for metric, one in result.scores.items()},
+    )
 
 
 def _feature_names(by: object) -> tuple[str, ...]:
@@ -167,71 +194,33 @@ def _feature_names(by: object) -> tuple[str, ...]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Recipe:
-    """What is counted, and what it is sliced by."""
-
-    wanted: list[Request]
-    by: Sequence[str]
-
-    def filled(self, blank: Result, alignment: Alignment) -> Result:
-        """The result with the counts of an alignment, sliced."""
-        tables, skipped = _count(alignment, self.wanted, self.by)
-        scored = [request.metric for request in self.wanted if str(request.metric) in tables]
-        wanted = cuts(scored, self.by)
-        for cut in wanted:  # which tag set it took is part of the signature
-            alignment.key.feature(cut.feature)
-        settings = dict(blank.settings)
-        if tags := getattr(alignment.key.feature, "tagset_name", None):
-            last = {name: settings.pop(name) for name in ("aggregate", "version")}
-            settings |= {"tagset": tags, **last}
-        notices = (*blank.notices, *skipped)
-        titles = {str(request.metric): request.metric.title for request in self.wanted}
-        result = replace(blank, tables=tables, settings=settings, notices=notices, titles=titles)
-        return _with_slices(result, alignment, wanted)
-
-
-def _segments(
-    result: Result, alignment: Alignment, recipe: _Recipe, number: int, singletons: Singletons
-) -> tuple[Result | None, list[Notice]]:
-    """The result of the segments of a single document, where there is but one; and what to say."""
-    if isinstance(number, bool) or not isinstance(number, int) or number < LEAST:
-        raise UsageError(f"segments is a whole number from {LEAST}, not {number!r}")
-    if len(result.document_ids) != 1:
-        return None, []
-    sides = [cast("LaterFeatures", side.feature) for side in (alignment.key, alignment.response)]
-    cut = segmented(sides[0].corpus, sides[1].corpus, number)
-    if isinstance(cut, Notice):
-        return None, [cut]
-    corpora = [cut.key, cut.response]
-    codes = list(mention_codes(cut.key, cut.response))
-    lookups: list[FeatureLookup] = list(sides)
-    if singletons == "drop":  # of an entity that runs on, a segment may have one mention
-        for index, corpus in enumerate(corpora):
-            kept = np.flatnonzero(corpus.entity_sizes[corpus.mention_entity] > 1)
-            corpora[index], codes[index], _ = without_singletons(corpus, codes[index])
-            lookups[index] = partial(_taken, sides[index], kept)
-    rows = match_exactly(codes[0], codes[1])
-    parts = align(corpora[0], corpora[1], rows, (lookups[0], lookups[1]))
-    blank = replace(result, document_ids=tuple(map(str, cut.key.documents)), notices=())
-    # What a preset skipped for the whole document is not there for its segments either.
-    wanted = [one for one in recipe.wanted if str(one.metric) in result.tables]
-    name = result.document_ids[0]
-    return replace(recipe, wanted=wanted).filled(blank, parts), [segment_notice(len(cut), name)]
-
-
-def _taken(features: FeatureLookup, rows: IntArray, feature: str) -> Categories:
-    return features(feature).take(rows)
-
-
-def _with_slices(result: Result, alignment: Alignment, wanted: Sequence[Cut]) -> Result:
-    """The result with its slices; what cannot be sliced is in the notices."""
+def _count(prepared: Prepared, wanted: Sequence[Request], by: Sequence[str]) -> Result:
+    """The result of metrics, and of their slices."""
+    tables, skipped = _count_tables(prepared.alignment, wanted, by)
+    scored = [request.metric for request in wanted if str(request.metric) in tables]
+    slicing = cuts(scored, by)
+    for cut in slicing:  # which tag set it took is part of the signature
+        prepared.key_features(cut.feature)
+    protocol = prepared.protocol
+    if tags := prepared.key_features.tagset_name:
+        protocol = protocol.but(tagset=tags)
+    result = Result(
+        tables=tables,
+        document_ids=prepared.document_ids,
+        protocol=protocol,
+        key=prepared.key.name,
+        response=prepared.response.name,
+        key_digest=prepared.key_digest,
+        notices=(*prepared.notices, *skipped),
+        spell=canonical,
+        titles={str(request.metric): request.metric.title for request in wanted},
+    )
     slices: dict[str, Slices] = {}
-    notices: list[Notice] = []
-    for cut in wanted:
-        slices[cut.feature], said = sliced(result, alignment, cut)
-        notices += said
-    return replace(result, slices=slices, notices=(*result.notices, *notices))
+    notices = [*result.notices]
+    for cut in slicing:
+        slices[cut.feature], more = slice_result(result, prepared, cut)
+        notices += more
+    return replace(result, slices=slices, notices=merge_notices(notices))
 
 
 def compare(
@@ -239,6 +228,8 @@ def compare(
     responses: Mapping[str, Input] | Sequence[Input],
     *,
     metrics: Metrics = COMPARED,
+    protocol: Protocol | str | None = None,
+    features: Mapping[str, object] | None = None,
     test: Test = "randomization",
     trials: int = 10_000,
     seed: int = 0,
@@ -246,14 +237,15 @@ def compare(
     alpha: float = 0.05,
     rate: str = "f1",
     baseline: str | None = None,
-    **options: Any,
+    segments: int = 20,
+    **options: Unpack[Options],
 ) -> Comparison:
     """Score several responses against a key, and compare each with each.
 
     `responses` may be a mapping, which names them, and may have results among them (of `score`, or
-    from `load`); with nothing but results the key may be None. A single document is compared by its
-    segments. `options` are those of `score`; the
-    others are those of `stats.compare`.
+    from `load`); with nothing but results the key may be None, and there is nothing left to choose
+    about how they are scored. A single document is compared by its segments. `protocol`, `features`
+    and `options` are those of `score`; the others are those of `stats.compare`.
 
     >>> key = {name: [["a", "b", "c"]] for name in "12345678"}
     >>> full, half = (dict.fromkeys(key, [list(side)]) for side in ("abc", "ab"))
@@ -265,32 +257,27 @@ def compare(
 
     if isinstance(responses, str | os.PathLike) or not isinstance(responses, Iterable):
         raise UsageError(f"a comparison needs two responses at least, not only {responses!r:.60}")
-    encoding = options.get("encoding", "utf-8")
-    key_format = options.pop("key_format", None)
-    corpus = None if key is None else as_corpus(key, "key", format=key_format, encoding=encoding)
-
-    def scored(response: Input) -> Result:
-        if not isinstance(response, Result):
-            if corpus is None:
-                raise UsageError("responses that are no results need a key")
-            return score(corpus, response, metrics=metrics, as_segments=True, **options)
-        if corpus is not None:
-            check_key(response, corpus)
-        return response
-
-    systems: dict[str, Result] | list[Result]
-    if isinstance(responses, Mapping):
-        systems = {name: scored(response) for name, response in responses.items()}
-        results = list(systems.values())
-    else:
-        systems = results = [scored(response) for response in responses]
+    made = plan(protocol, options, features=features)
+    corpus = None if key is None else made.read(key, "key", is_key=True)
+    sampling = Sampling(segments=segments, as_segments=True)
+    names = list(responses) if isinstance(responses, Mapping) else None
+    sources = list(responses.values() if isinstance(responses, Mapping) else responses)
+    if (options or features or protocol) and all(isinstance(one, Result) for one in sources):
+        asked = ", ".join(options) or ("protocol" if protocol else "features")
+        raise UsageError(f"results were scored already: {asked} would change nothing")
+    results = [
+        check_key(source, corpus)
+        if isinstance(source, Result)
+        else count(prepare_inputs(_needed(corpus), source, made), metrics, sampling=sampling)
+        for source in sources
+    ]
     common = [
         name
         for name in (str(request.metric) for request in requested(metrics))
         if all(name in result.tables for result in results)
     ]
     return compare_results(
-        systems,
+        results if names is None else dict(zip(names, results, strict=True)),
         metrics=common or None,
         rate=rate,
         test=test,
@@ -302,13 +289,23 @@ def compare(
     )
 
 
-def check_key(result: Result, key: Corpus) -> None:
-    """An error where a result was scored against another key than this one."""
-    if result.key_digest and result.key_digest != digest(key):
+def _needed(key: Corpus | None) -> Corpus:
+    if key is None:
+        raise UsageError("responses that are no results need a key")
+    return key
+
+
+def check_key(result: Result, key: Corpus | None) -> Result:
+    """The result; an error where it was scored against another key than this one."""
+    if key is None or not result.key_digest:
+        return result
+    own = digest(key)
+    if result.key_digest.split("-")[0] == own.split("-")[0] and result.key_digest != own:
         raise UsageError(
             f"{result.response} was scored against another key ({result.key}), whose entities are "
             f"not those of {key.name or 'this key'}"
         )
+    return result
 
 
 def load(path: str | os.PathLike[str]) -> Result:
@@ -324,8 +321,8 @@ def load_all(path: str | os.PathLike[str]) -> list[Result]:
     return load_saved(path, spell=canonical)
 
 
-def _count(
-    alignment: Alignment, wanted: list[Request], by: Sequence[str]
+def _count_tables(
+    alignment: Alignment, wanted: Sequence[Request], by: Sequence[str]
 ) -> tuple[dict[str, CountTable], list[Notice]]:
     """Every metric's counts; a preset skips what the data cannot define, a name insists on it."""
     tables: dict[str, CountTable] = {}

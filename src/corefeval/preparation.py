@@ -1,114 +1,233 @@
-"""Preparation: from two inputs to an alignment, and a result that nothing was counted for yet."""
+"""Preparation: from two inputs to what is counted on. Nobody else pairs documents or mentions."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
-from functools import partial
-from typing import TypedDict, get_args
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
-from corefeval._version import __version__
 from corefeval.alignment import Alignment, align
-from corefeval.checks import check_choice
-from corefeval.diagnostics import Notice
-from corefeval.features.later import LaterFeatures
+from corefeval.checks import did_you_mean
+from corefeval.diagnostics import Notice, UsageError
+from corefeval.features.sides import PartFeatures, SideFeatures
 from corefeval.formats import read, read_ahead
-from corefeval.live.spans import Spans, spans_reading, with_positions
-from corefeval.matching import match_exactly
-from corefeval.metrics import canonical
+from corefeval.matching import MATCHERS, Matches, Mentions
 from corefeval.model import Corpus, Document, corpus_from_entities
 from corefeval.model.arrays import IntArray
 from corefeval.model.digest import digest
 from corefeval.model.identity import mention_codes
-from corefeval.pairing import (
-    Duplicates,
-    Pairing,
-    Singletons,
-    pair,
-    without_duplicates,
-    without_singletons,
-)
-from corefeval.results import Aggregate, Result
+from corefeval.pairing import apply_policies, pair, segment
+from corefeval.protocol import STEPS, Choices, Protocol, choices, split_choices
 
 Input = object  # a path, a Corpus, what a system returned, or plain Python
 
 
-class Options(TypedDict, total=False):
-    """The options of `score` that decide what is counted on; others hand them on as they are."""
+class Options(Choices, total=False):
+    """What every function that scores takes: choices of the protocol, and how files are read."""
 
-    singletons: Singletons
-    duplicates: Duplicates
-    documents: str | None
     ignore_tokens: bool
     encoding: str
     key_format: str | None
     response_format: str | None
-    spans: Spans
-    features: Mapping[str, object] | None
-    tagset: object
 
 
-def prepared(
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A protocol, what the caller states of mentions and tags, and how files are read."""
+
+    protocol: Protocol
+    features: Mapping[str, object] | None = None
+    tagset: object = None
+    encoding: str = "utf-8"
+    key_format: str | None = None
+    response_format: str | None = None
+
+    def read(self, source: Input, name: str, *, is_key: bool = False) -> Corpus:
+        """A corpus from whatever stands for one."""
+        format = self.key_format if is_key else self.response_format
+        return as_corpus(source, name, format=format, encoding=self.encoding)
+
+
+_READING = ("encoding", "key_format", "response_format")
+
+
+def plan(
+    protocol: Protocol | str | None,
+    options: Mapping[str, Any],
+    *,
+    features: Mapping[str, object] | None = None,
+    steps: Collection[str] = STEPS,
+) -> Plan:
+    """What the keywords of a function that scores ask for.
+
+    Raises a UsageError for a keyword that is not known, or that does not act at any of `steps`.
+    """
+    chosen, rest = split_choices(options, steps)
+    for name in rest:
+        if name not in _READING:
+            known = [*choices(steps), *_READING]
+            raise UsageError(f"there is no option {name!r} here: {did_you_mean(name, known)}")
+    tagset = chosen.get("tagset")
+    if tagset is not None and not isinstance(tagset, str):
+        from corefeval.features.tagsets import tagset_of
+
+        tagset = tagset_of(tagset)
+        chosen["tagset"] = tagset.name
+    base = Protocol.of(protocol)
+    if features is not None and features:
+        chosen["features"] = ",".join(map(str, features))
+    elif base.features != "none":
+        raise UsageError(
+            f"the protocol says features:{base.features}: state them with features=… / --features"
+        )
+    if base.slice != "whole":
+        raise UsageError(
+            f"the protocol says slice:{base.slice}, a part of a result: leave it out, and ask for "
+            f"scores by {base.slice.partition('=')[0]}"
+        )
+    made = base.but(**chosen)
+    if tagset is None and made.tagset != "auto":
+        tagset = made.tagset
+    return Plan(made, features, tagset, **rest)
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """Both sides of a score, with the same documents in the same places, and their matches.
+
+    Repeated mentions and (where the protocol says so) singletons are gone. `matches` are pairs of
+    rows of `key` and `response`. `protocol` has what the data decided where the caller left it
+    open. It pickles, and what is derived from it is derived anew on the other side.
+    """
+
+    key: Corpus
+    response: Corpus
+    key_features: SideFeatures
+    response_features: SideFeatures
+    matches: Matches
+    protocol: Protocol
+    key_digest: str = ""
+    notices: tuple[Notice, ...] = ()
+
+    @cached_property
+    def alignment(self) -> Alignment:
+        """What metrics count on."""
+        features = self.key_features, self.response_features
+        return align(self.key, self.response, self.matches, features)
+
+    @property
+    def document_ids(self) -> tuple[str, ...]:
+        """Names and parts of the documents."""
+        return tuple(map(str, self.key.documents))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
+
+def prepare(
     key: Input,
     response: Input,
+    protocol: Protocol | str | None = None,
     *,
-    singletons: Singletons = "keep",
-    duplicates: Duplicates = "first",
-    aggregate: Aggregate = "micro",
-    documents: str | None = None,
-    ignore_tokens: bool = False,
-    encoding: str = "utf-8",
-    key_format: str | None = None,
-    response_format: str | None = None,
-    spans: Spans = "auto",
     features: Mapping[str, object] | None = None,
-    tagset: object = None,
-) -> tuple[Result, Alignment]:
-    """A result without counts, and the alignment to count on; options are those of `score`."""
-    for name, value, choices in (
-        ("singletons", singletons, Singletons),
-        ("duplicates", duplicates, Duplicates),
-        ("aggregate", aggregate, Aggregate),
-        ("spans", spans, Spans),
-    ):
-        check_choice(name, value, get_args(choices))
+    **options: Any,
+) -> Prepared:
+    """Read two inputs, pair their documents, apply the policies and match their mentions.
+
+    Inputs and options are those of `score`.
+
+    >>> prepared = prepare([["Ada", "she"], ["it"]], [["Ada", "she", "it"]])
+    >>> prepared.alignment.overlap.count.tolist()
+    [2, 1]
+    """
+    return prepare_inputs(key, response, plan(protocol, options, features=features))
+
+
+def prepare_inputs(key: Input, response: Input, plan: Plan) -> Prepared:
+    """The same, for what `plan` made of the options."""
     key_corpus, response_corpus = read_ahead(
-        (
-            partial(as_corpus, key, "key", format=key_format, encoding=encoding),
-            partial(as_corpus, response, "response", format=response_format, encoding=encoding),
-        )
+        (partial(plan.read, key, "key", is_key=True), partial(plan.read, response, "response"))
     )
-    pairing = pair(key_corpus, response_corpus, documents=documents, ignore_tokens=ignore_tokens)
-    pairing, reading = positioned(pairing, spans)
-    known = partial(LaterFeatures, given=features, tagset=tagset)
-    alignment, notices = aligned(
-        pairing, duplicates=duplicates, singletons=singletons, features=known
+    return prepare_corpora(key_corpus, response_corpus, plan)
+
+
+def prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
+    """The same, for corpora."""
+    protocol = plan.protocol
+    key_digest = digest(key)
+    pairing = pair(key, response, protocol)
+    if pairing.spans is not None:
+        protocol = protocol.but(spans=pairing.spans)
+    corpora = pairing.key, pairing.response
+    (key, response), codes, notices = apply_policies(corpora, mention_codes(*corpora), protocol)
+    sides = Mentions(key, codes[0]), Mentions(response, codes[1])
+    matches = MATCHERS[protocol.match](*sides)
+    known = partial(SideFeatures, texts=(key, response), given=plan.features, tagset=plan.tagset)
+    of_key = known(key)
+    of_response = known(response, twins=(of_key, _twins(*sides, matches)))
+    return Prepared(
+        key,
+        response,
+        of_key,
+        of_response,
+        matches,
+        protocol,
+        key_digest,
+        (*pairing.key.notices, *pairing.response.notices, *pairing.notices, *notices),
     )
-    settings = {"match": "exact", "singletons": singletons, "duplicates": duplicates}
-    settings |= {"documents": documents} if documents is not None else {}
-    settings |= {"tokens": "ignored"} if ignore_tokens else {}
-    settings |= {"spans": reading} if reading is not None else {}
-    settings |= {"features": ",".join(features)} if features else {}
-    blank = Result(
-        tables={},
-        document_ids=tuple(map(str, pairing.key.documents)),
-        settings={**settings, "aggregate": aggregate, "version": __version__},
-        aggregate=aggregate,
-        key=pairing.key.name,
-        response=pairing.response.name,
-        key_digest=digest(key_corpus),
-        notices=(
-            *pairing.key.notices,
-            *pairing.response.notices,
-            *pairing.notices,
-            *notices,
-        ),
-        spell=canonical,
+
+
+def _twins(key: Mentions, response: Mentions, matches: Matches) -> IntArray:
+    """For each response mention its key match of the same tokens; −1 where there is none."""
+    twins = matches.partners_of_response(response.codes.size)
+    if matches.weight is not None:
+        same = np.append(key.codes, -1)[twins] == response.codes
+        twins = np.where(same, twins, -1)
+    return twins
+
+
+def segment_prepared(prepared: Prepared, number: int) -> Prepared | Notice:
+    """The segments of a single document, each a document of its own; a notice if it cannot be cut.
+
+    A mention that is matched goes with its match; singletons that the cuts made are dropped where
+    the protocol drops singletons.
+    """
+    partners = prepared.matches.partners_of_response(prepared.response.n_mentions)
+    cut = segment(prepared.key, prepared.response, partners, number)
+    if isinstance(cut, Notice):
+        return cut
+    corpora = [cut.key, cut.response]
+    keep = [np.ones(corpus.n_mentions, dtype=np.bool_) for corpus in corpora]
+    if prepared.protocol.singletons == "drop":  # of an entity that runs on, one may be left
+        keep = [corpus.entity_sizes[corpus.mention_entity] > 1 for corpus in corpora]
+    rows = [np.flatnonzero(kept) for kept in keep]
+    matches = prepared.matches
+    if not all(kept.all() for kept in keep):
+        key_rows, response_rows = matches.rows(corpora[0].n_mentions)
+        there = keep[0][key_rows] & keep[1][response_rows]
+        new = [np.cumsum(kept) - 1 for kept in keep]
+        weight = None if matches.weight is None else matches.weight[there]
+        matches = Matches(new[0][key_rows[there]], new[1][response_rows[there]], weight)
+        corpora = [c.keep_mentions(k) for c, k in zip(corpora, keep, strict=True)]
+    sides = (prepared.key_features, prepared.response_features)
+    number = len(cut)
+    of_key, of_response = (
+        PartFeatures(side, own, number) for side, own in zip(sides, rows, strict=True)
     )
-    return blank, alignment
+    return replace(
+        prepared,
+        key=corpora[0],
+        response=corpora[1],
+        key_features=of_key,
+        response_features=of_response,
+        matches=matches,
+        protocol=prepared.protocol.but(segments=str(number)),
+        notices=(),
+    )
 
 
 def as_corpus(
@@ -132,56 +251,3 @@ def as_corpus(
         if corpus is not None:
             return corpus
     return corpus_from_entities(source, name=name)
-
-
-def positioned(pairing: Pairing, spans: Spans = "auto") -> tuple[Pairing, Spans | None]:
-    """The pairing with token spans on both sides where one has plain spans, and how these end."""
-    key, response = pairing.key, pairing.response
-    if (key.labels is None) == (response.labels is None):
-        return pairing, None
-    plain, other = (response, key) if key.labels is None else (key, response)
-    reading = spans_reading(plain, spans)
-    if reading is None:
-        return pairing, None
-    plain = with_positions(plain, other, reading, guessed=spans == "auto")
-    key, response = (other, plain) if key.labels is None else (plain, other)
-    said = plain.n_mentions or spans != "auto"  # nothing was guessed from no spans
-    return replace(pairing, key=key, response=response), reading if said else None
-
-
-def aligned(
-    pairing: Pairing,
-    *,
-    duplicates: Duplicates = "first",
-    singletons: Singletons = "keep",
-    features: Callable[..., LaterFeatures] = LaterFeatures,
-) -> tuple[Alignment, list[Notice]]:
-    """Apply the policies for repeated mentions and singletons, and match mentions."""
-    sides = []
-    notices: list[Notice] = []
-    for corpus, codes in zip(
-        (pairing.key, pairing.response),
-        mention_codes(pairing.key, pairing.response),
-        strict=True,
-    ):
-        corpus, codes, dropped = without_duplicates(corpus, codes, duplicates)
-        notices += dropped
-        if singletons == "drop":
-            corpus, codes, dropped = without_singletons(corpus, codes)
-            notices += dropped
-        sides.append((corpus, codes))
-    (key, key_codes), (response, response_codes) = sides
-    rows = match_exactly(key_codes, response_codes)
-    texts = key, response
-    of_key = features(key, texts=texts)
-    of_response = features(response, texts=texts, twins=(of_key, _twins(response, rows)))
-    return align(key, response, rows, (of_key, of_response)), notices
-
-
-def _twins(response: Corpus, rows: tuple[IntArray, IntArray] | None) -> IntArray:
-    """The key's row for each mention of the response; −1 for one that the key lacks."""
-    if rows is None:
-        return np.arange(response.n_mentions)
-    twins = np.full(response.n_mentions, -1, dtype=np.int64)
-    twins[rows[1]] = rows[0]
-    return twins

@@ -323,18 +323,22 @@ class Protocol:
                     f"there is no protocol {name!r}: {hint}; or write choices as match:exact|…"
                 )
             protocol = protocol.but(**NAMED[name].choices)
-        chosen: dict[str, str] = {}
+        chosen = dict(parts)
         for name, value in parts:
-            if name == "version":
-                _check_version(value)
-                continue
-            field = name.replace("-", "_")
-            if field in chosen:
+            if [one for one, _ in parts].count(name) > 1:
                 raise UsageError(f"the protocol says {name} twice")
             if not value:
                 raise UsageError(f"the protocol has no value for {name!r}: write {name}:VALUE")
-            chosen[field] = _FORMER.get((field, value), value)
-        return protocol.but(**chosen)  # type: ignore[arg-type]
+        if "version" in chosen:
+            _check_version(chosen.pop("version"))
+        return Protocol.of_fields(chosen, protocol)
+
+    @staticmethod
+    def of_fields(values: Mapping[str, str], base: Protocol | None = None) -> Protocol:
+        """The protocol of a signature's fields, as this or an earlier version wrote them."""
+        named = {name.replace("-", "_"): value for name, value in values.items()}
+        former = {name: _FORMER.get((name, value), value) for name, value in named.items()}
+        return (base or Protocol()).but(**former)  # type: ignore[arg-type]
 
     def but(self, **changes: Unpack[Fields]) -> Protocol:
         """The same with some choices changed; a UsageError where a value is none of a choice."""

@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from corefeval.alignment import Alignment, Side
+from corefeval.alignment import Alignment
 from corefeval.diagnostics import Notice, plural
 from corefeval.features import FeatureRequest, level_of
 from corefeval.metrics import Metric
 from corefeval.metrics.declarations import Level
 from corefeval.model.arrays import IntArray
+from corefeval.preparation import Prepared
 from corefeval.results import CountTable, Result, Slices
 from corefeval.results.slices import in_order, unlike
 
@@ -75,10 +76,11 @@ def canonical_feature(text: str) -> str:
     return str(FeatureRequest.parse(text))
 
 
-def sliced(result: Result, alignment: Alignment, cut: Cut) -> tuple[Slices, list[Notice]]:
+def slice_result(result: Result, prepared: Prepared, cut: Cut) -> tuple[Slices, list[Notice]]:
     """A result for each value of a feature."""
     if cut.level == "document":
-        return _by_document(result, alignment, cut)
+        return _by_document(result, prepared, cut)
+    alignment = prepared.alignment
     values = _values(alignment, cut.feature, result.response)
     key, response, names = values.key, values.response, values.names
     divided = alignment.divided(key, response, len(names))
@@ -136,11 +138,10 @@ def _said(undefined: dict[str, str], cut: Cut) -> list[Notice]:
 def _slice(
     result: Result, which: str, tables: dict[str, CountTable], titles: dict[str, str]
 ) -> Result:
-    settings = {"slice": which, **result.settings}
     return replace(
         result,
         tables=tables,
-        settings=settings,
+        protocol=result.protocol.but(slice=which),
         notices=(),
         slices={},
         titles={**(result.titles or {}), **titles},
@@ -218,9 +219,9 @@ def _sizes(
     return dict(zip(names, found, strict=True))
 
 
-def _by_document(result: Result, alignment: Alignment, cut: Cut) -> tuple[Slices, list[Notice]]:
+def _by_document(result: Result, prepared: Prepared, cut: Cut) -> tuple[Slices, list[Notice]]:
     """Documents grouped by the value that their mentions have; every metric is defined."""
-    found = _document_values(alignment, cut.feature)
+    found = _document_values(prepared, cut.feature)
     names = [None if value is None else _one_line(value) for value in found]
     stated = [name for name in names if name is not None]
     special = {NO_VALUE: unlike(stated, NO_VALUE)} if None in names else {}
@@ -246,24 +247,10 @@ def _by_document(result: Result, alignment: Alignment, cut: Cut) -> tuple[Slices
     return Slices(cut.feature, "document", whole, results, sizes, {}, special), []
 
 
-def _document_values(alignment: Alignment, feature: str) -> list[str | None]:
+def _document_values(prepared: Prepared, feature: str) -> list[str | None]:
     """The value of each document: as the key's features have it, else the response's."""
-    sides = [
-        _values_of(side, feature, alignment.n_documents)
-        for side in (alignment.key, alignment.response)
+    mine = prepared.key_features.of_documents(feature)
+    theirs = prepared.response_features.of_documents(feature)
+    return [
+        value if value is not None else other for value, other in zip(mine, theirs, strict=True)
     ]
-    return [mine if mine is not None else theirs for mine, theirs in zip(*sides, strict=True)]
-
-
-def _values_of(side: Side, feature: str, n_documents: int) -> list[str | None]:
-    known = getattr(side.feature, "of_documents", None)
-    if known is not None:
-        values: list[str | None] = known(feature)
-        # Segments of a single document have what it has.
-        return values * n_documents if len(values) == 1 else values
-    found = side.feature(feature)
-    values = [None] * n_documents
-    documents, first = np.unique(side.entity_document[side.mention_entity], return_index=True)
-    for document, value in zip(documents.tolist(), found.take(first).values(), strict=True):
-        values[document] = value
-    return values

@@ -4,28 +4,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import permutations
 from pathlib import Path
-from typing import Any, get_args
+from typing import Unpack
 
 import numpy as np
 
-from corefeval.analysis.alpha import Alpha, AlphaCounts, Coding, Unmarked, alpha_counts
-from corefeval.analysis.annotators import common_codes, on_common_documents
+from corefeval.analysis.alpha import Alpha, AlphaCounts, Coding, alpha_counts
 from corefeval.analysis.chain_distances import chosen_distances
-from corefeval.checks import check_choice
-from corefeval.diagnostics import Notice, UsageError, plural
-from corefeval.evaluation import score
+from corefeval.diagnostics import Notice, UsageError, merge_notices, plural
+from corefeval.evaluation import Metrics, count
 from corefeval.formats import read_ahead
-from corefeval.live.spans import Spans
-from corefeval.metrics import Metric, requested
+from corefeval.metrics import requested
 from corefeval.metrics.metric import DEFAULT_PRESET
 from corefeval.model import Corpus, Document
 from corefeval.model.arrays import IntArray
-from corefeval.pairing import Duplicates, Singletons, without_duplicates, without_singletons
-from corefeval.preparation import Input, as_corpus
+from corefeval.pairing.annotators import pair_annotations
+from corefeval.preparation import Input, Options, Plan, plan, prepare_corpora
+from corefeval.protocol import STEPS, Protocol
 from corefeval.results import Result
 
 Pairs = dict[tuple[str, str], float]
@@ -47,7 +45,7 @@ class Agreement:
     results: Mapping[tuple[str, str], Result]
     counts: Mapping[str, AlphaCounts]
     mentions: IntArray
-    settings: Mapping[str, str]
+    protocol: Protocol
     notices: tuple[Notice, ...] = ()
 
     @property
@@ -64,8 +62,8 @@ class Agreement:
 
     @property
     def signature(self) -> str:
-        """The settings behind the numbers, to be quoted with them."""
-        return "|".join(f"{name}:{value}" for name, value in self.settings.items())
+        """The protocol behind the numbers, to be quoted with them."""
+        return self.protocol.signature
 
     @cached_property
     def pairwise(self) -> dict[str, Pairs]:
@@ -173,16 +171,11 @@ class DocumentAgreement:
 def agree(
     sources: Mapping[str, Input] | Iterable[Input],
     *,
-    metrics: str | Metric | Iterable[str | Metric] = DEFAULT_PRESET,
+    metrics: Metrics = DEFAULT_PRESET,
     distances: str | Iterable[str] = "all",
-    unmarked: Unmarked = "singleton",
-    singletons: Singletons = "keep",
-    duplicates: Duplicates = "first",
-    documents: str | None = None,
-    ignore_tokens: bool = False,
-    encoding: str = "utf-8",
+    protocol: Protocol | str | None = None,
     format: str | None = None,
-    spans: Spans = "auto",
+    **options: Unpack[Options],
 ) -> Agreement:
     """Measure the agreement between two or more annotators of the same documents.
 
@@ -193,66 +186,48 @@ def agree(
     an annotator puts it into as its value. `distances` between chains are "passonneau" (2004),
     "jaccard", "masi" (Passonneau 2006) and "dice", one or several or "all". A mention that an
     annotator did not mark is a singleton of theirs, or with `unmarked="missing"` no value.
-    The other arguments are those of `score`.
+    `protocol` and the other options are those of `score`; files are of one `format`.
 
     >>> agreement = agree({"ann": [["Ada", "she", "her"]], "bob": [["Ada", "she"], ["her"]]})
     >>> round(agreement.pairwise["muc"]["ann", "bob"], 4), round(agreement.alpha["jaccard"], 4)
     (0.6667, -0.1111)
     """
-    for name, value, choices in (
-        ("unmarked", unmarked, Unmarked),
-        ("singletons", singletons, Singletons),
-        ("duplicates", duplicates, Duplicates),
-        ("spans", spans, Spans),
-    ):
-        check_choice(name, value, get_args(choices))
     requested(metrics)  # what is misspelt is told before anything is read
     chosen = chosen_distances(distances)
-    corpora = _read(sources, format, encoding)
+    made = plan(protocol, options, steps=(*STEPS, "agreement"))
+    corpora = _read(sources, replace(made, response_format=format))
     notices = [notice for corpus in corpora for notice in corpus.notices]
-    corpora, reading, told = on_common_documents(
-        corpora, documents=documents, ignore_tokens=ignore_tokens, spans=spans
-    )
-    notices += told
-    taking_part, codes, told = _taking_part(corpora, duplicates, singletons)
-    notices += told
-    coding = Coding.of(taking_part, codes, unmarked)
-    options = {"metrics": metrics, "singletons": singletons, "duplicates": duplicates}
-    results = _scored(taking_part, ignore_tokens=ignore_tokens, **options)
+    annotations = pair_annotations(corpora, made.protocol)
+    notices += annotations.notices
+    coding = Coding.of(annotations.corpora, annotations.codes, made.protocol.unmarked)
+    results = _scored(annotations.corpora, metrics, made)
     for result in results.values():
         notices += [notice for notice in result.notices if notice.kind == "skipped-metric"]
-    own_settings = {"documents": documents, "spans": reading, "unmarked": unmarked}
+    common = next(iter(results.values())).protocol
+    if annotations.spans is not None:
+        common = common.but(spans=annotations.spans)
     return Agreement(
         annotators=tuple(corpus.name for corpus in corpora),
-        document_ids=tuple(map(str, corpora[0].documents)),
+        document_ids=tuple(map(str, annotations.corpora[0].documents)),
         results=results,
         counts=alpha_counts(coding, chosen),
         mentions=coding.units,
-        settings=_settings(next(iter(results.values())), own_settings),
-        notices=tuple(dict.fromkeys(notices)),
+        protocol=common,
+        notices=merge_notices(notices),
     )
 
 
-def _settings(result: Result, own: Mapping[str, str | None]) -> dict[str, str]:
-    """The settings of the scores, with whatever metrics went by, and what else was said."""
-    settings = dict(result.settings)
-    settings |= {name: value for name, value in own.items() if value is not None}
-    for last in ("aggregate", "version"):
-        settings[last] = settings.pop(last)
-    return settings
-
-
-def _scored(corpora: Sequence[Corpus], **options: Any) -> dict[tuple[str, str], Result]:
+def _scored(
+    corpora: Sequence[Corpus], metrics: Metrics, made: Plan
+) -> dict[tuple[str, str], Result]:
     """Everybody against everybody, both ways: not every metric has the same F1 in both."""
     return {
-        (key.name, response.name): score(key, response, **options)
+        (key.name, response.name): count(prepare_corpora(key, response, made), metrics)
         for key, response in permutations(corpora, 2)
     }
 
 
-def _read(
-    sources: Mapping[str, Input] | Iterable[Input], format: str | None, encoding: str
-) -> list[Corpus]:
+def _read(sources: Mapping[str, Input] | Iterable[Input], made: Plan) -> list[Corpus]:
     """A corpus for each annotator, of their name."""
     if isinstance(sources, str | os.PathLike | Corpus | Document) or not isinstance(
         sources, Iterable
@@ -264,10 +239,7 @@ def _read(
         raise UsageError(f"agreement needs two or more annotators: there is {len(given)}")
     defaults = [f"annotator {number}" for number in range(1, len(given) + 1)]
     names = list(map(str, sources)) if isinstance(sources, Mapping) else defaults
-    jobs = [
-        partial(as_corpus, source, name, format=format, encoding=encoding)
-        for source, name in zip(given, names, strict=True)
-    ]
+    jobs = [partial(made.read, *pair) for pair in zip(given, names, strict=True)]
     corpora = list(read_ahead(jobs))
     if not named:
         names = _told_apart(corpora, defaults)
@@ -285,23 +257,6 @@ def _told_apart(corpora: Sequence[Corpus], defaults: Sequence[str]) -> list[str]
         name if names.count(name) == 1 else f"{name} ({number})"
         for number, name in enumerate(names, 1)
     ]
-
-
-def _taking_part(
-    corpora: Sequence[Corpus], duplicates: Duplicates, singletons: Singletons
-) -> tuple[list[Corpus], list[IntArray], list[Notice]]:
-    """The mentions that take part, and a code for each that is the same for all annotators."""
-    kept, kept_codes = [], []
-    notices: list[Notice] = []
-    for corpus, codes in zip(corpora, common_codes(corpora), strict=True):
-        corpus, codes, dropped = without_duplicates(corpus, codes, duplicates)
-        notices += dropped
-        if singletons == "drop":
-            corpus, codes, dropped = without_singletons(corpus, codes)
-            notices += dropped
-        kept.append(corpus)
-        kept_codes.append(codes)
-    return kept, kept_codes, notices
 
 
 def _means(pairwise: Mapping[str, Pairs]) -> dict[str, float]:

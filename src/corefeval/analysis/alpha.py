@@ -6,15 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Literal
 
 import numpy as np
 
 from corefeval.analysis.chain_distances import SIMILARITIES
 from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray, FloatArray, IntArray, dense_ranks
-
-Unmarked = Literal["singleton", "missing"]
+from corefeval.protocol import Unmarked
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from corefeval.cli.arguments import (
     show,
     tell,
 )
+from corefeval.cli.reading import AGREEMENT, AgreementReading
 from corefeval.diagnostics import UsageError
 
 if TYPE_CHECKING:
@@ -33,17 +34,11 @@ def agree(
     *more: Annotated[str, _FILE(name="MORE", help="More annotators.")],
     metrics: Annotated[str, Parameter(alias="-m")] = "standard",
     distances: str = "all",
-    unmarked: Literal["singleton", "missing"] = "singleton",
     by_document: Annotated[bool, FLAG()] = False,
     format: Annotated[OutputFormat, Parameter(alias="-f")] = "text",
     output: Annotated[str | None, Parameter(alias="-o")] = None,
-    singletons: Literal["keep", "drop"] = "keep",
-    duplicates: Literal["first", "last", "error"] = "first",
-    documents: str | None = None,
-    ignore_tokens: Annotated[bool, FLAG()] = False,
     file_format: str | None = None,
-    encoding: str = "utf-8",
-    quiet: Annotated[bool, FLAG(alias="-q")] = False,
+    reading: AgreementReading = AGREEMENT,
 ) -> None:
     """Measure the agreement between annotators: F1 of each pair, and Krippendorff's α over chains.
 
@@ -60,28 +55,14 @@ def agree(
     distances
         Distances between chains for α, separated by commas: `passonneau`, `jaccard`, `masi`,
         `dice`, or `all`.
-    unmarked
-        For α, a mention that an annotator did not mark is a singleton of theirs, or missing.
     by_document
         Show each document's agreement too.
     format
         How to print.
     output
         Write to this file instead of the terminal.
-    singletons
-        Keep entities of one mention, or drop them for all annotators.
-    duplicates
-        Which of repeated mentions stays, or whether they are an error.
-    documents
-        Compare only documents whose id matches this glob.
-    ignore_tokens
-        Go on where the annotators' tokens are not the same.
     file_format
         The files' format (conll, corefud, e2e, …), if it is not to be told by their content.
-    encoding
-        The files' character encoding.
-    quiet
-        Print no notices.
     """
     from corefeval.analysis.agreement import agree
     from corefeval.formats import read, read_ahead
@@ -91,21 +72,17 @@ def agree(
     _check(labelled, paths, output)
     names = names_of(labelled)
     jobs = [
-        partial(read, path, format=file_format, encoding=encoding, name=name)
+        partial(read, path, format=file_format, encoding=reading.encoding, name=name)
         for path, name in zip(paths, names, strict=True)
     ]
     agreement = agree(
         dict(zip(names, read_ahead(jobs), strict=True)),
         metrics=metrics,
         distances=distances,
-        unmarked=unmarked,
-        singletons=singletons,
-        duplicates=duplicates,
-        documents=documents,
-        ignore_tokens=ignore_tokens,
+        **reading.policies,
     )
     show(partial(_rendered, agreement, format, by_document), output)
-    if not quiet:
+    if not reading.quiet:
         tell(agreement.notices)
 
 

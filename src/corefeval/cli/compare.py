@@ -49,7 +49,6 @@ def compare(
     output: Annotated[str | None, Parameter(alias="-o")] = None,
     save: str | None = None,
     fail_if_worse: str | None = None,
-    aggregate: Literal["micro", "macro"] = "micro",
     reading: Reading = READING,
 ) -> int:
     """Compare responses to a key: which one is better, and whether the difference is real.
@@ -105,8 +104,6 @@ def compare(
         without the data.
     fail_if_worse
         Fail (exit status 3) where a response is significantly worse than this one, by any metric.
-    aggregate
-        Rates of all documents' counts together (micro), or means over documents (macro).
     """
     from corefeval.cli.gates import check_not_worse
     from corefeval.cli.responses import Request, keep, results_of
@@ -122,7 +119,6 @@ def compare(
         default=COMPARED,
         options={
             **reading.policies,
-            "aggregate": aggregate,
             "by": by,
             "segments": segments,
             "as_segments": True,

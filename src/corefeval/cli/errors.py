@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from corefeval.cli.arguments import check_paths, file_parameter, label, names_of, show, tell
-from corefeval.cli.reading import READING, Reading
+from corefeval.cli.reading import ERRORS, ErrorReading
 from corefeval.diagnostics import UsageError
 
 if TYPE_CHECKING:
@@ -29,10 +29,9 @@ def errors(
     list: Annotated[str, Parameter(alias="-l")] = "",
     top: Annotated[int, Parameter(alias="-n")] = 5,
     by: Annotated[str, Parameter(alias="-b")] = "kind",
-    wrong_spans: Literal["auto", "head", "overlap"] = "auto",
     format: Annotated[OutputFormat, Parameter(alias="-f")] = "text",
     output: Annotated[str | None, Parameter(alias="-o")] = None,
-    reading: Reading = READING,
+    reading: ErrorReading = ERRORS,
 ) -> None:
     """Show what is wrong with responses, and what each kind of error costs.
 
@@ -54,9 +53,6 @@ def errors(
         How many of the most expensive mentions and entities to show.
     by
         The feature of mentions by which links are told apart.
-    wrong_spans
-        An extra mention that overlaps a missing one is that mention with a wrong span if both have
-        the same head, in any case (overlap), or by the head where heads are known (auto).
     format
         How to print.
     output
@@ -80,7 +76,6 @@ def errors(
             corpus,
             metrics=metrics,
             by=by,
-            wrong_spans=wrong_spans,
             **reading.policies,
         )
         for corpus in corpora

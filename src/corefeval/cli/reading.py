@@ -1,32 +1,29 @@
-"""The options of all commands that read a key and responses to it."""
+"""The options of all commands that score: how files are read, and the choices of the protocol."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from collections.abc import Collection
+from dataclasses import dataclass, fields, make_dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
 
 from corefeval.cli.arguments import FLAG
+from corefeval.protocol import STEPS, Choice, choices
+
+_PROTOCOL = Group("Protocol", sort_key=2)
 
 
 @Parameter(name="*")
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """How files are read, and which policies apply.
+@dataclass(frozen=True, kw_only=True)
+class BasicReading:
+    """How files are read.
 
     Parameters
     ----------
-    singletons
-        Keep entities of one mention, or drop them on both sides.
-    duplicates
-        Which of repeated mentions stays, or whether they are an error.
-    documents
-        Only documents whose id matches this glob.
-    ignore_tokens
-        Go on where a response's tokens are not the key's.
-    tagset
-        What tags mean (penn, upos, stts, or a JSON file of your own), if they do not tell.
+    protocol
+        How to score: a name, or the signature that was printed under a number; choices that are
+        given beside it override it. `corefeval protocols` lists names and choices.
     key_format
         The key's format (conll, corefud, e2e, …), if it is not to be told by its content.
     response_format
@@ -37,11 +34,7 @@ class Reading:
         Print no notices and no progress.
     """
 
-    singletons: Literal["keep", "drop"] = "keep"
-    duplicates: Literal["first", "last", "error"] = "first"
-    documents: str | None = None
-    ignore_tokens: Annotated[bool, FLAG()] = False
-    tagset: str | None = None
+    protocol: Annotated[str | None, Parameter(group=_PROTOCOL)] = None
     key_format: str | None = None
     response_format: str | None = None
     encoding: str = "utf-8"
@@ -49,9 +42,58 @@ class Reading:
 
     @property
     def policies(self) -> dict[str, Any]:
-        """The options that `score` and its like take by these names."""
-        names = ("singletons", "duplicates", "documents", "ignore_tokens", "tagset")
-        return {name: getattr(self, name) for name in names}
+        """The protocol and the choices that were made, as keywords of `score` and its like."""
+        basic = {one.name for one in fields(BasicReading)} - {"protocol"}
+        given = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {
+            name: v for name, v in given.items() if name not in basic and v not in (None, False)
+        }
 
+
+def _options(name: str, steps: Collection[str]) -> type[BasicReading]:
+    """The options of a command at which these steps take part, each choice with its help."""
+    added = [
+        (choice.flag or name, Annotated[_kind(choice), _parameter(choice)], _default(choice))
+        for name, choice in choices(steps).items()
+        if choice.option
+    ]
+    made = make_dataclass(name, added, bases=(BasicReading,), frozen=True, kw_only=True)
+    made.__module__ = __name__  # where its types are looked up
+    return Parameter(name="*")(made)
+
+
+def _kind(choice: Choice) -> Any:
+    if choice.flag:
+        return bool
+    return Literal[tuple(choice.values)] | None if choice.values else str | None
+
+
+def _default(choice: Choice) -> bool | None:
+    return False if choice.flag else None
+
+
+def _parameter(choice: Choice) -> Parameter:
+    if choice.flag:
+        return FLAG(help=choice.summary, group=_PROTOCOL)
+    default = f" [default: {choice.default}]" if choice.values else ""
+    return Parameter(help=choice.summary + default, group=_PROTOCOL)
+
+
+if TYPE_CHECKING:
+
+    class Reading(BasicReading):
+        """The options of `score` and `compare`."""
+
+    class ErrorReading(BasicReading):
+        """The options of `errors` and `report`."""
+
+    class AgreementReading(BasicReading):
+        """The options of `agree`."""
+else:
+    Reading = _options("Reading", STEPS)
+    ErrorReading = _options("ErrorReading", (*STEPS, "errors"))
+    AgreementReading = _options("AgreementReading", (*STEPS, "agreement"))
 
 READING = Reading()
+ERRORS = ErrorReading()
+AGREEMENT = AgreementReading()

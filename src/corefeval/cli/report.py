@@ -9,7 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from corefeval.cli.arguments import FLAG, check_paths, file_parameter, label, names_of, tell
-from corefeval.cli.reading import READING, Reading
+from corefeval.cli.reading import ERRORS, ErrorReading
 from corefeval.diagnostics import UsageError
 
 _FILE = file_parameter("report")
@@ -29,7 +29,7 @@ def report(
     samples: int = 1000,
     seed: int = 0,
     level: float = 0.95,
-    reading: Reading = READING,
+    reading: ErrorReading = ERRORS,
 ) -> None:
     """Make a report on responses: one HTML file that opens anywhere, without a network.
 

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from corefeval.cli.arguments import check_paths, label, names_of, short, tell
-from corefeval.cli.reading import READING, Reading
+from corefeval.cli.reading import READING, BasicReading
 from corefeval.diagnostics import Notice, UsageError
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _LONG_WORK = 30_000_000  # bytes; below that a progress bar would only flicker
-_DEFAULTS = {"singletons": "keep", "duplicates": "first", "aggregate": "micro", "documents": None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +34,7 @@ class Request:
     metrics: str | Sequence[Metric] | None
     default: str
     options: dict[str, Any] = field(default_factory=dict)
-    reading: Reading = READING
+    reading: BasicReading = READING
     targets: tuple[str | None, ...] = ()
 
 
@@ -67,7 +66,7 @@ def results_of(key: str, responses: Sequence[str], request: Request) -> list[Res
     return _told_apart(results, [path for path in paths if path in saved])
 
 
-def _check_key(key: str, results: Sequence[Result], reading: Reading) -> None:
+def _check_key(key: str, results: Sequence[Result], reading: BasicReading) -> None:
     """The key that is named must be the one that saved results were scored against."""
     from corefeval.evaluation import check_key
     from corefeval.formats import read
@@ -109,7 +108,7 @@ def keep(results: Sequence[Result], path: str, *, quiet: bool) -> None:
 
 
 def read_all(
-    key: str, responses: Sequence[tuple[str, str]], reading: Reading
+    key: str, responses: Sequence[tuple[str, str]], reading: BasicReading
 ) -> tuple[Corpus, Iterator[Corpus]]:
     """The key, and the responses (names and paths) as they are read, each one ahead."""
     from corefeval.formats import read, read_ahead
@@ -135,14 +134,7 @@ def _loaded(name: str | None, path: str, request: Request) -> list[Result]:
 
     results = []
     for result in load_all(path):
-        for option, default in _DEFAULTS.items():
-            wanted = request.options.get(option, default)
-            kept = result.settings.get(option, default)
-            if wanted not in (default, kept):
-                raise UsageError(
-                    f"{path} was scored with {option} {kept}, and counts cannot be made anew: "
-                    f"leave out --{option} {wanted}, or score the files again"
-                )
+        _check_choices(result, path, request)
         for feature in map(str, map(FeatureRequest.parse, split_list(request.options["by"]))):
             if feature not in result.slices:
                 there = ", ".join(result.slices) or "none"
@@ -157,6 +149,21 @@ def _loaded(name: str | None, path: str, request: Request) -> list[Result]:
             replace(r, response=f"{name} {r.response}" if several else name) for r in results
         ]
     return [_with_intervals(result, request) for result in results]
+
+
+def _check_choices(result: Result, path: str, request: Request) -> None:
+    """What is asked for must be how saved results were scored: counts cannot be made anew."""
+    from corefeval.protocol import Protocol, choices, split_choices
+
+    asked, _ = split_choices(request.options)
+    wanted = Protocol.of(request.options.get("protocol"), **asked)
+    said = choices() if request.options.get("protocol") else asked
+    for name, (theirs, mine) in wanted.differences(result.protocol).items():
+        if name in said and not (name in ("spans", "tagset") and theirs == "auto"):
+            raise UsageError(
+                f"{path} was scored with {name} {mine}, and counts cannot be made anew: "
+                f"leave out {name} {theirs}, or score the files again"
+            )
 
 
 def _metrics(result: Result, path: str, request: Request) -> list[str]:

@@ -41,7 +41,6 @@ def score(
     output: Annotated[str | None, Parameter(alias="-o")] = None,
     save: str | None = None,
     fail_under: Annotated[list[str] | None, Parameter(negative=())] = None,
-    aggregate: Literal["micro", "macro"] = "micro",
     reading: Reading = READING,
 ) -> int:
     """Score responses against a key.
@@ -89,8 +88,6 @@ def score(
     fail_under
         Fail (exit status 3) where a score is under this: METRIC=NUMBER in per cent, or
         METRIC.recall=NUMBER; several with commas.
-    aggregate
-        Rates of all documents' counts together (micro), or means over documents (macro).
     """
     from corefeval.cli.gates import check_limits, parse_limits
     from corefeval.cli.responses import Request, keep, results_of
@@ -107,7 +104,6 @@ def score(
         default="standard",
         options={
             **reading.policies,
-            "aggregate": aggregate,
             "by": by,
             **({"ci": level, "samples": samples, "seed": seed, "segments": segments} if ci else {}),
         },

@@ -7,11 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
-from corefeval.matching import match_exactly
 from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray, IntArray
-from corefeval.model.identity import mention_codes
-from corefeval.pairing import pair, without_duplicates
+from corefeval.preparation import prepare
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,23 +92,9 @@ class Sides:
 
 def compared(key: Corpus, response: Corpus) -> Sides:
     """Pair documents and mentions; of repeated mentions the first one stays."""
-    pairing = pair(key, response)
-    sides = [
-        without_duplicates(corpus, codes, "first")[:2]
-        for corpus, codes in zip(
-            (pairing.key, pairing.response),
-            mention_codes(pairing.key, pairing.response),
-            strict=True,
-        )
-    ]
-    (key, key_codes), (response, response_codes) = sides
-    rows = match_exactly(key_codes, response_codes)
-    twin = np.full(response.n_mentions, -1, dtype=np.int64)
-    if rows is None:
-        twin[:] = np.arange(twin.size)
-    else:
-        twin[rows[1]] = rows[0]
-    return Sides(key, response, twin)
+    prepared = prepare(key, response)
+    twin = prepared.matches.partners_of_response(prepared.response.n_mentions)
+    return Sides(prepared.key, prepared.response, twin)
 
 
 def once_each(corpus: Corpus) -> Corpus:

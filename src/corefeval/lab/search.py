@@ -16,8 +16,6 @@ from corefeval.features.kinds import KINDS
 from corefeval.metrics import Metric
 from corefeval.model import Corpus, corpus_from_arrays
 from corefeval.model.arrays import BoolArray, FloatArray, IntArray
-from corefeval.results import Result
-from corefeval.results.rates import RATES
 
 PLACES = 12
 _MOST_EXTRA = 12  # mentions that perturbations add stand behind the others
@@ -92,18 +90,7 @@ def _corpus(entity: IntArray, name: str) -> Corpus:
 def document_rates(key: Corpus, response: Corpus, metrics: Sequence[Metric]) -> Rates:
     """Every metric's rates for each document."""
     result = score(key, response, metrics=list(metrics), features={"kind": KIND_OF_PLACE})
-    return _rates(result)
-
-
-def _rates(result: Result) -> Rates:
-    rates: Rates = {}
-    for metric, table in result.tables.items():
-        if table.parts:
-            parts = [rates[part]["f1"] for part in table.parts]
-            rates[metric] = {"f1": np.asarray(np.mean(parts, axis=0))}
-        else:
-            rates[metric] = RATES[table.shape](table.columns())
-    return rates
+    return result.document_rates
 
 
 def smaller(documents: Documents, row: int, *, singletons: bool, response: bool) -> Documents:

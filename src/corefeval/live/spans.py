@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Literal, cast
+from typing import cast
 
 import numpy as np
 
@@ -11,8 +11,7 @@ from corefeval.diagnostics import InputError, Notice, excerpt
 from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray
 from corefeval.model.construction import assemble
-
-Spans = Literal["auto", "inclusive", "exclusive"]
+from corefeval.protocol import Spans
 
 
 def spans_reading(labelled: Corpus, spans: Spans) -> Spans | None:

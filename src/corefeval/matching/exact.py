@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 
+from corefeval.matching.resolution import Matches, Mentions
 from corefeval.model.arrays import IntArray, is_sorted
 
 
-def match_exactly(key: IntArray, response: IntArray) -> tuple[IntArray, IntArray] | None:
-    """The rows of the mentions that both sides have; None where all rows are the same.
+def match_exactly(key: Mentions, response: Mentions) -> Matches:
+    """The mentions whose codes are the same."""
+    if key.codes.size == response.codes.size and np.array_equal(key.codes, response.codes):
+        return Matches()
+    return Matches(*common_rows(key.codes, response.codes))
+
+
+def common_rows(key: IntArray, response: IntArray) -> tuple[IntArray, IntArray]:
+    """The rows of the codes that both sides have.
 
     Codes are unique within a side. Both sides are mostly in textual order, so that a merge of the
     two sorted runs finds the pairs without a search.
 
-    >>> match_exactly(np.array([1, 4, 6]), np.array([4, 5, 6]))
+    >>> common_rows(np.array([1, 4, 6]), np.array([4, 5, 6]))
     (array([1, 2]), array([0, 2]))
     """
-    if key.size == response.size and np.array_equal(key, response):
-        return None
     key_order = None if is_sorted(key) else np.argsort(key, kind="stable")
     response_order = None if is_sorted(response) else np.argsort(response, kind="stable")
     left = key if key_order is None else key[key_order]

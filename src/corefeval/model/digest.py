@@ -15,38 +15,27 @@ _ODD = tuple(np.uint64(number) for number in (
 ))  # fmt: skip
 
 
-# Of more mentions than this, every n-th one is looked at, so that a score never waits for it.
-_LOOKED_AT = 1_000_000
+VERSION = "v2"  # digests of another version are not comparable
 
 
 def digest(corpus: Corpus) -> str:
     """The same for the same documents with the same mentions in the same entities.
 
-    What entities are called, their order and the text do not matter. It is no protection against
-    somebody who wants to deceive.
+    What entities are called, their order, the order of documents and the text do not matter. It is
+    a sum over documents, so that the digests of the parts of a corpus add up to its own (see
+    `Result.total`). It is no protection against somebody who wants to deceive.
     """
     documents = np.array([zlib.crc32(str(name).encode()) for name in corpus.documents], np.uint64)
-    step = -(-corpus.n_mentions // _LOOKED_AT) or 1
-    rows = slice(None, None, step)
-    parts: list[NDArray[np.uint64]] = [
-        column[rows].astype(np.uint64) for column in _identities(corpus)
-    ]
-    if len(documents) > 1:
-        parts.append(documents[corpus.mention_document[rows]])
+    parts: list[NDArray[np.uint64]] = [column.astype(np.uint64) for column in _identities(corpus)]
+    parts.append(documents[corpus.mention_document])
     own = _mixed(parts)
-    whole = _mixed([own, _entities(corpus, own, rows)])
-    total = int(whole.sum(dtype=np.uint64)) ^ int(_mixed([documents]).sum(dtype=np.uint64))
-    return f"{total:016x}-{corpus.n_mentions}"
-
-
-def _entities(corpus: Corpus, own: NDArray[np.uint64], rows: slice) -> NDArray[np.uint64]:
-    """What tells the entities apart: the first mention of each, of very many only the size."""
-    if own.size < corpus.n_mentions:
-        return corpus.entity_sizes[corpus.mention_entity[rows]].astype(np.uint64)
+    # What tells the entities apart is the first mention of each.
     first = np.zeros(corpus.n_entities, dtype=np.int64)
     backwards = np.arange(corpus.n_mentions)[::-1]
     first[corpus.mention_entity[backwards]] = backwards
-    return own[first[corpus.mention_entity]]
+    whole = _mixed([own, own[first[corpus.mention_entity]]])
+    total = int(whole.sum(dtype=np.uint64)) + int(_mixed([documents]).sum(dtype=np.uint64))
+    return f"{VERSION}-{total % (1 << 64):016x}-{corpus.n_mentions}"
 
 
 def _identities(corpus: Corpus) -> list[NDArray[np.int64]]:

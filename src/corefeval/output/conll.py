@@ -24,7 +24,7 @@ _RULE = "-" * 74
 
 def render_conll(results: Sequence[Result], *, by_document: bool = False) -> str:
     """Every metric that the official scorer has, in its own form."""
-    if any(result.aggregate == "macro" for result in results):
+    if any(result.protocol.aggregate == "macro" for result in results):
         raise UsageError("the official scorer sums over documents: it has no macro average")
     chosen = [name for name in NAMES if name in results[0].tables]
     if not chosen:

@@ -1,22 +1,14 @@
 """Which response document is which key document, and which mentions take part."""
 
 from corefeval.pairing.documents import Pairing, pair
-from corefeval.pairing.policies import (
-    Duplicates,
-    Singletons,
-    without_duplicates,
-    without_singletons,
-)
-from corefeval.pairing.segments import Segmentation, segment_notice, segmented
+from corefeval.pairing.policies import apply_policies
+from corefeval.pairing.segments import Segmentation, segment, segment_notice
 
 __all__ = [
-    "Duplicates",
     "Pairing",
     "Segmentation",
-    "Singletons",
+    "apply_policies",
     "pair",
+    "segment",
     "segment_notice",
-    "segmented",
-    "without_duplicates",
-    "without_singletons",
 ]

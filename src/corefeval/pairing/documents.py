@@ -5,17 +5,19 @@ from __future__ import annotations
 import difflib
 import fnmatch
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from corefeval.diagnostics import Notice, PairingError, UsageError, excerpt, plural
+from corefeval.diagnostics import Notice, PairingError, excerpt, list_names, plural
+from corefeval.live.spans import spans_reading, with_positions
 from corefeval.model import Corpus, DocumentId
 from corefeval.model.arrays import IntArray
 from corefeval.pairing.characters import on_tokens
 from corefeval.pairing.texts import check_tokens, differing_documents
 from corefeval.pairing.zeros import on_equal_terms
+from corefeval.protocol import Protocol, Spans
 
 _SHOWN = 3
 _CANDIDATE_TEXT = 100_000  # looking for a similar id in more takes longer than it helps
@@ -24,32 +26,33 @@ _SIMILAR = 0.75
 
 @dataclass(frozen=True, eq=False)
 class Pairing:
-    """A key and a response that number their documents alike: the key's documents, in its order."""
+    """A key and a response that number their documents alike: the key's documents, in its order.
+
+    `spans` says how the plain (start, end) mentions of one side were read, where they were.
+    """
 
     key: Corpus
     response: Corpus
     notices: tuple[Notice, ...] = ()
+    spans: Spans | None = None
 
 
-def pair(
-    key: Corpus, response: Corpus, *, documents: str | None = None, ignore_tokens: bool = False
-) -> Pairing:
+def pair(key: Corpus, response: Corpus, protocol: Protocol) -> Pairing:
     """Pair documents by id and part, and check that their texts are the same.
 
-    A key document that the response lacks counts as empty; a response document that the key lacks
-    is left out. `documents` is a glob: only documents whose id or name matches take part.
+    The protocol's `documents` is a glob: only documents whose id or name matches take part. Its
+    `missing` and `extra` say what becomes of documents that only one side has.
     """
-    if documents is not None:
-        if not isinstance(documents, str):
-            raise UsageError(f"documents is a glob such as 'bc/*', not {documents!r}")
-        key = _matching_documents(key, documents)
-        response = _matching_documents(response, documents, may_be_empty=True)
+    if protocol.documents != "*":
+        key = _matching_documents(key, protocol.documents)
+        response = _matching_documents(response, protocol.documents, may_be_empty=True)
     if not key.documents:
         raise PairingError("the key has no documents", file=key.name or None)
+    ignore_tokens = protocol.tokens == "ignore"
     notices: list[Notice] = []
     paired = np.arange(len(key.documents))
     if key.documents != response.documents:
-        response, paired, notices = _on_the_keys_documents(key, response)
+        key, response, paired, notices = _with_common_documents(key, response, protocol)
     response, told = on_tokens(response, key, ignore_tokens=ignore_tokens)
     notices += told
     key, response, told = on_equal_terms(key, response)
@@ -59,17 +62,31 @@ def pair(
             check_tokens(key.documents, key.tokens, response.tokens, paired)
         elif different := differing_documents(key.tokens, response.tokens, paired):
             names = tuple(str(key.documents[index]) for index in different)
-            message = f"{plural(len(names), 'document')} with other tokens than in the key: "
-            notices.append(_about(response, "other-tokens", message + _listed(names), names))
+            text = (
+                f"{response.name or 'response'}: {{n}} with other tokens than in the key: {{items}}"
+            )
+            notices.append(Notice("other-tokens", text, len(names), names, "document"))
     for side, corpus in (("key", key), ("response", response)):
         if not corpus.n_mentions:
             message = f"{corpus.name or side}: there is not a single mention"
             notices.append(Notice("no-mentions", message))
-    return Pairing(key, response, tuple(notices))
+    return _put_on_tokens(Pairing(key, response, tuple(notices)), protocol)
 
 
-def _about(corpus: Corpus, kind: str, message: str, names: tuple[str, ...]) -> Notice:
-    return Notice(kind, f"{corpus.name or 'response'}: {message}", max(len(names), 1), names)
+def _put_on_tokens(pairing: Pairing, protocol: Protocol) -> Pairing:
+    """The pairing with token spans on both sides, where one side has plain spans."""
+    key, response = pairing.key, pairing.response
+    if (key.labels is None) == (response.labels is None):
+        return pairing
+    plain, other = (response, key) if key.labels is None else (key, response)
+    reading = spans_reading(plain, protocol.spans)
+    if reading is None:
+        return pairing
+    plain = with_positions(plain, other, reading, guessed=protocol.spans == "auto")
+    key, response = (other, plain) if key.labels is None else (plain, other)
+    if not plain.n_mentions and protocol.spans == "auto":  # nothing was guessed from no spans
+        return replace(pairing, key=key, response=response)
+    return replace(pairing, key=key, response=response, spans=reading)
 
 
 def _matching_documents(corpus: Corpus, pattern: str, may_be_empty: bool = False) -> Corpus:
@@ -81,37 +98,83 @@ def _matching_documents(corpus: Corpus, pattern: str, may_be_empty: bool = False
     if not chosen and not may_be_empty:
         raise PairingError(
             f"no document of {corpus.name or 'the key'} matches {pattern!r}",
-            found=_listed([str(identifier) for identifier in corpus.documents]),
+            found=list_names([str(identifier) for identifier in corpus.documents]),
             fix="`*` stands for any text: 'bc/*', '*_0001; part 000'",
         )
     return corpus.select_documents(np.array(chosen, dtype=np.int64))
 
 
-def _on_the_keys_documents(key: Corpus, response: Corpus) -> tuple[Corpus, IntArray, list[Notice]]:
-    """The response on the key's documents, which of these it has, and what does not fit."""
+def _with_common_documents(
+    key: Corpus, response: Corpus, protocol: Protocol
+) -> tuple[Corpus, Corpus, IntArray, list[Notice]]:
+    """Both sides on the same documents, which of these the response has, and what does not fit."""
     partner = partners(key.documents, response.documents)
     old = np.array([partner.get(index, -1) for index in range(len(key.documents))], dtype=np.int64)
-    taken = set(partner.values())
-    missing = [d for index, d in enumerate(key.documents) if index not in partner]
-    extra = [d for index, d in enumerate(response.documents) if index not in taken]
+    others = np.setdiff1d(np.arange(len(response.documents)), old)
+    missing = [d for d, index in zip(key.documents, old.tolist(), strict=True) if index < 0]
+    extra = [response.documents[index] for index in others.tolist()]
     if not partner:
         raise PairingError(
             "no document of the response is in the key",
             file=response.name or None,
-            found=_listed([str(d) for d in response.documents]) or "no documents",
-            expected=_listed([str(d) for d in key.documents]),
+            found=list_names([str(d) for d in response.documents]) or "no documents",
+            expected=list_names([str(d) for d in key.documents]),
             fix="documents pair by id and part: both sides must call them the same",
         )
-    notices = []
-    if missing:
-        message = f"{plural(len(missing), 'key document')} not in the response, counted as empty: "
-        message += _with_suggestions(missing, extra)
-        notices.append(_about(response, "missing-documents", message, tuple(map(str, missing))))
-    if extra:
-        message = f"{plural(len(extra), 'response document')} not in the key, left out: "
-        message += _with_suggestions(extra, missing)
-        notices.append(_about(response, "extra-documents", message, tuple(map(str, extra))))
-    return response.select_documents(old, key.documents), np.flatnonzero(old >= 0), notices
+    notices = [
+        *_lacking(response, missing, extra, "missing", _MISSING, protocol.missing),
+        *_lacking(response, extra, missing, "extra", _EXTRA, protocol.extra),
+    ]
+    identifiers = key.documents
+    if missing and protocol.missing == "skip":
+        kept = np.flatnonzero(old >= 0)
+        identifiers = tuple(identifiers[index] for index in kept.tolist())
+        key, old = key.select_documents(kept), old[kept]
+    if extra and protocol.extra == "count":
+        identifiers = (*identifiers, *extra)
+        nothing = np.full(len(extra), -1)
+        key = key.select_documents(np.append(np.arange(len(key.documents)), nothing), identifiers)
+        old = np.append(old, others)
+    # Texts can be compared only where both sides have one.
+    paired = np.flatnonzero(np.isin(old, others, invert=True) & (old >= 0))
+    return key, response.select_documents(old, identifiers), paired, notices
+
+
+# By what the protocol says of them.
+_MISSING = {
+    "empty": "{n} not in the response, counted as empty: {items}",
+    "skip": "{n} not in the response, left out on both sides: {items}",
+}
+_EXTRA = {
+    "ignore": "{n} not in the key, left out: {items}",
+    "count": "{n} not in the key, all in them counted as spurious: {items}",
+}
+
+
+def _lacking(
+    response: Corpus,
+    lacking: Sequence[DocumentId],
+    others: Sequence[DocumentId],
+    which: str,
+    texts: Mapping[str, str],
+    policy: str,
+) -> list[Notice]:
+    """A notice on documents that one side lacks, or an error where the policy is one."""
+    if not lacking:
+        return []
+    side, other = ("key", "response") if which == "missing" else ("response", "key")
+    noun = f"{side} document"
+    hint = _suggestions(lacking, others)
+    if policy == "error":
+        raise PairingError(
+            f"{plural(len(lacking), noun)} not in the {other}",
+            file=response.name or None,
+            found=list_names([str(name) for name in lacking]) + hint,
+            fix=f"call documents the same on both sides, or choose another value for {which!r}",
+        )
+    text = f"{response.name or 'response'}: {texts[policy]}{hint}"
+    names = tuple(map(str, lacking))
+    return [Notice(f"{which}-documents", text, len(names), names, noun)]
 
 
 def partners(key: Sequence[DocumentId], response: Sequence[DocumentId]) -> dict[int, int]:
@@ -166,16 +229,12 @@ def _unambiguous(
     return {text: indices[0] for text, indices in spelled.items() if len(indices) == 1}
 
 
-def _with_suggestions(identifiers: Sequence[DocumentId], others: Sequence[DocumentId]) -> str:
+def _suggestions(identifiers: Sequence[DocumentId], others: Sequence[DocumentId]) -> str:
+    """What the first of some documents may be called on the other side."""
     enough = _CANDIDATE_TEXT // (1 + max((len(other.name) for other in others), default=0))
     candidates = [str(other) for other in others[:enough]]
-    shown = []
     for identifier in identifiers[:_SHOWN]:
         close = difflib.get_close_matches(str(identifier), candidates, n=1, cutoff=_SIMILAR)
-        hint = f" (closest: {excerpt(close[0])})" if close else ""
-        shown.append(excerpt(str(identifier)) + hint)
-    return ", ".join(shown) + (", …" if len(identifiers) > _SHOWN else "")
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(map(excerpt, names[:_SHOWN])) + (", …" if len(names) > _SHOWN else "")
+        if close:
+            return f" (closest to {excerpt(str(identifier))}: {excerpt(close[0])})"
+    return ""

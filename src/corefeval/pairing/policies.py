@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Sequence
 
 import numpy as np
 
-from corefeval.diagnostics import InputError, Notice, excerpt, plural
+from corefeval.diagnostics import InputError, Notice, excerpt
 from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray, IntArray, is_sorted
-
-Duplicates = Literal["first", "last", "error"]
-Singletons = Literal["keep", "drop"]
+from corefeval.protocol import Duplicates, Protocol
 
 
 def without_duplicates(
@@ -28,12 +26,8 @@ def without_duplicates(
     if policy == "error":
         raise _duplicate_error(corpus, codes, int(np.argmax(repeated)), count)
     keep = ~repeated
-    notice = Notice(
-        "repeated-mentions",
-        f"{corpus.name or 'corpus'}: {plural(count, 'repeated mention')} dropped, "
-        f"the {policy} of each kept",
-        count,
-    )
+    text = f"{corpus.name or 'corpus'}: {{n}} dropped, the {policy} of each kept"
+    notice = Notice("repeated-mentions", text, count, noun="repeated mention")
     return corpus.keep_mentions(keep), codes[keep], (notice,)
 
 
@@ -78,5 +72,23 @@ def without_singletons(
     count = int(keep.size - keep.sum())
     if not count:
         return corpus, codes, ()
-    message = f"{corpus.name or 'corpus'}: {plural(count, 'singleton')} dropped"
-    return corpus.keep_mentions(keep), codes[keep], (Notice("singletons", message, count),)
+    text = f"{corpus.name or 'corpus'}: {{n}} dropped"
+    notice = Notice("singletons", text, count, noun="singleton")
+    return corpus.keep_mentions(keep), codes[keep], (notice,)
+
+
+def apply_policies(
+    corpora: Sequence[Corpus], codes: Sequence[IntArray], protocol: Protocol
+) -> tuple[list[Corpus], list[IntArray], list[Notice]]:
+    """Corpora without repeated mentions and singletons, as the protocol says, and their codes."""
+    kept, kept_codes = [], []
+    notices: list[Notice] = []
+    for corpus, own in zip(corpora, codes, strict=True):
+        corpus, own, dropped = without_duplicates(corpus, own, protocol.duplicates)
+        notices += dropped
+        if protocol.singletons == "drop":
+            corpus, own, dropped = without_singletons(corpus, own)
+            notices += dropped
+        kept.append(corpus)
+        kept_codes.append(own)
+    return kept, kept_codes, notices

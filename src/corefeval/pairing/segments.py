@@ -33,16 +33,19 @@ class Segmentation:
         return len(self.cuts) + 1
 
 
-def segmented(key: Corpus, response: Corpus, number: int = 20) -> Segmentation | Notice:
+def segment(
+    key: Corpus, response: Corpus, partners: IntArray, number: int = 20
+) -> Segmentation | Notice:
     """Cut two corpora of the same single document into `number` segments, or say why not.
 
     Segments begin with sentences where the key (or else the response) has any, and with mentions
     of the key elsewhere. A segment in which the key has no mention joins the one before it, so
-    that there may be fewer than were asked for.
+    that there may be fewer than were asked for. `partners` has the key's row for each mention of
+    the response, −1 for one that the key lacks: matched mentions are in one segment.
 
     >>> from corefeval.model import corpus_from_arrays
     >>> novel = corpus_from_arrays(entity=[0, 1, 0, 1, 0, 0], start=range(6))
-    >>> cut = segmented(novel, novel, 3)
+    >>> cut = segment(novel, novel, np.arange(6), 3)
     >>> cut.cuts, cut.key.entity_document.tolist(), cut.key.mention_entity.tolist()
     ((2, 4), [0, 0, 1, 1, 2], [0, 1, 2, 3, 4, 4])
     """
@@ -58,6 +61,7 @@ def segmented(key: Corpus, response: Corpus, number: int = 20) -> Segmentation |
         )
         return Notice("no-segments", message)
     places = [np.searchsorted(cuts, s, side="right") for s in (starts, response.mention_start)]
+    places[1] = np.where(partners >= 0, np.append(places[0], 0)[partners], places[1])
     sides = [
         _split(side, place, cuts.size + 1)
         for side, place in zip((key, response), places, strict=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from corefeval.analysis.errors import KINDS, ErrorAnalysis
 from corefeval.model.arrays import FloatArray
 from corefeval.results import CountTable, Result
-from corefeval.results.rates import RATES
+from corefeval.results.rates import rates_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +74,7 @@ def points_lost(analysis: ErrorAnalysis) -> dict[str, list[float]]:
 
 
 def _gain(result: Result, table: CountTable, perfect: CountTable) -> FloatArray:
-    rates = RATES[table.shape]
+    rates = partial(rates_of, table.shape, undefined=result.protocol.undefined)
     mine, best = table.columns(), perfect.columns()
     instead: Mapping[str, Any] = {name: mine[name].sum() - mine[name] + best[name] for name in mine}
     now = rates({name: column.sum() for name, column in mine.items()})["f1"]

@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Unpack
+from typing import Unpack
 
-from corefeval.analysis.errors import ErrorAnalysis, analyse
+from corefeval.analysis.errors import analyse_prepared
 from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError
-from corefeval.evaluation import score
+from corefeval.evaluation import Metrics, Sampling, count
 from corefeval.features import shows_words
 from corefeval.metrics import Metric
 from corefeval.metrics.metric import DEFAULT_PRESET
 from corefeval.model import Corpus, Document
-from corefeval.preparation import Input, Options, as_corpus
+from corefeval.preparation import Input, Options, Prepared, plan, prepare_corpora
+from corefeval.protocol import STEPS, Protocol
 from corefeval.reports.assets import check_library
 from corefeval.reports.page import Report
 from corefeval.reports.payload import Scored, payload, shown_notices
@@ -35,13 +36,15 @@ def report(
     key: Input,
     responses: Input,
     *,
-    metrics: str | Metric | Iterable[str | Metric] = DEFAULT_PRESET,
+    metrics: Metrics = DEFAULT_PRESET,
     by: str | Iterable[str] = DEFAULT_FEATURES,
     text: bool = True,
     title: str | None = None,
     ci: float | None = 0.95,
     samples: int = 1000,
     seed: int = 0,
+    protocol: Protocol | str | None = None,
+    features: Mapping[str, object] | None = None,
     **options: Unpack[Options],
 ) -> Report:
     """Make a report on one or more responses: `report(key, responses).save("report.html")`.
@@ -58,29 +61,24 @@ def report(
     <Report of 1 document, 1 response>
     """
     check_library()
-    encoding = options.pop("encoding", "utf-8")
-    key_format = options.pop("key_format", None)
-    response_format = options.pop("response_format", None)
-    key_corpus = as_corpus(key, "key", format=key_format, encoding=encoding)
-    counted = {
-        "metrics": metrics if isinstance(metrics, str | Metric) else list(metrics),
-        **options,
-    }
-    intervals = {"ci": ci, "samples": samples, "seed": seed}
+    made = plan(protocol, options, features=features, steps=(*STEPS, "errors"))
+    key_corpus = made.read(key, "key", is_key=True)
+    wanted_metrics = metrics if isinstance(metrics, str | Metric) else list(metrics)
+    sampling = Sampling(ci, samples, seed)
     asked = [canonical_feature(name) for name in (split_list(by) if isinstance(by, str) else by)]
     wanted = [name for name in asked if text or not shows_words(name)]
     left_out = [_wordy(name) for name in asked if name not in wanted]
     scored = []
     for name, source in _named(responses).items():
-        corpus = as_corpus(source, name, format=response_format, encoding=encoding)
-        corpus = replace(corpus, name=name)
-        scored.append(_scored(key_corpus, corpus, name, wanted, counted, intervals))
+        corpus = replace(made.read(source, name), name=name)
+        prepared = prepare_corpora(key_corpus, corpus, made)
+        scored.append(_scored(prepared, wanted_metrics, wanted, sampling))
     name = title or _short(key_corpus.name) or "key"
     told = {str(notice): notice for one in scored for notice in shown_notices(one)}
     left_out += _untested(scored)
     told |= {str(notice): notice for notice in left_out}
-    made = payload(scored, text=text, title=name, seed=seed)
-    return Report(made, tuple(told.values()))
+    page = payload(scored, text=text, title=name, seed=seed)
+    return Report(page, tuple(told.values()))
 
 
 def _untested(scored: Sequence[Scored]) -> list[Notice]:
@@ -94,28 +92,22 @@ def _wordy(feature: str) -> Notice:
     return Notice("skipped-slices", f"no slices by {feature}: they would show words of the text")
 
 
-def _scored(
-    key: Corpus,
-    response: Corpus,
-    name: str,
-    by: Sequence[str],
-    options: Mapping[str, Any],
-    intervals: Mapping[str, Any],
-) -> Scored:
-    analysis = analyse(key, response, **options)
-    features, notices = _known(analysis, by)
-    result = score(key, response, by=features, **options, **intervals)
-    return Scored(name, replace(result, notices=(*result.notices, *notices)), analysis)
+def _scored(prepared: Prepared, metrics: Metrics, by: Sequence[str], sampling: Sampling) -> Scored:
+    """One response's scores and errors, from one preparation."""
+    features, notices = _known(prepared, by)
+    result = count(prepared, metrics, by=features, sampling=sampling)
+    analysis = analyse_prepared(prepared, metrics)
+    result = replace(result, notices=(*result.notices, *notices))
+    return Scored(prepared.response.name, result, analysis)
 
 
-def _known(analysis: ErrorAnalysis, by: Sequence[str]) -> tuple[list[str], list[Notice]]:
+def _known(prepared: Prepared, by: Sequence[str]) -> tuple[list[str], list[Notice]]:
     """The features that both sides have, and a notice on those that they do not."""
     known, notices = [], []
     for feature in by:
         try:
-            for side in (analysis.classification.alignment.key,
-                         analysis.classification.alignment.response):  # fmt: skip
-                side.feature(feature)
+            prepared.key_features(feature)
+            prepared.response_features(feature)
         except UndefinedMetricError as error:
             why = str(error).splitlines()[0]
             notices.append(Notice("skipped-slices", f"no slices by {feature}: {why}"))

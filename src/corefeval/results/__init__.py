@@ -1,12 +1,11 @@
 """Results: frozen, additive per-document counts, and the rates that follow from them."""
 
-from corefeval.results.result import Aggregate, CountTable, DocumentResult, Result
+from corefeval.results.result import CountTable, DocumentResult, Result
 from corefeval.results.saved import is_saved, load_all, save
 from corefeval.results.scores import Score
 from corefeval.results.slices import Slices
 
 __all__ = [
-    "Aggregate",
     "CountTable",
     "DocumentResult",
     "Result",

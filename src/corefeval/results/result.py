@@ -5,21 +5,21 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from corefeval.diagnostics import InputError, Notice, UsageError, plural
-from corefeval.results.rates import RATES, Numbers, Rates
+from corefeval._version import __version__
+from corefeval.diagnostics import InputError, Notice, UsageError, merge_notices, plural
+from corefeval.protocol import Protocol, choices
+from corefeval.results.rates import Numbers, Rates, rates_of
 from corefeval.results.scores import Score
 
 if TYPE_CHECKING:
     from corefeval.results.slices import Slices
-
-Aggregate = Literal["micro", "macro"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,25 +51,43 @@ class CountTable:
             return np.zeros(0, dtype=np.bool_)
         return np.asarray(self.values.any(axis=1))
 
-    def __add__(self, other: CountTable) -> CountTable:
-        if self.values is None or other.values is None:
-            return self
-        return replace(self, values=np.concatenate((self.values, other.values)))
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CountTable):
+            return NotImplemented
+        mine, theirs = ((t.shape, t.names, t.parts, t.by) for t in (self, other))
+        return mine == theirs and np.array_equal(_numbers(self.values), _numbers(other.values))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @staticmethod
+    def join(tables: Sequence[CountTable]) -> CountTable:
+        """The rows of several tables of one metric below each other."""
+        first = tables[0]
+        if first.values is None:
+            return first
+        return replace(first, values=np.concatenate([_numbers(one.values) for one in tables]))
+
+
+def _numbers(values: Numbers | None) -> Numbers:
+    return np.zeros((0, 0)) if values is None else values
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class Result(Mapping[str, Score]):
     """Scores of one response: `result["muc"].f1`, `.recall`, `.precision`, `.counts`.
 
-    Results of two corpora add up (`a + b`, `sum(results)`): counts are kept per document, and every
-    rate is worked out from them, so nobody can average F-scores by mistake. `intervals` are
-    (low, high) by metric and rate, of level `ci`, where they were asked for; sums have none.
+    A mapping from metrics to scores. Results of several corpora add up (`a + b`, `sum(results)`, or
+    at one go `Result.total(results)`): counts are kept per document, and every rate is worked out
+    from them, so nobody can average F-scores by mistake. `protocol` says how they were counted, by
+    which `version`. `intervals` are (low, high) by metric and rate, of level `ci`, where they were
+    asked for; sums have none. Where a single document was cut into segments, `document_ids` are the
+    segments' and `whole_rates` the rates of the document.
     """
 
     tables: Mapping[str, CountTable]
     document_ids: tuple[str, ...]
-    settings: Mapping[str, str]
-    aggregate: Aggregate = "micro"
+    protocol: Protocol = field(default_factory=Protocol)
+    version: str = __version__
     key: str = ""
     response: str = ""
     key_digest: str = ""
@@ -86,21 +104,26 @@ class Result:
         """The metrics that were scored, in order."""
         return tuple(self.tables)
 
+    @property
+    def settings(self) -> dict[str, str]:
+        """The choices behind the numbers that the signature has, and the version."""
+        return {**self.protocol.shown, "version": self.version}
+
     @cached_property
     def signature(self) -> str:
-        """The settings behind the numbers, to be quoted with them."""
-        return "|".join(f"{name}:{value}" for name, value in self.settings.items())
+        """The protocol behind the numbers, to be quoted with them; `score` takes it back."""
+        return f"{self.protocol}|version:{self.version}"
 
     @cached_property
     def scores(self) -> dict[str, Score]:
         """Every metric's score over all documents."""
-        by_documents = self.document_rates if self.aggregate == "macro" else None
+        by_documents = self.document_rates if self.protocol.aggregate == "macro" else None
         rates: dict[str, Rates] = {}
         for metric, table in self.tables.items():
             if table.parts:
                 rates[metric] = {"f1": _mean([rates[part]["f1"] for part in table.parts])}
             elif by_documents is None:
-                rates[metric] = RATES[table.shape](table.totals())
+                rates[metric] = rates_of(table.shape, table.totals(), self.protocol.undefined)
             else:
                 counted = table.counted()
                 rates[metric] = {
@@ -170,39 +193,59 @@ class Result:
 
     def __add__(self, other: Result) -> Result:
         """The result of both corpora together; they must be scored alike."""
-        if not isinstance(other, Result):
-            return NotImplemented
-        mine, theirs = self.without_intervals(), other.without_intervals()
-        if set(self.slices) != set(other.slices):
-            by = [", ".join(one.slices) or "nothing" for one in (self, other)]
-            raise UsageError(
-                f"results with different slices do not add up: by {' against '.join(by)}"
-            )
-        settings = _common_settings(mine.settings, theirs.settings)
-        if settings is None or self.metrics != other.metrics:
-            raise UsageError(
-                "results that were scored differently do not add up: "
-                f"{mine.signature} with {', '.join(self.metrics)} against "
-                f"{theirs.signature} with {', '.join(other.metrics)}"
-            )
+        return Result.total((self, other)) if isinstance(other, Result) else NotImplemented
+
+    def __radd__(self, other: object) -> Result:
+        return self if other == 0 else NotImplemented
+
+    @staticmethod
+    def total(results: Iterable[Result]) -> Result:
+        """The result of several corpora, or of pieces of one, joined at one go.
+
+        All must be scored alike, by the same metrics and with the same slices; a UsageError says
+        what differs. Counts, documents and notices of all are there, and the digest is that of a
+        key that has the documents of all. Results of segments do not join: what is below their
+        counts are parts of one document, whose own rates cannot be worked out from them.
+        """
+        parts = [result.without_intervals() for result in results]
+        if not parts:
+            raise UsageError("there are no results to add up")
+        first = parts[0]
+        if len(parts) == 1:
+            return first
+        for part in parts:
+            _check_addends(first, part)
         return replace(
-            mine,
-            settings=settings,
-            tables={name: table + other.tables[name] for name, table in self.tables.items()},
-            document_ids=self.document_ids + other.document_ids,
-            notices=self.notices + other.notices,
+            first,
+            protocol=_joint_protocol(parts),
+            tables={
+                name: CountTable.join([part.tables[name] for part in parts])
+                for name in first.tables
+            },
+            document_ids=tuple(name for part in parts for name in part.document_ids),
+            key=_joint_name(part.key for part in parts),
+            response=_joint_name(part.response for part in parts),
+            key_digest=_add_digests([part.key_digest for part in parts]),
+            notices=merge_notices(notice for part in parts for notice in part.notices),
             slices={
-                feature: slices.joined(other.slices[feature])
-                for feature, slices in self.slices.items()
+                feature: type(slices).join([part.slices[feature] for part in parts])
+                for feature, slices in first.slices.items()
             },
         )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Result):
+            return NotImplemented
+        names = [one.name for one in fields(self) if one.name not in ("spell", "titles")]
+        return all(getattr(self, name) == getattr(other, name) for name in names)
+
+    __hash__ = None  # type: ignore[assignment]
 
     def without_intervals(self) -> Result:
         """The same without intervals, and without what the signature says of them."""
         if self.ci is None:
             return self
-        settings = {name: value for name, value in self.settings.items() if name != "ci"}
-        return replace(self, ci=None, intervals={}, settings=settings)
+        return replace(self, ci=None, intervals={}, protocol=self.protocol.but(ci="none"))
 
     def only(self, metrics: Iterable[object]) -> Result:
         """The same with some of its metrics, and those that they are means of."""
@@ -223,9 +266,6 @@ class Result:
         from corefeval.results.saved import save
 
         save([self], path)
-
-    def __radd__(self, other: object) -> Result:
-        return self if other == 0 else NotImplemented
 
     def __repr__(self) -> str:
         scores = ", ".join(f"{name} {100 * score.f1:.2f}" for name, score in self.scores.items())
@@ -261,23 +301,56 @@ class Result:
             if table.parts:
                 rates[metric] = {"f1": _mean([rates[part]["f1"] for part in table.parts])}
             else:
-                rates[metric] = RATES[table.shape](table.columns())
+                rates[metric] = rates_of(table.shape, table.columns(), self.protocol.undefined)
         return rates
 
 
-# Settings that only data with a mention has: an empty response adds up with any other.
+# What only data with a mention has: an empty response adds up with any other.
 _OF_MENTIONS = ("spans", "tagset")
 
 
-def _common_settings(
-    mine: Mapping[str, str], theirs: Mapping[str, str]
-) -> Mapping[str, str] | None:
-    """The settings of two results together; None where they were scored differently."""
-    for name in {*mine, *theirs}:
-        missing = name not in mine or name not in theirs
-        if mine.get(name) != theirs.get(name) and not (missing and name in _OF_MENTIONS):
-            return None
-    return mine if len(mine) >= len(theirs) else theirs
+def _check_addends(first: Result, part: Result) -> None:
+    """Refuse to add up what was not scored alike."""
+    for result in (first, part):
+        if result.whole_rates:
+            raise UsageError(
+                f"{result.response or 'a result'} is of segments of a single document, and does "
+                "not add up with others: score the documents whole, without as_segments"
+            )
+    if set(first.slices) != set(part.slices):
+        by = [", ".join(one.slices) or "nothing" for one in (first, part)]
+        raise UsageError(f"results with different slices do not add up: by {' against '.join(by)}")
+    differences = first.protocol.differences(part.protocol)
+    defaults = {name: choice.default for name, choice in choices().items()}
+    apart = [
+        name
+        for name, values in differences.items()
+        if name not in _OF_MENTIONS or defaults[name] not in values
+    ]
+    if apart or first.version != part.version or first.metrics != part.metrics:
+        raise UsageError(
+            "results that were scored differently do not add up: "
+            f"{first.signature} with {', '.join(first.metrics)} against "
+            f"{part.signature} with {', '.join(part.metrics)}"
+        )
+
+
+def _joint_protocol(parts: Sequence[Result]) -> Protocol:
+    """The protocol of all, with what any of them found out from its mentions."""
+    return max((part.protocol for part in parts), key=lambda one: len(one.values))
+
+
+def _add_digests(digests: Sequence[str]) -> str:
+    """The digest of all documents of several keys (see `model.digest`); empty if one is unknown."""
+    parts = [digest.split("-") for digest in digests]
+    if not all(len(part) == 3 and part[0] == parts[0][0] for part in parts):
+        return ""
+    total = sum(int(part[1], 16) for part in parts) % (1 << 64)
+    return f"{parts[0][0]}-{total:016x}-{sum(int(part[2]) for part in parts)}"
+
+
+def _joint_name(names: Iterable[str]) -> str:
+    return " + ".join(dict.fromkeys(filter(None, names)))
 
 
 def _plain(feature: str) -> str:

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from corefeval.diagnostics import InputError, Notice, excerpt
-from corefeval.results.rates import RATES, Numbers
+from corefeval.protocol import Protocol
+from corefeval.results.rates import RATES, Numbers, rates_of
 from corefeval.results.result import CountTable, Result
 from corefeval.results.slices import Slices
 
@@ -136,11 +137,16 @@ def _result_record(result: Result, within: Result | None = None) -> dict[str, An
         "key_digest": result.key_digest,
         "whole_rates": {metric: dict(rates) for metric, rates in result.whole_rates.items()},
         "response": result.response,
-        "aggregate": result.aggregate,
         **record,
         "slices": {feature: _slices_record(one, result) for feature, one in result.slices.items()},
         "notices": [
-            {"kind": n.kind, "message": n.message, "count": n.count, "items": list(n.items)}
+            {
+                "kind": n.kind,
+                "text": n.text,
+                "count": n.count,
+                "items": list(n.items),
+                "noun": n.noun,
+            }
             for n in result.notices
         ],
     }
@@ -186,8 +192,6 @@ def _result(
     source = within or Result(
         tables={},
         document_ids=documents,
-        settings={},
-        aggregate=_one_of(record["aggregate"], ("micro", "macro")),
         key=str(record["key"]),
         response=str(record["response"]),
         key_digest=str(record["key_digest"]),
@@ -201,11 +205,13 @@ def _result(
     for metric, table in tables.items():
         if missing := [part for part in table.parts if part not in tables]:
             raise ValueError(f"{metric} has no {', '.join(missing)}")
+    settings = {str(name): str(value) for name, value in record["settings"].items()}
+    version = settings.pop("version", "0")
     result = Result(
         tables=tables,
         document_ids=documents,
-        settings={str(name): str(value) for name, value in record["settings"].items()},
-        aggregate=source.aggregate,
+        protocol=Protocol.of_fields(settings),
+        version=version,
         key=source.key,
         response=source.response,
         key_digest=source.key_digest,
@@ -256,14 +262,16 @@ def _check_counts(shape: str, counts: Mapping[str, Any], values: Numbers) -> Non
     """Counts that somebody may have scored: all there, none below 0, and no rate above 1."""
     if not np.isfinite(values).all() or (values < 0).any():
         raise ValueError("a count is missing, or below 0")
-    rates = RATES[shape](dict(zip(counts, values.T, strict=True)))
+    rates = rates_of(shape, dict(zip(counts, values.T, strict=True)))
     if any((rate > 1 + _ROUNDING).any() for rate in rates.values()):
         raise ValueError("more was found than there is")
 
 
 def _notice(record: Mapping[str, Any]) -> Notice:
     items = tuple(map(str, record["items"]))
-    return Notice(str(record["kind"]), str(record["message"]), int(record["count"]), items)
+    text = str(record["text"] if "text" in record else record["message"])
+    noun = str(record.get("noun", ""))
+    return Notice(str(record["kind"]), text, int(record["count"]), items, noun)
 
 
 def _one_of(value: object, choices: Sequence[str]) -> Any:

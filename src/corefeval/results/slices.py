@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -54,27 +54,35 @@ class Slices(Mapping[str, Result]):
     def __len__(self) -> int:
         return len(self.results)
 
-    def joined(self, other: Slices) -> Slices:
-        """The slices of two corpora together; a value that one lacks is empty there."""
-        sides = (self, other)
-        roles = [role for role in SPECIAL if any(role in side.special for side in sides)]
-        values = in_order(v for side in sides for v in side if v not in side.special.values())
-        special = {role: unlike(values, role) for role in roles}
-        # Of each name now, what it is called on both sides.
-        sources: dict[str, tuple[str | None, str | None]] = {
-            v: (self._value(v), other._value(v)) for v in values
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Slices):
+            return NotImplemented
+        return all(getattr(self, f.name) == getattr(other, f.name) for f in fields(self))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @staticmethod
+    def join(parts: Sequence[Slices]) -> Slices:
+        """The slices of several corpora together; a value that one lacks is empty there."""
+        first = parts[0]
+        values = in_order(v for part in parts for v in part if v not in part.special.values())
+        special = {
+            role: unlike(values, role)
+            for role in SPECIAL
+            if any(role in part.special for part in parts)
         }
+        # Of each name now, what it is called in each part.
+        sources = {value: [part._value(value) for part in parts] for value in values}
         sources |= {
-            name: (self.special.get(role), other.special.get(role))
-            for role, name in special.items()
+            name: [part.special.get(role) for part in parts] for role, name in special.items()
         }
         return replace(
-            self,
-            whole=self.whole + other.whole,
-            results={name: self._filled(name, other, *old) for name, old in sources.items()},
+            first,
+            whole=Result.total(part.whole for part in parts),
+            results={name: _fill(name, parts, old) for name, old in sources.items()},
             sizes={
-                name: self.sizes.get(mine or "", 0) + other.sizes.get(theirs or "", 0)
-                for name, (mine, theirs) in sources.items()
+                name: sum(p.sizes.get(o or "", 0) for p, o in zip(parts, old, strict=True))
+                for name, old in sources.items()
             },
             special=special,
         )
@@ -93,21 +101,21 @@ class Slices(Mapping[str, Result]):
         """The name, if it is the name of a value here."""
         return name if name in self.results and name not in self.special.values() else None
 
-    def _filled(self, name: str, other: Slices, mine: str | None, theirs: str | None) -> Result:
-        """The result of a value that is called `mine` here and `theirs` there."""
-        parts = []
-        for slices, value in ((self, mine), (other, theirs)):
-            part = None if value is None else slices.results.get(value)
-            parts.append(part and _renamed(part, f"{self.feature}={name}"))
-        sample = next(part for part in parts if part is not None)
-        if self.level == "document":  # a document without the value has no row
-            found = [part for part in parts if part is not None]
-        else:
-            found = [
-                part or _empty(sample, slices.whole.document_ids)
-                for part, slices in zip(parts, (self, other), strict=True)
-            ]
-        return found[0].without_intervals() if len(found) == 1 else found[0] + found[1]
+
+def _fill(name: str, parts: Sequence[Slices], old: Sequence[str | None]) -> Result:
+    """The result of a value that is called `old[p]` in part p, None where that part lacks it."""
+    which = f"{parts[0].feature}={name}"
+    found = [
+        None if value is None else _renamed(part.results[value], which)
+        for part, value in zip(parts, old, strict=True)
+    ]
+    sample = next(one for one in found if one is not None)
+    if parts[0].level == "document":  # a document without the value has no row
+        return Result.total(one for one in found if one is not None)
+    return Result.total(
+        _empty(sample, part.whole.document_ids) if one is None else one
+        for one, part in zip(found, parts, strict=True)
+    )
 
 
 def in_order(values: Iterable[str]) -> list[str]:
@@ -139,7 +147,7 @@ def unlike(names: Iterable[str], name: str) -> str:
 
 
 def _renamed(result: Result, name: str) -> Result:
-    return replace(result, settings={**result.settings, "slice": name})
+    return replace(result, protocol=result.protocol.but(slice=name))
 
 
 def _empty(sample: Result, documents: tuple[str, ...]) -> Result:

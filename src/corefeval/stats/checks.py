@@ -10,8 +10,8 @@ from corefeval.results import Result
 from corefeval.syntax import split_list
 
 # How the mentions of one response were read says nothing about how they were scored, nor do
-# intervals, and a version may differ where results were kept for years.
-_OWN_SETTINGS = ("version", "spans", "ci")
+# intervals; a version may differ where results were kept for years.
+_OWN_FIELDS = ("spans", "ci")
 
 
 def named(results: Sequence[Result] | Mapping[str, Result]) -> dict[str, Result]:
@@ -84,18 +84,13 @@ def _check_same_documents(first: str, reference: Result, name: str, result: Resu
 
 
 def _check_same_settings(first: str, reference: Result, name: str, result: Result) -> None:
-    settings = {**reference.settings, "aggregate": reference.aggregate}
-    others = {**result.settings, "aggregate": result.aggregate}
-    for setting in {**settings, **others}:
-        if setting in _OWN_SETTINGS or settings.get(setting) == others.get(setting):
-            continue
+    for choice, (mine, theirs) in reference.protocol.differences(result.protocol).items():
         # Tags are looked at only where a metric or a slice needs them.
-        if setting == "tagset" and not (setting in settings and setting in others):
+        if choice in _OWN_FIELDS or (choice == "tagset" and "auto" in (mine, theirs)):
             continue
         raise UsageError(
-            f"only results that were scored alike can be compared: {setting} is "
-            f"{settings.get(setting, 'not set')} for {first} and "
-            f"{others.get(setting, 'not set')} for {name}"
+            f"only results that were scored alike can be compared: {choice} is {mine} for {first} "
+            f"and {theirs} for {name}"
         )
 
 

@@ -130,10 +130,8 @@ def _counted(result: Result, metric: str) -> int:
 def _equipped(result: Result, found: ByRate, number: int, plan: _Plan) -> Result:
     if not found:
         return result
-    version = {name: v for name, v in result.settings.items() if name == "version"}
-    settings = {name: v for name, v in result.settings.items() if name != "version"}
-    settings |= {"ci": plan.setting(number), **version}
-    return replace(result, ci=plan.level, intervals=found, settings=settings)
+    protocol = result.protocol.but(ci=plan.setting(number))
+    return replace(result, ci=plan.level, intervals=found, protocol=protocol)
 
 
 def _outside(result: Result) -> list[Notice]:

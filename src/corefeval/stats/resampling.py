@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corefeval.diagnostics import UsageError
+from corefeval.protocol import Protocol
 from corefeval.results import CountTable, Result
-from corefeval.results.rates import RATES, Numbers, Rates, divide
+from corefeval.results.rates import Numbers, Rates, divide, rates_of
 from corefeval.stats.checks import check_comparable, chosen_metrics
 
 Bools = NDArray[np.bool_]
@@ -37,6 +38,7 @@ class Columns:
     names: tuple[str, ...] = ()
     shape: str = ""
     parts: tuple[str, ...] = ()
+    undefined: str = "0"
 
     def rates(self, sums: Numbers) -> Rates:
         """The rates of summed counts: `sums` has a row for each count."""
@@ -44,7 +46,7 @@ class Columns:
             return {
                 name: divide(sums[index], sums[-1]) for index, name in enumerate(self.names[:-1])
             }
-        return RATES[self.shape](dict(zip(self.names, sums, strict=True)))
+        return rates_of(self.shape, dict(zip(self.names, sums, strict=True)), self.undefined)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +115,7 @@ def stack(results: Sequence[Result], metrics: Sequence[str]) -> Stack:
     end = 0
     for metric in dict.fromkeys(needed):
         tables = [result.tables[metric] for result in results]
-        columns[metric] = _columns(metric, tables, end, first.aggregate == "macro")
+        columns[metric] = _columns(metric, tables, end, first.protocol)
         end = max(end, columns[metric].rows.stop)
     values = np.empty((end, len(results), len(first.document_ids)))
     for metric, column in columns.items():
@@ -191,16 +193,18 @@ def _sizes(trials: int, bytes_each: int) -> Iterator[int]:
         yield min(size, trials - done)
 
 
-def _columns(metric: str, tables: Sequence[CountTable], start: int, macro: bool) -> Columns:
+def _columns(metric: str, tables: Sequence[CountTable], start: int, protocol: Protocol) -> Columns:
     table = tables[0]
     if table.parts:
         return Columns(slice(0, 0), parts=table.parts)
     if any((other.shape, other.names) != (table.shape, table.names) for other in tables):
         raise UsageError(f"the results count {metric} in different ways: score them again")
-    if not macro:
-        return Columns(slice(start, start + len(table.names)), table.names, table.shape)
-    names = (*RATES[table.shape](dict.fromkeys(table.names, np.zeros(1))), "counted")
-    return Columns(slice(start, start + len(names)), names, "macro")
+    undefined = protocol.undefined
+    if protocol.aggregate == "micro":
+        rows = slice(start, start + len(table.names))
+        return Columns(rows, table.names, table.shape, undefined=undefined)
+    names = (*rates_of(table.shape, dict.fromkeys(table.names, np.zeros(1))), "counted")
+    return Columns(slice(start, start + len(names)), names, "macro", undefined=undefined)
 
 
 def _additive(table: CountTable, column: Columns) -> Numbers:
@@ -208,7 +212,7 @@ def _additive(table: CountTable, column: Columns) -> Numbers:
     if column.shape != "macro":
         return np.asarray(table.values, dtype=np.float64).T
     counted = table.counted().astype(np.float64)
-    rates = RATES[table.shape](table.columns())
+    rates = rates_of(table.shape, table.columns(), column.undefined)
     return np.stack([*(rates[name] * counted for name in column.names[:-1]), counted])
 
 

@@ -1,6 +1,6 @@
 """Error analysis: what is wrong with a response, where it is, and what it costs."""
 
-from corefeval.analysis.errors.analysis import ErrorAnalysis, KindRow, analyse
+from corefeval.analysis.errors.analysis import ErrorAnalysis, KindRow, analyse, analyse_prepared
 from corefeval.analysis.errors.attribution import Attribution
 from corefeval.analysis.errors.costs import EntityCost, MentionCost
 from corefeval.analysis.errors.kinds import KINDS, SUMMARIES, Kind, error_kind
@@ -21,5 +21,6 @@ __all__ = [
     "MentionCost",
     "Place",
     "analyse",
+    "analyse_prepared",
     "error_kind",
 ]

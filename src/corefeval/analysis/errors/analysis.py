@@ -6,23 +6,22 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice, pairwise
-from typing import Unpack, get_args
+from typing import Unpack
 
 from corefeval.alignment import Alignment
 from corefeval.analysis.errors.attribution import Attribution, attribution, decomposes
-from corefeval.analysis.errors.classification import Classification, classified
+from corefeval.analysis.errors.classification import Classification, classify
 from corefeval.analysis.errors.costs import EntityCost, MentionCost, entity_costs, mention_costs
 from corefeval.analysis.errors.fixes import fixed
 from corefeval.analysis.errors.kinds import KINDS, Kind, error_kind
 from corefeval.analysis.errors.links import LinkCounts, LinkRow, link_counts
 from corefeval.analysis.errors.listing import ErrorInstance, listed
-from corefeval.analysis.errors.spans import WrongSpans
-from corefeval.checks import check_choice
 from corefeval.diagnostics import Notice, UndefinedMetricError, plural
-from corefeval.evaluation import counted
+from corefeval.evaluation import Metrics, count
 from corefeval.metrics import Metric, requested
 from corefeval.model.arrays import IntArray
-from corefeval.preparation import Input, Options, prepared
+from corefeval.preparation import Input, Options, Prepared, plan, prepare_inputs
+from corefeval.protocol import STEPS, Protocol
 from corefeval.results import Result
 from corefeval.slicing import count_table
 
@@ -215,18 +214,18 @@ def analyse(
     key: Input,
     response: Input,
     *,
-    metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
+    metrics: Metrics = DEFAULT_METRICS,
     by: str = "kind",
-    wrong_spans: WrongSpans = "auto",
+    protocol: Protocol | str | None = None,
+    features: Mapping[str, object] | None = None,
     **options: Unpack[Options],
 ) -> ErrorAnalysis:
     """Say what is wrong with a response, and what each kind of error costs.
 
-    Key and response are what `score` takes, and so are the options (policies, formats, documents,
-    features, tag set). `by` is the feature of
-    mentions by which links are told apart. `wrong_spans` ("auto", "head" or "overlap") says when an
-    extra mention that overlaps a missing one is that mention with a wrong span: when it has the
-    same head, in any case, or (auto) by the head where both heads are known.
+    Key and response are what `score` takes, and so are protocol, features and options. `by` is the
+    feature of mentions by which links are told apart. `wrong_spans` ("auto", "head" or "overlap")
+    says when an extra mention that overlaps a missing one is that mention with a wrong span: when
+    it has the same head, in any case, or (auto) by the head where both heads are known.
 
     >>> analysis = analyse([["Ada", "she"], ["it"]], [["Ada", "she", "it"]], metrics="b3")
     >>> [(row.kind, row.count) for row in analysis.kinds if row.count]
@@ -234,14 +233,15 @@ def analyse(
     >>> analysis.listed("conflated")[0].mentions[0].text
     'it'
     """
-    check_choice("wrong_spans", wrong_spans, get_args(WrongSpans))
-    blank, alignment = prepared(key, response, **options)
-    result = counted(blank, alignment, metrics)
+    requested(metrics)  # what is misspelt is told before anything is read
+    made = plan(protocol, options, features=features, steps=(*STEPS, "errors"))
+    return analyse_prepared(prepare_inputs(key, response, made), metrics, by=by)
+
+
+def analyse_prepared(
+    prepared: Prepared, metrics: Metrics = DEFAULT_METRICS, *, by: str = "kind"
+) -> ErrorAnalysis:
+    """The same for what is prepared already."""
+    result = count(prepared, metrics)
     scored = [one.metric for one in requested(metrics) if str(one.metric) in result.tables]
-    own_settings = {} if wrong_spans == "auto" else {"wrong-spans": wrong_spans}
-    return ErrorAnalysis(
-        replace(result, settings={**own_settings, **result.settings}, slices={}),
-        classified(alignment, policy=wrong_spans),
-        tuple(scored),
-        by,
-    )
+    return ErrorAnalysis(replace(result, slices={}), classify(prepared), tuple(scored), by)

@@ -15,12 +15,11 @@ import numpy as np
 
 from corefeval.alignment import Alignment
 from corefeval.analysis.errors.kinds import KINDS, Kind
-from corefeval.analysis.errors.spans import WrongSpans, wrong_spans
-from corefeval.diagnostics import UsageError
-from corefeval.features.later import LaterFeatures
+from corefeval.analysis.errors.spans import wrong_spans
 from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray, IntArray, looked_up
 from corefeval.model.identity import mention_codes
+from corefeval.preparation import Prepared
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,11 +139,10 @@ class Classification:
         return np.bincount(document, minlength=self.alignment.n_documents)
 
 
-def classified(alignment: Alignment, *, policy: WrongSpans = "auto") -> Classification:
-    """The errors of the response of an alignment."""
-    key, response = alignment.key.feature, alignment.response.feature
-    if not isinstance(key, LaterFeatures) or not isinstance(response, LaterFeatures):
-        raise UsageError("errors are classified on an alignment of corpora, not of bare entities")
+def classify(prepared: Prepared) -> Classification:
+    """The errors of a response."""
+    alignment, policy = prepared.alignment, prepared.protocol.wrong_spans
+    key, response = prepared.key_features, prepared.response_features
     partner = alignment.partner
     key_row = alignment.swapped.partner.copy()
     extra, missing = np.flatnonzero(key_row < 0), np.flatnonzero(partner < 0)

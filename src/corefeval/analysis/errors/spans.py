@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 
-from corefeval.features.later import LaterFeatures
+from corefeval.features.sides import SideFeatures
 from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray, FloatArray, IntArray, ragged_arange
+from corefeval.protocol import WrongSpans
 
-WrongSpans = Literal["auto", "head", "overlap"]
 Pairs = tuple[IntArray, IntArray]
 
 
 def wrong_spans(
-    response: LaterFeatures,
+    response: SideFeatures,
     extra: IntArray,
-    key: LaterFeatures,
+    key: SideFeatures,
     missing: IntArray,
     policy: WrongSpans,
 ) -> Pairs:

@@ -4,56 +4,71 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from corefeval.diagnostics import InputError, Notice, PairingError, excerpt, plural
-from corefeval.live.spans import Spans
 from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray
 from corefeval.model.corpus import NO_GAPS
 from corefeval.model.identity import mention_codes
 from corefeval.model.text_tokens import has_texts
-from corefeval.pairing import Pairing, pair
-from corefeval.pairing.documents import partners
-from corefeval.preparation import positioned
+from corefeval.pairing.documents import pair, partners
+from corefeval.pairing.policies import apply_policies
+from corefeval.protocol import Protocol, Spans
 
 _SHOWN = 3
 _FIRST = np.array([1, 0, 0])  # the column of gaps that numbers mentions
 
 
-def on_common_documents(
-    corpora: Sequence[Corpus],
-    *,
-    documents: str | None = None,
-    ignore_tokens: bool = False,
-    spans: Spans = "auto",
-) -> tuple[list[Corpus], str | None, list[Notice]]:
-    """The corpora on the documents that all have, numbered alike, their texts checked.
+@dataclass(frozen=True, eq=False)
+class Annotations:
+    """Several annotations of the same documents, which they number alike.
+
+    `codes` has an array for each: a number for each mention, the same where mentions are. `spans`
+    says how plain spans were read, where there were any.
+    """
+
+    corpora: list[Corpus]
+    codes: list[IntArray]
+    spans: Spans | None
+    notices: list[Notice]
+
+
+def pair_annotations(corpora: Sequence[Corpus], protocol: Protocol) -> Annotations:
+    """Annotations on the documents that all have, their texts checked, with policies applied.
 
     All are paired with one of them, the first that others can be put on: characters go on tokens,
-    plain spans get positions. Also says how plain spans were read, and what was noticed.
+    plain spans get positions.
     """
-    corpora, notices = _with_common_documents(corpora, documents)
+    corpora, spans, notices = _on_common_documents(corpora, protocol)
+    kept, codes, dropped = apply_policies(corpora, _common_codes(corpora), protocol)
+    return Annotations(kept, codes, spans, [*notices, *dropped])
+
+
+def _on_common_documents(
+    corpora: Sequence[Corpus], protocol: Protocol
+) -> tuple[list[Corpus], Spans | None, list[Notice]]:
+    corpora, notices = _with_common_documents(corpora, protocol.documents)
     standard = min(range(len(corpora)), key=lambda index: _standing(corpora[index]))
     others = [corpus for index, corpus in enumerate(corpora) if index != standard]
-    pairings = _paired(corpora[standard], others, documents, ignore_tokens)
+    pairings = [pair(corpora[standard], other, protocol) for other in others]
     keys = [pairing.key for pairing in pairings]
     shortest = min(keys, key=_n_tokens)
     if _n_tokens(shortest) < max(map(_n_tokens, keys)):
         # Some lack the empty nodes of the standard, so all do without them.
         notices += [notice for pairing in pairings for notice in pairing.notices]
-        pairings = _paired(shortest, others, documents, ignore_tokens)
-    placed = [positioned(pairing, spans) for pairing in pairings]
-    for corpus, (pairing, _) in zip(others, placed, strict=True):
+        pairings = [pair(shortest, other, protocol) for other in others]
+    for corpus, pairing in zip(others, pairings, strict=True):
         notices += [*pairing.notices, *pairing.response.notices[len(corpus.notices) :]]
-    readings = [reading for _, reading in placed if reading is not None]
-    aligned = [pairing.response for pairing, _ in placed]
-    aligned.insert(standard, placed[0][0].key)
-    return aligned, "+".join(dict.fromkeys(readings)) or None, notices
+    readings = dict.fromkeys(pairing.spans for pairing in pairings if pairing.spans is not None)
+    paired = [pairing.response for pairing in pairings]
+    paired.insert(standard, pairings[0].key)
+    return paired, next(iter(readings)) if len(readings) == 1 else None, notices
 
 
-def common_codes(corpora: Sequence[Corpus]) -> list[IntArray]:
+def _common_codes(corpora: Sequence[Corpus]) -> list[IntArray]:
     """One number for each mention, the same where mentions of any of the corpora are the same.
 
     The corpora number their documents alike.
@@ -86,16 +101,8 @@ def _n_tokens(corpus: Corpus) -> int:
     return int(corpus.tokens.counts.sum()) if corpus.tokens is not None else 0
 
 
-def _paired(
-    standard: Corpus, others: Sequence[Corpus], documents: str | None, ignore_tokens: bool
-) -> list[Pairing]:
-    return [
-        pair(standard, other, documents=documents, ignore_tokens=ignore_tokens) for other in others
-    ]
-
-
 def _with_common_documents(
-    corpora: Sequence[Corpus], pattern: str | None
+    corpora: Sequence[Corpus], pattern: str
 ) -> tuple[list[Corpus], list[Notice]]:
     """Leave out documents that not all have, and call the others what the first one calls them."""
     first, *rest = corpora
@@ -108,8 +115,7 @@ def _with_common_documents(
     rows = [common, *([partner[index] for index in common] for partner in found)]
     lacking = [_left_out(c, set(row)) for c, row in zip(corpora, rows, strict=True)]
     names = dict.fromkeys(name for names in lacking for name in names)
-    if pattern is not None:
-        names = {name: None for name in names if fnmatch.fnmatchcase(name, pattern)}
+    names = {name: None for name in names if fnmatch.fnmatchcase(name, pattern)}
     notices = []
     if names:
         shown = ", ".join(map(excerpt, list(names)[:_SHOWN])) + ", …" * (len(names) > _SHOWN)
