@@ -15,9 +15,8 @@ from corefeval.cli.compare import compare
 from corefeval.cli.convert import convert
 from corefeval.cli.errors import errors
 from corefeval.cli.example import example
-from corefeval.cli.features import features
 from corefeval.cli.lab import lab
-from corefeval.cli.metrics import metrics
+from corefeval.cli.listings import features, metrics, protocols
 from corefeval.cli.report import report
 from corefeval.cli.score import score
 from corefeval.cli.stats import stats
@@ -52,6 +51,7 @@ app.command(stats, help_epilogue="")
 app.command(convert, help_epilogue="")
 app.command(metrics, help_epilogue="")
 app.command(features, help_epilogue="")
+app.command(protocols, help_epilogue="")
 app.command(example, help_epilogue="")
 
 

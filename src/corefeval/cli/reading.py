@@ -1,6 +1,6 @@
 """The options of all commands that score: how files are read, and the choices of the protocol."""
 
-from __future__ import annotations
+# No `annotations` from __future__ here: types of fields must be types where classes are made anew.
 
 from collections.abc import Collection
 from dataclasses import dataclass, fields, make_dataclass
