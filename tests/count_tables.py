@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from corefeval.protocol import Protocol
 from corefeval.results import CountTable, Result
 
 RATIO = ("recall_numerator", "recall_denominator", "precision_numerator", "precision_denominator")
@@ -16,12 +17,11 @@ BLANC = tuple(
 )
 
 
-def result_of(tables, *, aggregate="micro", response="response", **settings) -> Result:
+def result_of(tables, *, response="response", **choices) -> Result:
     """A result from count tables, its documents numbered."""
     size = next(len(table.values) for table in tables.values() if table.values is not None)
-    settings = {"match": "exact", **settings, "aggregate": aggregate, "version": "1"}
     ids = tuple(f"document {index}" for index in range(size))
-    return Result(tables, ids, settings, aggregate, response=response)
+    return Result(tables, ids, Protocol.of(**choices), "1", response=response)
 
 
 def simulated(

@@ -160,7 +160,8 @@ def test_unmarked_mentions():
     sources = [[["a", "b", "c"]], [["a", "b"]]]
     # Values {a b c} ×2 and {a b} ×2 are pairable: D_o = 1/3, D_e = 2 · 4/3 / 12.
     assert agree(sources, unmarked="missing").alpha["jaccard"] == pytest.approx(1 - 3 / 2)
-    assert agree(sources).settings["unmarked"] == "singleton"
+    assert agree(sources).protocol.unmarked == "singleton"
+    assert "unmarked:missing" in agree(sources, unmarked="missing").signature
 
 
 def test_nothing_to_compare_is_not_a_number():
@@ -243,7 +244,7 @@ def test_plain_spans_go_on_the_tokens_of_another_annotator():
     agreement = agree([plain, KEY, EAGER], spans="exclusive", metrics="b3")
     assert agreement.annotators == ("annotator 1", "key.conll", "eager.conll")
     assert agreement.pairwise["b3"]["annotator 1", "key.conll"] == 1.0
-    assert agreement.settings["spans"] == "exclusive"
+    assert agreement.protocol.spans == "exclusive"
 
 
 def test_mentions_of_two_worlds_are_refused(conll):

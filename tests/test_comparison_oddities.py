@@ -18,9 +18,7 @@ def made(counts, name="") -> Result:
     """A result from (numerator, denominator) of recall; precision is the same."""
     values = np.array([(*pair, *pair) for pair in counts], dtype=float)
     ids = tuple(map(str, range(len(values))))
-    return Result(
-        {"muc": CountTable("ratio", NAMES, values)}, ids, {"match": "exact"}, response=name
-    )
+    return Result({"muc": CountTable("ratio", NAMES, values)}, ids, response=name)
 
 
 def test_ranks_do_not_depend_on_the_order_of_equal_systems():

@@ -22,7 +22,7 @@ def result() -> Result:
 
 @pytest.mark.parametrize("aggregate", ["micro", "macro"])
 def test_as_a_loop_over_samples_would_have_it(result, aggregate):
-    result = replace(result, aggregate=aggregate)
+    result = replace(result, protocol=result.protocol.but(aggregate=aggregate))
     size = len(result.document_ids)
     samples = np.random.default_rng(5).integers(0, size, size=(60, size))
     looped = [rates_of(drawn(result, sample)) for sample in samples]
@@ -35,7 +35,7 @@ def test_as_a_loop_over_samples_would_have_it(result, aggregate):
 
 @pytest.mark.parametrize("aggregate", ["micro", "macro"])
 def test_the_score_lies_in_its_interval(result, aggregate):
-    result = replace(result, aggregate=aggregate)
+    result = replace(result, protocol=result.protocol.but(aggregate=aggregate))
     found = intervals(result)
     for metric, rate in rates_of(result):
         assert result[metric].rates[rate] in found[metric][rate]

@@ -14,6 +14,7 @@ import corefeval
 import json_records
 from corefeval import DocumentId, InputError
 from corefeval.model import CorpusBuilder
+from corefeval.protocol import Protocol
 from json_records import (
     ADA,
     IN_TOKENS,
@@ -110,7 +111,7 @@ def test_texts_come_back_on_the_tokens_of_the_key(corpus, tmp_path_factory):
     path = tmp_path_factory.getbasetemp() / "written.json"
     again, notices = written(corpus, "fastcoref", path)
     assert set(kinds_of(notices)) <= {"repeated-mentions"}
-    pairing = corefeval.pairing.pair(corpus, again)
+    pairing = corefeval.pairing.pair(corpus, again, Protocol())
     assert contents(pairing.response) == contents(corpus)
     assert set(kinds_of(pairing.notices)) <= {"no-mentions"}
 
@@ -119,7 +120,7 @@ def test_texts_come_back_on_the_tokens_of_the_key(corpus, tmp_path_factory):
 def test_texts_of_any_words_survive_or_say_what_they_lose(corpus, tmp_path_factory):
     path = tmp_path_factory.getbasetemp() / "written.json"
     again, notices = written(corpus, "fastcoref", path)
-    pairing = corefeval.pairing.pair(corpus, again)
+    pairing = corefeval.pairing.pair(corpus, again, Protocol())
     if set(kinds_of(notices)) <= {"repeated-mentions"}:
         assert contents(pairing.response) == contents(corpus)
     twice, _ = written(again, "fastcoref", path)

@@ -90,7 +90,7 @@ def test_other_words(conll):
     assert [(notice.kind, notice.items) for notice in ignored.notices] == [
         ("other-tokens", ("a; part 000",))
     ]
-    assert "tokens:ignored" in ignored.signature
+    assert "tokens:ignore" in ignored.signature
 
 
 def test_other_tags_are_no_difference(conll):
@@ -218,7 +218,7 @@ def test_a_dash_is_a_word_where_coreference_is_empty(conll):
 
 
 def test_the_glob_is_text():
-    with pytest.raises(corefeval.UsageError, match="is a glob"):
+    with pytest.raises(corefeval.UsageError, match="documents is a text, not 5"):
         corefeval.score([["a"]], [["a"]], documents=5)
 
 

@@ -26,8 +26,8 @@ def result() -> Result:
 
 def same(one: Result, other: Result) -> None:
     assert one.signature == other.signature
-    assert (one.document_ids, one.aggregate, one.key, one.response) == (
-        other.document_ids, other.aggregate, other.key, other.response,
+    assert (one.document_ids, one.protocol, one.key, one.response) == (
+        other.document_ids, other.protocol, other.key, other.response,
     )  # fmt: skip
     assert list(one.tables) == list(other.tables)
     assert one.notices == other.notices
@@ -72,7 +72,7 @@ def test_every_digit_is_kept(tmp_path_factory, values):
     table = CountTable("ratio", names, np.array(values)[:, None] / np.array([3.0, 1, 7, 1]))
     ids = tuple(map(str, range(len(values))))
     path = tmp_path_factory.getbasetemp() / "digits.json"
-    Result({"muc": table}, ids, {"match": "exact"}).save(path)
+    Result({"muc": table}, ids).save(path)
     assert np.array_equal(load(path).tables["muc"].values, table.values)
 
 
@@ -105,7 +105,7 @@ def count(record, value):
         (lambda r: r["results"][0]["tables"]["muc"].update(shape="odd"), "damaged"),
         (lambda r: r["results"][0]["tables"]["muc"]["counts"].popitem(), "damaged"),
         (lambda r: r["results"][0]["tables"].pop("muc"), "damaged"),
-        (lambda r: r["results"][0].update(aggregate="median"), "damaged"),
+        (lambda r: r["results"][0]["settings"].update(aggregate="median"), "aggregate is one of"),
         (lambda r: r["results"].__setitem__(0, None), "damaged"),
         (lambda r: r["results"].clear(), "damaged"),
         (lambda r: count(r, None), "damaged"),
@@ -191,7 +191,7 @@ def test_slices_are_kept(run, tmp_path):
     [
         (("-m", "blanc"), "was saved without blanc: there are muc, b3, ceafe, conll"),
         (("--singletons", "drop"), "was scored with singletons keep"),
-        (("--documents", "bc/*"), "--documents bc/*"),
+        (("--documents", "bc/*"), "leave out documents bc/*"),
         (("--aggregate", "macro"), "was scored with aggregate micro"),
         ((EAGER,), "needs a key, which comes first"),
     ],

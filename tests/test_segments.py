@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 import corefeval
 from corefeval import Notice, UsageError, corpus_from_arrays, score
-from corefeval.pairing import segmented
+from corefeval.pairing import segment
+from corefeval.preparation import prepare
 from corefeval.stats import intervals, with_intervals
 
 KEY, CAUTIOUS, EAGER = (corefeval.example(name) for name in ("key", "cautious", "eager"))
@@ -30,6 +31,12 @@ def corpus_of(mentions):
     return corpus_from_arrays(entity=entity, start=start, end=start + length)
 
 
+def cut_up(key, response, number):
+    prepared = prepare(key, response)
+    partners = prepared.matches.partners_of_response(response.n_mentions)
+    return segment(key, response, partners, number)
+
+
 def restricted(mentions, cuts):
     """The entities of each segment, as plain Python."""
     found = {place: defaultdict(list) for place in range(len(cuts) + 1)}
@@ -41,7 +48,7 @@ def restricted(mentions, cuts):
 @given(MENTIONS, MENTIONS, st.integers(2, 8))
 @settings(max_examples=150)
 def test_segments_are_documents_of_their_own(key, response, number):
-    cut = segmented(corpus_of(key), corpus_of(response), number)
+    cut = cut_up(corpus_of(key), corpus_of(response), number)
     starts = {start for start, _, _ in key}
     if len(starts) == 1:
         assert isinstance(cut, Notice)
@@ -61,7 +68,7 @@ def test_segments_are_documents_of_their_own(key, response, number):
 def test_segments_begin_with_sentences():
     corpus = corefeval.read(KEY)
     one = corpus.select_documents(np.array([0]))
-    cut = segmented(one, one, 4)
+    cut = cut_up(one, one, 4)
     assert set(cut.cuts) <= set(one.tokens.sentence_starts(0))
     sizes = np.diff([0, *cut.cuts, one.tokens.counts[0]])
     assert sizes.max() <= 3 * sizes.min()

@@ -209,10 +209,10 @@ def test_what_cannot_be_compared():
         randomization(first, drawn(second, range(9)))
     with pytest.raises(UsageError, match="document 1 is"):
         randomization(first, drawn(second, [1, 0, *range(2, 10)]))
-    with pytest.raises(UsageError, match="match is exact for one and head for other"):
-        randomization(first, replace(second, settings={**second.settings, "match": "head"}))
+    with pytest.raises(UsageError, match="singletons is keep for one and drop for other"):
+        randomization(first, replace(second, protocol=second.protocol.but(singletons="drop")))
     with pytest.raises(UsageError, match="aggregate is micro for one and macro for other"):
-        randomization(first, replace(second, aggregate="macro"))
+        randomization(first, replace(second, protocol=second.protocol.but(aggregate="macro")))
     with pytest.raises(UsageError, match="segments"):
         randomization(drawn(first, [0]), drawn(second, [0]))
     with pytest.raises(UsageError, match="20 documents at most"):
@@ -228,7 +228,7 @@ def test_what_cannot_be_compared():
 
 def test_versions_may_differ():
     first, second = pair_of(3, 10)
-    later = replace(second, settings={**second.settings, "version": "2"})
+    later = replace(second, version="2")
     assert randomization(first, later, trials=50) == randomization(first, second, trials=50)
 
 

@@ -410,8 +410,6 @@ def _checked(name: str, value: object) -> str:
         raise UsageError(
             f"corefeval {__version__} has no choice {name!r}: {did_you_mean(name, choices())}"
         )
-    if isinstance(value, int) and not isinstance(value, bool):
-        value = str(value)
     if choice.values is not None:
         if value not in choice.values:
             allowed = ", ".join(choice.values)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from corefeval.diagnostics import InputError, Notice, excerpt
+from corefeval.diagnostics import InputError, Notice, UsageError, excerpt
 from corefeval.protocol import Protocol
 from corefeval.results.rates import RATES, Numbers, rates_of
 from corefeval.results.result import CountTable, Result
@@ -55,6 +55,12 @@ def load_all(path: PathLike, *, spell: Callable[[str], str] = str) -> list[Resul
         if not results:
             raise ValueError("there are no results")
         return results
+    except UsageError as error:
+        raise InputError(
+            f"the saved results were scored in a way that is not known here: {error}",
+            file=file,
+            fix="read them with the version of corefeval that saved them, or a newer one",
+        ) from None
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
         raise InputError(
             "the saved results are damaged",
