@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import textwrap
 from dataclasses import asdict
@@ -11,6 +10,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from corefeval.diagnostics import UsageError
+from corefeval.display import json_text
 from corefeval.features.declarations import FEATURES, FeatureDeclaration
 
 _OTHERS = """\
@@ -37,7 +37,7 @@ def features(
     chosen = [FEATURES[name.lower()] for name in names] or list(FEATURES.values())
     if format == "json":
         listed = {"features": [asdict(feature) for feature in chosen]}
-        sys.stdout.write(json.dumps(listed, ensure_ascii=False, indent=2) + "\n")
+        sys.stdout.write(json_text(listed))
         return
     sys.stdout.write("\n".join(map(_entry, chosen)) + "\n")
     if not names:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import textwrap
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
+from corefeval.display import json_text
 from corefeval.metrics import REGISTRY, Declaration, Metric, presets
 
 
@@ -72,6 +72,4 @@ def _as_json(chosen: list[Declaration]) -> str:
         }
         for declaration in chosen
     ]
-    return (
-        json.dumps({"metrics": entries, "presets": presets()}, ensure_ascii=False, indent=2) + "\n"
-    )
+    return json_text({"metrics": entries, "presets": presets()})

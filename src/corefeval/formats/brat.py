@@ -238,7 +238,7 @@ def write_brat(corpus: Corpus) -> Written:
         *counted(
             "changed-words", counts["words"], "word", "with blanks or without text, written with _"
         ),
-        *counted("entity-names", counts["names"], "entity", "called after its first mention"),
+        *counted("entity-names", counts["names"], "entity", "called after the first mention"),
         *counted(
             "changed-types", counts["types"], "mention", "of a type with blanks, written with _"
         ),

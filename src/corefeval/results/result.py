@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,7 +63,8 @@ class Result:
 
     Results of two corpora add up (`a + b`, `sum(results)`): counts are kept per document, and every
     rate is worked out from them, so nobody can average F-scores by mistake. `intervals` are
-    (low, high) by metric and rate, of level `ci`, where they were asked for; sums have none.
+    (low, high) by metric and rate, of level `ci`, where they were asked for; sums have none. Those
+    of a single document are of its segments, whose own rates are `segment_rates`.
     """
 
     tables: Mapping[str, CountTable]
@@ -80,6 +81,7 @@ class Result:
     slices: Mapping[str, Slices] = field(default_factory=dict)
     ci: float | None = None
     intervals: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)
+    segment_rates: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -111,10 +113,18 @@ class Result:
             metric: replace(
                 self._score(metric, rates[metric], table.totals()),
                 categories=self._categories(metric, table),
-                intervals=self.intervals.get(metric, {}),
+                **self._confidence(metric),
             )
             for metric, table in self.tables.items()
         }
+
+    def _confidence(self, metric: str) -> dict[str, Any]:
+        """The interval of a score; where it is that of segments, their score with it."""
+        intervals = self.intervals.get(metric, {})
+        if metric not in self.segment_rates:
+            return {"intervals": intervals}
+        rates = self.segment_rates[metric]
+        return {"segments": replace(self._score(metric, rates, {}), intervals=intervals)}
 
     def _categories(self, metric: str, table: CountTable) -> dict[str, Score]:
         if table.by not in self.slices:
@@ -202,7 +212,7 @@ class Result:
         if self.ci is None:
             return self
         settings = {name: value for name, value in self.settings.items() if name != "ci"}
-        return replace(self, ci=None, intervals={}, settings=settings)
+        return replace(self, ci=None, intervals={}, segment_rates={}, settings=settings)
 
     def only(self, metrics: Iterable[object]) -> Result:
         """The same with some of its metrics, and those that they are means of."""

@@ -68,7 +68,8 @@ class Comparison:
 
     `scores` and `intervals` are by metric, then system; `pairs` are all pairs of systems for each
     metric in turn. `results` are what was compared. Where these are of segments of a single
-    document, scores are those of the whole document, and all else is of its segments.
+    document, scores are those of the whole document, and all else is of its segments: their own
+    scores are `segment_scores`, by metric and system, which intervals and differences are of.
     """
 
     systems: tuple[str, ...]
@@ -85,6 +86,7 @@ class Comparison:
     notices: tuple[Notice, ...] = ()
     results: Mapping[str, Result] = field(default_factory=dict, repr=False)
     baseline: str | None = None
+    segment_scores: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     @property
     def unit(self) -> str:
@@ -150,6 +152,7 @@ class Comparison:
                         "metric": metric,
                         "rate": self.rate,
                         "score": self.scores[metric][system],
+                        **self._of_segments(metric, system),
                         "low": low,
                         "high": high,
                         "rank": standing[system],
@@ -159,6 +162,11 @@ class Comparison:
                     }
                 )
         return found
+
+    def _of_segments(self, metric: str, system: str) -> dict[str, float]:
+        """The score that an interval is of, where it is not that of the whole."""
+        scores = self.segment_scores.get(metric)
+        return {} if scores is None else {"segments_score": scores[system]}
 
     def pair_rows(self) -> list[dict[str, Any]]:
         """One row for each pair of systems and metric; None for an infinite effect."""
@@ -174,6 +182,7 @@ class Comparison:
                 "p": pair.p,
                 "adjusted_p": pair.adjusted_p,
                 "significant": pair.significant,
+                "mean_difference": pair.effect.mean,
                 "d": pair.effect.d if math.isfinite(pair.effect.d) else None,
                 "win_rate": pair.effect.win_rate,
                 "signature": self.signature,
@@ -294,7 +303,7 @@ def _comparison(systems: dict[str, Result], stacked: Stack, options: _Options) -
     first, second = _pairs(tuple(systems), options.baseline)
     p = _p_values(stacked, (first, second), options, drawn)
     names = tuple(systems)
-    scores = _scores(systems, stacked, options.rate)
+    scores, of_segments = _scores(systems, stacked, options.rate)
     pairs = _pair_differences(stacked, names, (first, second), options, p, drawn)
     agreeing, turned = _with_the_whole(pairs, scores)
     reference = next(iter(systems.values()))
@@ -317,26 +326,33 @@ def _comparison(systems: dict[str, Result], stacked: Stack, options: _Options) -
             *few_documents(reference),
             *_hopeless(stacked.n_documents, first.size, options, unit_of(reference)),
             *turned,
+            *_opposed(agreeing, unit_of(reference)),
         ),
         results=systems,
         baseline=options.baseline,
+        segment_scores=of_segments,
     )
 
 
 def _scores(
     systems: Mapping[str, Result], stacked: Stack, rate: str
-) -> dict[str, dict[str, float]]:
-    """By metric and system; of the whole document, where results are of its segments."""
+) -> tuple[dict[str, dict[str, float]], dict[str, dict[str, float]]]:
+    """By metric and system: of whole documents; of segments, where the results are of these."""
     rows = stacked.rate(stacked.totals.__getitem__, rate)
-    scores = {
+    compared = {
         metric: dict(zip(systems, row.tolist(), strict=True))
         for metric, row in zip(stacked.metrics, rows, strict=True)
     }
-    for name, result in systems.items():
-        for metric in scores:
-            whole = result.whole_rates.get(metric, {})
-            scores[metric][name] = whole.get(rate, scores[metric][name])
-    return scores
+    if not any(result.whole_rates for result in systems.values()):
+        return compared, {}
+    whole = {
+        metric: {
+            name: result.whole_rates.get(metric, {}).get(rate, compared[metric][name])
+            for name, result in systems.items()
+        }
+        for metric in compared
+    }
+    return whole, compared
 
 
 def _with_the_whole(
@@ -355,6 +371,21 @@ def _with_the_whole(
     message = "the whole document and its segments put systems in different orders, which is not "
     message += f"taken for significant: {'; '.join(turned[:5])}{'; …' if len(turned) > 5 else ''}"
     return tuple(found), [Notice("turned-by-segments", message, len(turned), tuple(turned))]
+
+
+def _opposed(pairs: Sequence[PairDifference], unit: str) -> list[Notice]:
+    """A notice where the mean over documents speaks for another system than all together."""
+    opposed = tuple(
+        f"{pair.first} and {pair.second} by {pair.metric}"
+        for pair in pairs
+        if pair.difference * pair.effect.mean < 0
+    )
+    if not opposed:
+        return []
+    message = f"one system is better on all {unit}s together, the other in the mean over {unit}s, "
+    message += f"which effect sizes are of: {'; '.join(opposed[:5])}"
+    message += "; …" if len(opposed) > 5 else ""
+    return [Notice("opposite-means", message, len(opposed), opposed)]
 
 
 def _pairs(names: tuple[str, ...], baseline: str | None) -> Pairs:
