@@ -104,6 +104,10 @@ def _scored(
 ) -> Scored:
     analysis = analyse(key, response, **options)
     features, notices = _known(analysis, by)
+    if len(analysis.result.document_ids) == 1 and intervals["ci"] is not None:
+        intervals = {}  # those of its segments do not belong beside the scores of the whole
+        message = "one document alone has no intervals here; `corefeval score --ci` has those of "
+        notices.append(Notice("no-interval", message + "its segments"))
     result = score(key, response, by=features, **options, **intervals)
     return Scored(name, replace(result, notices=(*result.notices, *notices)), analysis)
 
