@@ -64,8 +64,8 @@ def test_every_public_name_is_there():
         corefeval.nothing
 
 
-# Which rooms a room may import, besides checks, diagnostics, display, syntax and itself; the picture
-# is in docs/architecture.md.
+# Which rooms a room may import, besides itself and checks, diagnostics, display and syntax; the
+# picture is in docs/architecture.md.
 ROOMS = {
     "diagnostics": set(),
     "display": set(),
