@@ -36,13 +36,18 @@ def drawn_text(
     and nothing in it but our own colours acts on the terminal.
     """
     stream = io.StringIO()
-    room = max(shutil.get_terminal_size((_USUAL, 0)).columns, _LEAST)
+    known = shutil.get_terminal_size((0, 0)).columns
+    room = max(known or _USUAL, _LEAST)
+    listed = room if known else _WIDE  # lines of a list stay whole for programs such as grep
     console = Console(
         file=stream, width=_WIDE, force_terminal=color, no_color=not color, highlight=False
     )
     for is_text, members in groupby(parts, key=lambda part: isinstance(part, str)):
         for part in members:
-            lines = _wrapped(part, room) if isinstance(part, str) else _lines(part, gap, room)
+            if isinstance(part, str):
+                lines = _wrapped(part, room, listed)
+            else:
+                lines = _lines(part, gap, room)
             for line in lines:
                 console.print(line, soft_wrap=True)
             if not is_text:
@@ -68,16 +73,18 @@ def _printable(text: str) -> str:
     return text
 
 
-def _wrapped(text: str, room: int) -> list[Text]:
-    """The lines of a text, each broken where it is too long and further in where it goes on."""
-    room = min(room, _SENTENCE)
+def _wrapped(text: str, room: int, listed: int | None = None) -> list[Text]:
+    """The lines of a text, each broken where it is too long.
+
+    Lines of a list are indented, have the room that is `listed`, and go on further in.
+    """
     lines = []
     for line in map(visible, text.split("\n")):
         line = re.sub(r"\S+", lambda found: cut(found[0], room), line)
         indent = " " * (len(line) - len(line.lstrip()) + 2) if line.startswith(" ") else ""
         lines += textwrap.wrap(
             line,
-            room,
+            listed or room if indent else min(room, _SENTENCE),
             subsequent_indent=indent,
             break_long_words=False,
             break_on_hyphens=False,

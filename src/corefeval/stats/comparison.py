@@ -13,9 +13,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from corefeval.checks import check_choice, check_count, check_probability, check_seed
-from corefeval.diagnostics import Notice, UsageError, plural
+from corefeval.diagnostics import Notice, UsageError
 from corefeval.results import Result
 from corefeval.results.rates import Numbers
+from corefeval.stats.cautions import hopeless, opposed, with_the_whole
 from corefeval.stats.checks import named, unit_of
 from corefeval.stats.correction import Correction, adjusted
 from corefeval.stats.effects import Effect, document_rates, effect
@@ -248,7 +249,7 @@ def compare(
     >>> compared.better_than("muc", "full"), compared.ranks("lea")
     (('half', 'none'), {'full': 1, 'half': 2, 'none': 3})
     """
-    options = _Options(rate, test, trials, seed, correction, alpha, level, samples, baseline)
+    options = Options(rate, test, trials, seed, correction, alpha, level, samples, baseline)
     options.check()
     systems = named(results)
     stacked = comparable(systems, metrics, rate=rate)
@@ -258,7 +259,7 @@ def compare(
 
 
 @dataclass(frozen=True, slots=True)
-class _Options:
+class Options:
     """What `compare` was asked to do."""
 
     rate: str
@@ -272,6 +273,7 @@ class _Options:
     baseline: str | None
 
     def check(self) -> None:
+        """Raise a UsageError where an option is none that there is."""
         check_choice("test", self.test, get_args(Test))
         check_choice("correction", self.correction, get_args(Correction))
         check_count("the number of trials", self.trials)
@@ -296,7 +298,7 @@ class _Options:
         }
 
 
-def _comparison(systems: dict[str, Result], stacked: Stack, options: _Options) -> Comparison:
+def _comparison(systems: dict[str, Result], stacked: Stack, options: Options) -> Comparison:
     samples = options.trials if options.test == "bootstrap" else options.samples
     rates = bootstrap(stacked, samples, options.seed, rate=options.rate)
     drawn = np.stack([rates[metric][options.rate] for metric in stacked.metrics])
@@ -305,7 +307,7 @@ def _comparison(systems: dict[str, Result], stacked: Stack, options: _Options) -
     names = tuple(systems)
     scores, of_segments = _scores(systems, stacked, options.rate)
     pairs = _pair_differences(stacked, names, (first, second), options, p, drawn)
-    agreeing, turned = _with_the_whole(pairs, scores)
+    agreeing, turned = with_the_whole(pairs, scores)
     reference = next(iter(systems.values()))
     return Comparison(
         systems=names,
@@ -324,9 +326,9 @@ def _comparison(systems: dict[str, Result], stacked: Stack, options: _Options) -
         documents=stacked.n_documents,
         notices=(
             *few_documents(reference),
-            *_hopeless(stacked.n_documents, first.size, options, unit_of(reference)),
+            *hopeless(stacked.n_documents, first.size, options, unit_of(reference)),
             *turned,
-            *_opposed(agreeing, unit_of(reference)),
+            *opposed(agreeing, unit_of(reference)),
         ),
         results=systems,
         baseline=options.baseline,
@@ -355,39 +357,6 @@ def _scores(
     return whole, compared
 
 
-def _with_the_whole(
-    pairs: Iterable[PairDifference], scores: Mapping[str, Mapping[str, float]]
-) -> tuple[tuple[PairDifference, ...], list[Notice]]:
-    """A difference of segments that the whole document turns round is not significant."""
-    found, turned = [], []
-    for pair in pairs:
-        whole = scores[pair.metric][pair.first] - scores[pair.metric][pair.second]
-        if whole * pair.difference < 0:
-            pair = replace(pair, significant=False)
-            turned.append(f"{pair.first} and {pair.second} by {pair.metric}")
-        found.append(pair)
-    if not turned:
-        return tuple(found), []
-    message = "the whole document and its segments put systems in different orders, which is not "
-    message += f"taken for significant: {'; '.join(turned[:5])}{'; …' if len(turned) > 5 else ''}"
-    return tuple(found), [Notice("turned-by-segments", message, len(turned), tuple(turned))]
-
-
-def _opposed(pairs: Sequence[PairDifference], unit: str) -> list[Notice]:
-    """A notice where the mean over documents speaks for another system than all together."""
-    opposed = tuple(
-        f"{pair.first} and {pair.second} by {pair.metric}"
-        for pair in pairs
-        if pair.difference * pair.effect.mean < 0
-    )
-    if not opposed:
-        return []
-    message = f"one system is better on all {unit}s together, the other in the mean over {unit}s, "
-    message += f"which effect sizes are of: {'; '.join(opposed[:5])}"
-    message += "; …" if len(opposed) > 5 else ""
-    return [Notice("opposite-means", message, len(opposed), opposed)]
-
-
 def _pairs(names: tuple[str, ...], baseline: str | None) -> Pairs:
     """The systems that are compared: all with all, or each with the baseline."""
     pairs = list(combinations(range(len(names)), 2))
@@ -398,7 +367,7 @@ def _pairs(names: tuple[str, ...], baseline: str | None) -> Pairs:
     return first, second
 
 
-def _p_values(stacked: Stack, pairs: Pairs, options: _Options, drawn: Numbers) -> Numbers:
+def _p_values(stacked: Stack, pairs: Pairs, options: Options, drawn: Numbers) -> Numbers:
     """Metrics × pairs; `drawn` is the rate on resampled documents, metrics × systems × samples."""
     rate = options.rate
     if options.test == "randomization":
@@ -417,7 +386,7 @@ def _pair_differences(
     stacked: Stack,
     names: tuple[str, ...],
     pairs: Pairs,
-    options: _Options,
+    options: Options,
     p: Numbers,
     drawn: Numbers,
 ) -> Iterator[PairDifference]:
@@ -439,21 +408,3 @@ def _pair_differences(
                     (documents[one] - documents[other])[stacked.counted(metric, (one, other))]
                 ),
             )
-
-
-def _hopeless(n_documents: int, n_pairs: int, options: _Options, unit: str) -> tuple[Notice, ...]:
-    """A notice where not even the clearest difference could be significant."""
-    tests = 1 if options.correction == "none" else n_pairs
-    by_trials = {"randomization": 1, "bootstrap": 2, "exact": 0}[options.test]
-    by_trials_p = by_trials / (options.trials + 1)
-    by_documents_p = 0.0 if options.test == "bootstrap" else 2.0 ** (1 - n_documents)
-    least = max(by_trials_p, by_documents_p)
-    if least * tests <= options.alpha:
-        return ()
-    few_trials = by_trials_p > by_documents_p
-    what = plural(options.trials, "trial") if few_trials else plural(n_documents, unit)
-    message = (
-        f"with {what} no p-value is much below {least:.2g}: with {plural(tests, 'test')} "
-        f"nothing can be significant at {options.alpha:g}"
-    )
-    return (Notice("hopeless-test", message),)
