@@ -46,7 +46,7 @@ def shortened(text: str, limit: int = LONG) -> str:
     """The text, or its beginning and end where it has more characters than the limit.
 
     >>> shortened("a-long-name-of-a-file.conll", 15)
-    'a-long-….conll'
+    'a-long-…e.conll'
     """
     if len(text) <= limit:
         return text
