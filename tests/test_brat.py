@@ -215,6 +215,16 @@ def test_what_brat_cannot_carry_is_counted():
     }  # fmt: skip
 
 
+def test_what_is_counted_reads_well_of_one_and_of_several():
+    for number, noun in ((1, "1 entity"), (3, "3 entities")):
+        builder = CorpusBuilder()
+        document = builder.document("a", words=["Ada", "and", "Bob"])
+        for place in range(number):
+            document.mention(f"name{place}", place, place + 1)
+        [notice] = write_brat(builder.build()).notices
+        assert str(notice) == f"{noun} called after the mention that comes first"
+
+
 def test_tokens_are_cut_at_blanks_punctuation_and_mentions(pair):
     corpus = tokenised(corefeval.read(pair("T1\tX 0 2\tAd\nT2\tX 3 4\t \n", PROSE)))
     assert corpus[0].sentences == [

@@ -169,7 +169,7 @@ def test_a_pair_from_both_sides(compared):
     back = compared.difference("muc", "poor", "good")
     assert back.difference == -there.difference
     assert back.interval == (-there.interval.high, -there.interval.low)
-    assert back.effect == (-there.effect.d, 1 - there.effect.win_rate)
+    assert back.effect == (-there.effect.d, 1 - there.effect.win_rate, -there.effect.mean)
     assert (back.p, back.adjusted_p, back.significant) == (
         there.p, there.adjusted_p, there.significant,
     )  # fmt: skip
@@ -227,7 +227,7 @@ def test_names_that_come_again(systems):
     compared = compare([result, result, replace(result, response="")], trials=20)
     assert compared.systems == ("good", "good (2)", "response")
     assert {pair.adjusted_p for pair in compared.pairs} == {1.0}
-    assert {pair.effect for pair in compared.pairs} == {(0.0, 0.5)}
+    assert {pair.effect for pair in compared.pairs} == {(0.0, 0.5, 0.0)}
     assert set(compared.ranks("muc").values()) == {1}
     assert compared.best("muc") == compared.systems
 
@@ -269,8 +269,9 @@ def test_effect_sizes(systems, compared):
     assert found.d == pytest.approx(np.mean(gaps) / np.std(gaps, ddof=1))
     wins = sum(1.0 if gap > 0 else 0.5 if gap == 0 else 0 for gap in gaps)
     assert found.win_rate == pytest.approx(wins / len(gaps))
-    assert effect(np.array([])) == (0.0, 0.5)
-    assert effect(np.full(3, -0.25)) == (-math.inf, 0.0)
+    assert found.mean == pytest.approx(np.mean(gaps))
+    assert effect(np.array([])) == (0.0, 0.5, 0.0)
+    assert effect(np.full(3, -0.25)) == (-math.inf, 0.0, -0.25)
 
 
 def test_real_systems(shared):

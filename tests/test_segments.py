@@ -92,19 +92,16 @@ def test_one_document_is_resampled_by_segments():
     result = score(key, response, metrics="conll, lea", ci=0.9, seed=0, segments=15)
     for metric in plain.metrics:
         assert result[metric].rates == plain[metric].rates  # the score is that of the whole
-        low, high = result[metric].intervals["f1"]
-        assert 0 < low < high < 1
+        assert not result[metric].intervals  # for it may lie outside of that of its segments
+        low, high = result[metric].segments.intervals["f1"]
+        assert 0 < low < result[metric].segments.f1 < high < 1
     assert "ci:bootstrap(15 segments,level=0.9,samples=1000,seed=0)" in result.signature
     notice = next(one for one in result.notices if one.kind == "segments")
     assert "novel" in str(notice) and "15 segments" in str(notice)
-    outside = [
-        metric
-        for metric in result.metrics
-        if not result[metric].intervals["f1"][0] <= result[metric].f1
-        or not result[metric].f1 <= result[metric].intervals["f1"][1]
-    ]
-    told = [one.items for one in result.notices if one.kind == "interval-elsewhere"]
-    assert told == ([tuple(outside)] if outside else [])
+    parts = score(key, response, metrics="conll, lea", segments=15, as_segments=True)
+    for metric in plain.metrics:
+        assert result[metric].segments.rates == parts[metric].rates
+    assert all(one.segments is None for one in plain.scores.values())
 
 
 def test_slices_of_segments_have_intervals():
@@ -114,7 +111,8 @@ def test_slices_of_segments_have_intervals():
     for singletons in ("keep", "drop"):
         result = score(key, response, singletons=singletons, **options)
         for value in ("name", "pronoun"):
-            assert result.slices["kind"][value]["muc"].intervals["recall"]
+            part = result.slices["kind"][value]["muc"].segments
+            assert part.intervals["recall"][0] <= part.recall <= part.intervals["recall"][1]
 
 
 @pytest.mark.parametrize(
@@ -198,7 +196,13 @@ def test_what_is_said_beside_the_intervals_of_one_document(run):
     options = ("-m", "conll", "--documents", "nw/harbour*")
     status, out, err = run("score", KEY, EAGER, *options, "--ci", "--segments", "5")
     assert status == 0
-    assert "eager.conll against key.conll, 1 document, intervals from 5 segments of it" in out
+    assert "eager.conll against key.conll, 1 document, intervals of 5 segments of it, and" in out
+    head, names, _, muc = out.splitlines()[:4]
+    assert head.split() == ["5", "segments"]
+    assert names.split() == ["Metric", "R", "P", "F1", "F1", "95", "%", "CI"]
+    own, interval = muc.split()[-2:]
+    low, high = map(float, interval.split("–"))
+    assert low <= float(own) <= high
     assert "|ci:bootstrap(5 segments," in out
     assert "intervals are from 5 segments of it, each scored as a document of its own" in err
     assert "segments" not in run("score", KEY, EAGER, *options)[1]
@@ -259,3 +263,97 @@ def test_segments_are_saved_with_the_whole(tmp_path, run):
     first = run("compare", path, f"a={path}", f"b={path}", "-m", "lea", "--save", kept, "-q")
     assert run("compare", kept, "-m", "lea", "-q") == first
     assert "of one document" in first[1]
+
+
+@pytest.fixture(scope="module")
+def novel(tmp_path_factory):
+    """One document in which chains run on: its segments are much easier than the whole."""
+    folder = tmp_path_factory.mktemp("novel")
+    generator = np.random.default_rng(3)
+    entity = generator.integers(0, 4, 400)
+    texts = {"key": entity, "cut": entity + 10 * (np.arange(400) // 40), "other": entity.copy()}
+    texts["other"][generator.random(400) < 0.2] += 1
+    paths = {}
+    for name, numbers in texts.items():
+        rows = [f"d 0 {n} he ({one})" + "\n" * (n % 4 == 3) for n, one in enumerate(numbers)]
+        text = "\n".join(("#begin document (d); part 000", *rows, "#end document", ""))
+        paths[name] = folder / f"{name}.conll"
+        paths[name].write_text(text)
+    return paths
+
+
+def test_an_interval_of_segments_never_stands_beside_the_score_of_the_whole(novel, run):
+    """The whole is far outside of the interval: in every form the segments' score is with it."""
+    options = (novel["key"], novel["cut"], "-m", "b3", "--ci")
+    result = score(novel["key"], novel["cut"], metrics="b3", ci=0.95)
+    low, high = result["b3"].segments.intervals["f1"]
+    own, whole = result["b3"].segments.f1, result["b3"].f1
+    assert whole < low <= own <= high
+    shown = json.loads(run("score", *options, "-f", "json")[1])["responses"][0]["scores"]["b3"]
+    assert shown["f1"] == whole and "ci" not in shown
+    assert shown["segments"]["f1"] == own and shown["segments"]["ci"]["f1"] == [low, high]
+    [row] = csv.DictReader(io.StringIO(run("score", *options, "-f", "csv")[1]))
+    assert float(row["f1"]) == whole and float(row["f1_segments"]) == own
+    assert [float(row["f1_low"]), float(row["f1_high"])] == [low, high]
+    for format, behind in (("text", ""), ("markdown", "| "), ("latex", "& ")):
+        text = " ".join(run("score", *options, "-f", format)[1].split())
+        dash = "--" if format == "latex" else "–"
+        beside = f"{100 * own:.2f} {behind}{100 * low:.1f}{dash}{100 * high:.1f}"
+        assert f"{100 * whole:.2f} {behind}{beside}" in text, format
+    assert f"{100 * own:.2f}, {100 * low:.2f}–{100 * high:.2f}" in result._repr_html_()
+
+
+def test_scores_of_segments_are_saved_with_their_intervals(novel, tmp_path):
+    result = score(novel["key"], novel["cut"], metrics="anchors, b3", ci=0.9, by="size",
+                   features={"kind": lambda mention: "name"})  # fmt: skip
+    result.save(tmp_path / "saved.json")
+    again = corefeval.load(tmp_path / "saved.json")
+    assert again["b3"].segments == result["b3"].segments
+    assert again["anchors"].detection.segments.intervals["f1"]
+    for value, part in result.slices["size"].items():
+        assert again.slices["size"][value]["b3"].segments == part["b3"].segments
+    assert again.without_intervals()["b3"].segments is None
+
+
+def test_a_report_has_no_interval_of_segments(novel):
+    made = corefeval.report(novel["key"], novel["cut"], metrics="b3", by="size")
+    assert made.payload["ci"] is None
+    assert "intervals" not in str(made.payload["scores"])
+    assert "intervals" not in str(made.payload["slices"])
+    assert any("corefeval score --ci" in str(notice) for notice in made.notices)
+
+
+def test_differences_of_segments_stand_beside_their_scores(novel, run):
+    systems = {"cut": novel["cut"], "other": novel["other"]}
+    compared = corefeval.compare(novel["key"], systems, metrics="b3", trials=99)
+    pair = compared.difference("b3", "cut", "other")
+    first, second = (compared.segment_scores["b3"][name] for name in systems)
+    assert pair.difference == pytest.approx(first - second)
+    for row in compared.rows():
+        assert row["low"] <= row["segments_score"] <= row["high"]
+        assert row["score"] == compared.scores["b3"][row["system"]]
+    paths = (novel["key"], *(f"{name}={path}" for name, path in systems.items()))
+    out = run("compare", *paths, "-m", "b3", "--trials", "99")[1]
+    row = next(line for line in out.splitlines() if line.startswith("B³"))
+    assert row.split()[1:3] == [f"{100 * first:.2f}", f"{100 * second:.2f}"]
+    assert "20 segments" in out and "by segment" in out
+    whole = corefeval.compare(None, [score(KEY, EAGER), score(KEY, CAUTIOUS)], trials=99)
+    assert not whole.segment_scores and "segments_score" not in whole.rows()[0]
+
+
+def test_effect_sizes_stand_with_the_mean_that_they_are_of(run):
+    """A long document turns all documents together round: both numbers are shown, and a note."""
+    key, first, second = {}, {}, {}
+    for number in range(8):
+        size = 400 if number == 0 else 8
+        whole = [[f"{number}.{n}" for n in range(size)]]
+        halves = [whole[0][: size // 2], whole[0][size // 2 :]]
+        key[str(number)] = whole
+        first[str(number)] = whole if number == 0 else [[one] for one in whole[0]]
+        second[str(number)] = [[one] for one in whole[0]] if number == 0 else halves
+    compared = corefeval.compare(key, {"one": first, "two": second}, metrics="muc", trials=99)
+    pair = compared.difference("muc", "one", "two")
+    assert pair.difference > 0 > pair.effect.mean and pair.effect.d < 0
+    assert compared.pair_rows()[0]["mean_difference"] == pair.effect.mean
+    [notice] = [one for one in compared.notices if one.kind == "opposite-means"]
+    assert notice.items == ("one and two by muc",)

@@ -21,6 +21,7 @@ from corefeval.cli.report import report
 from corefeval.cli.score import score
 from corefeval.cli.stats import stats
 from corefeval.diagnostics import CorefEvalError, UsageError
+from corefeval.display import visible
 
 BAD_INPUT, BAD_USAGE, INTERRUPTED = 1, 2, 130
 
@@ -95,4 +96,4 @@ def _prepare_streams() -> None:
 def _complain(error: CorefEvalError | str) -> None:
     color = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
     label = "\x1b[1;31merror:\x1b[0m" if color else "error:"
-    sys.stderr.write(f"{label} {error}\n")
+    sys.stderr.write(f"{label} {visible(str(error), lines=True)}\n")

@@ -12,6 +12,7 @@ from pathlib import Path
 from cyclopts import Parameter
 
 from corefeval.diagnostics import InputError, Notice, UsageError
+from corefeval.display import visible
 
 FLAG = partial(Parameter, negative=(), show_default=False)
 
@@ -97,7 +98,12 @@ def show(render: Callable[[bool], str], output: str | None) -> None:
 def tell(notices: Iterable[Notice]) -> None:
     """Print notices, each one once."""
     for message in dict.fromkeys(notice.message for notice in notices):
-        sys.stderr.write(f"note: {message}\n")
+        remark("note", message)
+
+
+def remark(label: str, message: str) -> None:
+    """Print something beside the output, whatever is in it."""
+    sys.stderr.write(f"{label}: {visible(message, lines=True)}\n")
 
 
 def write_text(text: str, path: str) -> None:

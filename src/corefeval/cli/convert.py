@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import Annotated
 
-from corefeval.cli.arguments import FLAG, file_parameter
+from corefeval.cli.arguments import FLAG, file_parameter, tell
 from corefeval.diagnostics import UsageError
 
 _FILE = file_parameter("convert")
@@ -54,5 +53,5 @@ def convert(
         raise UsageError(f"the output would overwrite the input: {target}")
     corpus = read(source, format=input_format, encoding=encoding)
     notices = (*corpus.notices, *write(corpus, target, format=to))
-    for notice in () if quiet else notices:
-        sys.stderr.write(f"note: {notice}\n")
+    if not quiet:
+        tell(notices)

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from corefeval.diagnostics import InputError
+from corefeval.display import visible
 from corefeval.examples import NAMES
 from corefeval.examples import example as path_of
 
@@ -34,4 +35,4 @@ def example(folder: str = ".", /) -> None:
         except OSError as error:
             message = f"the file cannot be written: {error.strerror}"
             raise InputError(message, file=str(target)) from None
-        sys.stdout.write(f"{target}\n")
+        sys.stdout.write(f"{visible(str(target))}\n")

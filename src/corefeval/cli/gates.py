@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from corefeval.cli.arguments import GATE_FAILED
+from corefeval.cli.arguments import GATE_FAILED, remark
 from corefeval.diagnostics import UsageError
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ def parse_limits(texts: Sequence[str]) -> list[Limit]:
                 f"not {text!r}"
             )
         if 0 < limit < 1:
-            sys.stderr.write(f"note: limits are in per cent: {text} is {limit:g} %\n")
+            remark("note", f"limits are in per cent: {text} is {limit:g} %")
         limits.append((str(Metric.parse(metric)), rate.strip(), limit))
     return limits
 
@@ -99,5 +98,5 @@ def _as_written(metrics: str) -> list[str]:
 def _fail(reasons: Sequence[str]) -> int:
     if not reasons:
         return 0
-    sys.stderr.write(f"failed: {'; '.join(reasons)}\n")
+    remark("failed", "; ".join(reasons))
     return GATE_FAILED

@@ -14,6 +14,7 @@ from cyclopts import Parameter
 
 from corefeval.cli.arguments import FLAG, check_paths, file_parameter, label, short, show, tell
 from corefeval.diagnostics import InputError, Notice, UsageError, plural
+from corefeval.display import csv_text, json_text
 
 if TYPE_CHECKING:
     from corefeval.figures import FigureFormat
@@ -114,18 +115,9 @@ def _listed(format: OutputFormat) -> str:
         for one in EXPERIMENTS.values()
     ]
     if format == "json":
-        import json
-
-        return json.dumps(rows, ensure_ascii=False, indent=2) + "\n"
+        return json_text(rows)
     if format == "csv":
-        import csv
-        import io
-
-        text = io.StringIO()
-        writer = csv.DictWriter(text, ("name", "summary", "reference"), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-        return text.getvalue()
+        return csv_text(list(rows[0]), (row.values() for row in rows))
     width = max(len(row["name"]) for row in rows) + 2
     lines = []
     for one, row in zip(EXPERIMENTS.values(), rows, strict=True):
@@ -176,7 +168,7 @@ def _progress(name: str, quiet: bool) -> Iterator[Progress | None]:
 
 def _printed(result: ExperimentResult, format: OutputFormat, everything: bool, color: bool) -> str:
     if format == "json":
-        return result.to_json() + "\n"
+        return result.to_json()
     if format == "csv":
         return result.to_csv()
     from corefeval.figures import render_result
@@ -196,7 +188,7 @@ def _write(
 
     contents: dict[str, bytes] = {
         f"{result.name}.csv": result.to_csv().encode(),
-        f"{result.name}.json": f"{result.to_json()}\n".encode(),
+        f"{result.name}.json": result.to_json().encode(),
         f"{result.name}.txt": render_result(result, everything=True).encode(),
     }
     notices = []

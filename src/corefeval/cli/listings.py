@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import textwrap
 from dataclasses import asdict
@@ -12,6 +11,7 @@ from cyclopts import Parameter
 
 from corefeval.checks import did_you_mean
 from corefeval.diagnostics import UsageError
+from corefeval.display import json_text
 from corefeval.features.declarations import FEATURES, FeatureDeclaration
 from corefeval.metrics import REGISTRY, Declaration, Metric, presets
 from corefeval.protocol import NAMED, Choice, NamedProtocol, Protocol, choices
@@ -77,9 +77,7 @@ def _metrics_json(chosen: list[Declaration]) -> str:
         }
         for declaration in chosen
     ]
-    return (
-        json.dumps({"metrics": entries, "presets": presets()}, ensure_ascii=False, indent=2) + "\n"
-    )
+    return json_text({"metrics": entries, "presets": presets()})
 
 
 _OTHERS = """\
@@ -104,7 +102,7 @@ def features(*names: str, format: Format = "text") -> None:
     chosen = [FEATURES[name.lower()] for name in names] or list(FEATURES.values())
     if format == "json":
         listed = {"features": [asdict(feature) for feature in chosen]}
-        sys.stdout.write(json.dumps(listed, ensure_ascii=False, indent=2) + "\n")
+        sys.stdout.write(json_text(listed))
         return
     sys.stdout.write("\n".join(map(_feature_entry, chosen)) + "\n")
     if not names:
@@ -151,7 +149,7 @@ def protocols(*names: str, format: Format = "text") -> None:
             "protocols": [{**asdict(one), "text": _text(one)} for one in named],
             "choices": [{"name": name, **asdict(choice)} for name, choice in chosen.items()],
         }
-        sys.stdout.write(json.dumps(listed, ensure_ascii=False, indent=2) + "\n")
+        sys.stdout.write(json_text(listed))
         return
     entries = [_protocol_entry(one) for one in named]
     entries += [_choice_entry(name, choice) for name, choice in chosen.items()]

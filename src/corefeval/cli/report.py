@@ -11,6 +11,7 @@ from cyclopts import Parameter
 from corefeval.cli.arguments import FLAG, check_paths, file_parameter, label, names_of, tell
 from corefeval.cli.reading import ERRORS, ErrorReading
 from corefeval.diagnostics import UsageError
+from corefeval.display import visible
 
 _FILE = file_parameter("report")
 
@@ -90,6 +91,6 @@ def report(
     )
     made.save(output)
     size = os.path.getsize(output) / 1_000_000
-    sys.stdout.write(f"{output}: {made.summary}, {size:.1f} MB\n")
+    sys.stdout.write(f"{visible(output)}: {made.summary}, {size:.1f} MB\n")
     if not reading.quiet:
         tell(made.notices)

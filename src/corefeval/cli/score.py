@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from corefeval.cli.arguments import FLAG, file_parameter, show, tell
+from corefeval.cli.arguments import FLAG, file_parameter, remark, show, tell
 from corefeval.cli.reading import READING, Reading
 
 if TYPE_CHECKING:
@@ -139,4 +138,4 @@ def _print_left_out(result: Result) -> None:
     left_out = [name for name in result.metrics if name not in (*NAMES, "mentions", "conll")]
     left_out += [f"by {feature}" for feature in result.slices]
     if left_out:
-        sys.stderr.write(f"note: not in the official scorer's form: {', '.join(left_out)}\n")
+        remark("note", f"not in the official scorer's form: {', '.join(left_out)}")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
 from corefeval.cli.arguments import file_parameter
+from corefeval.display import json_text
 
 if TYPE_CHECKING:
     from corefeval.analysis.statistics import Statistics
@@ -63,15 +63,16 @@ def stats(
         statistics(read(path, format=input_format, encoding=encoding)) for path in (file, *more)
     ]
     if format == "json":
-        text = json.dumps([one.as_dict() for one in found], ensure_ascii=False, indent=2) + "\n"
-        sys.stdout.write(text)
+        sys.stdout.write(json_text([one.as_dict() for one in found]))
     else:
         sys.stdout.write(_table(found))
 
 
 def _table(found: list[Statistics]) -> str:
-    rows = [("", *(one.name.rsplit("/", 1)[-1] for one in found))]
-    rows += [
+    from corefeval.output.tables import Cell, Column, Table
+    from corefeval.output.terminal import drawn_text
+
+    rows = [
         (label, *(_number(getattr(one, name)) for one in found))
         for name, label in _LABELS.items()
         if any(getattr(one, name) is not None for one in found)
@@ -90,13 +91,10 @@ def _table(found: list[Statistics]) -> str:
             )
             for value in values
         ]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "".join(map(_line, rows, [widths] * len(rows)))
-
-
-def _line(row: tuple[str, ...], widths: list[int]) -> str:
-    cells = (cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
-    return "  ".join((row[0].ljust(widths[0]), *cells)).rstrip() + "\n"
+    names = (one.name.rsplit("/", 1)[-1] for one in found)
+    columns = (Column(""), *(Column(name, numeric=True) for name in names))
+    table = Table(columns, (tuple(tuple(map(Cell, row)) for row in rows),))
+    return drawn_text([table], gap=2)
 
 
 def _number(value: float | None) -> str:

@@ -238,7 +238,9 @@ def write_brat(corpus: Corpus) -> Written:
         *counted(
             "changed-words", counts["words"], "word", "with blanks or without text, written with _"
         ),
-        *counted("entity-names", counts["names"], "entity", "called after its first mention"),
+        *counted(
+            "entity-names", counts["names"], "entity", "called after the mention that comes first"
+        ),
         *counted(
             "changed-types", counts["types"], "mention", "of a type with blanks, written with _"
         ),
@@ -246,7 +248,7 @@ def write_brat(corpus: Corpus) -> Written:
             "trimmed-mentions",
             counts["trimmed"],
             "mention",
-            "written without line ends at its edges",
+            "written without line ends at the edges",
         ),
         *renamed_documents(renamed),
         *unwritten(corpus, features=FEATURES, relations=len(corpus.relations)),

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from corefeval.diagnostics import Notice, UsageError
+from corefeval.display import csv_text, json_text
 
 TINY = 1e-9  # rates that differ by less are the same
 
@@ -111,15 +109,12 @@ class ExperimentResult:
 
     def to_csv(self) -> str:
         """The rows, with a header; what is not defined is empty."""
-        text = io.StringIO()
-        writer = csv.DictWriter(text, self.columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(self.rows)
-        return text.getvalue()
+        rows = ([row.get(column) for column in self.columns] for row in self.rows)
+        return csv_text(self.columns, rows)
 
     def to_json(self) -> str:
         """All of it."""
-        return json.dumps(
+        return json_text(
             {
                 "experiment": self.name,
                 "title": self.title,
@@ -127,9 +122,7 @@ class ExperimentResult:
                 "statements": [finding.as_dict() for finding in self.statements],
                 "rows": [dict(row) for row in self.rows],
                 "notices": [str(notice) for notice in self.notices],
-            },
-            ensure_ascii=False,
-            indent=2,
+            }
         )
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from corefeval.diagnostics import excerpt, plural
+from corefeval.display import json_text, visible
 from corefeval.linting.findings import Finding, counted
 from corefeval.linting.inspection import Inspection
 from corefeval.linting.kinds import KINDS
@@ -32,7 +32,7 @@ def render_text(
 
 
 def _file_block(inspection: Inspection, all: bool, color: bool) -> str:
-    lines = [f"{inspection.file}{_contents(inspection)}"]
+    lines = [f"{visible(inspection.file)}{_contents(inspection)}"]
     if not inspection.findings:
         lines.append(f"  {_painted('nothing found', 'good', color)}")
     for kind, group in groupby(inspection.findings, key=lambda finding: finding.kind):
@@ -64,7 +64,7 @@ def _kind_block(kind: str, findings: list[Finding], all: bool, color: bool) -> I
         yield f"  … and {len(findings) - len(shown):,} more (--all shows them)"
     yield _painted(f"  effect: {declared.effect}", "", color)
     for advice in dict.fromkeys(finding.advice for finding in shown):
-        yield _painted(f"  fix: {advice}", "", color)
+        yield _painted(f"  fix: {visible(advice)}", "", color)
 
 
 def _told(finding: Finding) -> str:
@@ -79,21 +79,18 @@ def _told(finding: Finding) -> str:
     elif finding.span is None and place:
         named = excerpt(place.pop())
         subject = "" if named in finding.message else f"{named}: "
-    behind = f" ({', '.join(_one_line(part) for part in place)})" if place else ""
-    return f"{where}{subject}{_one_line(finding.message)}{behind}"
-
-
-def _one_line(text: str) -> str:
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+    behind = f" ({', '.join(map(visible, place))})" if place else ""
+    return f"{where}{subject}{visible(finding.message)}{behind}"
 
 
 def _restoration_block(restoration: Restoration, color: bool) -> str:
     count = len(restoration.changes)
     done = plural(count, "repair") if count else "nothing to repair, written anew"
-    lines = [f"{restoration.file} → {restoration.target}: {_painted(done, 'good', color)}"]
+    files = visible(f"{restoration.file} → {restoration.target}")
+    lines = [f"{files}: {_painted(done, 'good', color)}"]
     for change in restoration.changes:
         where = f"line {change.line}: " if change.line else ""
-        lines.append(f"  {where}{change.kind}: {_one_line(_change_told(change))}")
+        lines.append(f"  {where}{change.kind}: {visible(_change_told(change))}")
     return "\n".join(lines)
 
 
@@ -136,7 +133,7 @@ def render_json(inspections: Sequence[Inspection], restoration: Restoration | No
         }
     counts = counted(findings)
     content["summary"] = {f"{severity}s": count for severity, count in counts.items()}
-    return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
+    return json_text(content)
 
 
 def _as_json(inspection: Inspection) -> dict[str, object]:

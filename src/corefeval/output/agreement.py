@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from corefeval._version import __version__
 from corefeval.diagnostics import UsageError, plural
+from corefeval.display import csv_text, json_text, shortened
 from corefeval.output.tables import Cell, Column, Table, percent
 
 if TYPE_CHECKING:
@@ -61,7 +59,7 @@ def _alpha_table(agreement: Agreement) -> Table:
     headings = ("α", "Observed", "Expected")
     rows = [
         (
-            Cell(_title(name), bold=True),
+            Cell(_title(name), label=True),
             Cell(_decimal(one.alpha), bold=True),
             Cell(_decimal(one.observed)),
             Cell(_decimal(one.expected)),
@@ -75,7 +73,7 @@ def _alpha_table(agreement: Agreement) -> Table:
 def _f1_table(agreement: Agreement) -> Table:
     """A row for each metric, where there is only one pair."""
     rows = [
-        (Cell(agreement.titles[metric], bold=True), Cell(percent(mean)))
+        (Cell(agreement.titles[metric], label=True), Cell(percent(mean)))
         for metric, mean in agreement.means.items()
     ]
     return Table((Column("Metric"), Column("F1", numeric=True)), (tuple(rows),))
@@ -91,7 +89,7 @@ def _pair_table(agreement: Agreement) -> Table:
     for metric, pairs in agreement.pairwise.items():
         rows = [
             (
-                Cell("" if index else agreement.titles[metric], bold=True),
+                Cell("" if index else agreement.titles[metric], label=True),
                 Cell(labels[index] if numbered else name),
                 *(Cell(percent(pairs[name, other]) if name != other else _ITSELF)
                   for other in names),
@@ -146,29 +144,25 @@ def _text(agreement: Agreement, tables: Sequence[tuple[str, Table]], color: bool
 
 
 def _markdown(agreement: Agreement, tables: Sequence[tuple[str, Table]]) -> str:
-    from corefeval.output.markdown import drawn_markdown, escaped
+    from corefeval.output.markdown import code, drawn_markdown, escaped
 
     parts = [part for title, table in tables for part in (f"**{title}**", drawn_markdown(table))]
     *lines, signature = _footer(agreement)
-    return "\n\n".join((*parts, *map(escaped, lines), f"`{signature}`")) + "\n"
+    return "\n\n".join((*parts, *map(escaped, lines), code(signature))) + "\n"
 
 
 def _latex(agreement: Agreement, tables: Sequence[tuple[str, Table]]) -> str:
-    from corefeval.output.latex import drawn_latex
+    from corefeval.output.latex import drawn_latex, latex_comments
 
-    comments = ["needs \\usepackage{booktabs}", *(" ".join(x.split()) for x in _footer(agreement))]
-    parts = ["\n".join(f"% {comment}" for comment in comments)]
-    for title, table in tables:
-        drawn = drawn_latex(table).replace("α", r"$\alpha$").replace(_ITSELF, "--")
-        drawn = drawn.replace("& -0", "& $-$0")
-        parts.append(f"% {title}\n{drawn}")
-    return "\n\n".join(parts) + "\n"
+    parts = [f"% {title}\n{drawn_latex(table)}" for title, table in tables]
+    return "\n\n".join((latex_comments(_footer(agreement)), *parts)) + "\n"
 
 
 def _footer(agreement: Agreement) -> list[str]:
     mentions = plural(int(agreement.mentions.sum()), "mention")
     documents = plural(len(agreement.document_ids), "document")
-    lines = [f"{', '.join(agreement.annotators)}: {documents}, {mentions}"]
+    names = ", ".join(map(shortened, agreement.annotators))
+    lines = [f"{names}: {documents}, {mentions}"]
     unequal = [
         agreement.titles[metric]
         for metric, pairs in agreement.pairwise.items()
@@ -195,22 +189,21 @@ def _json(agreement: Agreement) -> str:
             for notice in agreement.notices
         ],
     }
-    return json.dumps(report, ensure_ascii=False, indent=2) + "\n"
+    return json_text(report)
 
 
 def _csv(agreement: Agreement, by_document: bool) -> str:
     """A line for each document (empty for all together), measure and pair, unrounded."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(("document", "measure", "name", "key", "response", "value", "signature"))
+    header = ("document", "measure", "name", "key", "response", "value", "signature")
     everything = [("", agreement.alpha, agreement.pairwise)]
     if by_document:
         everything += [(one.id, one.alpha, one.pairwise) for one in agreement.documents]
-    for identifier, alpha, pairwise in everything:
-        for row in _csv_rows(alpha, pairwise):
-            cells = [" ".join(str(cell).splitlines()) for cell in (identifier, *row)]
-            writer.writerow((*cells, agreement.signature))
-    return stream.getvalue()
+    rows = (
+        (identifier, *row, agreement.signature)
+        for identifier, alpha, pairwise in everything
+        for row in _csv_rows(alpha, pairwise)
+    )
+    return csv_text(header, rows)
 
 
 def _csv_rows(

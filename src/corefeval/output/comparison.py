@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from typing import TYPE_CHECKING
 
 from corefeval._version import __version__
 from corefeval.diagnostics import UsageError
+from corefeval.display import csv_text, json_text, visible
 from corefeval.output.comparison_tables import (
     disagreements,
     driver_table,
@@ -40,8 +38,7 @@ def render_comparison(
     holds one table, then has them in place of the scores. JSON always has everything.
     """
     if format == "json":
-        text = {"corefeval": __version__, **findings.as_dict()}
-        return json.dumps(text, ensure_ascii=False, indent=2) + "\n"
+        return json_text({"corefeval": __version__, **findings.as_dict()})
     if format == "csv":
         return _csv(findings, pairs)
     if format == "text":
@@ -58,7 +55,7 @@ def _parts(findings: Findings, pairs: bool, *, compact: bool) -> list[Part]:
     compared = findings.comparison
     parts: list[Part] = []
     if pairs or len(compared.systems) == 2:
-        parts.append(pair_table(compared))
+        parts.append(pair_table(compared, compact=compact))
     parts += [
         slice_table(feature, dict(values), compared, compact=compact)
         for feature, values in findings.slices.items()
@@ -84,19 +81,13 @@ def _text(findings: Findings, parts: list[Part], color: bool) -> str:
     from corefeval.output.terminal import drawn_text
 
     tables = main_tables(findings.comparison, compact=True)
-    said = _wrapped(legend(findings.comparison, compact=True))
+    said = legend(findings.comparison, compact=True)
     between = [""] if parts and isinstance(parts[0], str) else []
     return drawn_text([*tables, said, *between, *parts], _signatures(findings), color=color)
 
 
-def _wrapped(text: str) -> str:
-    import textwrap
-
-    return "\n".join(textwrap.wrap(text, 96))
-
-
 def _markdown(findings: Findings, parts: list[Part]) -> str:
-    from corefeval.output.markdown import drawn_markdown, escaped
+    from corefeval.output.markdown import code, drawn_markdown, escaped
 
     everything = len(findings.comparison.metrics)
     found = [*map(drawn_markdown, main_tables(findings.comparison, compact=False, most=everything))]
@@ -106,24 +97,24 @@ def _markdown(findings: Findings, parts: list[Part]) -> str:
             found.append(escaped(part))
         else:
             found += [f"**{escaped(part.caption)}**", drawn_markdown(part)]
-    found += [f"`{signature}`" for signature in _signatures(findings)]
+    found += map(code, _signatures(findings))
     return "\n\n".join(found) + "\n"
 
 
 def _latex(findings: Findings, parts: list[Part]) -> str:
     """A table to be put into a paper, over both columns; then tables of what else was asked for."""
-    from corefeval.output.latex import drawn_latex, escaped
+    from corefeval.output.latex import drawn_latex, escaped, latex_comments
 
     signatures = _signatures(findings)
-    comments = ["needs \\usepackage{booktabs}", *(" ".join(text.split()) for text in signatures)]
     codes = r" \\ ".join(
-        escaped(text).replace(r"\textbar{}", r"\textbar\allowbreak{}") for text in signatures
+        escaped(text, whole=True).replace(r"\textbar{}", r"\textbar\allowbreak{}")
+        for text in signatures
     )
     note = f"\\par\\smallskip{{\\tiny\\ttfamily\\raggedright {codes}\\par}}"
     caption = escaped(legend(findings.comparison))
     tabulars = map(drawn_latex, main_tables(findings.comparison, compact=False))
     found = [
-        "\n".join(f"% {comment}" for comment in comments),
+        latex_comments(signatures),
         _float("\n\n\\medskip\n".join(tabulars), caption, "comparison", note),
     ]
     tables: list[tuple[str, list[str]]] = []
@@ -133,7 +124,7 @@ def _latex(findings: Findings, parts: list[Part]) -> str:
         elif tables:
             tables[-1][1].append(part)
         else:
-            found[0] += f"\n% {part}"
+            found[0] += f"\n% {visible(part)}"
     for number, (tabular, sentences) in enumerate(tables, 1):
         found.append(_float(tabular, escaped(" ".join(sentences)), f"comparison-{number}"))
     return "\n\n".join(found) + "\n"
@@ -178,16 +169,4 @@ def _csv(findings: Findings, pairs: bool) -> str:
             for where, one in groups
             for row in (one.pair_rows() if pairs else one.rows())
         ]
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, rows[0], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({name: _csv_value(value) for name, value in row.items()} for row in rows)
-    return stream.getvalue()
-
-
-def _csv_value(value: object) -> object:
-    if isinstance(value, list):
-        return ";".join(map(str, value))
-    if isinstance(value, bool):
-        return str(value).lower()
-    return " ".join(value.splitlines()) if isinstance(value, str) else value
+    return csv_text(list(rows[0]), (row.values() for row in rows))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from corefeval.diagnostics import plural
@@ -26,6 +26,7 @@ _CORRECTIONS = {
 }
 _MANY = 6  # metrics that fit side by side
 _SHOWN = 10  # documents that drive a difference
+_PAIR = 24  # characters of two names that fit side by side in a terminal
 
 
 def letters(systems: Sequence[str]) -> dict[str, str]:
@@ -72,7 +73,7 @@ def slice_table(
         rows = _rows(compared, compared.metrics, compact)
         sections.append(
             tuple(
-                (Cell("" if number else value, bold=True), *row) for number, row in enumerate(rows)
+                (Cell("" if number else value, label=True), *row) for number, row in enumerate(rows)
             )
         )
     columns = (Column(heading), *_head(whole), *_metric_columns(first, first.metrics, compact))
@@ -88,7 +89,7 @@ def _metric_columns(compared: Comparison, metrics: Sequence[str], compact: bool)
     for metric in metrics:
         title = title_of(compared, metric)
         if compact or compared.baseline is not None:
-            columns.append(Column(title))
+            columns.append(Column(title, whole=True))
         else:
             rate = RATES.get(compared.rate, compared.rate)
             columns += [Column(rate, title), Column("#", title, numeric=True, close=True)]
@@ -166,18 +167,27 @@ def legend(compared: Comparison, *, compact: bool = False) -> str:
     )
 
 
-def pair_table(compared: Comparison) -> Table:
-    """Every pair and metric: the difference, its interval, p-values and effect sizes."""
+def pair_table(compared: Comparison, *, compact: bool = False) -> Table:
+    """Every pair and metric: the difference, its interval, p-values and effect sizes.
+
+    Effect sizes are over documents, each of which weighs the same, and stand with the mean of the
+    documents' differences; where segments of a document were compared, so do their own scores.
+    `compact` calls pairs of long names by the letters of the main table.
+    """
     several = len(compared.pairs) > len(compared.metrics)
     adjusted = several and compared.settings["correction"] != "none"
+    names = {system: system for system in compared.systems}
+    long = max(len(pair.first) + len(pair.second) for pair in compared.pairs) > _PAIR
+    lettered = compact and several and long and compared.baseline is None
+    names = letters(compared.systems) if lettered else names
     sections = []
     for metric in compared.metrics:
         pairs = [pair for pair in compared.pairs if pair.metric == metric]
         rows = [
             (
-                Cell("" if number else title_of(compared, metric), bold=True),
-                *((Cell(f"{pair.first} – {pair.second}"),) if several else ()),
-                *_pair_cells(pair, adjusted),
+                Cell("" if number else title_of(compared, metric), label=True),
+                *((Cell(f"{names[pair.first]} – {names[pair.second]}"),) if several else ()),
+                *_pair_cells(pair, adjusted, compared.segment_scores.get(metric)),
             )
             for number, pair in enumerate(pairs)
         ]
@@ -186,23 +196,32 @@ def pair_table(compared: Comparison) -> Table:
         sections = [tuple(row for section in sections for row in section)]
     headings = ["Difference", f"{100 * compared.level:g} % CI", "p"]
     headings += ["adjusted p"] if adjusted else []
+    sides = ("first", "second") if compared.segment_scores else ()
     columns = (
         Column("Metric"),
         *((Column("Systems"),) if several else ()),
-        *(Column(heading, numeric=True) for heading in (*headings, "d", "win rate")),
+        *(Column(side, plural(compared.documents, compared.unit), True) for side in sides),
+        *(Column(heading, numeric=True) for heading in headings),
+        *(Column(name, f"by {compared.unit}", True) for name in ("mean", "d", "win rate")),
     )
     first = compared.pairs[0]
     caption = "Differences" if several else f"{first.first} – {first.second}"
+    caption += ", systems by their letters" if lettered else ""
     return Table(columns, tuple(sections), caption=caption)
 
 
-def _pair_cells(pair: PairDifference, adjusted: bool) -> list[Cell]:
+def _pair_cells(
+    pair: PairDifference, adjusted: bool, scores: Mapping[str, float] | None
+) -> list[Cell]:
     low, high = pair.interval
+    sides = () if scores is None else (scores[pair.first], scores[pair.second])
     return [
+        *(Cell(percent(side)) for side in sides),
         Cell(signed(pair.difference), bold=pair.significant),
         Cell(f"{signed(low)} to {signed(high)}"),
         Cell(p_value(pair.p), bold=pair.significant and not adjusted),
         *([Cell(p_value(pair.adjusted_p), bold=pair.significant)] if adjusted else []),
+        Cell(signed(pair.effect.mean)),
         Cell(f"{pair.effect.d:.2f}".replace("-", "−")),
         Cell(percent(pair.effect.win_rate)),
     ]
@@ -289,7 +308,7 @@ def tau_table(findings: Findings) -> Table:
         return Table((), ())
     titles = [title_of(findings.comparison, metric) for metric in found.metrics]
     rows = tuple(
-        (Cell(title, bold=True), *(Cell(_tau(found.tau(one, other))) for other in found.metrics))
+        (Cell(title, label=True), *(Cell(_tau(found.tau(one, other))) for other in found.metrics))
         for title, one in zip(titles, found.metrics, strict=True)
     )
     columns = (Column("τ"), *(Column(title, numeric=True) for title in titles))

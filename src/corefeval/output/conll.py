@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from corefeval.diagnostics import UsageError
+from corefeval.display import visible
 from corefeval.results import Result, Score
 
 NAMES = {
@@ -33,13 +34,13 @@ def render_conll(results: Sequence[Result], *, by_document: bool = False) -> str
         raise UsageError("the official scorer prints mentions too: add mentions to the metrics")
     parts = []
     for result in results:
-        parts += [f"response: {result.response}"] if len(results) > 1 else []
+        parts += [f"response: {visible(result.response)}"] if len(results) > 1 else []
         for metric in chosen:
             parts.append(f"METRIC {NAMES[metric]}:\n")
             if by_document:
                 for document in result.documents:
                     totals = _totals(document.scores, metric)
-                    parts += [f"{document.id}:", *totals, ""]
+                    parts += [f"{visible(document.id)}:", *totals, ""]
             parts += ["====== TOTALS =======", *_totals(result.scores, metric), ""]
     return "\n".join(parts)
 

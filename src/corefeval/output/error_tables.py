@@ -49,7 +49,7 @@ def _kind_table(analyses: Sequence[ErrorAnalysis]) -> Table:
         sections.append(
             tuple(
                 (
-                    Cell("" if at else row.kind, bold=True),
+                    Cell("" if at else row.kind, label=True),
                     *_name(one, several),
                     Cell(f"{mine.count:,}"),
                     *(
@@ -73,7 +73,7 @@ def _whole(
     total = sum(row.count for row in one.kinds)
     gains = (sum(row.in_turn[metric] for row in one.kinds) for metric in metrics)
     points = (cell for gain in gains for cell in (Cell(""), Cell(_points(gain))))
-    title = Cell("all" if first else "", bold=True)
+    title = Cell("all" if first else "", label=True)
     return title, *_name(one, several), Cell(f"{total:,}"), *points
 
 
@@ -85,7 +85,7 @@ def _scores(
         for metric in metrics
         for cell in (Cell(""), Cell(percent(one.result[metric].f1), bold=True))
     )
-    return Cell("F1" if first else "", bold=True), *_name(one, several), Cell(""), *f1s
+    return Cell("F1" if first else "", label=True), *_name(one, several), Cell(""), *f1s
 
 
 def _sections(sections: list[Rows], several: bool) -> list[Rows]:
@@ -114,7 +114,7 @@ def _link_table(analyses: Sequence[ErrorAnalysis]) -> Table:
             values = [getattr(table[pair], n) if pair in table else 0 for n in OUTCOMES]
             title = "" if rows else " → ".join(pair)
             cells = (Cell(f"{value:,}") for value in values)
-            rows.append((Cell(title, bold=True), *_name(one, several), *cells))
+            rows.append((Cell(title, label=True), *_name(one, several), *cells))
         sections.append(tuple(rows))
     sections = _sections(sections, several)
     columns = (
@@ -138,7 +138,7 @@ def _antecedent_table(analyses: Sequence[ErrorAnalysis]) -> Table:
         for one in analyses:
             found = [one.antecedents.get(metric, {}).get(kind, {}) for metric in metrics]
             cells = (Cell(f"{counts.get(n, 0):,}") for counts in found for n in COUNTS)
-            rows.append((Cell("" if rows else kind, bold=True), *_name(one, several), *cells))
+            rows.append((Cell("" if rows else kind, label=True), *_name(one, several), *cells))
         sections.append(tuple(rows))
     sections = _sections(sections, several)
     columns = (

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from corefeval._version import __version__
 from corefeval.diagnostics import UsageError, plural
+from corefeval.display import csv_text, json_text, shortened, visible
 from corefeval.output.error_tables import OUTCOMES, listed_tables, overview_tables
 from corefeval.output.tables import Table
 
@@ -51,7 +48,7 @@ def _text(tables: Sequence[Table], footer: Sequence[str], color: bool) -> str:
 
 
 def _markdown(tables: Sequence[Table], footer: Sequence[str], color: bool) -> str:
-    from corefeval.output.markdown import drawn_markdown, escaped
+    from corefeval.output.markdown import code, drawn_markdown, escaped
 
     parts = [
         part
@@ -59,26 +56,20 @@ def _markdown(tables: Sequence[Table], footer: Sequence[str], color: bool) -> st
         for part in (f"**{escaped(table.caption)}**", drawn_markdown(table))
     ]
     about, *signatures = footer
-    return "\n\n".join((*parts, escaped(about), *(f"`{one}`" for one in signatures))) + "\n"
+    return "\n\n".join((*parts, escaped(about), *map(code, signatures))) + "\n"
 
 
 def _latex(tables: Sequence[Table], footer: Sequence[str], color: bool) -> str:
-    from corefeval.output.latex import drawn_latex
+    from corefeval.output.latex import drawn_latex, latex_comments
 
-    comments = ["needs \\usepackage{booktabs}", *(" ".join(line.split()) for line in footer)]
-    parts = ["\n".join(f"% {comment}" for comment in comments)]
-    signs = (("→", r"$\rightarrow$"), ("–", "--"), ("…", r"\ldots{}"))
-    for table in tables:
-        drawn = re.sub(r"& -(?=\d)", "& $-$", drawn_latex(table))
-        for sign, written in signs:
-            drawn = drawn.replace(sign, written)
-        parts.append(f"% {' '.join(table.caption.split())}\n{drawn}")
-    return "\n\n".join(parts) + "\n"
+    parts = [f"% {visible(' '.join(one.caption.split()))}\n{drawn_latex(one)}" for one in tables]
+    return "\n\n".join((latex_comments(footer), *parts)) + "\n"
 
 
 def _footer(analyses: Sequence[ErrorAnalysis]) -> list[str]:
     first = analyses[0].result
-    names = [] if len(analyses) > 1 else [f"{first.response} against {first.key}"]
+    against = f"{shortened(first.response)} against {shortened(first.key)}"
+    names = [] if len(analyses) > 1 else [against]
     lines = [", ".join([*names, plural(len(first.document_ids), "document")])]
     return [*lines, *dict.fromkeys(one.result.signature for one in analyses)]
 
@@ -99,19 +90,18 @@ def _json(analyses: Sequence[ErrorAnalysis], kinds: Sequence[str], top: int) -> 
             for analysis in analyses
         ],
     }
-    return json.dumps(report, ensure_ascii=False, indent=2) + "\n"
+    return json_text(report)
 
 
 def _csv(analyses: Sequence[ErrorAnalysis], top: int) -> str:
     """A line for each number: which table, row, measure and metric it belongs to, unrounded."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(("response", "table", "row", "measure", "metric", "value", "signature"))
-    for one in analyses:
-        for row in _csv_rows(one, top):
-            texts = [" ".join(str(cell).split()) for cell in (one.result.response, *row)]
-            writer.writerow((*texts, one.result.signature))
-    return stream.getvalue()
+    header = ("response", "table", "row", "measure", "metric", "value", "signature")
+    rows = (
+        (one.result.response, *row, one.result.signature)
+        for one in analyses
+        for row in _csv_rows(one, top)
+    )
+    return csv_text(header, rows)
 
 
 def _csv_rows(one: ErrorAnalysis, top: int) -> Iterator[tuple[object, ...]]:
@@ -144,21 +134,15 @@ def _csv_rows(one: ErrorAnalysis, top: int) -> Iterator[tuple[object, ...]]:
 
 def _listed_csv(analyses: Sequence[ErrorAnalysis], kinds: Sequence[str]) -> str:
     """A line for each mention of each error; `error` numbers the errors of a response and kind."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
     header = ("response", "kind", "error", "document", "start", "end", "text", "key_entity")
     instead = ("instead_start", "instead_end", "instead_text")
-    writer.writerow((*header, "response_entity", *instead))
-    for analysis in analyses:
-        for kind in kinds:
-            for number, error in enumerate(analysis.listed(kind), start=1):
-                other = error.instead
-                behind = (other.start, other.end, other.text) if other is not None else ("",) * 3
-                for place in error.mentions:
-                    row = (analysis.result.response, kind, number, error.document, place.start,
-                           place.end, place.text, error.key_entity, error.response_entity,
-                           *behind)  # fmt: skip
-                    writer.writerow(
-                        "" if cell is None else " ".join(str(cell).split()) for cell in row
-                    )
-    return stream.getvalue()
+    rows = (
+        (analysis.result.response, kind, number, error.document, place.start, place.end,
+         place.text, error.key_entity, error.response_entity,
+         *((other.start, other.end, other.text) if (other := error.instead) else ("",) * 3))
+        for analysis in analyses
+        for kind in kinds
+        for number, error in enumerate(analysis.listed(kind), start=1)
+        for place in error.mentions
+    )  # fmt: skip
+    return csv_text((*header, "response_entity", *instead), rows)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 
 from corefeval._version import __version__
+from corefeval.display import json_text
 from corefeval.results import Result, Score
 
 
@@ -16,7 +16,7 @@ def render_json(results: Sequence[Result], *, by_document: bool = True) -> str:
         "key": results[0].key,
         "responses": [_response(result) for result in results],
     }
-    return json.dumps(report, ensure_ascii=False, indent=2) + "\n"
+    return json_text(report)
 
 
 def _response(result: Result) -> dict[str, object]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 
+from corefeval.display import shortened, visible
 from corefeval.output.slice_tables import count_tables, slice_tables
 from corefeval.output.tables import (
     Cell,
@@ -22,6 +23,9 @@ _SPECIAL = {
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "–": "--",
+    "…": r"\ldots{}",
+    "→": r"$\rightarrow$",
+    "α": r"$\alpha$",
     "−": "$-$",
     "†": r"\textdagger{}",
     "‡": r"\textdaggerdbl{}",
@@ -42,16 +46,23 @@ def render_latex(results: Sequence[Result], *, by_document: bool = False) -> str
     tables += [*count_tables(results), *slice_tables(results)]
     tables += [document_table(results)] if by_document else []
     signatures = dict.fromkeys(result.signature for result in results)
-    comments = ["needs \\usepackage{booktabs}", *(" ".join(text.split()) for text in signatures)]
-    head = "\n".join(f"% {comment}" for comment in comments)
-    return head + "\n" + "\n\n".join(map(drawn_latex, tables)) + "\n"
+    return latex_comments(signatures) + "\n" + "\n\n".join(map(drawn_latex, tables)) + "\n"
+
+
+def latex_comments(texts: Iterable[str]) -> str:
+    """What a table needs, and texts of any origin, as comments of one line each."""
+    comments = ("needs \\usepackage{booktabs}", *(visible(" ".join(one.split())) for one in texts))
+    return "\n".join(f"% {comment}" for comment in comments)
 
 
 def drawn_latex(table: Table) -> str:
     """A tabular in the style of booktabs."""
     alignment = "".join(map(_alignment, table.columns))
     lines = [f"\\begin{{tabular}}{{{alignment}}}", r"\toprule", *_group_lines(table.columns)]
-    lines += [" & ".join(escaped(column.heading) for column in table.columns) + r" \\", r"\midrule"]
+    lines += [
+        " & ".join(escaped(shortened(column.heading)) for column in table.columns) + r" \\",
+        r"\midrule",
+    ]
     for number, section in enumerate(table.sections):
         lines += [r"\addlinespace"] if number else []
         lines += [" & ".join(map(_cell, row)) + r" \\" for row in section]
@@ -77,14 +88,16 @@ def _group_lines(columns: Sequence[Column]) -> list[str]:
 
 
 def _cell(cell: Cell) -> str:
-    text = escaped(cell.text)
-    text = f"\\textbf{{{text}}}" if cell.bold and re.fullmatch(r"[\d.]+", text) else text
+    text = escaped(shortened(cell.text))
+    text = re.sub(r"^-(?=\d)", "$-$", text)
+    text = f"\\textbf{{{text}}}" if cell.bold and text else text
     # Behind the end of a row a bracket would be taken for an argument, and a star too.
     text = f"{{{text[0]}}}{text[1:]}" if text[:1] in ("[", "*") else text
     return f"{text}\\textsuperscript{{{escaped(cell.mark)}}}" if cell.mark else text
 
 
-def escaped(text: str) -> str:
-    """Text of any origin as text."""
-    plain = "".join(_SPECIAL.get(character, character) for character in " ".join(text.split()))
+def escaped(text: str, *, whole: bool = False) -> str:
+    """Text of any origin as text that LaTeX sets; long words are cut unless it is `whole`."""
+    words = visible(" ".join(text.split() if whole else map(shortened, text.split())))
+    plain = "".join(_SPECIAL.get(character, character) for character in words)
     return re.sub(r"^CEAF([em])\b", r"CEAF\\textsubscript{\1}", plain)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from corefeval.display import shortened, visible
 from corefeval.output.slice_tables import count_tables, slice_tables
 from corefeval.output.tables import Cell, Table, document_table, metric_table, system_table
 from corefeval.results import Result
@@ -16,14 +17,14 @@ def render_markdown(results: Sequence[Result], *, by_document: bool = False) -> 
     tables += [*count_tables(results), *slice_tables(results)]
     tables += [document_table(results)] if by_document else []
     signatures = dict.fromkeys(result.signature for result in results)
-    parts = (*map(drawn_markdown, tables), *(f"`{signature}`" for signature in signatures))
+    parts = (*map(drawn_markdown, tables), *map(code, signatures))
     return "\n\n".join(parts) + "\n"
 
 
 def drawn_markdown(table: Table) -> str:
     """Columns padded, so that the source can be read too."""
     headings = [f"{column.group} {column.heading}".strip() for column in table.columns]
-    rows = [[escaped(heading) for heading in headings]]
+    rows = [[escaped(shortened(heading)) for heading in headings]]
     rows += [[_cell(cell) for cell in row] for section in table.sections for row in section]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     numeric = [column.numeric for column in table.columns]
@@ -44,11 +45,20 @@ def drawn_markdown(table: Table) -> str:
 
 
 def _cell(cell: Cell) -> str:
-    text = escaped(cell.text)
-    text = f"**{text}**" if cell.bold and re.fullmatch(r"[\d.]+", text) else text
+    text = escaped(shortened(cell.text))
+    text = f"**{text}**" if cell.bold and text else text
     return f"{text}<sup>{escaped(cell.mark)}</sup>" if cell.mark else text
 
 
 def escaped(text: str) -> str:
-    """Text of any origin as text."""
-    return re.sub(r"([\\`*_\[\]<>|&])", r"\\\1", " ".join(text.split()))
+    """Text of any origin as text; very long words are cut short."""
+    words = visible(" ".join(map(shortened, text.split())))
+    return re.sub(r"([\\`*_\[\]<>|&~])", r"\\\1", words)
+
+
+def code(text: str) -> str:
+    """Text of any origin as code, fenced by more backticks than it has together."""
+    text = visible(" ".join(text.split()))
+    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    pad = " " if "`" in text else ""
+    return f"{fence}{pad}{text}{pad}{fence}"

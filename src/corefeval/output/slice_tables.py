@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from corefeval.output.lines import Line, lines_of
 from corefeval.output.tables import (
+    NO_INTERVALS,
     Cell,
     Column,
+    Intervals,
     Table,
     cells_of,
     columns_of,
-    interval_heading,
     percent,
 )
 from corefeval.results import Result, Slices
@@ -39,14 +40,15 @@ def _slice_table(results: Sequence[Result], feature: str) -> Table:
     wholes = [slices.whole for slices in sliced]
     lines = lines_of(wholes)
     asked_for = [line for line in lines if any(line.metric in result.tables for result in results)]
-    there = interval_heading([result for one in sliced for result in (one.whole, *one.values())])
+    there = Intervals.of([result for one in sliced for result in (one.whole, *one.values())])
     ci = there
     width = sum(len(columns_of(line)) for line in asked_for) + len(lines) - len(asked_for)
     brief = set(lines) - (set(asked_for) if width <= _COLUMNS else set())
     if width + len(lines) > _COLUMNS:  # F1 with intervals, or if that is too much F1 alone
-        ci = ci if 2 * len(lines) <= _COLUMNS else ""
-        brief = set(lines) if ci else brief
-    elsewhere = " (intervals are in CSV and JSON)" if there and not ci else ""
+        each = 1 + len(ci.columns())
+        ci = ci if each * len(lines) <= _COLUMNS else NO_INTERVALS
+        brief = set(lines) if ci.heading else brief
+    elsewhere = " (intervals are in CSV and JSON)" if there.heading and not ci.heading else ""
     several = len(sliced) > 1
     columns = [
         Column(_heading(feature)),
@@ -80,7 +82,7 @@ def _slice_table(results: Sequence[Result], feature: str) -> Table:
 
 
 def _counted(
-    line: Line, result: Result, rivals: Sequence[Result], f1_only: bool, ci: str
+    line: Line, result: Result, rivals: Sequence[Result], f1_only: bool, ci: Intervals
 ) -> list[Cell]:
     """The cells of a line; dashes where there was nothing to count."""
     score = line.score(result)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -18,19 +19,21 @@ class Column:
     """A column: its heading, the group that it stands in, whether it holds numbers.
 
     One that is `close` belongs to the column before it, and stands nearer to it where that can be.
+    Cells of a column that is `whole`, or holds numbers, are never cut or folded.
     """
 
     heading: str
     group: str = ""
     numeric: bool = False
     close: bool = False
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell of text; the best of several is bold. `mark` is set high behind the text.
+    """A cell of text; what stands out is bold. `mark` is set high behind the text.
 
-    A `label` says what a row is about.
+    A `label` says what a row is about; a terminal shows it bold, too.
     """
 
     text: str
@@ -69,10 +72,50 @@ def interval(score: Score, rate: str = "f1") -> str:
     return f"{100 * low:.1f}–{100 * high:.1f}"
 
 
-def interval_heading(results: Sequence[Result]) -> str:
-    """The heading of a column of intervals; empty where no result has any."""
-    levels = dict.fromkeys(result.ci for result in results if result.ci is not None)
-    return "/".join(f"{100 * level:g}" for level in levels) + " % CI" if levels else ""
+@dataclass(frozen=True, slots=True)
+class Intervals:
+    """Columns of intervals: their heading, and what the segments are called that they are of.
+
+    Both are empty where there is no such thing. An interval of segments does not stand beside the
+    score of the whole document, which may lie outside of it, but beside the score of the segments.
+    """
+
+    heading: str = ""
+    segments: str = ""
+
+    @classmethod
+    def of(cls, results: Sequence[Result]) -> Intervals:
+        """The columns for some results."""
+        levels = dict.fromkeys(result.ci for result in results if result.ci is not None)
+        if not levels:
+            return cls()
+        cut = dict.fromkeys(
+            found[0]
+            for result in results
+            if result.segment_rates
+            and (found := re.search(r"\d+ segments", result.settings.get("ci", "")))
+        )
+        return cls("/".join(f"{100 * level:g}" for level in levels) + " % CI", "/".join(cut))
+
+    def columns(self, group: str = "") -> list[Column]:
+        """The columns; in a group of other columns they say themselves what they are of."""
+        if not self.heading:
+            return []
+        if not self.segments:
+            return [Column(self.heading, group, True)]
+        own = Column("segments", group, True) if group else Column("F1", self.segments, True)
+        return [own, Column(self.heading, group or self.segments, True)]
+
+    def cells(self, score: Score) -> list[Cell]:
+        """The cells of these columns."""
+        if not self.heading:
+            return []
+        own = score.segments
+        rate = [Cell(percent(own.rates.get("f1") if own else None))] if self.segments else []
+        return [*rate, Cell(interval(own or score))]
+
+
+NO_INTERVALS = Intervals()
 
 
 def scores(
@@ -92,7 +135,7 @@ def scores(
 def metric_table(results: Sequence[Result]) -> Table:
     """A row for each metric, responses below each other."""
     several = len(results) > 1
-    heading = interval_heading(results)
+    ci = Intervals.of(results)
     sections = []
     for line in lines_of(results):
         rows: list[tuple[Cell, ...]] = []
@@ -103,14 +146,13 @@ def metric_table(results: Sequence[Result]) -> Table:
                 title = Cell("" if rows else line.title, label=True)
                 name = (Cell(result.response),) if several else ()
                 cells = rate_cells(score, best if several else None)
-                cells += [Cell(interval(score))] if heading else []
-                rows.append((title, *name, *cells))
+                rows.append((title, *name, *cells, *ci.cells(score)))
         sections.append(tuple(rows))
     columns = (
         Column("Metric"),
         *((Column("Response"),) if several else ()),
         *_rate_columns(),
-        *((Column(heading, numeric=True),) if heading else ()),
+        *ci.columns(),
     )
     if not several:
         sections = [tuple(row for section in sections for row in section)]
@@ -120,7 +162,7 @@ def metric_table(results: Sequence[Result]) -> Table:
 def system_table(results: Sequence[Result]) -> Table:
     """A row for each response, as papers print them: R, P and F1 of each metric side by side."""
     lines = lines_of(results)
-    ci = interval_heading(results)
+    ci = Intervals.of(results)
     columns = [
         Column("Response"),
         *(column for line in lines for column in columns_of(line, ci=ci)),
@@ -135,18 +177,23 @@ def system_table(results: Sequence[Result]) -> Table:
     return Table(tuple(columns), (tuple(rows),))
 
 
-def columns_of(line: Line, *, f1_only: bool = False, ci: str = "") -> list[Column]:
-    """The columns of a line's rates where lines stand side by side; `ci` heads intervals."""
-    if f1_only or line.f1_only:
-        if not ci:
-            return [Column(line.title, numeric=True)]
-        return [Column("F1", line.title, True), Column(ci, line.title, True)]
-    headings = (*RATES.values(), *((ci,) if ci else ()))
-    return [Column(heading, line.title, True) for heading in headings]
+def columns_of(line: Line, *, f1_only: bool = False, ci: Intervals = NO_INTERVALS) -> list[Column]:
+    """The columns of a line's rates where lines stand side by side, and of their intervals."""
+    brief = f1_only or line.f1_only
+    if brief and not ci.heading:
+        return [Column(line.title, numeric=True)]
+    headings = ["F1"] if brief else list(RATES.values())
+    rates = [Column(heading, line.title, True) for heading in headings]
+    return [*rates, *ci.columns(line.title)]
 
 
 def cells_of(
-    line: Line, result: Result, rivals: Sequence[Result], *, f1_only: bool = False, ci: str = ""
+    line: Line,
+    result: Result,
+    rivals: Sequence[Result],
+    *,
+    f1_only: bool = False,
+    ci: Intervals = NO_INTERVALS,
 ) -> list[Cell]:
     """The cells of those columns; the best F1 of several is bold."""
     score = line.score(result)
@@ -154,7 +201,7 @@ def cells_of(
         return [Cell("")] * len(columns_of(line, f1_only=f1_only, ci=ci))
     cells = rate_cells(score, best_f1(line, rivals) if len(rivals) > 1 else None)
     cells = cells[-1:] if f1_only or line.f1_only else cells
-    return [*cells, Cell(interval(score))] if ci else cells
+    return [*cells, *ci.cells(score)]
 
 
 def rate_cells(score: Score, best: float | None) -> list[Cell]:

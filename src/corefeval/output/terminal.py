@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import io
+import re
+import shutil
 import sys
+import textwrap
 from collections.abc import Iterable, Sequence
 from itertools import groupby, zip_longest
 
@@ -11,12 +14,16 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from corefeval.display import visible
+from corefeval.output.fitting import Block, blocks, cut, folded, heading, presentable
 from corefeval.output.tables import RAISED, Cell, Column, Table
 
 _PLAIN = {"─": "-", "³": "3", "φ": "phi", "–": "-", "−": "-", "τ": "tau", "≤": "<=", "±": "+-"}
 _PLAIN |= {"α": "alpha", "→": "->", "…": "...", "’": "'", "‘": "'"}
 _PLAIN |= {raised: letter for letter, raised in RAISED.items()}
-_WIDE = 10_000  # what goes to a file or a pipe is never wrapped
+_WIDE = 10_000  # for rich, so that it leaves lines as they are
+_USUAL, _LEAST = 120, 40  # columns: where nobody says how many there are, and at least
+_SENTENCE = 96  # longer lines are hard to read
 
 
 def drawn_text(
@@ -25,14 +32,22 @@ def drawn_text(
     """Tables and sentences one below the other, and a footer that does not stand out.
 
     `gap` is the number of blanks between columns. Sentences that follow each other stand together.
+    Everything but signatures fits into the terminal (or into COLUMNS, or 120, if there is none),
+    and nothing in it but our own colours acts on the terminal.
     """
     stream = io.StringIO()
+    known = shutil.get_terminal_size((0, 0)).columns
+    room = max(known or _USUAL, _LEAST)
+    listed = room if known else _WIDE  # lines of a list stay whole for programs such as grep
     console = Console(
         file=stream, width=_WIDE, force_terminal=color, no_color=not color, highlight=False
     )
     for is_text, members in groupby(parts, key=lambda part: isinstance(part, str)):
         for part in members:
-            lines = [Text(part)] if isinstance(part, str) else _lines(part, gap)
+            if isinstance(part, str):
+                lines = _wrapped(part, room, listed)
+            else:
+                lines = _lines(part, gap, room)
             for line in lines:
                 console.print(line, soft_wrap=True)
             if not is_text:
@@ -40,7 +55,10 @@ def drawn_text(
         if is_text:
             console.print()
     for text in footer:
-        console.print(Text(text, style="dim"), soft_wrap=True)
+        # A signature is to be copied, so that it stays on one line.
+        lines = [Text(visible(text))] if "|" in text else _wrapped(text, room)
+        for line in lines:
+            console.print(Text(line.plain, style="dim"), soft_wrap=True)
     return _printable(stream.getvalue())
 
 
@@ -55,50 +73,70 @@ def _printable(text: str) -> str:
     return text
 
 
-def _lines(table: Table, gap: int) -> list[Text]:
-    """A caption, names of groups over their columns, headings, a rule, and rows."""
-    headings = [_heading(column) for column in table.columns]
-    rows = [row for section in table.sections for row in section]
-    widths = [
-        max(map(cell_len, (*heading, *(row[index].text for row in rows))))
-        for index, heading in enumerate(headings)
-    ]
-    gaps = [0, *([gap] * (len(table.columns) - 1))]
-    names = _group_line(table.columns, widths, gaps)
-    lines = [Text(table.caption, style="bold")] if table.caption else []
-    depth = max(max(map(len, headings), default=0), 2 if names.strip() else 1)
-    for level in range(depth):
-        words = [([""] * (depth - len(heading)) + heading)[level] for heading in headings]
-        line = _row([Cell(word) for word in words], table.columns, widths, gaps)
-        # Above the headings of groups there is room for their names.
-        lines.append(line if level or not names.strip() else Text(_overlaid(line.plain, names)))
-    lines.append(Text("─" * (sum(widths) + sum(gaps))))
-    for number, section in enumerate(table.sections):
+def _wrapped(text: str, room: int, listed: int | None = None) -> list[Text]:
+    """The lines of a text, each broken where it is too long.
+
+    Lines of a list are indented, have the room that is `listed`, and go on further in.
+    """
+    lines = []
+    for line in map(visible, text.split("\n")):
+        line = re.sub(r"\S+", lambda found: cut(found[0], room), line)
+        indent = " " * (len(line) - len(line.lstrip()) + 2) if line.startswith(" ") else ""
+        lines += textwrap.wrap(
+            line,
+            listed or room if indent else min(room, _SENTENCE),
+            subsequent_indent=indent,
+            break_long_words=False,
+            break_on_hyphens=False,
+        ) or [""]
+    return [Text(line) for line in lines]
+
+
+def _lines(table: Table, gap: int, room: int) -> list[Text]:
+    """A caption, and the blocks of columns that the table has room for."""
+    table = presentable(table)
+    lines = [Text(line.plain, style="bold") for line in _wrapped(table.caption, room)]
+    lines = lines if table.caption else []
+    for number, block in enumerate(blocks(table, gap, room)):
         lines += [Text("")] if number else []
-        lines += [_row(row, table.columns, widths, gaps) for row in section]
+        lines += _block_lines(table, block)
     return lines
 
 
-def _heading(column: Column) -> list[str]:
-    """The lines of a heading: long names over two, so that numbers need not stand far apart."""
-    if column.numeric and not column.group and not column.heading.endswith("% CI"):
-        return column.heading.split(" ", 1)
-    return [column.heading]
+def _block_lines(table: Table, block: Block) -> list[Text]:
+    """Names of groups over their columns, headings, a rule, and rows."""
+    columns = [table.columns[place] for place in block.places]
+    names = _group_line(columns, block)
+    headings = [
+        [line for part in heading(column) for line in folded(part, width)]
+        for column, width in zip(columns, block.widths, strict=True)
+    ]
+    depth = max(max(map(len, headings), default=0), 2 if names.strip() else 1)
+    lines = []
+    for level in range(depth):
+        words = [([""] * (depth - len(one)) + one)[level] for one in headings]
+        [line] = _row([Cell(word) for word in words], columns, block)
+        # Above the headings of groups there is room for their names.
+        lines.append(line if level or not names.strip() else Text(_overlaid(line.plain, names)))
+    lines.append(Text("─" * block.width))
+    for number, section in enumerate(table.sections):
+        lines += [Text("")] if number else []
+        for row in section:
+            lines += _row([row[place] for place in block.places], columns, block)
+    return lines
 
 
-def _group_line(columns: Sequence[Column], widths: list[int], gaps: list[int]) -> str:
-    """The names of groups in the middle over their columns, which grow where a name is longer."""
+def _group_line(columns: Sequence[Column], block: Block) -> str:
+    """The names of groups in the middle over their columns."""
     line = ""
     at = 0
     for group, members in groupby(columns, key=lambda column: column.group):
         number = len(list(members))
-        inside = sum(widths[at : at + number]) + sum(gaps[at + 1 : at + number])
-        missing = cell_len(group) - inside
-        if missing > 0:
-            widths[at + number - 1] += missing
-            inside += missing
-        before = (inside - cell_len(group)) // 2
-        line += " " * (gaps[at] + before) + group + " " * (inside - before - cell_len(group))
+        inside = sum(block.widths[at : at + number]) + block.gap * (number - 1)
+        name = cut(group, inside)
+        before = (inside - cell_len(name)) // 2
+        line += " " * ((block.gap if at else 0) + before) + name
+        line += " " * (inside - before - cell_len(name))
         at += number
     return line
 
@@ -109,13 +147,21 @@ def _overlaid(one: str, other: str) -> str:
     return "".join(mine if mine != " " else theirs for mine, theirs in pairs)
 
 
-def _row(
-    cells: Sequence[Cell], columns: Sequence[Column], widths: Sequence[int], gaps: Sequence[int]
-) -> Text:
-    row = Text()
-    for cell, column, width, gap in zip(cells, columns, widths, gaps, strict=True):
-        pad = " " * (width - cell_len(cell.text))
-        row.append(" " * gap + (pad if column.numeric else ""))
-        row.append(cell.text, style="bold" if cell.bold or cell.label else None)
-        row.append("" if column.numeric else pad)
-    return row
+def _row(cells: Sequence[Cell], columns: Sequence[Column], block: Block) -> list[Text]:
+    """The lines of a row: one, or several where a cell is folded."""
+    texts = [
+        [cell.text] if column.numeric or column.whole else folded(cell.text, width)
+        for cell, column, width in zip(cells, columns, block.widths, strict=True)
+    ]
+    rows = [Text() for _ in range(max(map(len, texts), default=0))]
+    for at, (cell, column, width, lines) in enumerate(
+        zip(cells, columns, block.widths, texts, strict=True)
+    ):
+        style = "bold" if cell.bold or cell.label else None
+        for number, row in enumerate(rows):
+            text = lines[number] if number < len(lines) else ""
+            pad = " " * (width - cell_len(text))
+            row.append(" " * (block.gap if at else 0) + (pad if column.numeric else ""))
+            row.append(text, style=style)
+            row.append("" if column.numeric else pad)
+    return rows

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from corefeval.display import shortened
 from corefeval.output.slice_tables import count_tables, slice_tables
-from corefeval.output.tables import document_table, metric_table
+from corefeval.output.tables import Intervals, document_table, metric_table
 from corefeval.output.terminal import drawn_text
 from corefeval.results import Result
 
@@ -23,9 +23,10 @@ def render_text(
 def _footer(results: Sequence[Result]) -> list[str]:
     first = results[0]
     n_documents = len(first.document_ids)
-    names = [] if len(results) > 1 else [f"{first.response} against {first.key}"]
+    against = f"{shortened(first.response)} against {shortened(first.key)}"
+    names = [] if len(results) > 1 else [against]
     documents = f"{n_documents:,} document" + ("" if n_documents == 1 else "s")
-    cut = re.search(r"\d+ segments", first.settings.get("ci", ""))
-    segments = [f"intervals from {cut[0]} of it"] if cut else []
+    cut = Intervals.of(results).segments
+    segments = [f"intervals of {cut} of it, and F1 of these beside them"] if cut else []
     signatures = dict.fromkeys(result.signature for result in results)
     return [", ".join([*names, documents, *segments]), *signatures]

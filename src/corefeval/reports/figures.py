@@ -24,7 +24,7 @@ def overview(results: Sequence[Result]) -> Json:
     titles = first.titles or {}
     return {
         "documents": list(first.document_ids),
-        "ci": first.ci,
+        "ci": None if first.segment_rates else first.ci,
         "metrics": [{"name": name, "title": titles.get(name, name)} for name in metrics],
         "scores": {metric: [_score(one[metric]) for one in results] for metric in metrics},
         "byDocument": {

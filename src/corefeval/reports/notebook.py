@@ -6,9 +6,11 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
+from corefeval.display import visible
+
 if TYPE_CHECKING:
     from corefeval.model.views import Document, Entity, Mention
-    from corefeval.results import Result
+    from corefeval.results import Result, Score
 
 MOST_TOKENS = 1500
 MOST_ENTITIES = 200
@@ -25,12 +27,15 @@ def result_html(result: Result) -> str:
         (
             titles.get(name, name),
             *(_percent(score.rates.get(rate)) for rate in ("recall", "precision", "f1")),
-            _interval(score.intervals.get("f1")),
+            *_interval(score),
         )
         for name, score in result.scores.items()
     ]
-    heads = ["R", "P", "F1", f"{100 * result.ci:g}%" if result.ci is not None else ""]
-    width = len(heads) if result.ci is not None else len(heads) - 1
+    heads = ["R", "P", "F1"]
+    if result.ci is not None:
+        of = "F1 of segments, " if result.segment_rates else ""
+        heads.append(f"{of}{100 * result.ci:g}%")
+    width = len(heads)
     head = "".join(f'<th scope="col" style="{_CELL}">{text}</th>' for text in heads[:width])
     body = "".join(
         f'<tr><th scope="row" style="text-align:left">{escape(title)}</th>'
@@ -38,12 +43,12 @@ def result_html(result: Result) -> str:
         + "</tr>"
         for title, *cells in rows
     )
-    name = escape(result.response or "response")
+    name = _shown(result.response or "response")
     count = len(result.document_ids)
     return (
         f"<table><caption>{name}, {count:,} document{'s' if count != 1 else ''}</caption>"
         f"<thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>"
-        f"<p><small>{escape(result.signature)}</small></p>"
+        f"<p><small>{_shown(result.signature)}</small></p>"
     )
 
 
@@ -51,7 +56,7 @@ def document_html(document: Document) -> str:
     """A document's text with its chains coloured and numbered; long ones are cut short."""
     entities = document.entities
     numbers = {entity.index: number for number, entity in enumerate(_by_text(entities), start=1)}
-    title = f"<p><strong>{escape(str(document.id))}</strong></p>"
+    title = f"<p><strong>{_shown(str(document.id))}</strong></p>"
     if document.corpus.labels is not None or "word" not in document.columns:
         return f"<div>{title}{_listed(entities, numbers)}</div>"
     return f"<div>{title}{_running(document, numbers)}</div>"
@@ -86,7 +91,7 @@ def _running(document: Document, numbers: dict[int, int]) -> str:
             before = "".join(_open(mention, numbers) for mention in opening.get(place, ()))
             place += 1
             after = "".join(_close(m, numbers) for m in reversed(closing.get(place, ())))
-            parts.append(f"{before}{escape(word)}{after}")
+            parts.append(f"{before}{escape(visible(word))}{after}")
         if parts:
             lines.append(f'<p style="margin:.3em 0;line-height:1.7">{" ".join(parts)}</p>')
     more = len(words) - limit
@@ -106,7 +111,7 @@ def _open(mention: Mention, numbers: dict[int, int]) -> str:
 def _close(mention: Mention, numbers: dict[int, int]) -> str:
     number = numbers[mention.entity.index]
     hue = _hue(number, len(mention.entity))
-    title = escape(f"entity {mention.entity.name}: {mention.text}")
+    title = escape(visible(f"entity {mention.entity.name}: {mention.text}"))
     return (
         f'<b style="color:{hue}" aria-hidden="true">]</b>'
         f'<sub style="color:{hue};font-weight:600" title="{title}">{number}</sub>'
@@ -119,12 +124,17 @@ def _listed(entities: Sequence[Entity], numbers: dict[int, int]) -> str:
     def items() -> Iterator[str]:
         for entity in _by_text(entities)[:MOST_ENTITIES]:
             hue = _hue(numbers[entity.index], len(entity))
-            texts = ", ".join(escape(_place(mention)) for mention in entity)
+            texts = ", ".join(_shown(_place(mention)) for mention in entity)
             yield f'<li value="{numbers[entity.index]}" style="color:{hue}">{texts}</li>'
 
     more = len(entities) - MOST_ENTITIES
     rest = f"<p><small>… {more:,} more entities</small></p>" if more > 0 else ""
     return f"<ol>{''.join(items())}</ol>{rest}"
+
+
+def _shown(text: str) -> str:
+    """Text of any origin by itself, so that its direction does not spread."""
+    return f"<bdi>{escape(visible(text))}</bdi>"
 
 
 def _place(mention: Mention) -> str:
@@ -135,5 +145,11 @@ def _percent(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:.2f}"
 
 
-def _interval(bounds: tuple[float, float] | None) -> str:
-    return "" if bounds is None else f"{100 * bounds[0]:.2f}–{100 * bounds[1]:.2f}"
+def _interval(score: Score) -> list[str]:
+    """The interval of F1; that of segments stands behind their own F1."""
+    found = score.segments or score
+    if "f1" not in found.intervals:
+        return [""]
+    low, high = found.intervals["f1"]
+    own = f"{_percent(found.f1)}, " if score.segments else ""
+    return [f"{own}{100 * low:.2f}–{100 * high:.2f}"]

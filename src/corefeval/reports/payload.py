@@ -11,6 +11,7 @@ import numpy as np
 from corefeval._version import __version__
 from corefeval.analysis.errors import KINDS, SUMMARIES, ErrorAnalysis
 from corefeval.diagnostics import Notice
+from corefeval.display import visible
 from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray
 from corefeval.reports.costs import Costs, costs, points_lost
@@ -51,7 +52,7 @@ def payload(systems: Sequence[Scored], *, text: bool, title: str, seed: int = 0)
         shares = costs(one.analysis)
         responses.append(_response(one, version, places[version], shares, text=text))
     results = [one.result for one in systems]
-    return {
+    page = {
         "title": title,
         "version": __version__,
         "text": text,
@@ -64,6 +65,18 @@ def payload(systems: Sequence[Scored], *, text: bool, title: str, seed: int = 0)
         "texts": texts,
         "systems": responses,
     }
+    return {name: _seen(value) for name, value in page.items()}
+
+
+def _seen(value: Any) -> Any:
+    """The same with text that only shows: this is where it leaves for a screen."""
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, dict):
+        return {name: _seen(one) for name, one in value.items()}
+    if isinstance(value, list) and value and not isinstance(value[0], int | float):
+        return [_seen(one) for one in value]
+    return value
 
 
 def _response(one: Scored, version: int, place: Positions, shares: Costs, *, text: bool) -> Json:

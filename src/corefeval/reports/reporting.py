@@ -95,6 +95,11 @@ def _wordy(feature: str) -> Notice:
 def _scored(prepared: Prepared, metrics: Metrics, by: Sequence[str], sampling: Sampling) -> Scored:
     """One response's scores and errors, from one preparation."""
     features, notices = _known(prepared, by)
+    if len(prepared.document_ids) == 1 and sampling.ci is not None:
+        # Those of its segments do not belong beside the scores of the whole.
+        sampling = replace(sampling, ci=None)
+        message = "one document alone has no intervals here; `corefeval score --ci` has those of "
+        notices.append(Notice("no-interval", message + "its segments"))
     result = count(prepared, metrics, by=features, sampling=sampling)
     analysis = analyse_prepared(prepared, metrics)
     result = replace(result, notices=(*result.notices, *notices))

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,8 +80,8 @@ class Result(Mapping[str, Score]):
     at one go `Result.total(results)`): counts are kept per document, and every rate is worked out
     from them, so nobody can average F-scores by mistake. `protocol` says how they were counted, by
     which `version`. `intervals` are (low, high) by metric and rate, of level `ci`, where they were
-    asked for; sums have none. Where a single document was cut into segments, `document_ids` are the
-    segments' and `whole_rates` the rates of the document.
+    asked for; sums have none. Those of a single document are of its segments, whose own rates are
+    `segment_rates`. Where a result is of segments, `whole_rates` are those of the document.
     """
 
     tables: Mapping[str, CountTable]
@@ -98,6 +98,7 @@ class Result(Mapping[str, Score]):
     slices: Mapping[str, Slices] = field(default_factory=dict)
     ci: float | None = None
     intervals: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)
+    segment_rates: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -134,10 +135,18 @@ class Result(Mapping[str, Score]):
             metric: replace(
                 self._score(metric, rates[metric], table.totals()),
                 categories=self._categories(metric, table),
-                intervals=self.intervals.get(metric, {}),
+                **self._confidence(metric),
             )
             for metric, table in self.tables.items()
         }
+
+    def _confidence(self, metric: str) -> dict[str, Any]:
+        """The interval of a score; where it is that of segments, their score with it."""
+        intervals = self.intervals.get(metric, {})
+        if metric not in self.segment_rates:
+            return {"intervals": intervals}
+        rates = self.segment_rates[metric]
+        return {"segments": replace(self._score(metric, rates, {}), intervals=intervals)}
 
     def _categories(self, metric: str, table: CountTable) -> dict[str, Score]:
         if table.by not in self.slices:
@@ -245,7 +254,8 @@ class Result(Mapping[str, Score]):
         """The same without intervals, and without what the signature says of them."""
         if self.ci is None:
             return self
-        return replace(self, ci=None, intervals={}, protocol=self.protocol.but(ci="none"))
+        protocol = self.protocol.but(ci="none")
+        return replace(self, ci=None, intervals={}, segment_rates={}, protocol=protocol)
 
     def only(self, metrics: Iterable[object]) -> Result:
         """The same with some of its metrics, and those that they are means of."""

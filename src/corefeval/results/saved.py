@@ -136,6 +136,7 @@ def _result_record(result: Result, within: Result | None = None) -> dict[str, An
             metric: {rate: list(ends) for rate, ends in rates.items()}
             for metric, rates in result.intervals.items()
         }
+        record["segment_rates"] = {name: dict(one) for name, one in result.segment_rates.items()}
     if within is not None:
         return record
     return {
@@ -201,10 +202,7 @@ def _result(
         key=str(record["key"]),
         response=str(record["response"]),
         key_digest=str(record["key_digest"]),
-        whole_rates={
-            metric: {rate: float(value) for rate, value in rates.items()}
-            for metric, rates in record["whole_rates"].items()
-        },
+        whole_rates=_rates(record["whole_rates"]),
         spell=spell,
     )
     tables = {metric: _table(one, len(documents)) for metric, one in record["tables"].items()}
@@ -230,11 +228,19 @@ def _result(
             metric: {rate: (float(low), float(high)) for rate, (low, high) in rates.items()}
             for metric, rates in record.get("intervals", {}).items()
         },
+        segment_rates=_rates(record.get("segment_rates", {})),
     )
     if within is None:
         slices = {name: _slices(name, one, result) for name, one in record["slices"].items()}
         object.__setattr__(result, "slices", slices)  # it is not known to anybody yet
     return result
+
+
+def _rates(record: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    return {
+        metric: {rate: float(value) for rate, value in rates.items()}
+        for metric, rates in record.items()
+    }
 
 
 def _slices(feature: str, record: Mapping[str, Any], within: Result) -> Slices:

@@ -19,7 +19,8 @@ class Score:
 
     `counts` are sums over documents, also where `rates` are means over documents (macro). A metric
     that goes by a feature, like p-link, has a score for each value in `categories`. `intervals` are
-    (low, high) for each rate, where intervals were asked for.
+    (low, high) for each rate, where intervals were asked for. A single document has none of its
+    own: `segments` then is the score of its segments, with their intervals.
     """
 
     metric: str
@@ -28,6 +29,7 @@ class Score:
     signature: str = ""
     categories: Mapping[str, Score] = field(default_factory=dict)
     intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    segments: Score | None = None
 
     @property
     def has_counted(self) -> bool:
@@ -81,6 +83,7 @@ class Score:
             _beginning(start, self.counts),
             self.signature,
             intervals=_beginning(start, self.intervals),
+            segments=self.segments and self.segments._part(part),
         )
 
     def _rate(self, name: str) -> float:
@@ -97,6 +100,8 @@ class Score:
         if self.intervals:
             known = [name for name in RATE_NAMES if name in self.intervals]
             shown["ci"] = {name: list(self.intervals[name]) for name in known}
+        if self.segments and not self.parts:
+            shown["segments"] = self.segments.as_dict()
         if self.counts and not self.parts:
             shown["counts"] = dict(self.counts)
         if self.categories:

@@ -13,9 +13,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from corefeval.checks import check_choice, check_count, check_probability, check_seed
-from corefeval.diagnostics import Notice, UsageError, plural
+from corefeval.diagnostics import Notice, UsageError
 from corefeval.results import Result
 from corefeval.results.rates import Numbers
+from corefeval.stats.cautions import hopeless, opposed, with_the_whole
 from corefeval.stats.checks import named, unit_of
 from corefeval.stats.correction import Correction, adjusted
 from corefeval.stats.effects import Effect, document_rates, effect
@@ -68,7 +69,8 @@ class Comparison:
 
     `scores` and `intervals` are by metric, then system; `pairs` are all pairs of systems for each
     metric in turn. `results` are what was compared. Where these are of segments of a single
-    document, scores are those of the whole document, and all else is of its segments.
+    document, scores are those of the whole document, and all else is of its segments: their own
+    scores are `segment_scores`, by metric and system, which intervals and differences are of.
     """
 
     systems: tuple[str, ...]
@@ -85,6 +87,7 @@ class Comparison:
     notices: tuple[Notice, ...] = ()
     results: Mapping[str, Result] = field(default_factory=dict, repr=False)
     baseline: str | None = None
+    segment_scores: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     @property
     def unit(self) -> str:
@@ -150,6 +153,7 @@ class Comparison:
                         "metric": metric,
                         "rate": self.rate,
                         "score": self.scores[metric][system],
+                        **self._of_segments(metric, system),
                         "low": low,
                         "high": high,
                         "rank": standing[system],
@@ -159,6 +163,11 @@ class Comparison:
                     }
                 )
         return found
+
+    def _of_segments(self, metric: str, system: str) -> dict[str, float]:
+        """The score that an interval is of, where it is not that of the whole."""
+        scores = self.segment_scores.get(metric)
+        return {} if scores is None else {"segments_score": scores[system]}
 
     def pair_rows(self) -> list[dict[str, Any]]:
         """One row for each pair of systems and metric; None for an infinite effect."""
@@ -174,6 +183,7 @@ class Comparison:
                 "p": pair.p,
                 "adjusted_p": pair.adjusted_p,
                 "significant": pair.significant,
+                "mean_difference": pair.effect.mean,
                 "d": pair.effect.d if math.isfinite(pair.effect.d) else None,
                 "win_rate": pair.effect.win_rate,
                 "signature": self.signature,
@@ -239,7 +249,7 @@ def compare(
     >>> compared.better_than("muc", "full"), compared.ranks("lea")
     (('half', 'none'), {'full': 1, 'half': 2, 'none': 3})
     """
-    options = _Options(rate, test, trials, seed, correction, alpha, level, samples, baseline)
+    options = Options(rate, test, trials, seed, correction, alpha, level, samples, baseline)
     options.check()
     systems = named(results)
     stacked = comparable(systems, metrics, rate=rate)
@@ -249,7 +259,7 @@ def compare(
 
 
 @dataclass(frozen=True, slots=True)
-class _Options:
+class Options:
     """What `compare` was asked to do."""
 
     rate: str
@@ -263,6 +273,7 @@ class _Options:
     baseline: str | None
 
     def check(self) -> None:
+        """Raise a UsageError where an option is none that there is."""
         check_choice("test", self.test, get_args(Test))
         check_choice("correction", self.correction, get_args(Correction))
         check_count("the number of trials", self.trials)
@@ -287,16 +298,16 @@ class _Options:
         }
 
 
-def _comparison(systems: dict[str, Result], stacked: Stack, options: _Options) -> Comparison:
+def _comparison(systems: dict[str, Result], stacked: Stack, options: Options) -> Comparison:
     samples = options.trials if options.test == "bootstrap" else options.samples
     rates = bootstrap(stacked, samples, options.seed, rate=options.rate)
     drawn = np.stack([rates[metric][options.rate] for metric in stacked.metrics])
     first, second = _pairs(tuple(systems), options.baseline)
     p = _p_values(stacked, (first, second), options, drawn)
     names = tuple(systems)
-    scores = _scores(systems, stacked, options.rate)
+    scores, of_segments = _scores(systems, stacked, options.rate)
     pairs = _pair_differences(stacked, names, (first, second), options, p, drawn)
-    agreeing, turned = _with_the_whole(pairs, scores)
+    agreeing, turned = with_the_whole(pairs, scores)
     reference = next(iter(systems.values()))
     return Comparison(
         systems=names,
@@ -315,46 +326,35 @@ def _comparison(systems: dict[str, Result], stacked: Stack, options: _Options) -
         documents=stacked.n_documents,
         notices=(
             *few_documents(reference),
-            *_hopeless(stacked.n_documents, first.size, options, unit_of(reference)),
+            *hopeless(stacked.n_documents, first.size, options, unit_of(reference)),
             *turned,
+            *opposed(agreeing, unit_of(reference)),
         ),
         results=systems,
         baseline=options.baseline,
+        segment_scores=of_segments,
     )
 
 
 def _scores(
     systems: Mapping[str, Result], stacked: Stack, rate: str
-) -> dict[str, dict[str, float]]:
-    """By metric and system; of the whole document, where results are of its segments."""
+) -> tuple[dict[str, dict[str, float]], dict[str, dict[str, float]]]:
+    """By metric and system: of whole documents; of segments, where the results are of these."""
     rows = stacked.rate(stacked.totals.__getitem__, rate)
-    scores = {
+    compared = {
         metric: dict(zip(systems, row.tolist(), strict=True))
         for metric, row in zip(stacked.metrics, rows, strict=True)
     }
-    for name, result in systems.items():
-        for metric in scores:
-            whole = result.whole_rates.get(metric, {})
-            scores[metric][name] = whole.get(rate, scores[metric][name])
-    return scores
-
-
-def _with_the_whole(
-    pairs: Iterable[PairDifference], scores: Mapping[str, Mapping[str, float]]
-) -> tuple[tuple[PairDifference, ...], list[Notice]]:
-    """A difference of segments that the whole document turns round is not significant."""
-    found, turned = [], []
-    for pair in pairs:
-        whole = scores[pair.metric][pair.first] - scores[pair.metric][pair.second]
-        if whole * pair.difference < 0:
-            pair = replace(pair, significant=False)
-            turned.append(f"{pair.first} and {pair.second} by {pair.metric}")
-        found.append(pair)
-    if not turned:
-        return tuple(found), []
-    message = "the whole document and its segments put systems in different orders, which is not "
-    message += f"taken for significant: {'; '.join(turned[:5])}{'; …' if len(turned) > 5 else ''}"
-    return tuple(found), [Notice("turned-by-segments", message, len(turned), tuple(turned))]
+    if not any(result.whole_rates for result in systems.values()):
+        return compared, {}
+    whole = {
+        metric: {
+            name: result.whole_rates.get(metric, {}).get(rate, compared[metric][name])
+            for name, result in systems.items()
+        }
+        for metric in compared
+    }
+    return whole, compared
 
 
 def _pairs(names: tuple[str, ...], baseline: str | None) -> Pairs:
@@ -367,7 +367,7 @@ def _pairs(names: tuple[str, ...], baseline: str | None) -> Pairs:
     return first, second
 
 
-def _p_values(stacked: Stack, pairs: Pairs, options: _Options, drawn: Numbers) -> Numbers:
+def _p_values(stacked: Stack, pairs: Pairs, options: Options, drawn: Numbers) -> Numbers:
     """Metrics × pairs; `drawn` is the rate on resampled documents, metrics × systems × samples."""
     rate = options.rate
     if options.test == "randomization":
@@ -386,7 +386,7 @@ def _pair_differences(
     stacked: Stack,
     names: tuple[str, ...],
     pairs: Pairs,
-    options: _Options,
+    options: Options,
     p: Numbers,
     drawn: Numbers,
 ) -> Iterator[PairDifference]:
@@ -408,21 +408,3 @@ def _pair_differences(
                     (documents[one] - documents[other])[stacked.counted(metric, (one, other))]
                 ),
             )
-
-
-def _hopeless(n_documents: int, n_pairs: int, options: _Options, unit: str) -> tuple[Notice, ...]:
-    """A notice where not even the clearest difference could be significant."""
-    tests = 1 if options.correction == "none" else n_pairs
-    by_trials = {"randomization": 1, "bootstrap": 2, "exact": 0}[options.test]
-    by_trials_p = by_trials / (options.trials + 1)
-    by_documents_p = 0.0 if options.test == "bootstrap" else 2.0 ** (1 - n_documents)
-    least = max(by_trials_p, by_documents_p)
-    if least * tests <= options.alpha:
-        return ()
-    few_trials = by_trials_p > by_documents_p
-    what = plural(options.trials, "trial") if few_trials else plural(n_documents, unit)
-    message = (
-        f"with {what} no p-value is much below {least:.2g}: with {plural(tests, 'test')} "
-        f"nothing can be significant at {options.alpha:g}"
-    )
-    return (Notice("hopeless-test", message),)

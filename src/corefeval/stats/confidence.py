@@ -43,7 +43,8 @@ def with_intervals(
 
     See `intervals` for how they are made. Where fewer than two documents have anything to count
     there is no interval, and a notice says so. `segments` is the result of the parts of a single
-    document, which are then resampled in its stead; the scores stay those of the document.
+    document, which are then resampled in its stead: scores stay those of the document, and beside
+    them are those of its segments, with the intervals.
 
     >>> import corefeval
     >>> key = {"one": [["a", "b"]], "two": [["c", "d", "e"]], "three": [["f", "g"]]}
@@ -65,14 +66,12 @@ def with_intervals(
         if feature in units.slices
     }
     [own] = _intervals([units], plan)
-    found = _equipped(result, own, len(units.document_ids), plan)
+    found = _equipped(result, own, units, plan)
     if absent := [metric for metric in result.metrics if metric not in own]:
         missing.insert(0, ", ".join(absent))
     if missing:
         message = f"no interval where fewer than two {plan.unit}s have anything to count: "
         notices.append(Notice("no-interval", message + _listed(missing), len(missing), (*missing,)))
-    if segments is not None:
-        notices += _outside(found)
     return replace(found, slices=slices, notices=(*found.notices, *notices))
 
 
@@ -94,13 +93,11 @@ def _sliced(slices: Slices, units: Slices, plan: _Plan, missing: list[str]) -> S
         if slices[value].tables and not found.get(value)
     ]
     results = {
-        value: _equipped(one, found.get(value, {}), len(pairs[value].document_ids), plan)
-        if value in pairs
-        else one
+        value: _equipped(one, found.get(value, {}), pairs[value], plan) if value in pairs else one
         for value, one in slices.items()
     }
     [whole] = _intervals([units.whole], plan)
-    equipped = _equipped(slices.whole, whole, len(units.whole.document_ids), plan)
+    equipped = _equipped(slices.whole, whole, units.whole, plan)
     return replace(slices, whole=equipped, results=results)
 
 
@@ -127,28 +124,13 @@ def _counted(result: Result, metric: str) -> int:
     return max(int(result.tables[name].counted().sum()) for name in names)
 
 
-def _equipped(result: Result, found: ByRate, number: int, plan: _Plan) -> Result:
+def _equipped(result: Result, found: ByRate, units: Result, plan: _Plan) -> Result:
+    """The result with the intervals that were found on its units: its documents or segments."""
     if not found:
         return result
-    protocol = result.protocol.but(ci=plan.setting(number))
-    return replace(result, ci=plan.level, intervals=found, protocol=protocol)
-
-
-def _outside(result: Result) -> list[Notice]:
-    """A notice where the interval of the segments does not hold the score of the whole."""
-    outside = tuple(
-        metric
-        for metric, score in result.scores.items()
-        if "f1" in score.intervals
-        and not score.intervals["f1"][0] <= score.rates["f1"] <= score.intervals["f1"][1]
-    )
-    if not outside:
-        return []
-    message = (
-        "the interval from segments does not contain the F1 of the whole document for "
-        f"{', '.join(outside)}: chains are shorter in segments, so take its width, not its place"
-    )
-    return [Notice("interval-elsewhere", message, len(outside), outside)]
+    own = {metric: units[metric].rates for metric in found} if plan.unit == "segment" else {}
+    protocol = result.protocol.but(ci=plan.setting(len(units.document_ids)))
+    return replace(result, ci=plan.level, intervals=found, segment_rates=own, protocol=protocol)
 
 
 def _listed(names: Sequence[str], shown: int = 5) -> str:

@@ -17,16 +17,18 @@ TIE = 1e-9
 class Effect(NamedTuple):
     """Effect sizes of a difference over documents.
 
-    `d` is Cohen's d for pairs (d_z): the mean of the documents' differences over their standard
-    deviation, infinite where all documents differ by the same. `win_rate` is the probability that
-    the first system is better on a document, ties counting half.
+    `mean` is the mean of the documents' differences, each of which weighs the same: long documents
+    may turn the difference of all documents together the other way. `d` is Cohen's d for pairs
+    (d_z): that mean over the standard deviation, infinite where all documents differ by the same.
+    `win_rate` is the probability that the first system is better on a document, ties counting half.
     """
 
     d: float
     win_rate: float
+    mean: float
 
     def __neg__(self) -> Effect:
-        return Effect(-self.d, 1.0 - self.win_rate)
+        return Effect(-self.d, 1.0 - self.win_rate, -self.mean)
 
 
 def document_rates(stacked: Stack, metric: str, rate: str) -> Numbers:
@@ -42,11 +44,11 @@ def effect(differences: Numbers) -> Effect:
     (1.1619, 0.875)
     """
     if not differences.size:
-        return Effect(0.0, 0.5)
+        return Effect(0.0, 0.5, 0.0)
     ties = np.abs(differences) <= TIE
     wins = float(((differences > 0) & ~ties).mean() + 0.5 * ties.mean())
     mean = float(differences.mean())
     spread = float(differences.std(ddof=1)) if differences.size > 1 else 0.0
     if spread > TIE:
-        return Effect(mean / spread, wins)
-    return Effect(0.0 if abs(mean) <= TIE else math.copysign(math.inf, mean), wins)
+        return Effect(mean / spread, wins, mean)
+    return Effect(0.0 if abs(mean) <= TIE else math.copysign(math.inf, mean), wins, mean)

@@ -46,7 +46,7 @@ export function updatePanel(model, other) {
 function mentionPanel(model, other) {
   const mine = state.mention?.[0] === "o" ? other : model;
   const chosen = mine && resolve(mine, state.mention);
-  if (!chosen) return el("p", { class: "hint" }, "Choose a mention in the text, or press n for the next error.");
+  if (!chosen) return el("p", { class: "hint" }, "Choose a mention in the text, or press n for the next wrong one.");
   const { side, mention } = chosen;
   const isKey = side.name === "k";
   const [k, r] = isKey ? [mention, mine.key.twin[mention]] : [mine.response.twin[mention], mention];

@@ -1,11 +1,11 @@
-// From error to error: through a document, then through the next ones.
+// From one wrong mention to the next: through a document, then through the next ones.
 
 import { data, plural, systems } from "./data.js";
 import { announce, el } from "./elements.js";
 import { go, state } from "./state.js";
 import { loadDocument, resolve } from "./documents_model.js";
 
-/** The errors of a document that the filters let through. */
+/** The wrong mentions of a document that the filters let through: an error may be of several. */
 export function wantedErrors(model) {
   return model.errors.filter((one) => (!state.kinds || one.bits & state.kinds) && inEntity(model, one.ref));
 }
@@ -19,20 +19,20 @@ function inEntity(model, ref) {
   return r >= 0 && model.response.entity[r] === number;
 }
 
-/** Go to the next or previous error; at the end of a document, on to the next that has one. */
+/** Go to the next or previous wrong mention; at the end of a document, on to the next that has one. */
 export function jump(step) {
   const model = loadDocument(state.system, state.doc);
   const errors = wantedErrors(model);
   const next = neighbour(model, errors, step);
   if (next) { go({ mention: next.ref }); return; }
-  if (state.entity) { announce("no more errors of this entity"); return; }
+  if (state.entity) { announce("no more wrong mentions of this entity"); return; }
   for (let n = 1; n <= data.documents.length; n += 1) {
     const doc = (state.doc + n * step + n * data.documents.length) % data.documents.length;
     if (!mayHave(doc)) continue;
     const found = wantedErrors(loadDocument(state.system, doc));
     if (found.length) { go({ doc, mention: found.at(step > 0 ? 0 : -1).ref }); return; }
   }
-  announce("no more errors");
+  announce("no more wrong mentions");
 }
 
 function mayHave(doc) {
@@ -60,5 +60,5 @@ export function updateJumpStatus() {
 function statusText() {
   const errors = wantedErrors(loadDocument(state.system, state.doc));
   const at = errors.findIndex((one) => one.ref === state.mention);
-  return at >= 0 ? `${at + 1} of ${errors.length.toLocaleString("en")}` : plural(errors.length, "error");
+  return at >= 0 ? `${at + 1} of ${errors.length.toLocaleString("en")}` : plural(errors.length, "wrong mention");
 }

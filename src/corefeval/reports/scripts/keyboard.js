@@ -9,7 +9,7 @@ import { shownDocument } from "./text.js";
 import { views } from "./main.js";
 
 const SHORTCUTS = [
-  ["n / p", "next, previous error (of the kinds and the entity that are chosen)"],
+  ["n / p", "next, previous wrong mention (of the kinds and the entity that are chosen)"],
   ["→ / ←", "next, previous mention"],
   ["c / C", "next, previous mention of the same entity"],
   ["e", "only the entity of this mention, or all again"],

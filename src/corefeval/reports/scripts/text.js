@@ -216,8 +216,10 @@ function jumpToFirst() {
 function title() {
   const lost = systems[state.system].lost[state.metric]?.[state.doc];
   const score = data.byDocument[state.metric][state.system].f1[state.doc];
+  const errors = systems[state.system].errors.byDocument.reduce((sum, counts) => sum + counts[state.doc], 0);
+  const found = `${plural(errors, "error")} in ${plural(shown.model.errors.length, "wrong mention")}`;
   return el("div", { class: "doc-title" }, el("h1", {}, data.documents[state.doc]),
-    el("p", { class: "lead" }, `${metricTitle(state.metric)} F1 ${percent(score)} · ${plural(shown.model.errors.length, "wrong mention")} · ${percent(lost)} points lost`));
+    el("p", { class: "lead" }, `${metricTitle(state.metric)} F1 ${percent(score)} · ${found} · ${percent(lost)} points lost`));
 }
 
 function heads() {
@@ -236,10 +238,10 @@ function toolbar() {
       button("›", step(1), { "aria-label": "next document", title: "next document ]" })),
     choice("Show", modes, shown.mode, (mode) => go({ mode })),
     searchBox()),
-  el("div", { class: "tools errors-bar", role: "toolbar", "aria-label": "errors" },
+  el("div", { class: "tools errors-bar", role: "toolbar", "aria-label": "wrong mentions" },
     el("div", { class: "group" },
-      button("‹ error", () => jump(-1), { title: "previous error (p)", id: "previous-error" }),
-      button("error ›", () => jump(1), { title: "next error (n)", id: "next-error", class: "strong" }),
+      button("‹ wrong", () => jump(-1), { title: "previous wrong mention (p)", "aria-label": "previous wrong mention", id: "previous-error" }),
+      button("wrong ›", () => jump(1), { title: "next wrong mention (n)", "aria-label": "next wrong mention", id: "next-error", class: "strong" }),
       jumpStatus()),
     el("div", { class: "group phone" }, ["entities", "flow"].map((name) => button(name, () => showPanel(name, true)))),
     el("div", { class: "chips", role: "group", "aria-label": "kinds of errors", id: "chips" }, chips())));
@@ -249,7 +251,7 @@ function chips() {
   return kinds.map((kind) => {
     const count = shown.model.errors.filter((one) => one.bits & kind.bit).length;
     return button([el("span", { class: "sign", "aria-hidden": "true" }, kind.sign), ` ${kind.name} `, el("small", {}, String(count))], () => go({ kinds: state.kinds ^ kind.bit, mention: null }),
-      { class: "chip", "aria-pressed": String(Boolean(state.kinds & kind.bit)), title: kind.summary, disabled: count === 0 && !(state.kinds & kind.bit) });
+      { class: "chip", "aria-pressed": String(Boolean(state.kinds & kind.bit)), title: `${kind.summary}: ${plural(count, "wrong mention")}`, disabled: count === 0 && !(state.kinds & kind.bit) });
   });
 }
 

@@ -1,0 +1,96 @@
+"""Text of any origin, made fit to be seen: on a screen, in a spreadsheet, in JSON.
+
+Ids, names and words come from files, and may hold what moves a cursor, clears a screen, turns the
+direction of writing round, or is a formula to a spreadsheet. Every room may import this one.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterable, Sequence
+
+LONG = 60  # characters: more do not fit into a table
+
+# Controls of terminals (C0, DEL, C1) and of direction, ends of lines, halves of characters, and
+# other marks without a shape. Joiners stay: Persian, Hindi and emoji are written with them.
+_HIDDEN = (
+    r"\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff"
+    r"\ufeff\ufff9-\ufffb"
+)
+_UNSEEN = re.compile(f"[\n{_HIDDEN}]")
+_UNSEEN_IN_LINES = re.compile(f"[{_HIDDEN}]")
+_FORMULA = tuple("=+-@\t\r\n＝＋－＠")
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+
+
+def visible(text: str, *, lines: bool = False) -> str:
+    r"""The text with a plain code in place of everything that acts instead of being seen.
+
+    Ends of lines are codes too, unless `lines` are to stay: then all but the first are indented, so
+    that none can pass for a message of its own.
+
+    >>> print(visible("a\x1b[2Jb\u202ec\n"), visible("a\nb", lines=True))
+    a\x1b[2Jb\u202ec\n a
+      b
+    """
+    if lines:
+        text = re.sub("\n(?![ \n])", "\n  ", text)
+    pattern = _UNSEEN_IN_LINES if lines else _UNSEEN
+    return pattern.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+def shortened(text: str, limit: int = LONG) -> str:
+    """The text, or its beginning and end where it has more characters than the limit.
+
+    >>> shortened("a-long-name-of-a-file.conll", 15)
+    'a-long-…e.conll'
+    """
+    if len(text) <= limit:
+        return text
+    end = (limit - 1) // 2
+    return f"{text[: limit - 1 - end]}…{text[len(text) - end :]}"
+
+
+def json_text(value: object) -> str:
+    r"""The value as JSON to be read by people too: what cannot be seen is a code of JSON's own.
+
+    >>> print(json_text(["\u202eé"]), end="")
+    [
+      "\u202eé"
+    ]
+    """
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    return _UNSEEN_IN_LINES.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
+
+
+def csv_text(header: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
+    """A table as CSV that is safe to open: see `csv_cell`."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(map(csv_cell, row) for row in rows)
+    return stream.getvalue()
+
+
+def csv_cell(value: object) -> object:
+    """A value as CSV has it: text is one line, visible, and never a formula to a spreadsheet.
+
+    Text that begins like a formula, and is no number, gets an apostrophe in front; numbers stay
+    numbers, and nothing is an empty cell.
+
+    >>> [csv_cell(value) for value in ("=1+1", "-3.5", -3.5, "a b", None, True)]
+    ["'=1+1", '-3.5', -3.5, 'a b', '', 'true']
+    """
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list | tuple):
+        value = ";".join(map(str, value))
+    if not isinstance(value, str):
+        return value
+    is_formula = value.startswith(_FORMULA) and not _NUMBER.fullmatch(value)
+    return ("'" if is_formula else "") + visible(" ".join(value.splitlines()))

@@ -1,0 +1,212 @@
+"""How tables fit into the width that there is: narrower gaps, folded text, blocks of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from rich.cells import cell_len, set_cell_size
+
+from corefeval.display import shortened, visible
+from corefeval.output.tables import Cell, Column, Table
+
+_NARROW_GAP = 2
+_LEAST = 12  # text is not folded more narrowly
+_WORD = 24  # and words up to this width stay whole
+_LABELS = 3  # columns that may have to be repeated in each block
+_MOST = 80  # nor wider
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Columns that stand side by side: their places in the table, their widths, the gap."""
+
+    places: tuple[int, ...]
+    widths: tuple[int, ...]
+    gap: int
+
+    @property
+    def width(self) -> int:
+        """The width of a row."""
+        return sum(self.widths) + self.gap * (len(self.widths) - 1)
+
+
+def presentable(table: Table) -> Table:
+    """The table with text that can be seen, on one line, and is not endless."""
+    return Table(
+        tuple(
+            Column(
+                _plain(one.heading),
+                _plain(one.group),
+                numeric=one.numeric,
+                close=one.close,
+                whole=one.whole,
+            )
+            for one in table.columns
+        ),
+        tuple(
+            tuple(
+                tuple(Cell(_plain(one.text), one.bold, one.mark, one.label) for one in row)
+                for row in section
+            )
+            for section in table.sections
+        ),
+        visible(table.caption),
+    )
+
+
+def _plain(text: str) -> str:
+    return shortened(visible(text), 2 * _MOST)
+
+
+def blocks(table: Table, gap: int, room: int) -> list[Block]:
+    """Blocks of columns that fit into the room, as few as there can be.
+
+    Columns that name the rows are in each block, and groups of columns stay together. Only what
+    has no room by itself, a very long name or a number, still makes a block too wide.
+    """
+    widest, least = _widths(table)
+    everything = tuple(range(len(table.columns)))
+    for one in (gap, min(gap, _NARROW_GAP)):
+        whole = _block(table, everything, widest, one)
+        if whole.width <= room:
+            return [whole]
+    gap = min(gap, _NARROW_GAP)
+    if _block(table, everything, least, gap).width <= room:
+        return [_narrowed(table, everything, widest, least, gap, room)]
+    return _split(table, widest, least, gap, room)
+
+
+def _split(
+    table: Table, widest: Sequence[int], least: Sequence[int], gap: int, room: int
+) -> list[Block]:
+    labels = _labels(table.columns)
+    groups = [places for places in _groups(table.columns) if places[0] not in labels]
+    groups = [tuple(place for place in places if place not in labels) for places in groups]
+    named = _narrowed(table, labels, widest, least, gap, 3 * room // 5)
+    widths = list(widest)
+    for place, width in zip(named.places, named.widths, strict=True):
+        widths[place] = width
+    rest = room - named.width - gap
+    for place in set(range(len(widths))) - set(labels):
+        widths[place] = min(widths[place], max(least[place], rest))
+
+    def filled(limit: int) -> list[Block]:
+        found: list[tuple[int, ...]] = []
+        for group in groups:
+            more = (*found[-1], *group) if found else ()
+            if more and _block(table, (*labels, *more), widths, gap).width <= limit:
+                found[-1] = more
+            else:
+                found.append(group)
+        return [_block(table, (*labels, *places), widths, gap) for places in found]
+
+    full = filled(room)
+    for limit in range(room - 1, 0, -1):  # blocks of about the same width look better
+        even = filled(limit)
+        if len(even) > len(full) or max(block.width for block in even) > limit:
+            break
+        full = even
+    return full
+
+
+def _labels(columns: Sequence[Column]) -> tuple[int, ...]:
+    """The columns that name the rows: those of text at the beginning."""
+    named = next(
+        (place for place, column in enumerate(columns) if column.numeric or column.whole),
+        len(columns),
+    )
+    return tuple(range(min(named, _LABELS, len(columns) - 1)))
+
+
+def _groups(columns: Sequence[Column]) -> Iterator[tuple[int, ...]]:
+    """Columns that stay together: those of a group, and close ones with those before them."""
+    for _, members in groupby(enumerate(columns), key=lambda pair: pair[1].group or pair[0]):
+        yield tuple(place for place, _ in members)
+
+
+def _widths(table: Table) -> tuple[list[int], list[int]]:
+    """How wide each column is at most and at least."""
+    rows = [row for section in table.sections for row in section]
+    widest, least = [], []
+    for place, column in enumerate(table.columns):
+        title = max(map(cell_len, heading(column)), default=0)
+        cells = max((cell_len(row[place].text) for row in rows), default=0)
+        texts = [column.heading]
+        if column.numeric or column.whole:
+            solid = cells
+        else:
+            solid = min(cells, _LEAST)
+            texts += [row[place].text for row in rows]
+        word = max((cell_len(word) for text in texts for word in text.split()), default=0)
+        widest.append(max(solid, min(max(title, cells), _MOST)))
+        least.append(min(widest[-1], max(solid, min(word, _WORD))))
+    return widest, least
+
+
+def _block(table: Table, places: Sequence[int], widths: Sequence[int], gap: int) -> Block:
+    """A block; columns grow where the name of their group is longer."""
+    mine = [widths[place] for place in places]
+    at = 0
+    for group, members in groupby(places, key=lambda place: table.columns[place].group):
+        number = len(list(members))
+        inside = sum(mine[at : at + number]) + gap * (number - 1)
+        mine[at + number - 1] += max(min(cell_len(group), _MOST) - inside, 0)
+        at += number
+    return Block(tuple(places), tuple(mine), gap)
+
+
+def _narrowed(
+    table: Table,
+    places: Sequence[int],
+    widest: Sequence[int],
+    least: Sequence[int],
+    gap: int,
+    room: int,
+) -> Block:
+    """The block with its widest columns as narrow as need be, and no narrower than they may be."""
+    widths = list(widest)
+    while (block := _block(table, places, widths, gap)).width > room:
+        spare = [place for place in places if widths[place] > least[place]]
+        if not spare:
+            break
+        widths[max(spare, key=widths.__getitem__)] -= 1
+    return block
+
+
+def heading(column: Column) -> list[str]:
+    """The lines of a heading: long names over two, so that numbers need not stand far apart."""
+    if column.numeric and not column.group and not column.heading.endswith("% CI"):
+        return column.heading.split(" ", 1)
+    return [column.heading]
+
+
+def folded(text: str, width: int) -> list[str]:
+    """The lines of a text in a column: cut between words, and a longer word in its middle.
+
+    >>> folded("not worse when mentions are removed", 16)
+    ['not worse when', 'mentions are', 'removed']
+    >>> folded("a-long-name.conll", 9)
+    ['a-lo…onll']
+    """
+    if cell_len(text) <= width:
+        return [text]
+    indent = text[: len(text) - len(text.lstrip(" "))][: width // 2]
+    lines: list[str] = []
+    for word in text.split():
+        word = cut(word, width - len(indent))
+        if lines and cell_len(lines[-1]) + 1 + cell_len(word) <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(indent + word)
+    return lines
+
+
+def cut(word: str, width: int) -> str:
+    """The beginning and the end of a text that is wider than its column."""
+    if cell_len(word) <= width:
+        return word
+    end = max(width - 1, 0) // 2
+    tail = set_cell_size(word[::-1], end)[::-1].strip()
+    return f"{set_cell_size(word, max(width - 1 - end, 0)).strip()}…{tail}"
