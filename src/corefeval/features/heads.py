@@ -12,6 +12,7 @@ from corefeval.model.arrays import BoolArray, IntArray
 from corefeval.model.categories import Categories
 
 _NOWHERE = np.iinfo(np.int64).max
+_REACH = 256  # a head is looked for in so many tokens from the start of its mention
 
 
 def dependency_heads(
@@ -28,7 +29,7 @@ def dependency_heads(
     A span that is no subtree has several such tokens (`the Union` in `the Union forces`); of these
     the first that `suits` counts, where there is one.
     """
-    tokens, place, begin = spans.tokens(rows)
+    tokens, place, begin = spans.tokens(rows, reach=_REACH)
     number = _as_numbers(numbers, tokens)
     governor = _as_numbers(governors, tokens)
     sentence = np.searchsorted(sentences, tokens, side="right")
@@ -73,7 +74,7 @@ def tagged_heads(spans: Spans, rows: IntArray, tags: Categories, tagset: TagSet)
     pronoun or verb that comes behind a noun. Before all nouns, a partitive is the head (`three of
     the men`). Without a noun, the first pronoun; without that, the last token that may be a head.
     """
-    tokens, place, begin = spans.tokens(rows)
+    tokens, place, begin = spans.tokens(rows, reach=_REACH)
     tag = Categories(tags.codes[tokens], tags.names)
     noun, stop = tag.where(tagset.is_noun), tag.where(tagset.is_stop)
     first_noun = _first(tokens, begin, noun)

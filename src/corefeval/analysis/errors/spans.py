@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,7 +10,7 @@ import numpy as np
 from corefeval.diagnostics import Notice, plural
 from corefeval.features.errors import MissingFeatureError
 from corefeval.features.later import LaterFeatures
-from corefeval.model import Corpus
+from corefeval.model import Corpus, Mention
 from corefeval.model.arrays import BoolArray, FloatArray, IntArray, ragged_arange
 
 WrongSpans = Literal["auto", "head", "overlap"]
@@ -198,29 +197,17 @@ def _common_share(one: Corpus, rows: IntArray, other: Corpus, others: IntArray) 
     common = np.minimum(end, stop) - np.maximum(start, begin)
     share: FloatArray = 2.0 * common / np.maximum((end - start) + (stop - begin), 1)
     if one.gaps.size or other.gaps.size:
-        pieces, their_pieces = _pieces(one, rows), _pieces(other, others)
         interrupted = np.isin(rows, one.gaps[:, 0]) | np.isin(others, other.gaps[:, 0])
         for place in np.flatnonzero(interrupted).tolist():  # rare
-            left, right = pieces[int(rows[place])], their_pieces[int(others[place])]
+            left, right = _parts(one, int(rows[place])), _parts(other, int(others[place]))
             both = sum(max(0, min(b, d) - max(a, c)) for a, b in left for c, d in right)
             size = sum(b - a for a, b in (*left, *right))
             share[place] = 2.0 * both / size
     return share
 
 
-def _pieces(corpus: Corpus, rows: IntArray) -> dict[int, list[tuple[int, int]]]:
-    """The start and end of each piece of some mentions, between their gaps."""
-    gaps: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for row, begin, stop in sorted(corpus.gaps.tolist()):
-        gaps[row].append((begin, stop))
-    rows = np.unique(rows)
-    pieces = {}
-    for row, start, end in zip(
-        rows.tolist(), *(b.tolist() for b in _bounds(corpus, rows)), strict=True
-    ):
-        edges = [start, *(edge for gap in gaps.get(row, ()) for edge in gap), end]
-        pieces[row] = list(zip(edges[::2], edges[1::2], strict=True))
-    return pieces
+def _parts(corpus: Corpus, row: int) -> list[tuple[int, int]]:
+    return Mention(corpus[int(corpus.mention_document[row])], row).parts
 
 
 def _one_to_one(one: IntArray, other: IntArray, share: FloatArray) -> Pairs:
