@@ -7,12 +7,20 @@ import io
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from bench.corpora import Mentions, cells
 from corefeval.cli import main
 
 # The mentions of key and response, and the number of tokens, of each document
 Documents = Iterator[tuple[Mentions, Mentions, int]]
+
+COMMANDS: dict[str, Callable[[Path, Path], list[str]]] = {
+    "score": lambda key, response: ["score", str(key), str(response)],
+    "check": lambda key, response: ["check", str(response), "--against", str(key)],
+    "errors": lambda key, response: ["errors", str(key), str(response)],
+    "convert": lambda key, response: ["convert", str(response), f"{response}u", "--to", "corefud"],
+}
 
 
 def nested(n: int) -> Documents:
@@ -50,56 +58,76 @@ def singletons(n: int) -> Documents:
 
 
 def documents(n: int) -> Documents:
-    """Documents of six tokens, each with two mentions of an entity, and one that is wrong."""
+    """Documents of three tokens, each with an entity of two mentions, one of them wrong."""
     for _ in range(n):
-        yield [(0, 1, 0), (3, 2, 0)], [(0, 1, 0), (3, 1, 0)], 6
+        yield [(0, 1, 0), (1, 2, 0)], [(0, 1, 0), (1, 1, 0)], 3
 
 
 def unclosed(n: int) -> Documents:
-    """All mentions begin on one token and never end."""
-    yield [], [(0, n + 2, i) for i in range(n)], n + 2
+    """Brackets of one cell that never close; the tokens in which they would are cut off."""
+    yield [], [(0, 3, i) for i in range(n)], 2
 
 
-SHAPES: dict[str, tuple[Callable[[int], Documents], int]] = {
-    "nested mentions": (nested, 10_000),
-    "nested mentions of one entity": (nested_in_one_entity, 10_000),
-    "crossing mentions": (crossing, 10_000),
-    "entities on one span": (one_span, 10_000),
-    "mentions of one entity": (one_entity, 30_000),
-    "singletons": (singletons, 30_000),
-    "documents": (documents, 100_000),
+class Shape(NamedTuple):
+    """What makes a corpus of a size, the smaller of two sizes, and the commands that read it."""
+
+    make: Callable[[int], Documents]
+    size: int
+    commands: tuple[str, ...] = tuple(COMMANDS)
+
+
+SHAPES = {
+    "nested mentions": Shape(nested, 10_000),
+    "nested mentions of one entity": Shape(nested_in_one_entity, 10_000),
+    "crossing mentions": Shape(crossing, 10_000),
+    "entities on one span": Shape(one_span, 20_000),
+    "mentions of one entity": Shape(one_entity, 20_000),
+    "singletons": Shape(singletons, 20_000),
+    "unclosed brackets in one cell": Shape(unclosed, 200_000, ("check",)),
+    "documents": Shape(documents, 100_000),
 }
-COMMANDS: dict[str, Callable[[Path, Path], list[str]]] = {
-    "score": lambda key, response: ["score", str(key), str(response)],
-    "check": lambda key, response: ["check", str(response), "--against", str(key)],
-    "errors": lambda key, response: ["errors", str(key), str(response)],
-    "convert": lambda key, response: ["convert", str(response), f"{response}u", "--to", "corefud"],
-}
 
 
-def write_documents(path: Path, documents: Iterator[tuple[Mentions, int]]) -> Path:
-    """A CoNLL file with words and tags."""
-    with open(path, "w", encoding="utf-8") as file:
-        for number, (mentions, n_tokens) in enumerate(documents):
-            file.write(f"#begin document (d{number}); part 000\n")
-            for place, cell in enumerate(cells(mentions, n_tokens)):
-                rest = "NN\t*\t-\t-\t-\t-\t*"
-                file.write(f"d{number}\t0\t{place}\tword\t{rest}\t{cell}\n")
-            file.write("\n#end document\n")
-    return path
+def growths(folder: Path, scale: int = 1) -> Iterator[tuple[str, float, float]]:
+    """For each shape and command the larger corpus, the seconds for half of it, and for it."""
+    for name, shape in SHAPES.items():
+        size = shape.size // scale
+        pairs = [_written(folder, shape, times * size, f"{times}") for times in (1, 2)]
+        for command in shape.commands:
+            small, large = (seconds(COMMANDS[command](*pair)) for pair in pairs)
+            yield f"{command}, {2 * size:,} {name}", small, large
 
 
-def write_shape(folder: Path, shape: str, n: int) -> tuple[Path, Path]:
+def _written(folder: Path, shape: Shape, n: int, name: str) -> tuple[Path, Path]:
     """Key and response of a shape, of a size."""
-    make, _ = SHAPES[shape]
-    key = write_documents(folder / "key.conll", ((key, size) for key, _, size in make(n)))
-    other = folder / "response.conll"
-    return key, write_documents(other, ((response, size) for _, response, size in make(n)))
+    paths = folder / f"{name}.key.conll", folder / f"{name}.response.conll"
+    for side, path in enumerate(paths):
+        with open(path, "w", encoding="utf-8") as file:
+            for number, (*sides, n_tokens) in enumerate(shape.make(n)):
+                file.write(f"#begin document (d{number}); part 000\n")
+                reach = max((start + length for start, length, _ in sides[side]), default=0)
+                row = zip(range(n_tokens), cells(sides[side], max(n_tokens, reach)), strict=False)
+                file.writelines(
+                    f"d{number}\t0\t{place}\tword\tNN\t*\t-\t-\t-\t-\t*\t{cell}\n"
+                    for place, cell in row
+                )
+                file.write("\n#end document\n")
+    return paths
 
 
-def run(command: list[str]) -> float:
-    """The seconds that a command takes in this process; its output goes nowhere."""
-    start = time.perf_counter()
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        main(command)
-    return time.perf_counter() - start
+def seconds(command: list[str]) -> float:
+    """The time of the processor that a command takes in this process, the shorter of two runs.
+
+    A command that fails is no measurement.
+    """
+    times = []
+    for _ in range(2):
+        start = time.process_time()
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            status = main(command)
+        times.append(time.process_time() - start)
+        if status and command[0] != "check":  # which says 1 where it found something
+            raise SystemExit(f"corefeval {' '.join(command)}: exit status {status}")
+        if times[0] > 1:
+            break
+    return min(times)

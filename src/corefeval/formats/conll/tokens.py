@@ -65,6 +65,12 @@ class ConllTokens(Tokens):
         return self.shared_blanks or blank_bitmap(self.origin.data)
 
     @cached_property
+    def with_tokens(self) -> tuple[IntArray, IntArray]:
+        """The documents that have tokens, and the first of these."""
+        documents = np.flatnonzero(self.counts)
+        return documents, self.first[documents]
+
+    @cached_property
     def n_columns(self) -> int:
         """The number of columns, coreference included, of the widest of some lines.
 
