@@ -116,12 +116,12 @@ def _written(folder: Path, shape: Shape, n: int, name: str) -> tuple[Path, Path]
 
 
 def seconds(command: list[str]) -> float:
-    """The time of the processor that a command takes in this process, the shorter of two runs.
+    """The time of the processor that a command takes in this process, the shortest of three runs.
 
     A command that fails is no measurement.
     """
     times = []
-    for _ in range(2):
+    for _ in range(3):
         start = time.process_time()
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             status = main(command)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 
 import numpy as np
 import pytest
@@ -261,48 +260,6 @@ def test_crossing_and_nesting_is_what_comparing_all_pairs_finds(mentions):
     copies = {m for m in mentions if mentions.count(m) > 1}
     repeated = [f for f in check_corpus(corpus) if f.kind == "repeated-mention"]
     assert len(repeated) == len(copies)
-
-
-def lines_run(function) -> int:
-    """How many lines of Python a call runs: what grows where no clock is to be trusted."""
-    count = 0
-
-    def trace(frame, event, argument):
-        nonlocal count
-        count += event == "line"
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        function()
-    finally:
-        sys.settrace(before)
-    return count
-
-
-def nested_spans(n: int) -> list[tuple[int, int]]:
-    return [(place, 2 * n - place) for place in range(n)]
-
-
-def crossing_spans(n: int) -> list[tuple[int, int]]:
-    return [(place, place + n) for place in range(n)]
-
-
-@pytest.mark.parametrize("several", [False, True])
-@pytest.mark.parametrize("shape", [nested_spans, crossing_spans, lambda n: [(0, 2)] * n])
-def test_effort_grows_with_mentions_not_with_their_pairs(conll, shape, several):
-    def effort(n: int) -> int:
-        cells: list[list[str]] = [[] for _ in range(2 * n)]
-        for entity, (start, end) in enumerate(shape(n)):
-            name = f"{entity if several else 0}"
-            cells[start].append(f"({name}")
-            cells[end - 1].append(f"{name})")
-        corpus = corefeval.read(conll(document(*("|".join(cell) or "-" for cell in cells))))
-        return lines_run(lambda: check_corpus(corpus))
-
-    effort(50)  # imports what it needs
-    assert effort(400) < 2.5 * effort(200)
 
 
 def test_very_long_mentions_are_shown_by_their_first_words(found):

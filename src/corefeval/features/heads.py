@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, ParamSpec
+
 import numpy as np
 
 from corefeval.features.brackets import regions
@@ -13,8 +17,28 @@ from corefeval.model.categories import Categories
 
 _NOWHERE = np.iinfo(np.int64).max
 _REACH = 256  # a head is looked for in so many tokens from the start of its mention
+_AT_ONCE = 1 << 17  # so many tokens that the arrays on the way stay small
+
+Columns = ParamSpec("Columns")
+Finder = Callable[Concatenate[Spans, IntArray, Columns], IntArray]
 
 
+def _in_pieces(find: Finder[Columns]) -> Finder[Columns]:
+    """The same for a part of the mentions at a time."""
+
+    @wraps(find)
+    def found(
+        spans: Spans, rows: IntArray, /, *columns: Columns.args, **more: Columns.kwargs
+    ) -> IntArray:
+        length = np.minimum(spans.end[rows] - spans.start[rows], _REACH)
+        bounds = np.flatnonzero(np.diff(np.cumsum(length) // _AT_ONCE)) + 1
+        parts = np.split(rows, bounds)
+        return np.concatenate([find(spans, part, *columns, **more) for part in parts])
+
+    return found
+
+
+@_in_pieces
 def dependency_heads(
     spans: Spans,
     rows: IntArray,
@@ -67,6 +91,7 @@ def parsed_heads(
     return np.where(spans.length[rows] == spans.end[rows] - spans.start[rows], head, -1)
 
 
+@_in_pieces
 def tagged_heads(spans: Spans, rows: IntArray, tags: Categories, tagset: TagSet) -> IntArray:
     """The heads of some mentions by their tags alone.
 
