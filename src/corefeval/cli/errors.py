@@ -56,13 +56,13 @@ def errors(
         The feature of mentions by which links are told apart.
     wrong_spans
         An extra mention that overlaps a missing one is that mention with a wrong span if both have
-        the same head, in any case (overlap), or by the head where heads are known (auto).
+        the same head, in any case (overlap), or by the head if all heads are known (auto).
     format
         How to print.
     output
         Write to this file instead of the terminal.
     """
-    from corefeval.analysis.errors import analyse
+    from corefeval.analysis.errors import analyse, judged_alike
     from corefeval.analysis.errors.kinds import KINDS, error_kind
     from corefeval.cli.responses import read_all
 
@@ -74,17 +74,19 @@ def errors(
     paths = [path for _, path in labelled]
     check_paths(labelled, [key, *paths], output)
     key_corpus, corpora = read_all(key, [*zip(names_of(labelled), paths, strict=True)], reading)
-    analyses = [
-        analyse(
-            key_corpus,
-            corpus,
-            metrics=metrics,
-            by=by,
-            wrong_spans=wrong_spans,
-            **reading.policies,
-        )
-        for corpus in corpora
-    ]
+    analyses = judged_alike(
+        [
+            analyse(
+                key_corpus,
+                corpus,
+                metrics=metrics,
+                by=by,
+                wrong_spans=wrong_spans,
+                **reading.policies,
+            )
+            for corpus in corpora
+        ]
+    )
     show(partial(_rendered, analyses, format, kinds, top), output)
     if not reading.quiet:
         tell(notice for analysis in analyses for notice in analysis.notices)

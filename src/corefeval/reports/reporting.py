@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Unpack
 
-from corefeval.analysis.errors import ErrorAnalysis, analyse
+from corefeval.analysis.errors import ErrorAnalysis, analyse, judged_alike
 from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError
 from corefeval.evaluation import score
 from corefeval.features import shows_words
@@ -62,7 +62,7 @@ def report(
     key_format = options.pop("key_format", None)
     response_format = options.pop("response_format", None)
     key_corpus = as_corpus(key, "key", format=key_format, encoding=encoding)
-    counted = {
+    counted: dict[str, Any] = {
         "metrics": metrics if isinstance(metrics, str | Metric) else list(metrics),
         **options,
     }
@@ -70,11 +70,15 @@ def report(
     asked = [canonical_feature(name) for name in (split_list(by) if isinstance(by, str) else by)]
     wanted = [name for name in asked if text or not shows_words(name)]
     left_out = [_wordy(name) for name in asked if name not in wanted]
-    scored = []
-    for name, source in _named(responses).items():
-        corpus = as_corpus(source, name, format=response_format, encoding=encoding)
-        corpus = replace(corpus, name=name)
-        scored.append(_scored(key_corpus, corpus, name, wanted, counted, intervals))
+    corpora = {
+        name: replace(as_corpus(source, name, format=response_format, encoding=encoding), name=name)
+        for name, source in _named(responses).items()
+    }
+    analyses = judged_alike([analyse(key_corpus, one, **counted) for one in corpora.values()])
+    scored = [
+        _scored(key_corpus, corpus, analysis, wanted, counted, intervals)
+        for corpus, analysis in zip(corpora.values(), analyses, strict=True)
+    ]
     name = title or _short(key_corpus.name) or "key"
     told = {str(notice): notice for one in scored for notice in shown_notices(one)}
     left_out += _untested(scored)
@@ -97,19 +101,20 @@ def _wordy(feature: str) -> Notice:
 def _scored(
     key: Corpus,
     response: Corpus,
-    name: str,
+    analysis: ErrorAnalysis,
     by: Sequence[str],
     options: Mapping[str, Any],
     intervals: Mapping[str, Any],
 ) -> Scored:
-    analysis = analyse(key, response, **options)
     features, notices = _known(analysis, by)
     if len(analysis.result.document_ids) == 1 and intervals["ci"] is not None:
         intervals = {}  # those of its segments do not belong beside the scores of the whole
         message = "one document alone has no intervals here; `corefeval score --ci` has those of "
         notices.append(Notice("no-interval", message + "its segments"))
     result = score(key, response, by=features, **options, **intervals)
-    return Scored(name, replace(result, notices=(*result.notices, *notices)), analysis)
+    settings = {**analysis.result.settings, **result.settings}
+    signed = replace(result, settings=settings, notices=(*result.notices, *notices))
+    return Scored(response.name, signed, analysis)
 
 
 def _known(analysis: ErrorAnalysis, by: Sequence[str]) -> tuple[list[str], list[Notice]]:

@@ -1,6 +1,6 @@
 """Error analysis: what is wrong with a response, where it is, and what it costs."""
 
-from corefeval.analysis.errors.analysis import ErrorAnalysis, KindRow, analyse
+from corefeval.analysis.errors.analysis import ErrorAnalysis, KindRow, analyse, judged_alike
 from corefeval.analysis.errors.attribution import Attribution
 from corefeval.analysis.errors.costs import EntityCost, MentionCost
 from corefeval.analysis.errors.kinds import KINDS, SUMMARIES, Kind, error_kind
@@ -22,4 +22,5 @@ __all__ = [
     "Place",
     "analyse",
     "error_kind",
+    "judged_alike",
 ]

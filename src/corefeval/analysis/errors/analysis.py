@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice, pairwise
@@ -16,7 +16,7 @@ from corefeval.analysis.errors.fixes import fixed
 from corefeval.analysis.errors.kinds import KINDS, Kind, error_kind
 from corefeval.analysis.errors.links import LinkCounts, LinkRow, link_counts
 from corefeval.analysis.errors.listing import ErrorInstance, listed
-from corefeval.analysis.errors.spans import WrongSpans
+from corefeval.analysis.errors.spans import Decision, WrongSpans, by_overlap
 from corefeval.checks import check_choice
 from corefeval.diagnostics import Notice, UndefinedMetricError, plural
 from corefeval.evaluation import counted
@@ -131,7 +131,8 @@ class ErrorAnalysis:
     @property
     def notices(self) -> tuple[Notice, ...]:
         """What was dropped, skipped or is not known."""
-        return (*self.result.notices, *self.link_counts.notices)
+        decision = self.classification.decision
+        return (*self.result.notices, *decision.notices, *self.link_counts.notices)
 
     def attribution(self, metric: str | Metric) -> Attribution:
         """Each mention's and entity's share of what a metric lost; CEAF has none."""
@@ -226,7 +227,8 @@ def analyse(
     features, tag set). `by` is the feature of
     mentions by which links are told apart. `wrong_spans` ("auto", "head" or "overlap") says when an
     extra mention that overlaps a missing one is that mention with a wrong span: when it has the
-    same head, in any case, or (auto) by the head where both heads are known.
+    same head, in any case, or (auto) by the head where all heads are known; the signature has what
+    it was in the end. By "head", `MissingFeatureError` says that no head is known.
 
     >>> analysis = analyse([["Ada", "she"], ["it"]], [["Ada", "she", "it"]], metrics="b3")
     >>> [(row.kind, row.count) for row in analysis.kinds if row.count]
@@ -238,10 +240,41 @@ def analyse(
     blank, alignment = prepared(key, response, **options)
     result = counted(blank, alignment, metrics)
     scored = [one.metric for one in requested(metrics) if str(one.metric) in result.tables]
-    own_settings = {} if wrong_spans == "auto" else {"wrong-spans": wrong_spans}
-    return ErrorAnalysis(
-        replace(result, settings={**own_settings, **result.settings}, slices={}),
-        classified(alignment, policy=wrong_spans),
-        tuple(scored),
-        by,
+    analysis = ErrorAnalysis(
+        replace(result, slices={}), classified(alignment, policy=wrong_spans), tuple(scored), by
     )
+    return _signed(analysis)
+
+
+def judged_alike(analyses: Sequence[ErrorAnalysis]) -> list[ErrorAnalysis]:
+    """The analyses with one rule for all wrong spans: overlap, where one response lacks heads.
+
+    Counts of responses that stand side by side would not be comparable otherwise.
+    """
+    rules = [one.classification.decision.rule for one in analyses]
+    if not {"head", "overlap"} <= set(rules):
+        return list(analyses)
+    lacking = [
+        one.result.response or "a response"
+        for one, rule in zip(analyses, rules, strict=True)
+        if rule == "overlap"
+    ]
+    decision = Decision(
+        "overlap", (by_overlap(f"not all heads of {', '.join(lacking)} are known"),)
+    )
+    return [
+        _judged(one, decision) if rule == "head" else one
+        for one, rule in zip(analyses, rules, strict=True)
+    ]
+
+
+def _judged(analysis: ErrorAnalysis, decision: Decision) -> ErrorAnalysis:
+    again = classified(analysis.classification.alignment, policy="overlap")
+    return _signed(replace(analysis, classification=replace(again, decision=decision)))
+
+
+def _signed(analysis: ErrorAnalysis) -> ErrorAnalysis:
+    """The analysis with what told wrong spans in its signature."""
+    rule, result = analysis.classification.decision.rule, analysis.result
+    own = {} if rule is None else {"wrong-spans": rule}
+    return replace(analysis, result=replace(result, settings={**own, **result.settings, **own}))

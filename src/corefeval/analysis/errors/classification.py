@@ -15,7 +15,7 @@ import numpy as np
 
 from corefeval.alignment import Alignment
 from corefeval.analysis.errors.kinds import KINDS, Kind
-from corefeval.analysis.errors.spans import WrongSpans, wrong_spans
+from corefeval.analysis.errors.spans import Decision, WrongSpans, decided, wrong_spans
 from corefeval.diagnostics import UsageError
 from corefeval.features.later import LaterFeatures
 from corefeval.model import Corpus
@@ -66,13 +66,15 @@ class Classification:
     """The errors of a response, as arrays.
 
     `items` are what is wrong or right; `of_kind(kind)` says which of them are such an error. An
-    item may have several: a mention with a wrong span can be in a conflated entity too.
+    item may have several: a mention with a wrong span can be in a conflated entity too. `decision`
+    is what told wrong spans.
     """
 
     alignment: Alignment
     key: Corpus
     response: Corpus
     items: Items
+    decision: Decision
 
     @cached_property
     def joint_row(self) -> IntArray:
@@ -148,7 +150,8 @@ def classified(alignment: Alignment, *, policy: WrongSpans = "auto") -> Classifi
     partner = alignment.partner
     key_row = alignment.swapped.partner.copy()
     extra, missing = np.flatnonzero(key_row < 0), np.flatnonzero(partner < 0)
-    wrong_rows, right_rows = wrong_spans(response, extra, key, missing, policy)
+    decision = decided(key, response, policy)
+    wrong_rows, right_rows = wrong_spans(response, extra, key, missing, decision.rule)
     key_row[wrong_rows] = right_rows
     missing = np.setdiff1d(missing, right_rows, assume_unique=True)
     wrong = np.zeros(key_row.size + missing.size, dtype=np.bool_)
@@ -171,7 +174,7 @@ def classified(alignment: Alignment, *, policy: WrongSpans = "auto") -> Classifi
         place=place,
         right_place=right_place,
     )
-    return Classification(alignment, key.corpus, response.corpus, items)
+    return Classification(alignment, key.corpus, response.corpus, items, decision)
 
 
 def parts_of(items: Items, owner: IntArray, n_response: int, n_key: int) -> Parts:

@@ -109,7 +109,8 @@ class _DocumentWriter:
             known: dict[str, list[str]] = {}
         else:
             n_tokens = int(tokens.counts[self.document.index])
-            known = {name: tokens.column(self.document.index, name) for name in tokens.columns}
+            written = [name for name in (*COLUMNS, "empty") if name in tokens.columns]
+            known = {name: tokens.column(self.document.index, name) for name in written}
         numbers = _numbers(n_tokens, self._sentence_starts(), known.get("empty", []))
         rows = []
         for position in range(n_tokens):
@@ -133,7 +134,7 @@ class _DocumentWriter:
         opening: dict[int, list[str]] = defaultdict(list)
         for mention in self.mentions:
             name = names[mention.entity.index]
-            spans = _spans(mention)
+            spans = mention.parts
             for number, (start, end) in enumerate(spans, 1):
                 key = name if len(spans) == 1 else f"{name}[{number}/{len(spans)}]"
                 bracket = self._bracket(key, mention)
@@ -155,9 +156,7 @@ class _DocumentWriter:
         features = mention.features
         values = [_value(str(features.get(name, ""))) for name in self.fields]
         if self.has_heads:
-            positions = mention.positions
-            head = mention.head
-            values.append(str(positions.index(head) + 1) if head in positions else "")
+            values.append(_head_number(mention))
         while values and not values[-1]:
             values.pop()
         return "-".join((key, *values))
@@ -187,12 +186,12 @@ def _expressible(document: Document) -> tuple[list[Mention], int]:
     Whole mentions of an entity must nest; interrupted ones of as many parts must not overlap, as
     nothing would tell whose part is whose. The two kinds have brackets of their own.
     """
-    gapped = {row for row, _, _ in document.corpus.gaps.tolist()}
+    gapped = document.corpus.gaps_of
     kept, _ = nested_mentions([m for m in document.mentions if m.row not in gapped])
     reach: dict[tuple[int, int], int] = {}
     for mention in document.mentions:
         if mention.row in gapped:
-            key = mention.entity.index, len(_spans(mention))
+            key = mention.entity.index, len(mention.parts)
             if reach.get(key, 0) <= mention.start:
                 reach[key] = mention.end
                 kept.append(mention)
@@ -200,15 +199,14 @@ def _expressible(document: Document) -> tuple[list[Mention], int]:
     return kept, len(document.mentions) - len(kept)
 
 
-def _spans(mention: Mention) -> list[tuple[int, int]]:
-    """The unbroken parts of a mention."""
-    spans: list[tuple[int, int]] = []
-    for position in mention.positions:
-        if spans and spans[-1][1] == position:
-            spans[-1] = (spans[-1][0], position + 1)
-        else:
-            spans.append((position, position + 1))
-    return spans
+def _head_number(mention: Mention) -> str:
+    """Which of its tokens the head of a mention is, counted from 1; nothing where it is none."""
+    before = 0
+    for start, end in mention.parts:
+        if mention.head is not None and start <= mention.head < end:
+            return str(before + mention.head - start + 1)
+        before += end - start
+    return ""
 
 
 def _numbers(n_tokens: int, starts: dict[int, int], empty: Sequence[str]) -> list[str]:
