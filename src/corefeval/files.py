@@ -8,7 +8,6 @@ from __future__ import annotations
 import errno
 import os
 import re
-import secrets
 import shutil
 import stat
 import sys
@@ -80,7 +79,7 @@ def _write_all(contents: Mapping[str, bytes]) -> None:
                 with stream:
                     stream.write(data)
                 continue
-            target = os.path.realpath(path)
+            target = os.path.realpath(path) if os.path.islink(path) else path
             staged[target] = _beside(target)
             # Thousands of files would take minutes if each had to reach the disk on its own.
             _stage(staged[target], data, target, sync=len(contents) == 1)
@@ -131,7 +130,7 @@ def _make_folder(place: str, contents: Mapping[str, bytes]) -> None:
 
 def _beside(path: str) -> str:
     """A new name in the same folder: hidden, so that nobody reads what is not complete."""
-    return os.path.join(os.path.dirname(path), f".corefeval-{secrets.token_hex(8)}.tmp")
+    return os.path.join(os.path.dirname(path), f".corefeval-{os.urandom(8).hex()}.tmp")
 
 
 def _is_writable(path: str) -> bool:
@@ -160,6 +159,8 @@ def _descriptor(path: str) -> int | None:
 
     It may lead to an ordinary file that others are writing to as well, so it is not to be followed.
     """
+    if not os.path.islink(path) and not os.path.abspath(path).startswith(("/dev/", "/proc/")):
+        return None
     own = f"/proc/{os.getpid()}/fd"
     for _ in range(40):  # links that go round in circles are for the system to refuse
         folder, name = os.path.split(os.path.abspath(path))
