@@ -118,13 +118,18 @@ def given_of_documents(corpus: Corpus, name: str, source: object) -> list[str | 
     return [_text(name, value) for value in found]
 
 
-def _incomplete(corpus: Corpus, name: str, missing: Sequence[int]) -> MissingFeatureError:
-    shown = [repr(_mention(corpus, row)) for row in missing[:_SHOWN]]
-    more = ", …" if len(missing) > _SHOWN else ""
+def described(corpus: Corpus, rows: Sequence[int]) -> str:
+    """How many mentions there are in some rows, of which corpus, and which the first ones are."""
+    shown = [repr(_mention(corpus, row)) for row in rows[:_SHOWN]]
+    more = ", …" if len(rows) > _SHOWN else ""
     where = corpus.name or "the corpus"
+    return f"{plural(len(rows), 'mention')} of {where}: {', '.join(shown)}{more}"
+
+
+def _incomplete(corpus: Corpus, name: str, missing: Sequence[int]) -> MissingFeatureError:
     return MissingFeatureError(
         name,
-        f"is not given for {plural(len(missing), 'mention')} of {where}: {', '.join(shown)}{more}",
+        f"is not given for {described(corpus, missing)}",
         fix=f"give the {name} of every mention, those of the response too; "
         f"it is one of {', '.join(_CHOICES[name])}",
     )

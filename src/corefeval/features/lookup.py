@@ -16,14 +16,16 @@ from corefeval.features.chains import antecedents, chain_positions, nested
 from corefeval.features.classes import class_of_entities, voted_classes
 from corefeval.features.declarations import FEATURES, level_of
 from corefeval.features.documents import document_values, genres
+from corefeval.features.errors import MissingFeatureError
 from corefeval.features.given import (
     YES_NO,
     checked_given,
+    described,
     given_feature,
     given_of_documents,
 )
 from corefeval.features.ordering import by_frequency, chosen
-from corefeval.features.properties import stated_property
+from corefeval.features.properties import stated_classes, stated_kinds, stated_property
 from corefeval.features.requests import FeatureRequest
 from corefeval.features.tagsets import tagset_of
 from corefeval.features.words import mention_texts
@@ -32,6 +34,7 @@ from corefeval.model.arrays import BoolArray, IntArray
 from corefeval.model.categories import Categories
 
 NOUN, PRONOUN = "NOUN", "PRONOUN"
+_STATED = "stated"
 
 # Features that follow from a mention's own tokens: the same mention has the same value on both
 # sides, so it is worked out once.
@@ -75,6 +78,7 @@ class Features:
         }
         self._tagset = None if tagset is None else tagset_of(tagset)
         self._known: dict[str, Categories] = {}
+        self._kinds_stated = False
         self._rest: Features | None = None  # of the mentions that only this side has
 
     def __call__(self, feature: str) -> Categories:
@@ -87,9 +91,13 @@ class Features:
 
     @property
     def tagset_name(self) -> str | None:
-        """The name of the tag set by which features were worked out; None if none was."""
+        """The name of the tag set by which features were worked out; None if none was.
+
+        Kinds that the source states are `stated`, with a tag set for the rest `stated+penn`.
+        """
         used = self.__dict__.get("analysis")
-        return used.tagset_name if isinstance(used, Analysis) else None
+        tagset = used.tagset_name if isinstance(used, Analysis) else None
+        return "+".join(filter(None, (_STATED if self._kinds_stated else None, tagset))) or None
 
     @property
     def head_positions(self) -> IntArray:
@@ -148,18 +156,56 @@ class Features:
         return self("noun").where("yes".__eq__)
 
     def _kind(self, request: FeatureRequest) -> Categories:
-        return self.analysis.kinds()
+        stated = self._stated_kinds("kind")
+        if stated is None:
+            return self.analysis.kinds()
+        unknown = stated.codes < 0
+        if unknown.any() and self.analysis.has_tags("kind"):
+            return chosen(stated, self.analysis.kinds(), unknown)
+        self._check_stated("kind", unknown)
+        return stated
 
     def _noun(self, request: FeatureRequest) -> Categories:
         if "kind" in self.given:
-            is_noun = ~self("kind").where("pronoun".__eq__)
-        else:
-            is_noun = self.analysis.is_noun()
+            return _yes_no(~self("kind").where("pronoun".__eq__))
+        stated = self._stated_kinds("noun")
+        if stated is None:
+            return _yes_no(self.analysis.is_noun())
+        is_noun, unknown = ~stated.where("pronoun".__eq__), stated.codes < 0
+        if unknown.any() and self.analysis.has_tags("noun"):
+            is_noun[unknown] = self.analysis.is_noun()[unknown]
+        elif unknown.any():
+            if not self.analysis.texts.in_characters:  # several tokens are a noun in any case
+                unknown &= self.analysis.spans.length == 1
+            self._check_stated("noun", unknown)
         return _yes_no(is_noun)
+
+    def _stated_kinds(self, feature: str) -> Categories | None:
+        """Kinds that the source states; None where others count, or nobody states any.
+
+        What the key states counts first, tags next, and what only the response states last.
+        """
+        stated = stated_kinds(self.corpus, self.texts)
+        if stated is None:
+            return None
+        by_key = stated_kinds(self.texts[0], self.texts[:1]) is not None
+        self._kinds_stated = by_key or not self.analysis.has_tags(feature)
+        return stated if self._kinds_stated else None
+
+    def _check_stated(self, feature: str, unknown: BoolArray) -> None:
+        """An error where neither the source nor tags say what some mentions are."""
+        if unknown.any():
+            raise MissingFeatureError(
+                feature,
+                f"is not stated of {described(self.corpus, np.flatnonzero(unknown).tolist())}, and "
+                "there are no tags",
+                fix="state the kind of every mention, those of the response too: in the file, with "
+                "--features FILE, or features= in Python",
+            )
 
     def _tag(self, request: FeatureRequest) -> Categories:
         is_noun = self._is_noun()
-        stated = {"kind", "noun"} & self.given.keys()
+        stated = {"kind", "noun"} & self.given.keys() or self._kinds_stated
         noun = Categories(np.zeros(is_noun.size, dtype=np.int64), (NOUN,))
         tags = None
         if self.corpus.mention_start is not None:
@@ -173,10 +219,11 @@ class Features:
 
     def _class(self, request: FeatureRequest) -> Categories:
         column = request.setting("column")
-        if column is None:
-            stated = stated_property(self.corpus, self.texts, "etype")
-            if stated is not None:
-                return by_frequency(stated)
+        stated = stated_classes(self.corpus, self.texts) if column is None else None
+        # The key's named entities come before what only the response states.
+        by_key = stated is not None and stated_classes(self.texts[0], self.texts[:1]) is not None
+        if stated is not None and (by_key or not self.analysis.has_named_entities()):
+            return by_frequency(stated)
         return by_frequency(self.analysis.classes(column))
 
     def _entity_class(self, request: FeatureRequest) -> Categories:

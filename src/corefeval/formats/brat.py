@@ -241,9 +241,9 @@ def read_brat(source: Source, *, name: str = "") -> Corpus:
     builder = CorpusBuilder(name=name, source=source.file)
     document = builder.document(document_id(source.stem), n_tokens=len(text))
     mentions, builder.notices = found.joined()
-    kinds = are_kinds(mention.type for mention in mentions)
+    kinds_alone = are_kinds(mention.type for mention in mentions)
     for mention in mentions:
-        kind, entity_class = kind_and_class(mention.type, kinds=kinds)
+        kind, entity_class = kind_and_class(mention.type, kinds=kinds_alone)
         parts = mention.parts
         document.mention(
             mention.entity,
