@@ -72,7 +72,9 @@ def test_litbank_names_entities_in_types_and_classes_in_others(read, conll):
     assert corefeval.score(conll(KEY), corpus)["conll"].f1 == 1.0
 
 
-@pytest.mark.parametrize("form", ["Cluster{}", "cluster_{}", "Chain-{}", "Coref{}", "coref_chain{}"])
+@pytest.mark.parametrize(
+    "form", ["Cluster{}", "cluster_{}", "Chain-{}", "Coref{}", "coref_chain{}"]
+)
 def test_clusters_with_numbers_are_chains(read, form):
     one, two = form.format(1), form.format(12)
     corpus = read((one, "Ada"), ("Entity", "the captain"), (one, "She"), (two, "him"))

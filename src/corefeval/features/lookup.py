@@ -113,13 +113,21 @@ class Features:
         if level_of(request.name) == "document":
             return self._of_documents(self.of_documents(str(request)))
         if request.name in self.given:
-            return given_feature(self.corpus, request.name, self.given[request.name])
+            return self._stated(request.name)
         if self.twins is not None and (request.name in TEXTUAL or request.name not in _MADE):
             return self._from_twins(str(request), *self.twins)
         make = _MADE.get(request.name)
         if make is not None:
             return make(self, request)
         return self._unknown(request)
+
+    def _stated(self, name: str) -> Categories:
+        """What the caller states of each mention, or of its document."""
+        source = self.given[name]
+        of_documents = given_of_documents(self.corpus, name, source)
+        if self.corpus.labels is None and of_documents is not None:
+            return self._of_documents(of_documents)
+        return given_feature(self.corpus, name, self.given[name], key=self.texts[0])
 
     def _from_twins(self, feature: str, other: Features, rows: IntArray) -> Categories:
         """The values of the mentions that the other side has too, and those of the rest."""
@@ -277,7 +285,7 @@ class Features:
             stated = given_of_documents(self.corpus, request.name, source)
             if stated is not None:
                 return stated
-            return self._first_values(given_feature(self.corpus, request.name, source))
+            return self._first_values(self._stated(request.name))
         if request.name == "genre":
             return genres(self.texts)
         return document_values(self.texts, request.arguments[0])
