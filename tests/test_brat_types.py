@@ -152,6 +152,9 @@ def test_kinds_and_classes_come_back(read, tmp_path):
 def test_kinds_alone(read):
     corpus = read(("PROP", "Ada"), ("PRON", "She"), rest="*\tEquiv T0 T1\n")
     assert corpus.features["mention_type"].tolist() == ["PROP", "PRON"]
+    mixed = read(("PROP_PER", "Ada"), ("PRON", "She"), ("Mention", "Rome"))
+    assert mixed.features["mention_type"].tolist() == ["PROP", "PRON", ""]
+    assert mixed.features["entity_type"].tolist() == ["PER", "", ""]
     assert read(("PRO", "Ada"), ("LOC", "Rome")).features["entity_type"].tolist() == ["PRO", "LOC"]
 
 

@@ -85,8 +85,9 @@ def score(
     `by` names features of documents, entities or mentions (`genre`, `entity_class`, `kind`) and
     gives a result for each of their values in `result.slices`. `features` states features itself:
     for each name a mapping from mentions to values (with several documents, from document ids to
-    such mappings), or a function of a mention; or it is a file that states them (`kinds.tsv`). `tagset` ("penn", "upos", "stts", or your own) says
-    what tags mean, where they do not tell by themselves.
+    such mappings), or a function of a mention; or it is a file that states them (`kinds.tsv`).
+    `tagset` ("penn", "upos", "stts", or your own) says what tags mean, where they do not tell by
+    themselves.
 
     `ci` is the level of intervals (.95) for every rate, metric and slice, from a bootstrap over
     documents of `samples` samples: `result["muc"].intervals["f1"]`. A single document is cut into

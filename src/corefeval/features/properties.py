@@ -13,7 +13,6 @@ from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray
 from corefeval.model.categories import Categories
 
-
 # What LitBank and ACE call kinds.
 _KIND_NAMES = {
     "PROP": "name", "NAM": "name", "NAME": "name", "NOM": "nominal", "NOMINAL": "nominal",
@@ -21,7 +20,6 @@ _KIND_NAMES = {
 }  # fmt: skip
 # CorefUD's name of it, and that of LitBank and brat.
 _CLASS = ("etype", "entity_type")
-_NO_CLASS = "Mention"  # what brat has where there is no type
 
 
 def stated_property(corpus: Corpus, texts: Sequence[Corpus], *names: str) -> Categories | None:
@@ -55,8 +53,7 @@ def stated_kinds(corpus: Corpus, texts: Sequence[Corpus]) -> Categories | None:
 def stated_classes(corpus: Corpus, texts: Sequence[Corpus]) -> Categories | None:
     """The classes that `etype` or `entity_type` state; None where they state none."""
     found = stated_property(corpus, texts, *_CLASS)
-    classes = None if found is None else found.renamed(lambda t: None if t == _NO_CLASS else t)
-    return classes if classes is not None and classes.names else None
+    return found if found is not None and found.names else None
 
 
 def stated_heads(corpus: Corpus, texts: Sequence[Corpus]) -> IntArray:

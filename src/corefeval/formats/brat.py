@@ -9,7 +9,13 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from corefeval.diagnostics import InputError, Notice, excerpt, plural
-from corefeval.formats.brat_types import are_kinds, chain_types, joined_type, kind_and_class
+from corefeval.formats.brat_types import (
+    UNTYPED,
+    are_kinds,
+    chain_types,
+    joined_type,
+    kind_and_class,
+)
 from corefeval.formats.file_names import document_id, file_stems, renamed_documents
 from corefeval.formats.losses import (
     check_writable,
@@ -43,7 +49,6 @@ _ASIDE = {
 _UNSAFE_TYPE = re.compile(r"[\s;]+")
 _BLANKS = re.compile(r"[ \t\r\n]")
 _LINE_END = re.compile(r"[\r\n]+")
-_UNTYPED = "Mention"
 
 
 @dataclass(slots=True)
@@ -211,10 +216,10 @@ class _Annotations:
             return mentions, [Notice("chains-in-types", message, len(entities))]
         if not self.links and len(mentions) > 1:
             message = (
-                f"{file}: nothing joins mentions (no coreference relation, no equivalence, no types "
-                f"that name entities): each of the {plural(len(mentions), 'mention')} is an entity "
-                "of its own"
+                f"{file}: nothing joins mentions (no coreference relation, no equivalence, no "
             )
+            message += "types that name entities): each of the "
+            message += f"{plural(len(mentions), 'mention')} is an entity of its own"
             return mentions, [Notice("nothing-joined", message, len(mentions))]
         return mentions, []
 
@@ -307,7 +312,7 @@ def write_brat(corpus: Corpus) -> Written:
             "changed-types", counts["types"], "mention", "of a type with blanks, written with _"
         ),
         *counted(
-            "mention-kinds", counts["kinds"], "mention", "whose mention_type cannot be in a type"
+            "mention-kinds", counts["kinds"], "mention", "whose mention_type its type does not tell"
         ),
         *counted(
             "trimmed-mentions",
@@ -316,7 +321,7 @@ def write_brat(corpus: Corpus) -> Written:
             "written without line ends at the edges",
         ),
         *renamed_documents(renamed),
-        *unwritten(corpus, features=FEATURES, relations=len(corpus.relations)),
+        *unwritten(corpus, features=FEATURES, relations=corpus.relations),
     )
     return Written(files, notices)
 
@@ -375,19 +380,25 @@ def _annotation(
 
 
 def _types(document: Document, counts: dict[str, int]) -> list[str]:
-    """A type for each mention: its kind and class, where these can be told apart again."""
-    types = []
-    for kind, entity_class in zip(
-        feature_values(document, "mention_type"),
-        feature_values(document, "entity_type"),
-        strict=True,
-    ):
-        type_of_both = joined_type(kind, entity_class)
-        counts["kinds"] += type_of_both is None
-        wanted = entity_class if type_of_both is None else type_of_both
-        plain = wanted.encode(errors="backslashreplace").decode()
-        types.append(_UNSAFE_TYPE.sub("_", plain) or _UNTYPED)
-        counts["types"] += bool(wanted) and types[-1] != wanted
+    """A type for each mention, of its kind and its class where these can be told apart again."""
+    kinds = feature_values(document, "mention_type")
+    classes = feature_values(document, "entity_type")
+    wanted = [
+        kind_class if (kind_class := joined_type(kind, entity_class)) is not None else entity_class
+        for kind, entity_class in zip(kinds, classes, strict=True)
+    ]
+    types = [
+        _UNSAFE_TYPE.sub("_", one.encode(errors="backslashreplace").decode()) or UNTYPED
+        for one in wanted
+    ]
+    alone = are_kinds(types)
+    counts["kinds"] += sum(
+        kind != kind_and_class(made, kinds=alone)[0]
+        for kind, made in zip(kinds, types, strict=True)
+    )
+    counts["types"] += sum(
+        bool(one) and one != made for one, made in zip(wanted, types, strict=True)
+    )
     return types
 
 

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable
 
 # As LitBank and ACE spell them. PRO_PER is a kind and a class; PRO alone may well be a product.
 _KIND_AND_CLASS = re.compile(r"(PROP|NOM|PRON|NAM|PRO)_(\S+)")
+UNTYPED = "Mention"  # the type of mentions that have none, which says nothing
 _KINDS = frozenset(("PROP", "NOM", "PRON", "NAM", "PRO"))
 
 _NAME_AND_NUMBER = re.compile(r"(.*[^\W\d_].*)-([0-9]+)")  # Kellynch_Hall-1
@@ -50,13 +51,14 @@ def _words(text: str) -> str:
 
 
 def are_kinds(types: Iterable[str]) -> bool:
-    """Whether types without a class are kinds: two of them at least, and nothing else.
+    """Whether types without a class are kinds: beside others or kinds with a class, no classes.
 
-    >>> are_kinds(["PROP", "NOM"]), are_kinds(["PRO", "LOC"])
-    (True, False)
+    >>> are_kinds(["PROP", "NOM"]), are_kinds(["PRO", "LOC"]), are_kinds(["PRO"])
+    (True, False, False)
     """
-    alone = {one for one in types if not _KIND_AND_CLASS.fullmatch(one)}
-    return len(alone) > 1 and alone <= _KINDS
+    distinct = set(types) - {UNTYPED, ""}
+    alone = {one for one in distinct if not _KIND_AND_CLASS.fullmatch(one)}
+    return len(distinct) > 1 and alone <= _KINDS
 
 
 def kind_and_class(type: str, *, kinds: bool = False) -> tuple[str, str]:
@@ -67,6 +69,8 @@ def kind_and_class(type: str, *, kinds: bool = False) -> tuple[str, str]:
     """
     if match := _KIND_AND_CLASS.fullmatch(type):
         return match[1], match[2]
+    if type == UNTYPED:
+        return "", ""
     return (type, "") if kinds else ("", type)
 
 
