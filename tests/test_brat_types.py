@@ -125,6 +125,8 @@ def test_that_nothing_is_joined_is_said(read):
     assert (notice.kind, notice.count) == ("nothing-joined", 3)
     assert "each of the 3 mentions is an entity of its own" in str(notice)
     assert read(("PER", "Ada")).notices == ()
+    other = read(("PER", "Ada"), ("PER", "She"), rest="R1\tSameAs Arg1:T0 Arg2:T1\n")
+    assert "relations that do not join: ‘SameAs’" in str(other.notices[0])
 
 
 def test_entities_of_one_mention_with_types_like_chains_come_back(tmp_path):

@@ -189,7 +189,14 @@ class _Recipe:
         notices = (*blank.notices, *skipped)
         titles = {str(request.metric): request.metric.title for request in self.wanted}
         result = replace(blank, tables=tables, settings=settings, notices=notices, titles=titles)
-        return _with_slices(result, alignment, wanted)
+        result = _with_slices(result, alignment, wanted)
+        return replace(result, notices=(*result.notices, *feature_notices(alignment)))
+
+
+def feature_notices(alignment: Alignment) -> list[Notice]:
+    """What was guessed for features of either side that were asked for so far."""
+    sides = (alignment.key, alignment.response)
+    return [notice for side in sides for notice in getattr(side.feature, "notices", ())]
 
 
 def _segments(
@@ -335,8 +342,8 @@ def _count(
         metric = request.metric
         own = own_feature(metric, by)
         try:
-            if own:
-                alignment.key.feature(own)
+            for side in (alignment.key, alignment.response) if own else ():
+                side.feature(own or "")
             tables[str(metric)] = replace(count_table(metric, alignment), by=own)
         except UndefinedMetricError as error:
             if request.by_name:

@@ -50,7 +50,7 @@ _DECLARED = (
     FeatureDeclaration("head_tag", "the tag of the head token", needs="tags"),
     FeatureDeclaration(
         "class",
-        "the named-entity class: what the format states (`etype`, `entity_type`), else the class of "
+        "the named-entity class: what the format states (`etype`, `entity_type`), else that of "
         "a named entity that is the mention, or lies in it and covers its head",
         arguments=_NE_COLUMN,
         needs="named entities, `etype` or `entity_type`",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from corefeval.checks import did_you_mean
-from corefeval.diagnostics import UsageError
+from corefeval.diagnostics import Notice, UsageError
 from corefeval.features.analysis import Analysis
 from corefeval.features.bins import SINGLE, SIZES, binned, parse_bins
 from corefeval.features.chains import antecedents, chain_positions, nested
@@ -24,11 +24,14 @@ from corefeval.features.given import (
     given_feature,
     given_of_documents,
 )
+from corefeval.features.guesses import guessed_kinds
+from corefeval.features.kinds import KINDS
 from corefeval.features.ordering import by_frequency, chosen
 from corefeval.features.properties import stated_classes, stated_kinds, stated_property
 from corefeval.features.requests import FeatureRequest
 from corefeval.features.tagsets import tagset_of
-from corefeval.features.words import mention_texts
+from corefeval.features.texts import Texts
+from corefeval.features.words import WORD, mention_texts
 from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray, IntArray
 from corefeval.model.categories import Categories
@@ -79,6 +82,7 @@ class Features:
         self._tagset = None if tagset is None else tagset_of(tagset)
         self._known: dict[str, Categories] = {}
         self._kinds_stated = False
+        self._notices: list[Notice] = []
         self._rest: Features | None = None  # of the mentions that only this side has
 
     def __call__(self, feature: str) -> Categories:
@@ -167,11 +171,14 @@ class Features:
         stated = self._stated_kinds("kind")
         if stated is None:
             return self.analysis.kinds()
-        unknown = stated.codes < 0
-        if unknown.any() and self.analysis.has_tags("kind"):
-            return chosen(stated, self.analysis.kinds(), unknown)
-        self._check_stated("kind", unknown)
-        return stated
+        unknown = np.flatnonzero(stated.codes < 0)
+        if not unknown.size:
+            return stated
+        if self.analysis.has_tags("kind"):
+            return chosen(stated, self.analysis.kinds(), stated.codes < 0)
+        codes = stated.codes.copy()
+        codes[unknown] = self._guessed("kind", unknown).codes
+        return Categories(codes, stated.names)
 
     def _noun(self, request: FeatureRequest) -> Categories:
         if "kind" in self.given:
@@ -185,7 +192,8 @@ class Features:
         elif unknown.any():
             if not self.analysis.texts.in_characters:  # several tokens are a noun in any case
                 unknown &= self.analysis.spans.length == 1
-            self._check_stated("noun", unknown)
+            guessed = self._guessed("noun", np.flatnonzero(unknown))
+            is_noun[unknown] = ~guessed.where("pronoun".__eq__)
         return _yes_no(is_noun)
 
     def _stated_kinds(self, feature: str) -> Categories | None:
@@ -200,16 +208,35 @@ class Features:
         self._kinds_stated = by_key or not self.analysis.has_tags(feature)
         return stated if self._kinds_stated else None
 
-    def _check_stated(self, feature: str, unknown: BoolArray) -> None:
-        """An error where neither the source nor tags say what some mentions are."""
-        if unknown.any():
+    def _guessed(self, feature: str, rows: IntArray) -> Categories:
+        """The kinds of mentions that neither the source nor tags tell, by what is stated of others.
+
+        A notice counts them; an error where there are no words to go by.
+        """
+        if not rows.size:
+            return Categories(rows, KINDS)
+        stating = (one for one in self.texts if stated_kinds(one, (one,)) is not None)
+        owner = next(stating, self.corpus)
+        stated = stated_kinds(owner, (owner,))
+        if stated is None or self.analysis.texts.find(WORD) is None:
             raise MissingFeatureError(
                 feature,
-                f"is not stated of {described(self.corpus, np.flatnonzero(unknown).tolist())}, and "
-                "there are no tags",
+                f"is not stated of {described(self.corpus, rows.tolist())}, and there are no tags",
                 fix="state the kind of every mention, those of the response too: in the file, with "
                 "--features FILE, or features= in Python",
             )
+        message = f"{feature} is guessed for {described(self.corpus, rows.tolist())}: as the same "
+        message += f"words in {owner.name or 'the key'} have it, else by capital letters; tags or "
+        message += "--features tell for sure"
+        self._notices.append(Notice("guessed-kinds", message, rows.size))
+        examples = Texts(self.texts, owner, feature)
+        return guessed_kinds(self.analysis.texts, rows, examples, stated)
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """What was guessed on the way to the features that were asked for."""
+        rest = () if self._rest is None else self._rest.notices
+        return (*self._notices, *rest)
 
     def _tag(self, request: FeatureRequest) -> Categories:
         is_noun = self._is_noun()

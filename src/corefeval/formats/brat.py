@@ -36,6 +36,7 @@ _SPAN = r"[0-9]{1,15} [0-9]{1,15}"
 _TEXT_BOUND = re.compile(rf"(T\S*)\t(\S+) ({_SPAN}(?:;{_SPAN})*)(?:\t(.*))?", re.DOTALL)
 _RELATION = re.compile(r"R\S*\t(\S+) [^\s:]+:(\S+) [^\s:]+:(\S+)\s*")
 _COREFERENCE = re.compile(r"R\S*\tcoref", re.IGNORECASE)
+_OTHER_RELATION = re.compile(r"R\S*\t(\S+)")
 _EQUIVALENCE = re.compile(r"\*\tEquiv((?: \S+)+)\s*")
 _ASIDE = {
     "A": "attributes",
@@ -69,6 +70,7 @@ class _Annotations:
     mentions: dict[str, _Mention] = field(default_factory=dict)
     links: list[tuple[list[str], int]] = field(default_factory=list)
     aside: Counter[str] = field(default_factory=Counter)
+    other_relations: Counter[str] = field(default_factory=Counter)
     other_text: int = 0
 
     def read(self, line: str, number: int) -> None:
@@ -83,6 +85,8 @@ class _Annotations:
                 raise self.broken(line, number, "R1, tab, Coreference Arg1:T1 Arg2:T2")
             self.join([relation[2], relation[3]], line, number)
         elif line[0] in _ASIDE:
+            if other := _OTHER_RELATION.match(line):
+                self.other_relations[other[1]] += 1
             self.aside[_ASIDE[line[0]]] += 1
         else:
             raise self.broken(line, number, "T1, tab, type, offsets, tab, text; or *, tab, Equiv …")
@@ -220,6 +224,10 @@ class _Annotations:
             )
             message += "types that name entities): each of the "
             message += f"{plural(len(mentions), 'mention')} is an entity of its own"
+            if others := ", ".join(
+                map(excerpt, [t for t, _ in self.other_relations.most_common(3)])
+            ):
+                message += f"; relations that do not join: {others}"
             return mentions, [Notice("nothing-joined", message, len(mentions))]
         return mentions, []
 
