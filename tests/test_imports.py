@@ -110,7 +110,7 @@ ROOMS = {
     },
     "cli": {
         "_version", "analysis", "evaluation", "examples", "features", "figures", "formats", "lab",
-        "linting", "metrics", "model", "output", "reports", "results", "stats",
+        "linting", "metrics", "model", "output", "preparation", "reports", "results", "stats",
     },
 }  # fmt: skip
 

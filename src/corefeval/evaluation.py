@@ -30,7 +30,7 @@ from corefeval.pairing import (
     without_singletons,
 )
 from corefeval.pairing.segments import LEAST
-from corefeval.preparation import Input, as_corpus, prepared
+from corefeval.preparation import Input, Stated, as_corpus, prepared
 from corefeval.results import Aggregate, CountTable, Result, Slices
 from corefeval.results import load_all as load_saved
 from corefeval.slicing import Cut, count_table, cuts, own_feature, sliced
@@ -59,7 +59,7 @@ def score(
     response_format: str | None = None,
     spans: Spans = "auto",
     by: str | Iterable[str] = (),
-    features: Mapping[str, object] | None = None,
+    features: Stated = None,
     tagset: object = None,
     ci: float | None = None,
     samples: int = 1000,
@@ -85,8 +85,9 @@ def score(
     `by` names features of documents, entities or mentions (`genre`, `entity_class`, `kind`) and
     gives a result for each of their values in `result.slices`. `features` states features itself:
     for each name a mapping from mentions to values (with several documents, from document ids to
-    such mappings), or a function of a mention. `tagset` ("penn", "upos", "stts", or your own) says
-    what tags mean, where they do not tell by themselves.
+    such mappings), or a function of a mention; or it is a file that states them (`kinds.tsv`).
+    `tagset` ("penn", "upos", "stts", or your own) says what tags mean, where they do not tell by
+    themselves.
 
     `ci` is the level of intervals (.95) for every rate, metric and slice, from a bootstrap over
     documents of `samples` samples: `result["muc"].intervals["f1"]`. A single document is cut into
@@ -188,7 +189,14 @@ class _Recipe:
         notices = (*blank.notices, *skipped)
         titles = {str(request.metric): request.metric.title for request in self.wanted}
         result = replace(blank, tables=tables, settings=settings, notices=notices, titles=titles)
-        return _with_slices(result, alignment, wanted)
+        result = _with_slices(result, alignment, wanted)
+        return replace(result, notices=(*result.notices, *feature_notices(alignment)))
+
+
+def feature_notices(alignment: Alignment) -> list[Notice]:
+    """What was guessed for features of either side that were asked for so far."""
+    sides = (alignment.key, alignment.response)
+    return [notice for side in sides for notice in getattr(side.feature, "notices", ())]
 
 
 def _segments(
@@ -334,8 +342,8 @@ def _count(
         metric = request.metric
         own = own_feature(metric, by)
         try:
-            if own:
-                alignment.key.feature(own)
+            for side in (alignment.key, alignment.response) if own else ():
+                side.feature(own or "")
             tables[str(metric)] = replace(count_table(metric, alignment), by=own)
         except UndefinedMetricError as error:
             if request.by_name:

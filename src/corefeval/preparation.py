@@ -33,6 +33,7 @@ from corefeval.pairing import (
 )
 from corefeval.results import Aggregate, Result
 
+Stated = Mapping[str, object] | str | os.PathLike[str] | None  # features, or a file of them
 Input = object  # a path, a Corpus, what a system returned, or plain Python
 
 
@@ -47,7 +48,7 @@ class Options(TypedDict, total=False):
     key_format: str | None
     response_format: str | None
     spans: Spans
-    features: Mapping[str, object] | None
+    features: Stated
     tagset: object
 
 
@@ -64,7 +65,7 @@ def prepared(
     key_format: str | None = None,
     response_format: str | None = None,
     spans: Spans = "auto",
-    features: Mapping[str, object] | None = None,
+    features: Stated = None,
     tagset: object = None,
 ) -> tuple[Result, Alignment]:
     """A result without counts, and the alignment to count on; options are those of `score`."""
@@ -83,7 +84,8 @@ def prepared(
     )
     pairing = pair(key_corpus, response_corpus, documents=documents, ignore_tokens=ignore_tokens)
     pairing, reading = positioned(pairing, spans)
-    known = partial(LaterFeatures, given=features, tagset=tagset)
+    given, said = stated_features(features, pairing.key, pairing.response, encoding=encoding)
+    known = partial(LaterFeatures, given=given, tagset=tagset)
     alignment, notices = aligned(
         pairing, duplicates=duplicates, singletons=singletons, features=known
     )
@@ -91,7 +93,7 @@ def prepared(
     settings |= {"documents": documents} if documents is not None else {}
     settings |= {"tokens": "ignored"} if ignore_tokens else {}
     settings |= {"spans": reading} if reading is not None else {}
-    settings |= {"features": ",".join(features)} if features else {}
+    settings |= {"features": ",".join(given)} if given else {}
     blank = Result(
         tables={},
         document_ids=tuple(map(str, pairing.key.documents)),
@@ -105,10 +107,24 @@ def prepared(
             *pairing.response.notices,
             *pairing.notices,
             *notices,
+            *said,
         ),
         spell=canonical,
     )
     return blank, alignment
+
+
+def stated_features(
+    features: Stated, key: Corpus, response: Corpus | None = None, *, encoding: str = "utf-8"
+) -> tuple[Mapping[str, object] | None, list[Notice]]:
+    """The features that a mapping or a file states, and what a file leaves out or has too much."""
+    if features is None or not isinstance(features, str | os.PathLike):
+        return features, []
+    from corefeval.features.given import CHOICES, file_coverage
+    from corefeval.formats.feature_table import read_features
+
+    given = read_features(features, encoding=encoding, choices=CHOICES)
+    return given, file_coverage(os.fspath(features), given, key, response)
 
 
 def as_corpus(

@@ -27,6 +27,9 @@ class Reading:
         Go on where a response's tokens are not the key's.
     tagset
         What tags mean (penn, upos, stts, or a JSON file of your own), if they do not tell.
+    features
+        A file that states features: tab-separated columns document, start, end (or mention), and
+        one for each feature, such as kind.
     key_format
         The key's format (conll, corefud, e2e, …), if it is not to be told by its content.
     response_format
@@ -42,6 +45,7 @@ class Reading:
     documents: str | None = None
     ignore_tokens: Annotated[bool, FLAG()] = False
     tagset: str | None = None
+    features: str | None = None
     key_format: str | None = None
     response_format: str | None = None
     encoding: str = "utf-8"
@@ -50,8 +54,8 @@ class Reading:
     @property
     def policies(self) -> dict[str, Any]:
         """The options that `score` and its like take by these names."""
-        names = ("singletons", "duplicates", "documents", "ignore_tokens", "tagset")
-        return {name: getattr(self, name) for name in names}
+        names = ("singletons", "duplicates", "documents", "ignore_tokens", "tagset", "features")
+        return {name: getattr(self, name) for name in (*names, "encoding")}
 
 
 READING = Reading()

@@ -143,6 +143,11 @@ def _loaded(name: str | None, path: str, request: Request) -> list[Result]:
                     f"{path} was scored with {option} {kept}, and counts cannot be made anew: "
                     f"leave out --{option} {wanted}, or score the files again"
                 )
+        if request.options.get("features") is not None and "features" not in result.settings:
+            raise UsageError(
+                f"{path} was scored without features of a file, and counts cannot be made anew: "
+                "leave out --features, or score the files again"
+            )
         for feature in map(str, map(FeatureRequest.parse, split_list(request.options["by"]))):
             if feature not in result.slices:
                 there = ", ".join(result.slices) or "none"

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from corefeval.diagnostics import Notice
     from corefeval.features.lookup import Features
     from corefeval.model import Corpus
     from corefeval.model.arrays import IntArray
@@ -48,6 +49,11 @@ class LaterFeatures:
     def tagset_name(self) -> str | None:
         """The name of the tag set by which features were worked out; None if none was."""
         return self.features.tagset_name if "features" in vars(self) else None
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """What was guessed on the way to the features that were asked for."""
+        return self.features.notices if "features" in vars(self) else ()
 
     @property
     def head_positions(self) -> IntArray:

@@ -58,7 +58,7 @@ def report(
     <Report of 1 document, 1 response>
     """
     check_library()
-    encoding = options.pop("encoding", "utf-8")
+    encoding = options.get("encoding", "utf-8")  # that of a file of features, too
     key_format = options.pop("key_format", None)
     response_format = options.pop("response_format", None)
     key_corpus = as_corpus(key, "key", format=key_format, encoding=encoding)

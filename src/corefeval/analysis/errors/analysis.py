@@ -19,7 +19,7 @@ from corefeval.analysis.errors.listing import ErrorInstance, listed
 from corefeval.analysis.errors.spans import Decision, WrongSpans, by_overlap
 from corefeval.checks import check_choice
 from corefeval.diagnostics import Notice, UndefinedMetricError, plural
-from corefeval.evaluation import counted
+from corefeval.evaluation import counted, feature_notices
 from corefeval.metrics import Metric, requested
 from corefeval.model.arrays import IntArray
 from corefeval.preparation import Input, Options, prepared
@@ -131,8 +131,10 @@ class ErrorAnalysis:
     @property
     def notices(self) -> tuple[Notice, ...]:
         """What was dropped, skipped or is not known."""
-        decision = self.classification.decision
-        return (*self.result.notices, *decision.notices, *self.link_counts.notices)
+        decision = self.classification.decision.notices
+        links = self.link_counts.notices  # which ask for a feature
+        guesses = feature_notices(self.classification.alignment)
+        return tuple(dict.fromkeys((*self.result.notices, *decision, *links, *guesses)))
 
     def attribution(self, metric: str | Metric) -> Attribution:
         """Each mention's and entity's share of what a metric lost; CEAF has none."""
