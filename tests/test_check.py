@@ -262,6 +262,28 @@ def test_crossing_and_nesting_is_what_comparing_all_pairs_finds(mentions):
     assert len(repeated) == len(copies)
 
 
+def test_very_long_mentions_are_shown_by_their_first_words(found):
+    kinds = found(document("(1", "(1", *["-"] * 200, "1)", "1)"))
+    (finding,) = kinds["self-nested-mention"]
+    assert finding.span == (1, 203)
+    assert finding.text.split() == [*(f"word{n}" for n in range(1, 101)), "…"]
+
+
+def test_many_entities_on_one_span_are_not_all_named(found):
+    names = [f"{number}" for number in range(30)]
+    kinds = found(document("|".join(f"({name})" for name in names)))
+    (finding,) = kinds["span-in-two-entities"]
+    assert finding.message.startswith("in the entities ‘0’ and ‘1’ and ")
+    assert finding.message.endswith("‘9’ and 20 more")
+
+
+def test_many_unbalanced_brackets_of_one_cell_are_one_finding(found):
+    cell = "|".join(f"({number}" for number in range(1000))
+    first, other = found(document(cell, "-", "7)", "x)"))["unbalanced-bracket"]
+    assert (first.line, other.line) == (2, 5)
+    assert "never closes, and 998 other brackets of its cell have no partner" in first.message
+
+
 def test_real_files(shared):
     (raw,) = inspect(shared / "gum" / "xrenner-raw.conll")
     (key,) = inspect(shared / "gum" / "key.conll")

@@ -151,3 +151,16 @@ def test_classes_of_entities_are_those_of_a_loop(rows):
         by_vote += [votes[0][0] if votes else None] * len(entity)
     assert features("entity_class").values() == by_anchor
     assert features("entity_class(vote)").values() == by_vote
+
+
+def test_tokens_within_reach():
+    """Gaps before, over and behind the reach; those of a mention that is not asked for."""
+    start, end = np.array([0, 0, 0, 5]), np.array([10, 10, 4, 12])
+    gaps = np.array([[0, 2, 4], [0, 7, 8], [1, 4, 8], [3, 6, 7]])
+    where = Spans(np.array([0, 12]), start * 0, start, end, gaps)
+    rows = np.array([0, 1, 2])
+    tokens, place, begin = where.tokens(rows, reach=5)
+    assert tokens.tolist() == [0, 1, 4, 0, 1, 2, 3, 0, 1, 2, 3]
+    assert place.tolist() == [0] * 3 + [1] * 4 + [2] * 4
+    assert begin.tolist() == [0, 3, 7]
+    assert where.tokens(rows)[0].tolist() == [0, 1, 4, 5, 6, 8, 9, 0, 1, 2, 3, 8, 9, 0, 1, 2, 3]

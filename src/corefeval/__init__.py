@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from corefeval.evaluation import compare, count, load, load_all, score
     from corefeval.examples import example
     from corefeval.features import TagSet
+    from corefeval.files import unpack_limit
     from corefeval.formats import read, write
     from corefeval.metrics import Declaration, Metric, Parameter, register
     from corefeval.model import (
@@ -61,6 +62,7 @@ _HOMES = {
     "corefeval.evaluation": ("compare", "count", "load", "load_all", "score"),
     "corefeval.examples": ("example",),
     "corefeval.features": ("TagSet",),
+    "corefeval.files": ("unpack_limit",),
     "corefeval.formats": ("read", "write"),
     "corefeval.metrics": ("Declaration", "Metric", "Parameter", "register"),
     "corefeval.model": (
@@ -119,6 +121,7 @@ __all__ = [
     "render",
     "report",
     "score",
+    "unpack_limit",
     "write",
 ]
 

@@ -21,6 +21,7 @@ from corefeval.preparation import (
     Options,
     Plan,
     Prepared,
+    Stated,
     plan,
     prepare_inputs,
     segment_prepared,
@@ -46,7 +47,7 @@ def score(
     metrics: Metrics = DEFAULT_PRESET,
     by: str | Iterable[str] = (),
     protocol: Protocol | str | None = None,
-    features: Mapping[str, object] | None = None,
+    features: Stated = None,
     ci: float | None = None,
     samples: int = 1000,
     seed: int = 0,
@@ -72,7 +73,8 @@ def score(
     are read, if they do not tell.
 
     `features` states features itself: for each name a mapping from mentions to values (with several
-    documents, from document ids to such mappings), or a function of a mention.
+    documents, from document ids to such mappings), or a function of a mention; or it is a file that
+    states them (`kinds.tsv`).
 
     `ci` is the level of intervals (.95) for every rate, metric and slice, from a bootstrap over
     documents of `samples` samples: `result["muc"].intervals["f1"]`. A single document is cut into
@@ -220,6 +222,7 @@ def _count(prepared: Prepared, wanted: Sequence[Request], by: Sequence[str]) -> 
     for cut in slicing:
         slices[cut.feature], more = slice_result(result, prepared, cut)
         notices += more
+    notices += prepared.feature_notices
     return replace(result, slices=slices, notices=merge_notices(notices))
 
 
@@ -229,7 +232,7 @@ def compare(
     *,
     metrics: Metrics = COMPARED,
     protocol: Protocol | str | None = None,
-    features: Mapping[str, object] | None = None,
+    features: Stated = None,
     test: Test = "randomization",
     trials: int = 10_000,
     seed: int = 0,
@@ -331,8 +334,8 @@ def _count_tables(
         metric = request.metric
         own = own_feature(metric, by)
         try:
-            if own:
-                alignment.key.feature(own)
+            for side in (alignment.key, alignment.response) if own else ():
+                side.feature(own or "")
             tables[str(metric)] = replace(count_table(metric, alignment), by=own)
         except UndefinedMetricError as error:
             if request.by_name:

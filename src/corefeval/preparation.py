@@ -24,6 +24,7 @@ from corefeval.pairing import apply_policies, pair, segment
 from corefeval.protocol import STEPS, Choices, Protocol, choices, split_choices
 
 Input = object  # a path, a Corpus, what a system returned, or plain Python
+Stated = Mapping[str, object] | str | os.PathLike[str] | None  # features, or a file of them
 
 
 class Options(Choices, total=False):
@@ -40,7 +41,7 @@ class Plan:
     """A protocol, what the caller states of mentions and tags, and how files are read."""
 
     protocol: Protocol
-    features: Mapping[str, object] | None = None
+    features: Stated = None
     tagset: object = None
     encoding: str = "utf-8"
     key_format: str | None = None
@@ -59,7 +60,7 @@ def plan(
     protocol: Protocol | str | None,
     options: Mapping[str, Any],
     *,
-    features: Mapping[str, object] | None = None,
+    features: Stated = None,
     steps: Collection[str] = STEPS,
 ) -> Plan:
     """What the keywords of a function that scores ask for.
@@ -78,9 +79,7 @@ def plan(
         tagset = tagset_of(tagset)
         chosen["tagset"] = tagset.name
     base = Protocol.of(protocol)
-    if features is not None and features:
-        chosen["features"] = ",".join(map(str, features))
-    elif base.features != "none":
+    if not features and base.features != "none":
         raise UsageError(
             f"the protocol says features:{base.features}: state them with features=… / --features"
         )
@@ -89,7 +88,7 @@ def plan(
             f"the protocol says slice:{base.slice}, a part of a result: leave it out, and ask for "
             f"scores by {base.slice.partition('=')[0]}"
         )
-    made = base.but(**chosen)
+    made = base.but(**chosen, features="none")
     if tagset is None and made.tagset != "auto":
         tagset = made.tagset
     return Plan(made, features, tagset, **rest)
@@ -119,6 +118,26 @@ class Prepared:
         features = self.key_features, self.response_features
         return align(self.key, self.response, self.matches, features)
 
+    @cached_property
+    def _codes(self) -> tuple[IntArray, IntArray]:
+        return mention_codes(self.key, self.response)
+
+    @property
+    def key_mentions(self) -> Mentions:
+        """The key as matchers see it."""
+        return Mentions(self.key, self._codes[0])
+
+    @property
+    def response_mentions(self) -> Mentions:
+        """The response as matchers see it."""
+        return Mentions(self.response, self._codes[1])
+
+    @property
+    def feature_notices(self) -> list[Notice]:
+        """What was guessed for the features of either side that were asked for so far."""
+        sides = self.key_features, self.response_features
+        return [notice for side in sides for notice in side.notices]
+
     @property
     def document_ids(self) -> tuple[str, ...]:
         """Names and parts of the documents."""
@@ -133,7 +152,7 @@ def prepare(
     response: Input,
     protocol: Protocol | str | None = None,
     *,
-    features: Mapping[str, object] | None = None,
+    features: Stated = None,
     **options: Any,
 ) -> Prepared:
     """Read two inputs, pair their documents, apply the policies and match their mentions.
@@ -166,7 +185,10 @@ def prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
     (key, response), codes, notices = apply_policies(corpora, mention_codes(*corpora), protocol)
     sides = Mentions(key, codes[0]), Mentions(response, codes[1])
     matches = MATCHERS[protocol.match](*sides)
-    known = partial(SideFeatures, texts=(key, response), given=plan.features, tagset=plan.tagset)
+    stated, more = stated_features(plan.features, key, response, encoding=plan.encoding)
+    if stated:
+        protocol = protocol.but(features=",".join(map(str, stated)))
+    known = partial(SideFeatures, texts=(key, response), given=stated, tagset=plan.tagset)
     of_key = known(key)
     of_response = known(response, twins=(of_key, _twins(*sides, matches)))
     return Prepared(
@@ -177,7 +199,7 @@ def prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
         matches,
         protocol,
         key_digest,
-        (*pairing.key.notices, *pairing.response.notices, *pairing.notices, *notices),
+        (*pairing.key.notices, *pairing.response.notices, *pairing.notices, *notices, *more),
     )
 
 
@@ -228,6 +250,19 @@ def segment_prepared(prepared: Prepared, number: int) -> Prepared | Notice:
         protocol=prepared.protocol.but(segments=str(number)),
         notices=(),
     )
+
+
+def stated_features(
+    features: Stated, key: Corpus, response: Corpus | None = None, *, encoding: str = "utf-8"
+) -> tuple[Mapping[str, object] | None, list[Notice]]:
+    """The features that a mapping or a file states, and what a file leaves out or has too much."""
+    if features is None or not isinstance(features, str | os.PathLike):
+        return features, []
+    from corefeval.features.given import CHOICES, file_coverage
+    from corefeval.formats.feature_table import read_features
+
+    given = read_features(features, encoding=encoding, choices=CHOICES)
+    return given, file_coverage(os.fspath(features), given, key, response)
 
 
 def as_corpus(

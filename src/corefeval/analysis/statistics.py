@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
 import numpy as np
 
+from corefeval.features import Features
 from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray, IntArray
 from corefeval.model.text_tokens import has_texts
@@ -45,8 +47,8 @@ class Statistics:
         return asdict(self)
 
 
-def statistics(corpus: Corpus) -> Statistics:
-    """Count what there is."""
+def statistics(corpus: Corpus, *, features: Mapping[str, object] | None = None) -> Statistics:
+    """Count what there is; `features` are stated of mentions as in `score`, and counted too."""
     sizes = corpus.entity_sizes[corpus.entity_sizes > 0]
     start, end = corpus.mention_start, corpus.mention_end
     in_characters = has_texts(corpus.tokens)
@@ -80,7 +82,7 @@ def statistics(corpus: Corpus) -> Statistics:
         zeros=_zeros(corpus, empty) if positions and empty is not None else None,
         repeated=int(repeated.sum()) if repeated is not None else None,
         sizes=_by_size(sizes),
-        kinds=_kinds(corpus),
+        kinds=_kinds(corpus) | _stated(corpus, features or {}),
     )
 
 
@@ -147,3 +149,14 @@ def _kinds(corpus: Corpus) -> dict[str, dict[str, int]]:
             table = zip(distinct.tolist(), counts.tolist(), strict=True)
             kinds[name] = dict(sorted(table, key=lambda item: -item[1]))
     return kinds
+
+
+def _stated(corpus: Corpus, given: Mapping[str, object]) -> dict[str, dict[str, int]]:
+    """How many mentions have each value of a feature that is given."""
+    known = Features(corpus, given=given)
+    found = {}
+    for name in given:
+        values = known(name)
+        table = zip(("", *values.names), np.bincount(values.codes + 1).tolist(), strict=False)
+        found[name] = {value: count for value, count in table if count}
+    return found

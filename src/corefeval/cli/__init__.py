@@ -10,6 +10,7 @@ from cyclopts import App, CycloptsError
 
 from corefeval._version import __version__
 from corefeval.cli.agree import agree
+from corefeval.cli.arguments import with_unpacking
 from corefeval.cli.check import check
 from corefeval.cli.compare import compare
 from corefeval.cli.convert import convert
@@ -20,7 +21,7 @@ from corefeval.cli.listings import features, metrics, protocols
 from corefeval.cli.report import report
 from corefeval.cli.score import score
 from corefeval.cli.stats import stats
-from corefeval.diagnostics import CorefEvalError, UsageError
+from corefeval.diagnostics import CorefEvalError, UsageError, memory_for
 from corefeval.display import visible
 
 BAD_INPUT, BAD_USAGE, INTERRUPTED = 1, 2, 130
@@ -41,30 +42,22 @@ app = App(
         "`--fail-if-worse`)."
     ),
 )
-app.command(score, help_epilogue="")
-app.command(errors, help_epilogue="")
-app.command(compare, help_epilogue="")
-app.command(report, help_epilogue="")
-app.command(agree, help_epilogue="")
-app.command(lab, help_epilogue="")
-app.command(check, help_epilogue="")
-app.command(stats, help_epilogue="")
-app.command(convert, help_epilogue="")
-app.command(metrics, help_epilogue="")
-app.command(features, help_epilogue="")
-app.command(protocols, help_epilogue="")
-app.command(example, help_epilogue="")
+for reader in (score, errors, compare, report, agree, lab, check, stats, convert):
+    app.command(with_unpacking(reader), help_epilogue="")
+for listing in (metrics, features, protocols, example):
+    app.command(listing, help_epilogue="")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the exit status is 0, 1 (bad input), 2 (bad usage) or 3 (a gate)."""
     _prepare_streams()
     try:
-        status = app(
-            sys.argv[1:] if arguments is None else list(arguments),
-            exit_on_error=False,
-            result_action="return_value",
-        )
+        with memory_for():
+            status = app(
+                sys.argv[1:] if arguments is None else list(arguments),
+                exit_on_error=False,
+                result_action="return_value",
+            )
         sys.stdout.flush()
     except CycloptsError:  # it has said what is wrong
         return BAD_USAGE

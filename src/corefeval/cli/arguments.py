@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from functools import partial, wraps
 from pathlib import Path
+from typing import Annotated, TypeVar
 
 from cyclopts import Parameter
 
-from corefeval.diagnostics import InputError, Notice, UsageError
+from corefeval.diagnostics import Notice, UsageError
 from corefeval.display import visible
+from corefeval.files import UNPACK_LIMIT, write_file
+from corefeval.files import unpack_limit as limited_to
+
+T = TypeVar("T")
 
 FLAG = partial(Parameter, negative=(), show_default=False)
 
@@ -33,6 +39,30 @@ def file_parameter(command: str) -> Callable[..., Parameter]:
                 raise UsageError(f"there is no option {text}: {advice}")
 
     return partial(Parameter, allow_leading_hyphen=True, validator=refuse_options)
+
+
+def with_unpacking(command: Callable[..., T]) -> Callable[..., T]:
+    """The command with an option of all commands that read: how much a packed file may hold."""
+
+    @wraps(command)
+    def run(*arguments: object, unpack_limit: str | None = None, **options: object) -> T:
+        if unpack_limit is None:
+            return command(*arguments, **options)
+        with limited_to(unpack_limit):
+            return command(*arguments, **options)
+
+    help = f"How much a packed file may unpack to, such as 20GB; {UNPACK_LIMIT} if not said."
+    option = inspect.Parameter(
+        "unpack_limit",
+        inspect.Parameter.KEYWORD_ONLY,
+        default=None,
+        annotation=Annotated[str | None, Parameter(help=help)],
+    )
+    signature = inspect.signature(command)
+    run.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[*signature.parameters.values(), option]
+    )
+    return run
 
 
 def _options(command: str) -> list[str]:
@@ -92,7 +122,7 @@ def show(render: Callable[[bool], str], output: str | None) -> None:
     if output is None:
         sys.stdout.write(text)
     else:
-        write_text(text, output)
+        write_file(output, text, problem="the output cannot be written")
 
 
 def tell(notices: Iterable[Notice]) -> None:
@@ -104,13 +134,3 @@ def tell(notices: Iterable[Notice]) -> None:
 def remark(label: str, message: str) -> None:
     """Print something beside the output, whatever is in it."""
     sys.stderr.write(f"{label}: {visible(message, lines=True)}\n")
-
-
-def write_text(text: str, path: str) -> None:
-    """Write to a file, whatever characters there are."""
-    try:
-        with open(path, "w", encoding="utf-8", errors="backslashreplace") as stream:
-            stream.write(text)
-    except OSError as error:
-        message = f"the output cannot be written: {error.strerror or error}"
-        raise InputError(message, file=path) from None

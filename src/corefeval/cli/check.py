@@ -11,6 +11,7 @@ from cyclopts import Parameter
 
 from corefeval.cli.arguments import FLAG, file_parameter
 from corefeval.diagnostics import UsageError
+from corefeval.files import is_stream
 
 if TYPE_CHECKING:
     from corefeval.linting import Inspection, Restoration
@@ -75,8 +76,10 @@ def check(
     if restoration is None:
         look = partial(inspect, against=key, format=input_format, encoding=encoding)
         inspections = [inspection for path in paths for inspection in look(path)]
-    elif key is None or fix == "-":
+    elif key is None:
         inspections = list(restoration.after)
+    elif fix == "-" or is_stream(restoration.target):
+        inspections = [one.compared(key) for one in restoration.after]
     else:
         inspections = inspect(restoration.target, against=key, format=restoration.format)
     _print(inspections, restoration, format, show_all)
@@ -89,7 +92,7 @@ def _print(
     """Print the report; to the error stream where standard output is the repaired file."""
     from corefeval.linting.report import render_json, render_text
 
-    taken = restoration is not None and restoration.target == "-"
+    taken = restoration is not None and restoration.target in ("-", "/dev/stdout")
     stream = sys.stderr if taken else sys.stdout
     if format == "json":
         stream.write(render_json(inspections, restoration))

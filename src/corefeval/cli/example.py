@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from corefeval.diagnostics import InputError
 from corefeval.display import visible
 from corefeval.examples import NAMES
 from corefeval.examples import example as path_of
+from corefeval.files import write_folder
 
 
 def example(folder: str = ".", /) -> None:
@@ -20,19 +20,22 @@ def example(folder: str = ".", /) -> None:
     folder
         Where to put the files; the current folder by default.
     """
-    for name in NAMES:
-        source = Path(path_of(name))
-        target = Path(folder) / source.name
-        try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            if target.exists() and target.read_bytes() != source.read_bytes():
-                raise InputError(
-                    "there is another file of this name",
-                    file=str(target),
-                    fix="choose another folder: corefeval example FOLDER",
-                )
-            shutil.copyfile(source, target)
-        except OSError as error:
-            message = f"the file cannot be written: {error.strerror}"
-            raise InputError(message, file=str(target)) from None
-        sys.stdout.write(f"{visible(str(target))}\n")
+    sources = [Path(path_of(name)) for name in NAMES]
+    targets = [Path(folder) / source.name for source in sources]
+    contents = {source.name: source.read_bytes() for source in sources}
+    for target in targets:
+        if target.exists() and not _has(target, contents[target.name]):
+            raise InputError(
+                "there is another file of this name",
+                file=str(target),
+                fix="choose another folder: corefeval example FOLDER",
+            )
+    write_folder(folder, contents)
+    sys.stdout.writelines(f"{visible(str(target))}\n" for target in targets)
+
+
+def _has(path: Path, content: bytes) -> bool:
+    try:
+        return path.read_bytes() == content
+    except OSError:
+        return False

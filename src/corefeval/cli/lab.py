@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from corefeval.cli.arguments import FLAG, check_paths, file_parameter, label, short, show, tell
-from corefeval.diagnostics import InputError, Notice, UsageError, plural
+from corefeval.diagnostics import Notice, UsageError, plural
 from corefeval.display import csv_text, json_text
+from corefeval.files import write_folder
 
 if TYPE_CHECKING:
     from corefeval.figures import FigureFormat
@@ -202,12 +203,6 @@ def _write(
                 progress(figure.name, done, len(drawn))
             contents |= {f"{figure.name}.{form}": figure.render(form) for form in forms}
     check_paths([], inputs, *(os.fspath(folder / name) for name in contents))
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, content in contents.items():
-            (folder / name).write_bytes(content)
-    except OSError as error:
-        message = f"the output cannot be written: {error.strerror or error}"
-        raise InputError(message, file=os.fspath(folder)) from None
+    write_folder(folder, contents, problem="the output cannot be written")
     message = f"{plural(len(contents), 'file')} in {folder}: {', '.join(contents)}"
     return [*notices, Notice("written", message, len(contents), tuple(contents))]

@@ -81,8 +81,9 @@ def _metrics_json(chosen: list[Declaration]) -> str:
 
 
 _OTHERS = """\
-Also: any property of mentions that a file states (CorefUD's etype, infstat, …), by its name.
-In Python also any mapping or function: score(…, features={"mine": …}, by="mine").
+Also: any property of mentions that a file states (CorefUD's infstat, …), by its name.
+Your own: score … --features FILE.tsv --by mine, with columns document, start, end, mine; in Python
+also any mapping or function: score(…, features={"mine": …}, by="mine").
 """
 
 

@@ -24,6 +24,9 @@ class BasicReading:
     protocol
         How to score: a name, or the signature that was printed under a number; choices that are
         given beside it override it. `corefeval protocols` lists names and choices.
+    features
+        A file that states features: tab-separated columns document, start, end (or mention), and
+        one for each feature, such as kind.
     key_format
         The key's format (conll, corefud, e2e, …), if it is not to be told by its content.
     response_format
@@ -35,6 +38,7 @@ class BasicReading:
     """
 
     protocol: Annotated[str | None, Parameter(group=_PROTOCOL)] = None
+    features: str | None = None
     key_format: str | None = None
     response_format: str | None = None
     encoding: str = "utf-8"
@@ -42,8 +46,8 @@ class BasicReading:
 
     @property
     def policies(self) -> dict[str, Any]:
-        """The protocol and the choices that were made, as keywords of `score` and its like."""
-        basic = {one.name for one in fields(BasicReading)} - {"protocol"}
+        """What `score` and its like take by these names: the protocol, and the choices made."""
+        basic = {one.name for one in fields(BasicReading)} - {"protocol", "features", "encoding"}
         given = {one.name: getattr(self, one.name) for one in fields(self)}
         return {
             name: v for name, v in given.items() if name not in basic and v not in (None, False)

@@ -135,6 +135,11 @@ def _loaded(name: str | None, path: str, request: Request) -> list[Result]:
     results = []
     for result in load_all(path):
         _check_choices(result, path, request)
+        if request.options.get("features") is not None and result.protocol.features == "none":
+            raise UsageError(
+                f"{path} was scored without features of a file, and counts cannot be made anew: "
+                "leave out --features, or score the files again"
+            )
         for feature in map(str, map(FeatureRequest.parse, split_list(request.options["by"]))):
             if feature not in result.slices:
                 there = ", ".join(result.slices) or "none"

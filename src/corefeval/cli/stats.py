@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from corefeval.cli.arguments import file_parameter
+from corefeval.cli.arguments import file_parameter, tell
 from corefeval.display import json_text
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def stats(
     *more: Annotated[str, _FILE(name="MORE")],
     format: Annotated[Literal["text", "json"], Parameter(alias="-f")] = "text",
     input_format: str | None = None,
+    features: str | None = None,
     encoding: str = "utf-8",
 ) -> None:
     """Count what is in files: documents, tokens, mentions, entities and their sizes.
@@ -53,19 +54,27 @@ def stats(
         How to print.
     input_format
         The files' format, if it is not to be told by their content.
+    features
+        A file that states features of mentions, to be counted too: tab-separated columns document,
+        start, end (or mention), and one for each feature, such as kind.
     encoding
         The files' character encoding.
     """
     from corefeval.analysis.statistics import statistics
     from corefeval.formats import read
+    from corefeval.preparation import stated_features
 
-    found = [
-        statistics(read(path, format=input_format, encoding=encoding)) for path in (file, *more)
-    ]
+    found, notices = [], []
+    for path in (file, *more):
+        corpus = read(path, format=input_format, encoding=encoding)
+        given, said = stated_features(features, corpus, encoding=encoding)
+        found.append(statistics(corpus, features=given))
+        notices += said
     if format == "json":
         sys.stdout.write(json_text([one.as_dict() for one in found]))
     else:
         sys.stdout.write(_table(found))
+    tell(notices)
 
 
 def _table(found: list[Statistics]) -> str:

@@ -93,6 +93,10 @@ class Analysis:
             )
         return known
 
+    def has_tags(self, feature: str) -> bool:
+        """Whether some text has tags."""
+        return self._for(feature)._tags is not None
+
     def tags(self, feature: str) -> tuple[TagSet, Categories]:
         """The tag set and the tags; an error where there are none."""
         self._feature = feature
@@ -264,6 +268,10 @@ class Analysis:
             region = regions(tokens, self._sentence_starts)
             self._named[names] = named_spans(cells, tokens, region)
         return self._named[names]
+
+    def has_named_entities(self) -> bool:
+        """Whether some text has named entities."""
+        return self._for("class").named_entities(("named_entity",)) is not None
 
     def classes(self, column: str | None) -> Categories:
         """The named-entity class of each mention."""

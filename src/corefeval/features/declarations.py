@@ -33,13 +33,14 @@ _NE_COLUMN = "`column=`: the token column of the named entities, by name or numb
 _DECLARED = (
     FeatureDeclaration(
         "kind",
-        "name, nominal or pronoun, by the tag of the head",
-        needs="tags",
+        "name, nominal or pronoun: as the format states it (`mention_type`), else by the tag of "
+        "the head",
+        needs="tags or `mention_type`",
     ),
     FeatureDeclaration(
         "noun",
         "yes for more than one token or a noun tag, else no (Tuggener 2014)",
-        needs="tags; a kind that is given will do",
+        needs="tags; a kind that is given or stated will do",
     ),
     FeatureDeclaration(
         "tag",
@@ -49,10 +50,10 @@ _DECLARED = (
     FeatureDeclaration("head_tag", "the tag of the head token", needs="tags"),
     FeatureDeclaration(
         "class",
-        "the named-entity class: what the format states (`etype`), else the class of a named "
-        "entity that is the mention, or lies in it and covers its head",
+        "the named-entity class: what the format states (`etype`, `entity_type`), else that of "
+        "a named entity that is the mention, or lies in it and covers its head",
         arguments=_NE_COLUMN,
-        needs="named entities or `etype`",
+        needs="named entities, `etype` or `entity_type`",
         settings=("column",),
     ),
     FeatureDeclaration(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from corefeval.diagnostics import InputError, UsageError, excerpt, plural
+from corefeval.diagnostics import InputError, Notice, UsageError, excerpt, plural
 from corefeval.features.errors import MissingFeatureError
 from corefeval.features.kinds import KINDS
 from corefeval.features.ordering import by_frequency
@@ -15,7 +15,7 @@ from corefeval.model import Corpus, Mention
 from corefeval.model.categories import Categories
 
 YES_NO = ("yes", "no")
-_CHOICES: dict[str, tuple[str, ...]] = {"kind": KINDS, "noun": YES_NO}
+CHOICES: dict[str, tuple[str, ...]] = {"kind": KINDS, "noun": YES_NO}
 _SHOWN = 5
 _MISSING = object()
 
@@ -36,25 +36,31 @@ def checked_given(given: object) -> Mapping[str, object]:
 
 
 def given_feature(
-    corpus: Corpus, name: str, source: Mapping[Any, Any] | Callable[[Mention], object]
+    corpus: Corpus,
+    name: str,
+    source: Mapping[Any, Any] | Callable[[Mention], object],
+    *,
+    key: Corpus | None = None,
+    complete: bool = True,
 ) -> Categories:
-    """What somebody states of each mention; kind and noun must be stated of all.
+    """What somebody states of each mention; kind and noun must be stated of all if `complete`.
 
-    A mapping has mentions as keys (labels, or spans of start and end, exclusive), or documents
-    whose values are such mappings; a function is called with a `Mention` each.
+    A mapping has mentions as keys (labels, spans of start and end, exclusive, or ids that the key
+    has for mentions, by default the corpus itself), or documents whose values are such mappings; a
+    function is called with a `Mention` each.
     """
     if callable(source):
         values = [source(mention) for document in corpus for mention in document.mentions]
     else:
-        values = list(_looked_up(corpus, source))
-    choices = _CHOICES.get(name)
+        values = list(_looked_up(corpus, source, corpus if key is None else key))
+    choices = CHOICES.get(name)
     texts = [_text(name, value) for value in values]
     if choices is None:
         return by_frequency(Categories.of(texts))
     missing = [row for row, text in enumerate(texts) if text is None]
-    if missing:
+    if missing and complete:
         raise _incomplete(corpus, name, missing)
-    wrong = next((text for text in texts if text not in choices), None)
+    wrong = next((text for text in texts if text is not None and text not in choices), None)
     if wrong is not None:
         raise InputError(
             f"a {name} that there is not",
@@ -73,10 +79,81 @@ def _text(name: str, value: object) -> str | None:
     return value if isinstance(value, str) else f"{value}"
 
 
-def _looked_up(corpus: Corpus, source: Mapping[Any, Any]) -> Iterator[object]:
+def _looked_up(corpus: Corpus, source: Mapping[Any, Any], key: Corpus) -> Iterator[object]:
     tables = _by_document(corpus, source)
+    if corpus.labels is None and any(isinstance(place, str) for t in tables for place in t):
+        tables = _by_span(tables, key if "mention_id" in key.features else corpus)
     for row, document in enumerate(corpus.mention_document.tolist()):
         yield tables[document].get(_mention(corpus, row), _MISSING)
+
+
+def _by_span(tables: Sequence[Mapping[Any, Any]], owner: Corpus) -> list[dict[Any, Any]]:
+    """What is stated by ids, by the spans that have these ids; what is stated by spans stays."""
+    found = [dict(table) for table in tables]
+    ids = owner.features.get("mention_id", ())
+    for row, (document, identifier) in enumerate(
+        zip(owner.mention_document.tolist(), ids, strict=False)
+    ):
+        if identifier in tables[document]:
+            found[document][_mention(owner, row)] = tables[document][identifier]
+    return found
+
+
+def file_coverage(
+    file: str, given: Mapping[str, Mapping[str, Any]], key: Corpus, response: Corpus | None = None
+) -> list[Notice]:
+    """What a file of features states of nothing, and which mentions it states nothing of.
+
+    A kind or noun that is asked for but not stated is an error anyway.
+    """
+    corpora = [corpus for corpus in (key, response) if corpus is not None]
+    first = next(iter(given.values()))
+    unused, known = _unused(first, corpora)
+    if not known:
+        raise InputError(
+            "features of none of the documents",
+            file=file,
+            found=excerpt(next(iter(first))),
+            expected=f"documents such as {', '.join(map(excerpt, map(str, key.documents[:3])))}",
+        )
+    notices = []
+    if unused:
+        message = f"{file}: {plural(len(unused), 'line')} about no document or mention that there "
+        message += f"is: {', '.join(unused[:_SHOWN])}" + ", …" * (len(unused) > _SHOWN)
+        notices.append(Notice("unused-features", message, len(unused), tuple(unused)))
+    for name, source in given.items():
+        for corpus in corpora:
+            if not any(isinstance(table, Mapping) for table in source.values()):
+                continue
+            codes = given_feature(corpus, name, source, key=key, complete=False).codes
+            if missing := int((codes < 0).sum()):
+                message = f"{file}: {name} is not stated of {plural(missing, 'mention')} of "
+                message += f"{corpus.name or 'the corpus'} ({codes.size - missing} have it)"
+                notices.append(Notice("unstated-features", message, missing))
+    return notices
+
+
+def _unused(source: Mapping[str, Any], corpora: Sequence[Corpus]) -> tuple[list[str], set[str]]:
+    """The lines of a file whose document or mention is in no corpus; the documents that are."""
+    known: dict[str, set[Hashable]] = {}
+    for corpus in corpora:
+        names = [(str(d), d.name) for d in corpus.documents]
+        entries = [full if full in source else name for full, name in names]
+        for name in entries:
+            known.setdefault(name, set())
+        ids = corpus.features.get("mention_id", ()) if corpus is corpora[0] else ()
+        documents = corpus.mention_document.tolist()
+        for row, document in enumerate(documents):
+            known[entries[document]].add(_mention(corpus, row))
+        for document, identifier in zip(documents, ids, strict=False):
+            known[entries[document]].add(identifier)
+    unused = [
+        f"{document} {place}" if isinstance(table, Mapping) else document
+        for document, table in source.items()
+        for place in (table if isinstance(table, Mapping) else (None,))
+        if document not in known or (place is not None and place not in known[document])
+    ]
+    return unused, known.keys() & source.keys()
 
 
 def _mention(corpus: Corpus, row: int) -> Hashable:
@@ -92,7 +169,7 @@ def _by_document(corpus: Corpus, source: Mapping[Any, Any]) -> Sequence[Mapping[
     if not source or not all(isinstance(table, Mapping) for table in source.values()):
         return [source] * len(corpus.documents)
     found = document_entries(corpus, source)
-    if all(table is _MISSING for table in found):
+    if corpus.documents and all(table is _MISSING for table in found):
         shown = ", ".join(map(str, corpus.documents[:3]))
         unknown = next(iter(source))
         raise InputError(f"features are given for no document {unknown!r}", expected=shown)
@@ -118,13 +195,18 @@ def given_of_documents(corpus: Corpus, name: str, source: object) -> list[str | 
     return [_text(name, value) for value in found]
 
 
-def _incomplete(corpus: Corpus, name: str, missing: Sequence[int]) -> MissingFeatureError:
-    shown = [repr(_mention(corpus, row)) for row in missing[:_SHOWN]]
-    more = ", …" if len(missing) > _SHOWN else ""
+def described(corpus: Corpus, rows: Sequence[int]) -> str:
+    """How many mentions there are in some rows, of which corpus, and which the first ones are."""
+    shown = [repr(_mention(corpus, row)) for row in rows[:_SHOWN]]
+    more = ", …" if len(rows) > _SHOWN else ""
     where = corpus.name or "the corpus"
+    return f"{plural(len(rows), 'mention')} of {where}: {', '.join(shown)}{more}"
+
+
+def _incomplete(corpus: Corpus, name: str, missing: Sequence[int]) -> MissingFeatureError:
     return MissingFeatureError(
         name,
-        f"is not given for {plural(len(missing), 'mention')} of {where}: {', '.join(shown)}{more}",
+        f"is not given for {described(corpus, missing)}",
         fix=f"give the {name} of every mention, those of the response too; "
-        f"it is one of {', '.join(_CHOICES[name])}",
+        f"it is one of {', '.join(CHOICES[name])}",
     )

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, ParamSpec
+
 import numpy as np
 
 from corefeval.features.brackets import regions
@@ -12,8 +16,29 @@ from corefeval.model.arrays import BoolArray, IntArray
 from corefeval.model.categories import Categories
 
 _NOWHERE = np.iinfo(np.int64).max
+_REACH = 256  # a head is looked for in so many tokens from the start of its mention
+_AT_ONCE = 1 << 17  # so many tokens that the arrays on the way stay small
+
+Columns = ParamSpec("Columns")
+Finder = Callable[Concatenate[Spans, IntArray, Columns], IntArray]
 
 
+def _in_pieces(find: Finder[Columns]) -> Finder[Columns]:
+    """The same for a part of the mentions at a time."""
+
+    @wraps(find)
+    def found(
+        spans: Spans, rows: IntArray, /, *columns: Columns.args, **more: Columns.kwargs
+    ) -> IntArray:
+        length = np.minimum(spans.end[rows] - spans.start[rows], _REACH)
+        bounds = np.flatnonzero(np.diff(np.cumsum(length) // _AT_ONCE)) + 1
+        parts = np.split(rows, bounds)
+        return np.concatenate([find(spans, part, *columns, **more) for part in parts])
+
+    return found
+
+
+@_in_pieces
 def dependency_heads(
     spans: Spans,
     rows: IntArray,
@@ -28,7 +53,7 @@ def dependency_heads(
     A span that is no subtree has several such tokens (`the Union` in `the Union forces`); of these
     the first that `suits` counts, where there is one.
     """
-    tokens, place, begin = spans.tokens(rows)
+    tokens, place, begin = spans.tokens(rows, reach=_REACH)
     number = _as_numbers(numbers, tokens)
     governor = _as_numbers(governors, tokens)
     sentence = np.searchsorted(sentences, tokens, side="right")
@@ -66,6 +91,7 @@ def parsed_heads(
     return np.where(spans.length[rows] == spans.end[rows] - spans.start[rows], head, -1)
 
 
+@_in_pieces
 def tagged_heads(spans: Spans, rows: IntArray, tags: Categories, tagset: TagSet) -> IntArray:
     """The heads of some mentions by their tags alone.
 
@@ -73,7 +99,7 @@ def tagged_heads(spans: Spans, rows: IntArray, tags: Categories, tagset: TagSet)
     pronoun or verb that comes behind a noun. Before all nouns, a partitive is the head (`three of
     the men`). Without a noun, the first pronoun; without that, the last token that may be a head.
     """
-    tokens, place, begin = spans.tokens(rows)
+    tokens, place, begin = spans.tokens(rows, reach=_REACH)
     tag = Categories(tags.codes[tokens], tags.names)
     noun, stop = tag.where(tagset.is_noun), tag.where(tagset.is_stop)
     first_noun = _first(tokens, begin, noun)

@@ -9,29 +9,35 @@ from typing import Any
 import numpy as np
 
 from corefeval.checks import did_you_mean
-from corefeval.diagnostics import UsageError
+from corefeval.diagnostics import Notice, UsageError
 from corefeval.features.analysis import Analysis
 from corefeval.features.bins import SINGLE, SIZES, binned, parse_bins
 from corefeval.features.chains import antecedents, chain_positions, nested
 from corefeval.features.classes import class_of_entities, voted_classes
 from corefeval.features.declarations import FEATURES, level_of
 from corefeval.features.documents import document_values, genres
+from corefeval.features.errors import MissingFeatureError
 from corefeval.features.given import (
     YES_NO,
     checked_given,
+    described,
     given_feature,
     given_of_documents,
 )
+from corefeval.features.guesses import guessed_kinds
+from corefeval.features.kinds import KINDS
 from corefeval.features.ordering import by_frequency, chosen
-from corefeval.features.properties import stated_property
+from corefeval.features.properties import stated_classes, stated_kinds, stated_property
 from corefeval.features.requests import FeatureRequest
 from corefeval.features.tagsets import tagset_of
-from corefeval.features.words import mention_texts
+from corefeval.features.texts import Texts
+from corefeval.features.words import WORD, mention_texts
 from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray, IntArray
 from corefeval.model.categories import Categories
 
 NOUN, PRONOUN = "NOUN", "PRONOUN"
+_STATED = "stated"
 
 # Features that follow from a mention's own tokens: the same mention has the same value on both
 # sides, so it is worked out once.
@@ -75,6 +81,8 @@ class Features:
         }
         self._tagset = None if tagset is None else tagset_of(tagset)
         self._known: dict[str, Categories] = {}
+        self._kinds_stated = False
+        self._notices: list[Notice] = []
         self._rest: Features | None = None  # of the mentions that only this side has
 
     def __call__(self, feature: str) -> Categories:
@@ -87,9 +95,13 @@ class Features:
 
     @property
     def tagset_name(self) -> str | None:
-        """The name of the tag set by which features were worked out; None if none was."""
+        """The name of the tag set by which features were worked out; None if none was.
+
+        Kinds that the source states are `stated`, with a tag set for the rest `stated+penn`.
+        """
         used = self.__dict__.get("analysis")
-        return used.tagset_name if isinstance(used, Analysis) else None
+        tagset = used.tagset_name if isinstance(used, Analysis) else None
+        return "+".join(filter(None, (_STATED if self._kinds_stated else None, tagset))) or None
 
     @property
     def head_positions(self) -> IntArray:
@@ -105,13 +117,21 @@ class Features:
         if level_of(request.name) == "document":
             return self._of_documents(self.of_documents(str(request)))
         if request.name in self.given:
-            return given_feature(self.corpus, request.name, self.given[request.name])
+            return self._stated(request.name)
         if self.twins is not None and (request.name in TEXTUAL or request.name not in _MADE):
             return self._from_twins(str(request), *self.twins)
         make = _MADE.get(request.name)
         if make is not None:
             return make(self, request)
         return self._unknown(request)
+
+    def _stated(self, name: str) -> Categories:
+        """What the caller states of each mention, or of its document."""
+        source = self.given[name]
+        of_documents = given_of_documents(self.corpus, name, source)
+        if self.corpus.labels is None and of_documents is not None:
+            return self._of_documents(of_documents)
+        return given_feature(self.corpus, name, self.given[name], key=self.texts[0])
 
     def _from_twins(self, feature: str, other: Features, rows: IntArray) -> Categories:
         """The values of the mentions that the other side has too, and those of the rest."""
@@ -148,18 +168,79 @@ class Features:
         return self("noun").where("yes".__eq__)
 
     def _kind(self, request: FeatureRequest) -> Categories:
-        return self.analysis.kinds()
+        stated = self._stated_kinds("kind")
+        if stated is None:
+            return self.analysis.kinds()
+        unknown = np.flatnonzero(stated.codes < 0)
+        if not unknown.size:
+            return stated
+        if self.analysis.has_tags("kind"):
+            return chosen(stated, self.analysis.kinds(), stated.codes < 0)
+        codes = stated.codes.copy()
+        codes[unknown] = self._guessed("kind", unknown).codes
+        return Categories(codes, stated.names)
 
     def _noun(self, request: FeatureRequest) -> Categories:
         if "kind" in self.given:
-            is_noun = ~self("kind").where("pronoun".__eq__)
-        else:
-            is_noun = self.analysis.is_noun()
+            return _yes_no(~self("kind").where("pronoun".__eq__))
+        stated = self._stated_kinds("noun")
+        if stated is None:
+            return _yes_no(self.analysis.is_noun())
+        is_noun, unknown = ~stated.where("pronoun".__eq__), stated.codes < 0
+        if unknown.any() and self.analysis.has_tags("noun"):
+            is_noun[unknown] = self.analysis.is_noun()[unknown]
+        elif unknown.any():
+            if not self.analysis.texts.in_characters:  # several tokens are a noun in any case
+                unknown &= self.analysis.spans.length == 1
+            guessed = self._guessed("noun", np.flatnonzero(unknown))
+            is_noun[unknown] = ~guessed.where("pronoun".__eq__)
         return _yes_no(is_noun)
+
+    def _stated_kinds(self, feature: str) -> Categories | None:
+        """Kinds that the source states; None where others count, or nobody states any.
+
+        What the key states counts first, tags next, and what only the response states last.
+        """
+        stated = stated_kinds(self.corpus, self.texts)
+        if stated is None:
+            return None
+        by_key = stated_kinds(self.texts[0], self.texts[:1]) is not None
+        self._kinds_stated = by_key or not self.analysis.has_tags(feature)
+        return stated if self._kinds_stated else None
+
+    def _guessed(self, feature: str, rows: IntArray) -> Categories:
+        """The kinds of mentions that neither the source nor tags tell, by what is stated of others.
+
+        A notice counts them; an error where there are no words to go by.
+        """
+        if not rows.size:
+            return Categories(rows, KINDS)
+        stating = (one for one in self.texts if stated_kinds(one, (one,)) is not None)
+        owner = next(stating, self.corpus)
+        stated = stated_kinds(owner, (owner,))
+        if stated is None or self.analysis.texts.find(WORD) is None:
+            raise MissingFeatureError(
+                feature,
+                f"is not stated of {described(self.corpus, rows.tolist())}, and there are no tags",
+                fix="state the kind of every mention, those of the response too: in the file, with "
+                "--features FILE, or features= in Python",
+            )
+        message = f"{feature} is guessed for {described(self.corpus, rows.tolist())}: as the same "
+        message += f"words in {owner.name or 'the key'} have it, else by capital letters; tags or "
+        message += "--features tell for sure"
+        self._notices.append(Notice("guessed-kinds", message, rows.size))
+        examples = Texts(self.texts, owner, feature)
+        return guessed_kinds(self.analysis.texts, rows, examples, stated)
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """What was guessed on the way to the features that were asked for."""
+        rest = () if self._rest is None else self._rest.notices
+        return (*self._notices, *rest)
 
     def _tag(self, request: FeatureRequest) -> Categories:
         is_noun = self._is_noun()
-        stated = {"kind", "noun"} & self.given.keys()
+        stated = {"kind", "noun"} & self.given.keys() or self._kinds_stated
         noun = Categories(np.zeros(is_noun.size, dtype=np.int64), (NOUN,))
         tags = None
         if self.corpus.mention_start is not None:
@@ -173,10 +254,11 @@ class Features:
 
     def _class(self, request: FeatureRequest) -> Categories:
         column = request.setting("column")
-        if column is None:
-            stated = stated_property(self.corpus, self.texts, "etype")
-            if stated is not None:
-                return by_frequency(stated)
+        stated = stated_classes(self.corpus, self.texts) if column is None else None
+        # The key's named entities come before what only the response states.
+        by_key = stated is not None and stated_classes(self.texts[0], self.texts[:1]) is not None
+        if stated is not None and (by_key or not self.analysis.has_named_entities()):
+            return by_frequency(stated)
         return by_frequency(self.analysis.classes(column))
 
     def _entity_class(self, request: FeatureRequest) -> Categories:
@@ -230,7 +312,7 @@ class Features:
             stated = given_of_documents(self.corpus, request.name, source)
             if stated is not None:
                 return stated
-            return self._first_values(given_feature(self.corpus, request.name, source))
+            return self._first_values(self._stated(request.name))
         if request.name == "genre":
             return genres(self.texts)
         return document_values(self.texts, request.arguments[0])

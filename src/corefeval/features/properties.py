@@ -6,26 +6,54 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from corefeval.features.kinds import KINDS
 from corefeval.features.spans import find_spans
 from corefeval.features.texts import BLANK
 from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray
 from corefeval.model.categories import Categories
 
+# What LitBank and ACE call kinds.
+_KIND_NAMES = {
+    "PROP": "name", "NAM": "name", "NAME": "name", "NOM": "nominal", "NOMINAL": "nominal",
+    "PRON": "pronoun", "PRO": "pronoun", "PRONOUN": "pronoun",
+}  # fmt: skip
+# CorefUD's name of it, and that of LitBank and brat.
+_CLASS = ("etype", "entity_type")
 
-def stated_property(corpus: Corpus, texts: Sequence[Corpus], name: str) -> Categories | None:
+
+def stated_property(corpus: Corpus, texts: Sequence[Corpus], *names: str) -> Categories | None:
     """A property of each mention, from the first corpus that states it of this span.
 
-    The texts come first, then the corpus itself; None where nobody states it of anything.
+    The texts come first, then the corpus itself; None where nobody states it of anything. Of
+    several names the first that a corpus has counts.
     """
     numbers: dict[str, int] = {}
     codes = np.full(corpus.n_mentions, -1, dtype=np.int64)
-    owners = [owner for owner in dict.fromkeys((*texts, corpus)) if name in owner.features]
-    for owner in owners:
+    owners = [
+        (owner, name)
+        for owner in dict.fromkeys((*texts, corpus))
+        for name in names
+        if name in owner.features
+    ]
+    for owner, name in owners:
         cells = [str(value) for value in owner.features[name].tolist()]
         stated = [-1 if c in BLANK else numbers.setdefault(c, len(numbers)) for c in cells]
         _adopt(codes, np.array(stated, dtype=np.int64), corpus, owner)
     return Categories(codes, tuple(numbers)) if owners else None
+
+
+def stated_kinds(corpus: Corpus, texts: Sequence[Corpus]) -> Categories | None:
+    """The kinds that `mention_type` states (PROP, NOM, PRON); None where it states none."""
+    found = stated_property(corpus, texts, "mention_type")
+    kinds = None if found is None else found.renamed(lambda text: _KIND_NAMES.get(text.upper()))
+    return kinds.recoded(KINDS) if kinds is not None and kinds.names else None
+
+
+def stated_classes(corpus: Corpus, texts: Sequence[Corpus]) -> Categories | None:
+    """The classes that `etype` or `entity_type` state; None where they state none."""
+    found = stated_property(corpus, texts, *_CLASS)
+    return found if found is not None and found.names else None
 
 
 def stated_heads(corpus: Corpus, texts: Sequence[Corpus]) -> IntArray:

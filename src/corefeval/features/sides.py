@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from corefeval.diagnostics import Notice
     from corefeval.features.lookup import Features
     from corefeval.model import Corpus
     from corefeval.model.arrays import IntArray
@@ -60,6 +61,11 @@ class SideFeatures:
         return self.lookup.tagset_name if "lookup" in vars(self) else None
 
     @property
+    def notices(self) -> tuple[Notice, ...]:
+        """What was guessed on the way to the features that were asked for."""
+        return self.lookup.notices if "lookup" in vars(self) else ()
+
+    @property
     def head_positions(self) -> IntArray:
         """The position of each mention's head token in its document; −1 where it is not known."""
         return self.lookup.head_positions
@@ -83,3 +89,8 @@ class PartFeatures(SideFeatures):
     def tagset_name(self) -> str | None:
         """The name of the tag set by which features were worked out; None if none was."""
         return self.whole.tagset_name
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """What was guessed for the document is said of it, not of its segments."""
+        return ()

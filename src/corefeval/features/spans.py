@@ -93,12 +93,18 @@ class Spans:
         last = np.append(apart, start.size)[: start.size] - 1
         return ragged_arange(start[first], reach[last] - start[first])
 
-    def tokens(self, rows: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    def tokens(
+        self, rows: IntArray, *, reach: int | None = None
+    ) -> tuple[IntArray, IntArray, IntArray]:
         """The tokens of some mentions one after the other, gaps left out.
 
         Returns the tokens, the place in `rows` that each belongs to, and where each one begins.
+        With a reach, tokens that are so far or farther from the start of their mention are left
+        out: thousands of mentions inside each other have millions of tokens.
         """
         length = self.end[rows] - self.start[rows]
+        if reach is not None:
+            length = np.minimum(length, reach)
         tokens = ragged_arange(self.start[rows], length)
         place = np.repeat(np.arange(rows.size), length)
         if self.gaps.size:
@@ -111,9 +117,13 @@ class Spans:
         place = np.full(self.start.size, -1, dtype=np.int64)
         place[rows] = np.arange(rows.size)
         gaps = self.gaps[place[self.gaps[:, 0]] >= 0]
-        begin = (np.cumsum(length) - length)[place[gaps[:, 0]]]
-        first = begin + gaps[:, 1] - self.start[gaps[:, 0]]
-        keep[ragged_arange(first, gaps[:, 2] - gaps[:, 1])] = False
+        mention = place[gaps[:, 0]]
+        begin = (np.cumsum(length) - length)[mention]
+        first, last = (
+            begin + np.minimum(bound - self.start[gaps[:, 0]], length[mention])
+            for bound in (gaps[:, 1], gaps[:, 2])
+        )
+        keep[ragged_arange(first, last - first)] = False
         return keep
 
 

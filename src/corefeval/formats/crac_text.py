@@ -218,7 +218,7 @@ def _told(corpus: Corpus, counts: dict[str, int]) -> tuple[Notice, ...]:
         *counted(
             "entity-names", counts["entities"], "entity", "numbered, as names cannot be marks"
         ),
-        *unwritten(corpus, columns=("empty",), relations=len(corpus.relations)),
+        *unwritten(corpus, columns=("empty",), relations=corpus.relations),
     )
 
 

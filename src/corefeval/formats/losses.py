@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 from itertools import pairwise
 
@@ -44,13 +45,13 @@ def unwritten(
     *,
     columns: Collection[str] = (),
     features: Collection[str] = (),
-    relations: int = 0,
+    relations: Collection[Relation] = (),
     metadata: bool = False,
 ) -> list[Notice]:
     """What there is beside words, mentions and entities that a format does not write.
 
-    `columns` and `features` (`head` among them) are those that it writes, `relations` is how many
-    it left out, `metadata` whether it writes what is said about documents and sentences.
+    `columns` and `features` (`head` among them) are those that it writes, `relations` are those
+    that it left out, `metadata` whether it writes what is said about documents and sentences.
     """
     known_columns = corpus.tokens.columns if corpus.tokens is not None else ()
     lost_columns = [name for name in known_columns if name not in {*_STRUCTURE, *columns}]
@@ -65,9 +66,18 @@ def unwritten(
         *_listed("token-columns", lost_columns, "token column"),
         *counted("empty-nodes", zeros, "empty node", "written as ordinary tokens"),
         *_listed("mention-features", lost_features, "mention feature"),
-        *counted("relations", relations, "relation", "between entities left out"),
+        *_relations_left_out(relations),
         *counted("metadata", lost, "line", "about documents or sentences left out"),
     ]
+
+
+def _relations_left_out(relations: Collection[Relation]) -> list[Notice]:
+    if not relations:
+        return []
+    kinds = Counter(relation.kind for relation in relations)
+    listed = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+    message = f"{plural(len(relations), 'relation')} left out: {listed}"
+    return [Notice("relations", message, len(relations), tuple(kinds))]
 
 
 def count_empty(corpus: Corpus) -> int:

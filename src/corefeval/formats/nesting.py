@@ -19,9 +19,10 @@ def nested_mentions(mentions: Sequence[Mention]) -> tuple[list[Mention], int]:
     open_ends: dict[int, list[int]] = defaultdict(list)
     for mention in mentions:
         start, end = mention.span
-        ends = open_ends[mention.entity.index]
-        ends[:] = [other for other in ends if other - 1 > start]
-        if all(end <= other for other in ends):
+        ends = open_ends[mention.entity.index]  # the innermost is the last
+        while ends and ends[-1] - 1 <= start:
+            ends.pop()
+        if not ends or end <= ends[-1]:
             ends.append(end)
             kept.append(mention)
     return kept, len(mentions) - len(kept)

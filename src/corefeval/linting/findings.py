@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, islice
 
 from corefeval.diagnostics import InputError
 from corefeval.formats.conll.tokens import ConllTokens
@@ -13,13 +14,15 @@ from corefeval.linting.kinds import KINDS, SEVERITIES, Severity
 from corefeval.model import Corpus, Document, Mention
 from corefeval.model.text_tokens import text_of
 
+_WORDS, _CHARACTERS = 100, 600  # of a mention in a finding: those of nested ones add up
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One finding: its kind, its place as far as it has one, and what to say about it.
 
     `span` is the first token and the one behind the last, counted from 0 in the document; `text`
-    the words of the mention. `fix` is empty where the kind's own advice will do.
+    the first words of the mention. `fix` is empty where the kind's own advice will do.
     """
 
     kind: str
@@ -112,15 +115,18 @@ class Locator:
         return Finding(kind, message, self.file, line, identifier, mention.span, self.text(mention))
 
     def text(self, mention: Mention) -> str | None:
-        """The words of a mention, where they are known."""
+        """The words of a mention, where they are known; of a very long one the first."""
         if mention.label is not None:
             return str(mention.label)
         text = text_of(self.corpus.tokens, mention.document.index)
         if text is not None:  # positions are characters
-            return text[mention.start : mention.end]
+            end = min(mention.end, mention.start + _CHARACTERS)
+            return text[mention.start : end] + ("…" if end < mention.end else "")
         words = self._words(mention.document.index)
-        chosen = [words[position] for position in mention.positions if position < len(words)]
-        return " ".join(chosen) if chosen else None
+        positions = chain.from_iterable(range(start, end) for start, end in mention.parts)
+        chosen = [words[p] for p in islice(positions, _WORDS) if p < len(words)]
+        cut = ["…"] if next(positions, len(words)) < len(words) else []
+        return " ".join(chosen + cut) if chosen else None
 
     def _words(self, index: int) -> Sequence[str]:
         document = self.document(index)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from corefeval.diagnostics import InputError
+from corefeval.diagnostics import InputError, memory_for
 from corefeval.formats import annotates_nothing
 from corefeval.formats.conll.repair import Repair
 from corefeval.formats.paths import files_of
@@ -47,6 +47,12 @@ class Inspection:
         """Whether anything stops scoring or loses mentions."""
         return any(finding.severity == "error" for finding in self.findings)
 
+    def compared(self, key: Corpus) -> Inspection:
+        """The same with what is odd against a key, from the bytes that were read already."""
+        if self.source is None or self.format is None:
+            return self
+        return inspect_source(self.source, self.format, key)
+
 
 def check_corpus(
     corpus: Corpus, *, against: Corpus | None = None, file: str | None = None
@@ -84,7 +90,8 @@ def _inspect_file(
 ) -> Inspection:
     chosen = named(format) if format else None
     try:
-        source = read_source(file, encoding=encoding)
+        with memory_for(file):
+            source = read_source(file, encoding=encoding)
         if not source.data.size and annotates_nothing(file):
             chosen = chosen or named("brat")
         elif not source.data.size:
@@ -104,9 +111,10 @@ def inspect_source(source: Source, format: Format, against: Corpus | None = None
     mended: list[tuple[Finding, str]] = []
     findings: list[Finding] = []
     try:
-        corpus, mended = _read(source, format)
-        findings += [finding for finding, _ in mended]
-        findings += _corpus_findings(Locator(corpus, source.file), against)
+        with memory_for(source.file):
+            corpus, mended = _read(source, format)
+            findings += [finding for finding, _ in mended]
+            findings += _corpus_findings(Locator(corpus, source.file), against)
     except InputError as error:
         findings.append(from_error(error, file=source.file))
     graded = tuple(_graded(findings))

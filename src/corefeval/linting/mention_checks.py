@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right, insort
+from bisect import bisect_left, bisect_right, insort
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -12,6 +13,9 @@ from corefeval.linting.findings import Finding, Locator
 from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray, IntArray
 from corefeval.model.identity import mention_codes
+
+_TRIED = 64
+_NAMED = 10
 
 
 def mention_findings(locator: Locator) -> Iterator[Finding]:
@@ -53,8 +57,9 @@ def _repeated(locator: Locator, codes: IntArray) -> Iterator[Finding]:
                 yield locator.about_mention("repeated-mention", rows[0], message)
         if len(by_entity) > 1:
             firsts = [rows[0] for rows in by_entity.values()]
-            names = " and ".join(_entity(locator, row) for row in firsts)
-            message = f"in the entities {names}"
+            names = " and ".join(_entity(locator, row) for row in firsts[:_NAMED])
+            more = f" and {len(firsts) - _NAMED:,} more" if len(firsts) > _NAMED else ""
+            message = f"in the entities {names}{more}"
             yield locator.about_mention("span-in-two-entities", firsts[0], message)
 
 
@@ -100,12 +105,12 @@ def _overlapping(locator: Locator, first: BoolArray) -> Iterator[Finding]:
     sizes = np.diff(np.append(begins, rows.size))
     overlap = _overlap(locator)
     for begin, size in zip(begins[sizes > 1].tolist(), sizes[sizes > 1].tolist(), strict=True):
-        yield from _sweep(locator, rows[begin : begin + size].tolist(), overlap)
+        yield from _sweep(locator, rows[begin : begin + size], overlap)
 
 
 def _overlap(locator: Locator) -> Callable[[int, int], bool]:
     """A test of whether two mentions whose extents overlap share a token; gaps may be why not."""
-    gapped = set(locator.corpus.gaps[:, 0].tolist())
+    gapped = locator.corpus.gaps_of
 
     def overlap(one: int, other: int) -> bool:
         if one not in gapped and other not in gapped:
@@ -116,29 +121,57 @@ def _overlap(locator: Locator) -> Callable[[int, int], bool]:
     return overlap
 
 
+# Mentions that are open at some place: end and row, in this order.
+_Open = list[tuple[int, int]]
+
+
 def _sweep(
-    locator: Locator, rows: list[int], overlap: Callable[[int, int], bool]
+    locator: Locator, rows: IntArray, overlap: Callable[[int, int], bool]
 ) -> Iterator[Finding]:
-    """Walk through mentions in textual order, with those that are still open, by their ends."""
+    """Walk through mentions in textual order, with those that are still open, by their ends.
+
+    Only the nearest few are tried, more than one of them because of gaps.
+    """
     starts, ends = _positions(locator.corpus)
-    entity = locator.corpus.mention_entity
-    still_open: list[tuple[int, int]] = []
-    for row in rows:
-        start, end = int(starts[row]), int(ends[row])
-        del still_open[: bisect_right(still_open, (start, len(starts)))]
-        split = bisect_right(still_open, (end, -1))
-        seen = set()
-        for _, other in still_open[:split]:
-            kind = "crossing-mentions" if entity[other] == entity[row] else "crossing-entities"
-            if kind not in seen and overlap(row, other):
-                seen.add(kind)
-                yield _about_two(locator, kind, row, other, "crosses")
-        for _, other in still_open[split:]:
-            same_span = starts[other] == start and ends[other] == end
-            if entity[other] == entity[row] and not same_span and overlap(row, other):
-                yield _about_two(locator, "self-nested-mention", row, other, "is inside")
-                break
-        insort(still_open, (end, row))
+    spans = dict(
+        zip(
+            rows.tolist(), zip(starts[rows].tolist(), ends[rows].tolist(), strict=True), strict=True
+        )
+    )
+    everything: _Open = []
+    by_entity: dict[int, _Open] = defaultdict(list)
+    for row, entity in zip(spans, locator.corpus.mention_entity[rows].tolist(), strict=True):
+        start, end = spans[row]
+        own = by_entity[entity]
+        for still_open in (everything, own):
+            del still_open[: bisect_right(still_open, (start, locator.corpus.n_mentions))]
+        nested = bisect_right(own, (end, -1))
+        others = _others(everything, own, bisect_right(everything, (end, -1)) - nested)
+        around = (other for _, other in own[nested : nested + _TRIED] if spans[other] != spans[row])
+        for kind, verb, candidates in (
+            ("crossing-entities", "crosses", others),
+            ("crossing-mentions", "crosses", (other for _, other in own[: min(nested, _TRIED)])),
+            ("self-nested-mention", "is inside", around),
+        ):
+            other = next((other for other in candidates if overlap(row, other)), None)
+            if other is not None:
+                yield _about_two(locator, kind, row, other, verb)
+        insort(everything, (end, row))
+        insort(own, (end, row))
+
+
+def _others(everything: _Open, own: _Open, count: int) -> Iterator[int]:
+    """The first of all mentions, up to a count, that are not among an entity's own.
+
+    The n-th of them is at the first place behind which there are n more of all than of its own.
+    """
+    for number in range(1, min(count, _TRIED) + 1):
+        place = bisect_left(
+            range(len(everything)),
+            number,
+            key=lambda place: place + 1 - bisect_right(own, everything[place]),
+        )
+        yield everything[place][1]
 
 
 def _about_two(locator: Locator, kind: str, row: int, other: int, verb: str) -> Finding:

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from corefeval.diagnostics import InputError, Notice, UsageError, plural
+from corefeval.files import is_stream
 from corefeval.formats import write
 from corefeval.formats.registry import FORMATS, Format, load, named
 from corefeval.formats.source import Source
@@ -79,14 +80,15 @@ def _write(
     corpus: Corpus, target: str, form: str
 ) -> tuple[tuple[Notice, ...], Sequence[Inspection]]:
     """Write the corpus, and check what was written."""
-    if target != "-":
+    if target != "-" and not is_stream(target):
         notices = write(corpus, target, format=form)
         return notices, inspect(target, format=form)
     stream = io.BytesIO()
     notices = write(corpus, stream, format=form)
     write(corpus, target, format=form)
     data = np.frombuffer(stream.getvalue(), dtype=np.uint8)
-    return notices, [inspect_source(Source(data, "standard output"), named(form))]
+    name = "standard output" if target == "-" else target
+    return notices, [inspect_source(Source(data, name), named(form))]
 
 
 def _refuse_to_overwrite(path: str, target: str) -> None:

@@ -23,7 +23,7 @@ _TREES = (
 _LINGUISTIC_EDGES = (
     "With all weights 1 every link is as good as another.",
     "Weights may come in any order; the trees are exact for all of them.",
-    "Needs the kind of every mention: tags, or `features={'kind': …}` in Python.",
+    "Needs the kind of every mention: tags, a format that states it, or `--features FILE`.",
 )
 
 PAPERS = (
@@ -149,7 +149,7 @@ PAPERS = (
             "Chains without a noun tell a reader nothing, and are not counted.",
             "wl that the response's loop finds counts in the denominator of recall too, so that "
             "spurious links cost recall, and a key singleton counts as a key mention.",
-            "Needs to know what is a noun: tags, or `features={'kind': …}` in Python.",
+            "Needs to know what is a noun: tags, a format that states it, or `--features FILE`.",
         ),
         needs=("noun",),
         levels=("document", "entity", "mention"),
@@ -172,7 +172,7 @@ PAPERS = (
         edges=(
             "Entities without a noun and singletons are left out.",
             "Mentions are compared only for entities that were detected, so read both parts.",
-            "Needs to know what is a noun: tags, or `features={'kind': …}` in Python.",
+            "Needs to know what is a noun: tags, a format that states it, or `--features FILE`.",
         ),
         needs=("noun",),
         levels=("document", "entity"),

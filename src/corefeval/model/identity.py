@@ -88,10 +88,7 @@ def _shapes(*corpora: Corpus) -> tuple[list[IntArray], int]:
     shapes = []
     for corpus in corpora:
         shape = np.zeros(corpus.n_mentions if corpus.gaps.size else 1, dtype=np.int64)
-        gaps: dict[int, list[tuple[int, int]]] = {}
-        for row, start, end in corpus.gaps.tolist():
-            gaps.setdefault(row, []).append((start, end))
-        for row, spans in gaps.items():
-            shape[row] = numbers.setdefault(tuple(sorted(spans)), 1 + len(numbers))
+        for row, spans in corpus.gaps_of.items():
+            shape[row] = numbers.setdefault(tuple(spans), 1 + len(numbers))
         shapes.append(shape)
     return shapes, 1 + len(numbers)

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from corefeval.diagnostics import InputError, Notice, plural
+from corefeval.diagnostics import Notice, plural
+from corefeval.files import write_file
 from corefeval.reports.assets import bundle, charts_library, fingerprint, style, template
 
 
@@ -47,14 +48,8 @@ class Report:
         ]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the page to a file."""
-        text = self.html
-        try:
-            with open(path, "w", encoding="utf-8", errors="backslashreplace") as stream:
-                stream.write(text)
-        except OSError as error:
-            message = f"the report cannot be written: {error.strerror or error}"
-            raise InputError(message, file=os.fspath(path)) from None
+        """Write the page to a file, whole or not at all."""
+        write_file(path, self.html, problem="the report cannot be written")
 
     @property
     def summary(self) -> str:

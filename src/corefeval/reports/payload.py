@@ -94,7 +94,7 @@ def _response(one: Scored, version: int, place: Positions, shares: Costs, *, tex
 
 def shown_notices(one: Scored) -> list[Notice]:
     """What was dropped, repaired or left out; the charts say themselves what has no slices."""
-    told = (*one.result.notices, *one.analysis.link_counts.notices)
+    told = (*one.result.notices, *one.analysis.notices)
     return list({str(n): n for n in told if n.kind != "undefined-slice"}.values())
 
 

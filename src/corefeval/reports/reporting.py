@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Unpack
 
-from corefeval.analysis.errors import analyse_prepared
+from corefeval.analysis.errors import ErrorAnalysis, analyse_prepared, judge_alike
 from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError
 from corefeval.evaluation import Metrics, Sampling, count
 from corefeval.features import shows_words
 from corefeval.metrics import Metric
 from corefeval.metrics.metric import DEFAULT_PRESET
 from corefeval.model import Corpus, Document
-from corefeval.preparation import Input, Options, Prepared, plan, prepare_corpora
+from corefeval.preparation import Input, Options, Prepared, Stated, plan, prepare_corpora
 from corefeval.protocol import STEPS, Protocol
 from corefeval.reports.assets import check_library
 from corefeval.reports.page import Report
@@ -44,7 +44,7 @@ def report(
     samples: int = 1000,
     seed: int = 0,
     protocol: Protocol | str | None = None,
-    features: Mapping[str, object] | None = None,
+    features: Stated = None,
     **options: Unpack[Options],
 ) -> Report:
     """Make a report on one or more responses: `report(key, responses).save("report.html")`.
@@ -68,11 +68,15 @@ def report(
     asked = [canonical_feature(name) for name in (split_list(by) if isinstance(by, str) else by)]
     wanted = [name for name in asked if text or not shows_words(name)]
     left_out = [_wordy(name) for name in asked if name not in wanted]
-    scored = []
-    for name, source in _named(responses).items():
-        corpus = replace(made.read(source, name), name=name)
-        prepared = prepare_corpora(key_corpus, corpus, made)
-        scored.append(_scored(prepared, wanted_metrics, wanted, sampling))
+    prepared = [
+        prepare_corpora(key_corpus, replace(made.read(source, name), name=name), made)
+        for name, source in _named(responses).items()
+    ]
+    analyses = judge_alike([analyse_prepared(one, wanted_metrics) for one in prepared])
+    scored = [
+        _score(one, analysis, wanted_metrics, wanted, sampling)
+        for one, analysis in zip(prepared, analyses, strict=True)
+    ]
     name = title or _short(key_corpus.name) or "key"
     told = {str(notice): notice for one in scored for notice in shown_notices(one)}
     left_out += _untested(scored)
@@ -92,7 +96,13 @@ def _wordy(feature: str) -> Notice:
     return Notice("skipped-slices", f"no slices by {feature}: they would show words of the text")
 
 
-def _scored(prepared: Prepared, metrics: Metrics, by: Sequence[str], sampling: Sampling) -> Scored:
+def _score(
+    prepared: Prepared,
+    analysis: ErrorAnalysis,
+    metrics: Metrics,
+    by: Sequence[str],
+    sampling: Sampling,
+) -> Scored:
     """One response's scores and errors, from one preparation."""
     features, notices = _known(prepared, by)
     if len(prepared.document_ids) == 1 and sampling.ci is not None:
@@ -101,8 +111,8 @@ def _scored(prepared: Prepared, metrics: Metrics, by: Sequence[str], sampling: S
         message = "one document alone has no intervals here; `corefeval score --ci` has those of "
         notices.append(Notice("no-interval", message + "its segments"))
     result = count(prepared, metrics, by=features, sampling=sampling)
-    analysis = analyse_prepared(prepared, metrics)
-    result = replace(result, notices=(*result.notices, *notices))
+    protocol = result.protocol.but(wrong_spans=analysis.result.protocol.wrong_spans)
+    result = replace(result, protocol=protocol, notices=(*result.notices, *notices))
     return Scored(prepared.response.name, result, analysis)
 
 

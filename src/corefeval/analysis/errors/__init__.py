@@ -1,6 +1,12 @@
 """Error analysis: what is wrong with a response, where it is, and what it costs."""
 
-from corefeval.analysis.errors.analysis import ErrorAnalysis, KindRow, analyse, analyse_prepared
+from corefeval.analysis.errors.analysis import (
+    ErrorAnalysis,
+    KindRow,
+    analyse,
+    analyse_prepared,
+    judge_alike,
+)
 from corefeval.analysis.errors.attribution import Attribution
 from corefeval.analysis.errors.costs import EntityCost, MentionCost
 from corefeval.analysis.errors.kinds import KINDS, SUMMARIES, Kind, error_kind
@@ -23,4 +29,5 @@ __all__ = [
     "analyse",
     "analyse_prepared",
     "error_kind",
+    "judge_alike",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice, pairwise
@@ -16,11 +16,12 @@ from corefeval.analysis.errors.fixes import fixed
 from corefeval.analysis.errors.kinds import KINDS, Kind, error_kind
 from corefeval.analysis.errors.links import LinkCounts, LinkRow, link_counts
 from corefeval.analysis.errors.listing import ErrorInstance, listed
-from corefeval.diagnostics import Notice, UndefinedMetricError, plural
+from corefeval.analysis.errors.spans import Decision, explain_overlap
+from corefeval.diagnostics import Notice, UndefinedMetricError, merge_notices, plural
 from corefeval.evaluation import Metrics, count
 from corefeval.metrics import Metric, requested
 from corefeval.model.arrays import IntArray
-from corefeval.preparation import Input, Options, Prepared, plan, prepare_inputs
+from corefeval.preparation import Input, Options, Prepared, Stated, plan, prepare_inputs
 from corefeval.protocol import STEPS, Protocol
 from corefeval.results import Result
 from corefeval.slicing import count_table
@@ -130,7 +131,10 @@ class ErrorAnalysis:
     @property
     def notices(self) -> tuple[Notice, ...]:
         """What was dropped, skipped or is not known."""
-        return (*self.result.notices, *self.link_counts.notices)
+        decision = self.classification.decision.notices
+        links = self.link_counts.notices  # which ask for a feature
+        guesses = self.classification.prepared.feature_notices
+        return merge_notices(dict.fromkeys((*self.result.notices, *decision, *links, *guesses)))
 
     def attribution(self, metric: str | Metric) -> Attribution:
         """Each mention's and entity's share of what a metric lost; CEAF has none."""
@@ -217,7 +221,7 @@ def analyse(
     metrics: Metrics = DEFAULT_METRICS,
     by: str = "kind",
     protocol: Protocol | str | None = None,
-    features: Mapping[str, object] | None = None,
+    features: Stated = None,
     **options: Unpack[Options],
 ) -> ErrorAnalysis:
     """Say what is wrong with a response, and what each kind of error costs.
@@ -225,7 +229,9 @@ def analyse(
     Key and response are what `score` takes, and so are protocol, features and options. `by` is the
     feature of mentions by which links are told apart. `wrong_spans` ("auto", "head" or "overlap")
     says when an extra mention that overlaps a missing one is that mention with a wrong span: when
-    it has the same head, in any case, or (auto) by the head where both heads are known.
+    it has the same head, in any case, or (auto) by the head where all heads are known; the
+    signature has what it was in the end. By "head", `MissingFeatureError` says that no head is
+    known.
 
     >>> analysis = analyse([["Ada", "she"], ["it"]], [["Ada", "she", "it"]], metrics="b3")
     >>> [(row.kind, row.count) for row in analysis.kinds if row.count]
@@ -244,4 +250,40 @@ def analyse_prepared(
     """The same for what is prepared already."""
     result = count(prepared, metrics)
     scored = [one.metric for one in requested(metrics) if str(one.metric) in result.tables]
-    return ErrorAnalysis(replace(result, slices={}), classify(prepared), tuple(scored), by)
+    classification = classify(prepared, prepared.protocol.wrong_spans)
+    analysis = ErrorAnalysis(replace(result, slices={}), classification, tuple(scored), by)
+    return _sign(analysis)
+
+
+def judge_alike(analyses: Sequence[ErrorAnalysis]) -> list[ErrorAnalysis]:
+    """The analyses with one rule for all wrong spans: overlap, where one response lacks heads.
+
+    Counts of responses that stand side by side would not be comparable otherwise.
+    """
+    rules = [one.classification.decision.rule for one in analyses]
+    if not {"head", "overlap"} <= set(rules):
+        return list(analyses)
+    lacking = [
+        one.result.response or "a response"
+        for one, rule in zip(analyses, rules, strict=True)
+        if rule == "overlap"
+    ]
+    why = explain_overlap(f"not all heads of {', '.join(lacking)} are known")
+    decision = Decision("overlap", (why,))
+    return [
+        _judge_again(one, decision) if rule == "head" else one
+        for one, rule in zip(analyses, rules, strict=True)
+    ]
+
+
+def _judge_again(analysis: ErrorAnalysis, decision: Decision) -> ErrorAnalysis:
+    again = classify(analysis.classification.prepared, "overlap")
+    return _sign(replace(analysis, classification=replace(again, decision=decision)))
+
+
+def _sign(analysis: ErrorAnalysis) -> ErrorAnalysis:
+    """The analysis with what told wrong spans in its signature."""
+    rule, result = analysis.classification.decision.rule, analysis.result
+    if rule is None:
+        return analysis
+    return replace(analysis, result=replace(result, protocol=result.protocol.but(wrong_spans=rule)))

@@ -15,11 +15,12 @@ import numpy as np
 
 from corefeval.alignment import Alignment
 from corefeval.analysis.errors.kinds import KINDS, Kind
-from corefeval.analysis.errors.spans import wrong_spans
+from corefeval.analysis.errors.spans import Decision, decide, match_wrong_spans
 from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray, IntArray, looked_up
 from corefeval.model.identity import mention_codes
 from corefeval.preparation import Prepared
+from corefeval.protocol import WrongSpans
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,13 +66,28 @@ class Classification:
     """The errors of a response, as arrays.
 
     `items` are what is wrong or right; `of_kind(kind)` says which of them are such an error. An
-    item may have several: a mention with a wrong span can be in a conflated entity too.
+    item may have several: a mention with a wrong span can be in a conflated entity too. `decision`
+    is what told wrong spans.
     """
 
-    alignment: Alignment
-    key: Corpus
-    response: Corpus
+    prepared: Prepared
     items: Items
+    decision: Decision
+
+    @property
+    def alignment(self) -> Alignment:
+        """What was matched."""
+        return self.prepared.alignment
+
+    @property
+    def key(self) -> Corpus:
+        """The key that was prepared."""
+        return self.prepared.key
+
+    @property
+    def response(self) -> Corpus:
+        """The response that was prepared."""
+        return self.prepared.response
 
     @cached_property
     def joint_row(self) -> IntArray:
@@ -139,37 +155,36 @@ class Classification:
         return np.bincount(document, minlength=self.alignment.n_documents)
 
 
-def classify(prepared: Prepared) -> Classification:
-    """The errors of a response."""
-    alignment, policy = prepared.alignment, prepared.protocol.wrong_spans
-    key, response = prepared.key_features, prepared.response_features
-    partner = alignment.partner
+def classify(prepared: Prepared, policy: WrongSpans) -> Classification:
+    """The errors of a response, wrong spans told as `policy` says."""
+    alignment = prepared.alignment
+    key, response = prepared.key, prepared.response
     key_row = alignment.swapped.partner.copy()
-    extra, missing = np.flatnonzero(key_row < 0), np.flatnonzero(partner < 0)
-    wrong_rows, right_rows = wrong_spans(response, extra, key, missing, policy)
+    extra, missing = np.flatnonzero(key_row < 0), np.flatnonzero(alignment.partner < 0)
+    decision = decide(prepared.key_features, prepared.response_features, policy)
+    wrong = match_wrong_spans(prepared, missing, extra, decision.rule)
+    right_rows, wrong_rows = wrong.rows(0)
     key_row[wrong_rows] = right_rows
     missing = np.setdiff1d(missing, right_rows, assume_unique=True)
-    wrong = np.zeros(key_row.size + missing.size, dtype=np.bool_)
-    wrong[wrong_rows] = True
-    key_places, response_places = _places(alignment, key.corpus, response.corpus)
+    is_wrong = np.zeros(key_row.size + missing.size, dtype=np.bool_)
+    is_wrong[wrong_rows] = True
+    key_places, response_places = _places(alignment, key, response)
     place = np.concatenate((response_places, key_places[missing]))
     right_place = place.copy()
     right_place[wrong_rows] = key_places[right_rows]
-    owner = np.concatenate((response.corpus.mention_entity, np.full(missing.size, -1)))
+    owner = np.concatenate((response.mention_entity, np.full(missing.size, -1)))
     stands_for = np.concatenate((key_row, missing))
     items = Items(
         n_response=key_row.size,
         owner=owner,
         key_row=stands_for,
-        meaning=looked_up(key.corpus.mention_entity, stands_for),
-        document=np.concatenate(
-            (response.corpus.mention_document, key.corpus.mention_document[missing])
-        ),
-        wrong=wrong,
+        meaning=looked_up(key.mention_entity, stands_for),
+        document=np.concatenate((response.mention_document, key.mention_document[missing])),
+        wrong=is_wrong,
         place=place,
         right_place=right_place,
     )
-    return Classification(alignment, key.corpus, response.corpus, items)
+    return Classification(prepared, items, decision)
 
 
 def parts_of(items: Items, owner: IntArray, n_response: int, n_key: int) -> Parts:

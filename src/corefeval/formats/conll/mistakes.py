@@ -85,15 +85,20 @@ def bracket_text(source: Source, brackets: Brackets, row: int) -> str:
 
 def document_of(outline: Outline, tokens: ConllTokens, token: int) -> DocumentId:
     """The document in which a token stands."""
-    has_tokens = np.flatnonzero(tokens.counts)
-    place = int(np.searchsorted(tokens.first[has_tokens], token, side="right")) - 1
-    return outline.identifiers[int(has_tokens[place])]
+    documents, first = tokens.with_tokens
+    place = int(np.searchsorted(first, token, side="right")) - 1
+    return outline.identifiers[int(documents[place])]
 
 
 def unmatched_bracket(
-    outline: Outline, tokens: ConllTokens, token: IntArray, brackets: Brackets, row: int
+    outline: Outline,
+    tokens: ConllTokens,
+    token: IntArray,
+    brackets: Brackets,
+    row: int,
+    others: int = 0,
 ) -> InputError:
-    """A bracket without the one that opens or closes it."""
+    """A bracket without the one that opens or closes it, and so many others of its cell."""
     source = tokens.origin
     opens = bool(brackets.opens[row])
     text = bracket_text(source, brackets, row)
@@ -101,7 +106,8 @@ def unmatched_bracket(
     where = excerpt(str(document_of(outline, tokens, int(token[row]))))
     return InputError(
         f"a mention of entity {excerpt(identifier)} in document {where} never "
-        + ("closes" if opens else "opens"),
+        + ("closes" if opens else "opens")
+        + (f", and {others:,} other brackets of its cell have no partner either" if others else ""),
         file=source.file,
         line=int(tokens.line_number[token[row]]) + 1,
         found=excerpt(text),

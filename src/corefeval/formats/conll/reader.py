@@ -28,6 +28,8 @@ from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray, dense_ranks
 from corefeval.model.construction import textual_order
 
+_MANY = 20  # unbalanced brackets of one cell, which become one repair
+
 
 def read_conll(source: Source, *, name: str = "", repairs: list[Repair] | None = None) -> Corpus:
     """Read the documents, tokens and mentions of a CoNLL file.
@@ -186,12 +188,23 @@ def _repaired_marks(
     if mistakes.marks is None or mistakes.unmatched is None:
         raise _first_error(outline, tokens, mistakes)
     marks, unmatched = mistakes.marks, np.sort(mistakes.unmatched)
-    for row in unmatched.tolist():
-        error = unmatched_bracket(outline, tokens, marks.token, marks.brackets, row)
+    rows, others = _told(unmatched, marks.token[unmatched])
+    for row, more in zip(rows.tolist(), others.tolist(), strict=True):
+        error = unmatched_bracket(outline, tokens, marks.token, marks.brackets, row, more)
         done = f"left out {excerpt(bracket_text(tokens.origin, marks.brackets, row))}"
+        done += f" and {more:,} others" if more else ""
         document = str(document_of(outline, tokens, int(marks.token[row])))
         repairs.append(Repair("unbalanced-bracket", error, done, document))
     return marks
+
+
+def _told(brackets: IntArray, token: IntArray) -> tuple[IntArray, IntArray]:
+    """All brackets, but of a token with many the first alone; and for how many others it stands."""
+    first = np.searchsorted(token, token, side="left")
+    place, size = np.arange(token.size) - first, np.searchsorted(token, token, side="right") - first
+    many = size > _MANY
+    shown = ~many | (place == 0)
+    return brackets[shown], np.where(many, size - 1, 0)[shown]
 
 
 def _corpus(

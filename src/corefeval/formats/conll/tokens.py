@@ -65,6 +65,12 @@ class ConllTokens(Tokens):
         return self.shared_blanks or blank_bitmap(self.origin.data)
 
     @cached_property
+    def with_tokens(self) -> tuple[IntArray, IntArray]:
+        """The documents that have tokens, and the first of these."""
+        documents = np.flatnonzero(self.counts)
+        return documents, self.first[documents]
+
+    @cached_property
     def n_columns(self) -> int:
         """The number of columns, coreference included, of the widest of some lines.
 
@@ -91,8 +97,9 @@ class ConllTokens(Tokens):
         """One column of one document; a number counts columns from 1."""
         number = self._column_number(name)
         return [
-            cells[number - 1] if number <= len(cells) else ""
-            for cells in (self.cells(row) for row in self._rows(document).tolist())
+            self._decoded(row, cells[number - 1]) if number <= len(cells) else ""
+            for row in self._rows(document).tolist()
+            for cells in (self._cells(row),)
         ]
 
     def _column_number(self, name: str | int) -> int:
@@ -118,9 +125,15 @@ class ConllTokens(Tokens):
 
     def cells(self, token: int) -> list[str]:
         """All cells of a token's line, as text."""
-        text = self.origin.data[self.line_start[token] : self.line_end[token]].tobytes()
-        line = int(self.line_number[token]) + 1
-        return [self.origin.decode(cell, line) for cell in split_cells(text)]
+        return [self._decoded(token, cell) for cell in self._cells(token)]
+
+    def _cells(self, token: int) -> list[bytes]:
+        return split_cells(
+            self.origin.data[self.line_start[token] : self.line_end[token]].tobytes()
+        )
+
+    def _decoded(self, token: int, cell: bytes) -> str:
+        return self.origin.decode(cell, int(self.line_number[token]) + 1)
 
     def rows_before_coreference(self, document: int) -> list[list[str]]:
         """All cells of each line of a document but the coreference cell."""

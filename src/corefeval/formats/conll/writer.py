@@ -49,7 +49,7 @@ def write_conll(corpus: Corpus) -> Written:
         for kind, (count, noun, what) in told.items()
         if count
     )
-    lost = unwritten(corpus, columns=COLUMNS, relations=len(corpus.relations))
+    lost = unwritten(corpus, columns=COLUMNS, relations=corpus.relations)
     return Written({"": b"".join(parts)}, (*made_up, *notices, *lost))
 
 
