@@ -95,8 +95,8 @@ ROOMS = {
         "stats",
     },
     "analysis": {
-        "alignment", "evaluation", "features", "formats", "live", "metrics", "model", "pairing",
-        "preparation", "protocol", "results", "slicing", "stats",
+        "alignment", "evaluation", "features", "formats", "live", "matching", "metrics", "model",
+        "pairing", "preparation", "protocol", "results", "slicing", "stats",
     },
     "lab": {
         "alignment", "evaluation", "features", "metrics", "model", "preparation", "protocol",
