@@ -93,10 +93,11 @@ def score(
     >>> score([["Ada", "she", "her"]], [["she", "her"]], metrics="lmuc", features=kinds)["lmuc"]
     <lmuc: recall=0.2500, precision=1.0000, f1=0.4000>
     """
-    requested(metrics)  # what is misspelt is told before anything is read
+    wanted = requested(metrics)  # what is misspelt is told before anything is read
     sampling = Sampling(ci, samples, seed, segments, as_segments)
     made, sampling = _with_protocol(plan(protocol, options, features=features), sampling)
-    return count(prepare_inputs(key, response, made), metrics, by=by, sampling=sampling)
+    prepared = prepare_inputs(key, response, made)
+    return _count_and_sample(prepared, wanted, _feature_names(by), sampling)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +143,14 @@ def count(
     >>> count(prepare([["Ada", "she"], ["it"]], [["Ada", "she", "it"]]), "muc")["muc"].recall
     1.0
     """
-    sampling = sampling or Sampling()
     wanted, features = requested(metrics), _feature_names(by)
+    return _count_and_sample(prepared, wanted, features, sampling or Sampling())
+
+
+def _count_and_sample(
+    prepared: Prepared, wanted: Sequence[Request], features: Sequence[str], sampling: Sampling
+) -> Result:
+    """The result, with intervals or of segments where that is asked for."""
     result = _count(prepared, wanted, features)
     if len(result.document_ids) > 1 or (sampling.ci is None and not sampling.as_segments):
         return result if sampling.ci is None else _with_intervals(result, sampling)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from typing import Any
@@ -61,7 +61,7 @@ def plan(
     options: Mapping[str, Any],
     *,
     features: Stated = None,
-    steps: Collection[str] = STEPS,
+    steps: tuple[str, ...] = STEPS,
 ) -> Plan:
     """What the keywords of a function that scores ask for.
 
@@ -168,10 +168,11 @@ def prepare(
 
 def prepare_inputs(key: Input, response: Input, plan: Plan) -> Prepared:
     """The same, for what `plan` made of the options."""
-    key_corpus, response_corpus = read_ahead(
-        (partial(plan.read, key, "key", is_key=True), partial(plan.read, response, "response"))
-    )
-    return prepare_corpora(key_corpus, response_corpus, plan)
+    jobs = partial(plan.read, key, "key", is_key=True), partial(plan.read, response, "response")
+    in_files = all(isinstance(side, str | os.PathLike) for side in (key, response))
+    # A thread costs more than what is in memory already.
+    corpora = read_ahead(jobs) if in_files else (job() for job in jobs)
+    return prepare_corpora(next(corpora), next(corpora), plan)
 
 
 def prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:

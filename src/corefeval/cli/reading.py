@@ -2,7 +2,6 @@
 
 # No `annotations` from __future__ here: types of fields must be types where classes are made anew.
 
-from collections.abc import Collection
 from dataclasses import dataclass, fields, make_dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -54,7 +53,7 @@ class BasicReading:
         }
 
 
-def _options(name: str, steps: Collection[str]) -> type[BasicReading]:
+def _options(name: str, steps: tuple[str, ...]) -> type[BasicReading]:
     """The options of a command at which these steps take part, each choice with its help."""
     added = [
         (choice.flag or name, Annotated[_kind(choice), _parameter(choice)], _default(choice))
