@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -135,6 +136,33 @@ def test_version_and_help(run):
     assert run("--version")[1].strip() == f"corefeval {corefeval.__version__}"
     assert "corefeval score key.conll response.conll" in run("--help")[1]
     assert "--ignore-tokens" in run("score", "--help")[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stream", "status"),
+    [
+        (["-h"], "stdout", 0),
+        (["--version"], "stdout", 0),
+        (["score", "-h"], "stdout", 0),
+        (["metrics"], "stdout", 0),
+        (["score", KEY, EAGER], "stdout", 0),
+        (["score", KEY, "nowhere.conll"], "stderr", 1),
+        (["metrics", "nothing"], "stderr", 2),
+        (["score"], "stderr", 2),
+        (["score", KEY, EAGER], "stderr", 0),
+        (["score", KEY, EAGER, "--fail-under", "conll=99"], "stderr", 3),
+    ],
+)
+def test_a_reader_that_leaves_is_no_mistake(arguments, stream, status):
+    reader, writer = os.pipe()
+    os.close(reader)
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, stream: writer}
+    done = subprocess.run([*COREFEVAL, *arguments], text=True, check=False, **streams)
+    os.close(writer)
+    assert done.returncode == status
+    assert not done.stderr  # neither a traceback nor a complaint
+    if stream == "stderr" and not status:  # a notice that nobody reads does not cost the scores
+        assert "CoNLL" in done.stdout
 
 
 def test_as_a_module_and_into_a_closed_pipe():

@@ -7,6 +7,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import partial, wraps
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -132,5 +133,6 @@ def tell(notices: Iterable[Notice]) -> None:
 
 
 def remark(label: str, message: str) -> None:
-    """Print something beside the output, whatever is in it."""
-    sys.stderr.write(f"{label}: {visible(message, lines=True)}\n")
+    """Print something beside the output, whatever is in it; that nobody reads it costs nothing."""
+    with suppress(BrokenPipeError):
+        sys.stderr.write(f"{label}: {visible(message, lines=True)}\n")
