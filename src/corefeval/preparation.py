@@ -27,6 +27,7 @@ from corefeval.pairing import (
     Duplicates,
     Pairing,
     Singletons,
+    mismatch_notices,
     pair,
     without_duplicates,
     without_singletons,
@@ -188,6 +189,8 @@ def aligned(
         sides.append((corpus, codes))
     (key, key_codes), (response, response_codes) = sides
     rows = match_exactly(key_codes, response_codes)
+    if rows is not None:
+        notices += mismatch_notices(key, response, rows[0])
     texts = key, response
     of_key = features(key, texts=texts)
     of_response = features(response, texts=texts, twins=(of_key, _twins(response, rows)))

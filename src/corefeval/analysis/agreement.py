@@ -25,6 +25,7 @@ from corefeval.metrics.metric import DEFAULT_PRESET
 from corefeval.model import Corpus, Document
 from corefeval.model.arrays import IntArray
 from corefeval.pairing import Duplicates, Singletons, without_duplicates, without_singletons
+from corefeval.pairing.mismatches import MISMATCHES
 from corefeval.preparation import Input, as_corpus
 from corefeval.results import Result
 
@@ -219,8 +220,10 @@ def agree(
     coding = Coding.of(taking_part, codes, unmarked)
     options = {"metrics": metrics, "singletons": singletons, "duplicates": duplicates}
     results = _scored(taking_part, ignore_tokens=ignore_tokens, **options)
-    for result in results.values():
-        notices += [notice for notice in result.notices if notice.kind == "skipped-metric"]
+    for (one, other), result in results.items():
+        names = [corpus.name for corpus in corpora]
+        once = MISMATCHES if names.index(one) < names.index(other) else ()
+        notices += [n for n in result.notices if n.kind in ("skipped-metric", *once)]
     own_settings = {"documents": documents, "spans": reading, "unmarked": unmarked}
     return Agreement(
         annotators=tuple(corpus.name for corpus in corpora),

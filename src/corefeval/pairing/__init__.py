@@ -1,6 +1,7 @@
 """Which response document is which key document, and which mentions take part."""
 
 from corefeval.pairing.documents import Pairing, pair
+from corefeval.pairing.mismatches import mismatch_notices
 from corefeval.pairing.policies import (
     Duplicates,
     Singletons,
@@ -14,6 +15,7 @@ __all__ = [
     "Pairing",
     "Segmentation",
     "Singletons",
+    "mismatch_notices",
     "pair",
     "segment_notice",
     "segmented",
