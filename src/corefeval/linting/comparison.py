@@ -14,7 +14,7 @@ from corefeval.model.arrays import IntArray
 from corefeval.model.identity import mention_codes
 from corefeval.pairing.characters import on_tokens
 from corefeval.pairing.documents import partners
-from corefeval.pairing.mismatches import find_mismatch, told_cause
+from corefeval.pairing.mismatches import are_among, find_mismatch, told_cause
 from corefeval.pairing.zeros import on_equal_terms
 
 _SHOWN = 3
@@ -114,8 +114,11 @@ def _mention_findings(
     """The documents of which hardly a mention is the key's."""
     if (key.labels is None) != (placed.labels is None):
         return
-    codes = mention_codes(key, placed)
-    found = find_mismatch(key, placed, np.flatnonzero(np.isin(*codes)))
+    if not key.n_mentions or not placed.n_mentions:
+        return
+    mine, theirs = mention_codes(key, placed)
+    common = np.flatnonzero(are_among(mine, np.sort(theirs, kind="stable")))
+    found = find_mismatch(key, placed, common)
     if found is None:
         return
     for place, index in enumerate(found.documents.tolist()):

@@ -159,11 +159,11 @@ def _with_shift(
     if whole >= _LIMIT:  # one number cannot hold it all
         return found
     steps, low = steps[::-1], np.array(lowest) - 1
-    mine, theirs = (np.unique((one - low) @ np.array(steps)) for one in columns)
+    mine, theirs = (_distinct((one - low) @ np.array(steps)) for one in columns)
     offsets = [start * steps[-2] + end for start, end in _SHIFTS]
     sample = theirs[:: 1 + theirs.size // _SAMPLE]
-    best = int(np.argmax([_are_among(sample + offset, mine).sum() for offset in offsets]))
-    together = theirs[_are_among(theirs + offsets[best], mine)]
+    best = int(np.argmax([are_among(sample + offset, mine).sum() for offset in offsets]))
+    together = theirs[are_among(theirs + offsets[best], mine)]
     document = together // steps[0] + low[0]
     shifted = np.bincount(document, minlength=len(key.documents))[found.documents]
     total = int(shifted.sum())
@@ -172,7 +172,15 @@ def _with_shift(
     return replace(found, shifted=shifted, shift=_SHIFTS[best])
 
 
-def _are_among(values: IntArray, ascending: IntArray) -> BoolArray:
+def _distinct(values: IntArray) -> IntArray:
+    """Each value once, ascending; quick where values nearly ascend, as those of mentions do."""
+    ascending = np.sort(values, kind="stable")
+    distinct: IntArray = ascending[np.append(True, ascending[1:] != ascending[:-1])]
+    return distinct
+
+
+def are_among(values: IntArray, ascending: IntArray) -> BoolArray:
+    """Which values are among others, of which there is at least one."""
     place = np.searchsorted(ascending, values)
     found: BoolArray = ascending[np.minimum(place, ascending.size - 1)] == values
     return found
