@@ -214,3 +214,19 @@ def test_one_metric_explained(run):
 def test_what_the_official_form_leaves_out_is_said(run):
     err = run("score", KEY, CAUTIOUS, "-f", "conll", "-m", "lea,lea(importance=one)")[2]
     assert "not in the official scorer's form: lea(importance=one)" in err
+
+
+@pytest.mark.parametrize("arguments", [("", EAGER), (KEY, ""), (KEY, "name=")])
+@pytest.mark.parametrize("command", ["score", "compare", "errors", "agree", "report"])
+def test_an_empty_path_is_one_clear_error(run, command, arguments):
+    status, _, err = run(command, *arguments)
+    assert status == 2
+    assert err == "error: a path is empty: name a file, a folder or a pattern\n"
+
+
+def test_what_texts_lack_is_said_with_their_names(run, tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"doc_key": "x", "text": "Ada", "clusters": [[[0, 3]]]}\n')
+    for feature in ("kind", "genre"):
+        status, _, err = run("score", path, f"b={path}", "--by", feature)
+        assert (status, "a.jsonl" in err) == (1, True)
