@@ -230,3 +230,17 @@ def test_what_texts_lack_is_said_with_their_names(run, tmp_path):
     for feature in ("kind", "genre"):
         status, _, err = run("score", path, f"b={path}", "--by", feature)
         assert (status, "a.jsonl" in err) == (1, True)
+
+
+def test_bad_usage_is_one_line_without_colours(run, monkeypatch):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)  # which says nothing of the other stream
+    for arguments in (("--format", "x"), ("--save",), ("--seed", "x")):
+        status, _, err = run("score", KEY, EAGER, *arguments)
+        assert status == 2
+        assert err.startswith("error: ") and err.count("\n") == 1
+        assert err.isascii() and "\x1b" not in err
+
+
+def test_an_option_in_the_place_of_a_file_is_not_suggested_again(run):
+    status, _, err = run("check", KEY, "--fix", "--against", KEY)
+    assert (status, "did you mean" in err) == (2, False)

@@ -58,6 +58,8 @@ def _run_all(
     for done, (broken, batch_ends) in enumerate(run_batches(batches, jobs, skip), start=1):
         ends += batch_ends
         for signature, seed in broken:
+            if signature not in found:
+                print(f"{': '.join(signature)} (in {seed})", file=sys.stderr)
             found.setdefault(signature, []).append(seed)
         if done % 10 == 0 or done == len(batches):
             count = sum(ends.values())

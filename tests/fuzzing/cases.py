@@ -17,7 +17,7 @@ from corefeval.formats import FORMATS
 from corefeval.lab import EXPERIMENTS
 from corefeval.metrics import REGISTRY, presets
 from fuzzing.hostility import CODECS, NAMES, NUMBERS
-from fuzzing.inputs import CORPORA, KINDS, SAVED, SIDES, Files, make_input
+from fuzzing.inputs import CORPORA, KINDS, SAVED, SIDES, Files, make_input, stated_features
 
 # How many of a thousand cases each command gets: all alike, but for what is slow or says little.
 SHARES = {
@@ -242,6 +242,13 @@ class _Maker:
         return "tags.json"
 
 
+def _stated(maker: _Maker) -> str:
+    mistakes = maker.random.random() < 3 * maker.bad
+    data = stated_features(maker.random, maker.number, mistakes=mistakes)
+    maker.files["features.tsv"] = data
+    return "features.tsv"
+
+
 def _plain(hint: Any) -> Any:
     """The type that a value is made of: `list[str] | None` is str."""
     parts = [part for part in get_args(hint) if part is not NoneType]
@@ -317,6 +324,7 @@ STRINGS: dict[str, Callable[[_Maker], str]] = {
         ("--key-format", "--response-format", "--input-format", "--file-format"), _format
     ),
     "--tagset": _Maker.tagset,
+    "--features": _stated,
     "--to": lambda maker: maker.random.choice([*FORMATS]),
     "EXPERIMENT": _experiment,
     "NAMES": _names,

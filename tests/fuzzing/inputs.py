@@ -20,7 +20,7 @@ from fuzzing.hostility import NAMES, NUMBERS, PIECES, VALUES
 
 Files = dict[str, bytes]  # by path; a path that ends in a slash is an empty folder
 
-CORPORA = 12  # how many different texts there are
+CORPORA = 20  # how many different texts there are
 SIDES = 3  # a key and responses to it
 SAVED = "saved results"  # these are inputs too, but no corpora
 KINDS = (*FORMATS, SAVED)
@@ -39,8 +39,8 @@ def corpus(number: int, side: int) -> Corpus:
     text, random = Random(number), Random(f"{number} {side}")
     builder = CorpusBuilder(name=f"corpus{number}")
     hostile = number % 2 == 1
-    for index in range(text.choice((1, 1, 2, 3))):
-        length = text.choice((0, 1, 3, 6, 9, 12))
+    for index in range(text.choice((1, 2, 3, 4))):
+        length = text.choice((0, 3, 6, 9, 12))
         chosen = [text.randrange(len(_WORDS)) for _ in range(length)]
         words = [_WORDS[place] for place in chosen]
         if hostile and words:
@@ -135,6 +135,18 @@ def make_input(
     if choice < 0.4 and annotations:
         return random.choice(annotations), placed
     return (f"{name}/*" if choice < 0.5 else name), placed
+
+
+def stated_features(random: Random, number: int, *, mistakes: bool) -> bytes:
+    """A file that states features of a text's mentions: of all, of some, of none."""
+    lines = ["document\tstart\tend\tkind\trole"]
+    for document in corpus(number, 0):
+        for mention in document.mentions:
+            kind = random.choice(("name", "nominal", "pronoun"))
+            place = f"{document.id}\t{mention.start}\t{mention.end}"
+            lines.append(f"{place}\t{kind}\t{random.choice(NAMES)[:20]}")
+    data = "\n".join(lines).encode("utf-8", "surrogatepass")
+    return random.choice(MISTAKES)(random, data) if mistakes else data
 
 
 def _with_mistakes(random: Random, files: Files) -> Files:
