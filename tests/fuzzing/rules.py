@@ -265,7 +265,7 @@ def _written(case: Case, outcome: Outcome) -> Iterator[str]:
         return
     with make_folder() as folder:
         lay_out(outcome.files, Path(folder))
-        place = os.path.join(folder, path)
+        place = os.path.normpath(os.path.join(folder, path))
         try:
             if save:
                 load_all(place)

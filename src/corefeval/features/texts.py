@@ -105,8 +105,8 @@ class Texts:
         ]
         if not said:
             text = "are texts without tokens" if self.in_characters else "have no tokens"
-            names = dict.fromkeys(corpus.name for corpus in self.corpora if corpus.name)
-            whose = f" of {' and '.join(names)}" if names else ""
+            owners = dict.fromkeys(corpus.name for corpus in self.corpora if corpus.name)
+            whose = f" of {' and '.join(owners)}" if owners else ""
             said = [f"the documents{whose} {text}"]
         return MissingFeatureError(feature, f"needs {what}: {'; '.join(said)}", fix=fix)
 
