@@ -11,7 +11,7 @@ from multiprocessing import get_context
 
 from fuzzing import make_case, problems_of, run
 
-MEMORY = 8 << 30  # bytes of address space, so that a case that asks for all of it fails alone
+MEMORY = 4 << 30  # bytes of data, so that a case that asks for all of it fails alone
 
 Signature = tuple[str, str]
 Ends = Counter[tuple[str, int]]  # how often each command ended with which status
@@ -31,7 +31,7 @@ def run_batches(
 
 
 def _limit_memory() -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
 
 
 def _run_batch(
