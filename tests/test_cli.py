@@ -244,3 +244,21 @@ def test_bad_usage_is_one_line_without_colours(run, monkeypatch):
 def test_an_option_in_the_place_of_a_file_is_not_suggested_again(run):
     status, _, err = run("check", KEY, "--fix", "--against", KEY)
     assert (status, "did you mean" in err) == (2, False)
+
+
+def test_nothing_is_saved_where_the_form_is_refused(run, tmp_path):
+    kept = tmp_path / "kept.json"
+    assert run("score", KEY, EAGER, "-f", "conll", "--aggregate", "macro", "--save", kept)[0] == 2
+    assert not kept.exists()
+
+
+def test_another_text_in_a_folder_is_named(run, tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for name, text in (("a", "Ada slept"), ("b", "She")):
+        record = {"doc_key": name, "sentences": [text.split()], "clusters": []}
+        (folder / f"{name}.jsonl").write_text(json.dumps(record))
+        record["sentences"] = [["Ada"]]
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps(record))
+    status, _, err = run("score", tmp_path / "*.jsonl", folder)
+    assert (status, err.startswith("error: folder")) == (1, True)

@@ -261,7 +261,7 @@ def _written(case: Case, outcome: Outcome) -> Iterator[str]:
     target = case.inputs[1] if case.command == "convert" and len(case.inputs) == 2 else None
     path = save or fix or target
     finished = outcome.status in (DONE, GATE) or _reports_findings(case, outcome)
-    if not finished or path in (None, "-") or {"--help", "--version"} & {*case.line}:
+    if not finished or path in (None, "-", ".") or {"--help", "--version"} & {*case.line}:
         return
     with make_folder() as folder:
         lay_out(outcome.files, Path(folder))
