@@ -242,3 +242,51 @@ def test_one_metric_explained(run):
 def test_what_the_official_form_leaves_out_is_said(run):
     err = run("score", KEY, CAUTIOUS, "-f", "conll", "-m", "lea,lea(importance=one)")[2]
     assert "not in the official scorer's form: lea(importance=one)" in err
+
+
+@pytest.mark.parametrize("arguments", [("", EAGER), (KEY, ""), (KEY, "name=")])
+@pytest.mark.parametrize("command", ["score", "compare", "errors", "agree", "report"])
+def test_an_empty_path_is_one_clear_error(run, command, arguments):
+    status, _, err = run(command, *arguments)
+    assert status == 2
+    assert err == "error: a path is empty: name a file, a folder or a pattern\n"
+
+
+def test_what_texts_lack_is_said_with_their_names(run, tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"doc_key": "x", "text": "Ada", "clusters": [[[0, 3]]]}\n')
+    for feature in ("kind", "genre"):
+        status, _, err = run("score", path, f"b={path}", "--by", feature)
+        assert (status, "a.jsonl" in err) == (1, True)
+
+
+def test_bad_usage_is_one_line_without_colours(run, monkeypatch):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)  # which says nothing of the other stream
+    for arguments in (("--format", "x"), ("--save",), ("--seed", "x")):
+        status, _, err = run("score", KEY, EAGER, *arguments)
+        assert status == 2
+        assert err.startswith("error: ") and err.count("\n") == 1
+        assert err.isascii() and "\x1b" not in err
+
+
+def test_an_option_in_the_place_of_a_file_is_not_suggested_again(run):
+    status, _, err = run("check", KEY, "--fix", "--against", KEY)
+    assert (status, "did you mean" in err) == (2, False)
+
+
+def test_nothing_is_saved_where_the_form_is_refused(run, tmp_path):
+    kept = tmp_path / "kept.json"
+    assert run("score", KEY, EAGER, "-f", "conll", "--aggregate", "macro", "--save", kept)[0] == 2
+    assert not kept.exists()
+
+
+def test_another_text_in_a_folder_is_named(run, tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for name, text in (("a", "Ada slept"), ("b", "She")):
+        record = {"doc_key": name, "sentences": [text.split()], "clusters": []}
+        (folder / f"{name}.jsonl").write_text(json.dumps(record))
+        record["sentences"] = [["Ada"]]
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps(record))
+    status, _, err = run("score", tmp_path / "*.jsonl", folder)
+    assert (status, err.startswith("error: folder")) == (1, True)

@@ -56,10 +56,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             status = app(
                 sys.argv[1:] if arguments is None else list(arguments),
                 exit_on_error=False,
+                print_error=False,
                 result_action="return_value",
             )
         sys.stdout.flush()
-    except CycloptsError:  # it has said what is wrong
+    except CycloptsError as error:  # its own box has colours wherever standard output is a terminal
+        _complain(str(error))
         return BAD_USAGE
     except SystemExit as leaving:  # rich leaves with 1 where nobody reads the help
         if not isinstance(leaving.__context__, BrokenPipeError):

@@ -56,7 +56,7 @@ def pair(
     notices += told
     if key.tokens is not None and response.tokens is not None:
         if not ignore_tokens:
-            check_tokens(key.documents, key.tokens, response.tokens, paired)
+            check_tokens(key.documents, key.tokens, response.tokens, paired, response.name)
         elif different := differing_documents(key.tokens, response.tokens, paired):
             names = tuple(str(key.documents[index]) for index in different)
             message = f"{plural(len(names), 'document')} with other tokens than in the key: "
