@@ -20,7 +20,7 @@ from corefeval.model import Corpus, Document, corpus_from_entities
 from corefeval.model.arrays import IntArray
 from corefeval.model.digest import digest
 from corefeval.model.identity import mention_codes
-from corefeval.pairing import apply_policies, pair, segment
+from corefeval.pairing import apply_policies, mismatch_notices, pair, segment
 from corefeval.protocol import STEPS, Choices, Protocol, choices, split_choices
 
 Input = object  # a path, a Corpus, what a system returned, or plain Python
@@ -186,6 +186,8 @@ def prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
     (key, response), codes, notices = apply_policies(corpora, mention_codes(*corpora), protocol)
     sides = Mentions(key, codes[0]), Mentions(response, codes[1])
     matches = MATCHERS[protocol.match](*sides)
+    if matches.key is not None:
+        notices += mismatch_notices(key, response, matches.key)
     stated, more = stated_features(plan.features, key, response, encoding=plan.encoding)
     if stated:
         protocol = protocol.but(features=",".join(map(str, stated)))

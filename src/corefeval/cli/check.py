@@ -67,12 +67,12 @@ def check(
         raise UsageError("standard input (-) can be read only once")
     if fix is not None and more:
         raise UsageError("one file can be repaired at a time")
-    restoration = None
-    if fix is not None:
-        restoration = restore(file, fix, format=input_format, encoding=encoding)
     key = None
     if against is not None:
         key = read(against, format=key_format, encoding=encoding)
+    restoration = None
+    if fix is not None:
+        restoration = restore(file, fix, format=input_format, encoding=encoding)
     if restoration is None:
         look = partial(inspect, against=key, format=input_format, encoding=encoding)
         inspections = [inspection for path in paths for inspection in look(path)]

@@ -48,7 +48,7 @@ def results_of(key: str, responses: Sequence[str], request: Request) -> list[Res
         arguments, key_path = list(responses), key
     labelled = [label(argument) for argument in arguments]
     paths = [path for _, path in labelled]
-    check_paths(labelled, [*paths, *([key_path] if key_path else [])], *request.targets)
+    check_paths(labelled, [*paths, *([] if key_path is None else [key_path])], *request.targets)
     saved = {path for path in paths if path != "-" and is_saved(path)}
     if key_path is None and (bare := [path for path in paths if path not in saved]):
         raise UsageError(f"{bare[0]} needs a key, which comes first; {key} is a saved result")
@@ -57,7 +57,7 @@ def results_of(key: str, responses: Sequence[str], request: Request) -> list[Res
             f"there is no RESPONSE to {short(key)}: corefeval {request.command} KEY RESPONSE…, "
             "or results that were saved with --save"
         )
-    scored = iter(_scored(key_path, labelled, saved, request) if key_path else ())
+    scored = iter(_scored(key_path, labelled, saved, request) if key_path is not None else ())
     results: list[Result] = []
     for name, path in labelled:
         results += _loaded(name, path, request) if path in saved else [next(scored)]

@@ -59,7 +59,7 @@ def pair(key: Corpus, response: Corpus, protocol: Protocol) -> Pairing:
     notices += told
     if key.tokens is not None and response.tokens is not None:
         if not ignore_tokens:
-            check_tokens(key.documents, key.tokens, response.tokens, paired)
+            check_tokens(key.documents, key.tokens, response.tokens, paired, response.name)
         elif different := differing_documents(key.tokens, response.tokens, paired):
             names = tuple(str(key.documents[index]) for index in different)
             text = (
