@@ -275,7 +275,7 @@ def protocols() -> str:
     for name, choice in choices().items():
         option = f"; `--{choice.flag.replace('_', '-')}`" if choice.flag else ""
         lines.append(f"| `{name}` | | {choice.summary} Acts at: {choice.at}{option} |")
-        values = choice.values or {choice.default: "any text"}
+        values = choice.spellings or {choice.default: "any text"}
         for value, meaning in values.items():
             default = " (default)" if value == choice.default else ""
             lines.append(f"| | `{value}` | {meaning}{default} |")

@@ -81,7 +81,7 @@ ROOMS = {
     "pairing": {"live", "model", "protocol"},
     "linting": {"formats", "model", "pairing"},
     "features": {"model"},
-    "matching": {"assignment", "model"},
+    "matching": {"assignment", "features", "model"},
     "alignment": {"matching", "model"},
     "metrics": {"alignment", "assignment", "model"},
     "results": {"_version", "protocol"},
