@@ -10,7 +10,9 @@ import numpy as np
 from corefeval.diagnostics import Notice, plural
 from corefeval.features.analysis import HEAD_RULES, Analysis
 from corefeval.features.errors import MissingFeatureError
+from corefeval.features.minimum_spans import minimum_spans
 from corefeval.features.tagsets import tagset_of
+from corefeval.matching.exact import common_rows
 from corefeval.matching.resolution import Mentions, TokenSets
 from corefeval.matching.spans import bounds, contain, sizes
 from corefeval.model import Corpus
@@ -53,7 +55,38 @@ def gather(key: Mentions, response: Mentions, match: str, tagset: object = None)
         return replace(
             found, key=replace(found.key, cores=cores), notices=[*found.notices, *notices]
         )
-    return Evidence(key, response)
+    return _by_minima(key, response, analyses) if match == "min" else Evidence(key, response)
+
+
+def _by_minima(key: Mentions, response: Mentions, analyses: Sequence[Analysis]) -> Evidence:
+    """Stated minimum spans of the key, and those in its parse trees of whatever has none.
+
+    Trees are only looked at for mentions whose tokens the other side has not.
+    """
+    cores, notices = stated_minima(key.corpus)
+    alone = [np.ones(side.codes.size, dtype=np.bool_) for side in (key, response)]
+    for one, rows in zip(alone, common_rows(key.codes, response.codes), strict=True):
+        one[rows] = False
+    alone[0] &= cores.counts == 0
+    wanted = [np.flatnonzero(one) for one in alone]
+    minima = minimum_spans(analyses, wanted)
+    several = [sizes(side.corpus, np.arange(side.codes.size)) > 1 for side in (key, response)]
+    lacking = int((several[0] & (cores.counts == 0)).sum())
+    if minima is None:
+        if lacking and not cores.counts.any():
+            raise analyses[0].texts.missing(
+                "match min",
+                "minimum spans that the key states, or parse trees",
+                ("parse",),
+                "use a key with parse trees or minimum spans (minspan)",
+            )
+        minima = [np.full(side.codes.size, -1, dtype=np.int64) for side in (key, response)]
+        if lacking:
+            text = f"{key.corpus.name or 'key'}: {{n}} without a stated minimum span, and there "
+            text += "are no parse trees: matched only where the tokens are the same"
+            notices.append(Notice("minimum-unknown", text, lacking, noun="mention"))
+    sides = replace(key, cores=cores, minima=minima[0]), replace(response, minima=minima[1])
+    return Evidence(*sides, notices=notices)
 
 
 def _by_heads(
