@@ -83,7 +83,7 @@ ROOMS = {
     "features": {"model"},
     "matching": {"assignment", "features", "model"},
     "alignment": {"matching", "model"},
-    "metrics": {"alignment", "assignment", "model"},
+    "metrics": {"alignment", "assignment", "matching", "model"},
     "results": {"_version", "protocol"},
     "preparation": {
         "alignment", "features", "formats", "live", "matching", "model", "pairing", "protocol",

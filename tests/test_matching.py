@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment
 
 import corefeval
 from corefeval import UsageError, corpus_from_arrays, score
@@ -230,3 +231,51 @@ def test_a_crowd_is_matched_alike_from_either_side(match, nested):
     there = matched(key, response, match)
     assert there == {(i, j) for j, i in matched(response, key, match)}
     assert len(there) >= n - 2
+
+
+@settings(max_examples=200)
+@given(sides(), sides())
+def test_mor_is_the_greatest_overlap_of_mentions_paired_one_to_one(mine, theirs):
+    key, response = corpus(mine), corpus(theirs)
+    ours, others = ([tokens for tokens, _ in rows_of(one)] for one in (key, response))
+    common = np.array([[len(a & b) for b in others] for a in ours]).reshape(len(ours), len(others))
+    best = common[linear_sum_assignment(common, maximize=True)].sum()
+    counts = score(key, response, metrics="mor")["mor"].counts
+    assert list(counts.values()) == [best, sum(map(len, ours)), best, sum(map(len, others))]
+    assert score(key, response, metrics="mor", match="head")["mor"].counts == counts
+
+
+ZEROS = """# newdoc id = d
+# global.Entity = eid-etype-head
+# sent_id = 1
+{rows}
+
+"""
+
+
+def zeros(cells) -> str:
+    rows = [
+        f"{number}\tw\t_\t_\t_\t_\t{'_' if '.' in number else 0}\t_\t_\t{cell}"
+        for number, cell in cells
+    ]
+    return ZEROS.format(rows="\n".join(rows))
+
+
+def test_zeros_are_mentions_whose_head_is_an_empty_node(tmp_path):
+    key, response = tmp_path / "key.conllu", tmp_path / "response.conllu"
+    cells = ["(a-x-1)", "(a-x-1)", "(b-x-1", "b)(b-x-1)", "(a-x-2", "a)"]
+    numbers = ["1", "1.1", "2", "2.1", "3", "3.1"]
+    key.write_text(zeros(zip(numbers, (f"Entity={c}" for c in cells), strict=True)))
+    cells = ["(a-x-1)", "(a-x-1)", "(b-x-1", "b)(c-x-1)", "(b-x-2", "b)"]
+    response.write_text(zeros(zip(numbers, (f"Entity={c}" for c in cells), strict=True)))
+    key, response = str(key), str(response)
+    prepared = prepare(key, response)
+    assert prepared.key_features("zero").values() == ["no", "yes", "no", "yes", "yes"]
+    counts = score(key, response, metrics="zero")["zero"].counts
+    # 1.1 follows its own; 2.1 is the first of its entity; 3.1 is in the wrong one
+    assert dict(counts) == {"tp": 1, "wl": 1, "fn": 1, "fp": 0}
+    assert score(key, key, metrics="zero")["zero"].f1 == 1
+    result = score(key, response, metrics="mentions(zeros=only), mentions(zeros=none)")
+    assert [list(result[m].counts.values()) for m in result.metrics] == [[3] * 4, [2] * 4]
+    by = score(key, response, metrics="mentions", by="zero").slices["zero"]
+    assert by["yes"]["mentions"].counts == result["mentions(zeros=only)"].counts

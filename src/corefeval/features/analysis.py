@@ -251,6 +251,16 @@ class Analysis:
         self._check_known("noun", (first.codes >= 0) | several)
         return several | first.where(tagset.is_noun)
 
+    def is_zero(self) -> BoolArray:
+        """Which mentions have an empty node as head; one whose head is not known is none."""
+        self._feature = "zero"
+        spans = self.spans
+        if self.empty is None:
+            return np.zeros(spans.start.size, dtype=np.bool_)
+        heads, _ = self.own_heads("zero")
+        tokens = np.where(heads >= 0, heads + spans.offsets[spans.document], 0)
+        return np.asarray((heads >= 0) & self.empty[tokens])
+
     def kinds(self) -> Categories:
         """The kind of each mention."""
         tagset, tags = self.tags("kind")

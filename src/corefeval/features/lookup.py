@@ -272,6 +272,11 @@ class Features:
     def _head(self, request: FeatureRequest) -> Categories:
         return by_frequency(self.analysis.head_words().renamed(str.lower))
 
+    def _zero(self, request: FeatureRequest) -> Categories:
+        if self.corpus.labels is not None:  # words of the caller, not of a text
+            return _yes_no(np.zeros(self.corpus.n_mentions, dtype=np.bool_))
+        return _yes_no(self.analysis.is_zero())
+
     def _words(self, request: FeatureRequest) -> Categories:
         if self.corpus.labels is not None:
             return by_frequency(Categories.of([str(label).lower() for label in self.corpus.labels]))
@@ -360,6 +365,7 @@ _MADE: dict[str, Callable[[Features, FeatureRequest], Categories]] = {
     "class": Features._class,
     "entity_class": Features._entity_class,
     "head": Features._head,
+    "zero": Features._zero,
     "words": Features._words,
     "length": Features._length,
     "chain_position": Features._chain_position,
