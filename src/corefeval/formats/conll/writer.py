@@ -7,7 +7,8 @@ from collections import defaultdict
 from itertools import pairwise
 
 from corefeval.diagnostics import Notice, plural
-from corefeval.formats.conll.tokens import COLUMNS, ConllTokens
+from corefeval.formats.conll.layout import COLUMNS
+from corefeval.formats.conll.tokens import ConllTokens
 from corefeval.formats.losses import check_writable, unwritten, with_tokens
 from corefeval.formats.nesting import nested_mentions
 from corefeval.formats.registry import Written
