@@ -26,7 +26,7 @@ from corefeval.formats.source import Source
 from corefeval.model import TokenDifference, Tokens
 from corefeval.model.arrays import IntArray, ragged_arange
 from corefeval.model.categories import Categories
-from corefeval.model.tokens import rows_of_tokens
+from corefeval.model.tokens import plain_word, rows_of_tokens
 
 _SAMPLE = 20
 _LARGE_SAMPLE = 500  # where the first lines do not tell
@@ -225,6 +225,9 @@ class ConllTokens(Tokens):
         place = first_unequal_word(self, mine, other, theirs)
         if place is None:
             return None
+        my_word, their_word = self._word(int(mine[place])), other._word(int(theirs[place]))
+        if plain_word(my_word) == plain_word(their_word):  # rare enough to look at each word
+            return super().first_difference(other, documents)
         ends = np.cumsum(counts)
         index = int(np.searchsorted(ends, place, side="right"))
         document = int(chosen[index])
@@ -232,8 +235,8 @@ class ConllTokens(Tokens):
         return TokenDifference(
             document,
             position,
-            self._word(int(mine[place])),
-            other._word(int(theirs[place])),
+            my_word,
+            their_word,
             self.line(document, position),
             other.line(document, position),
         )
