@@ -15,20 +15,25 @@ import numpy as np
 from corefeval.model.arrays import IntArray, ragged_arange
 from corefeval.model.categories import Categories
 
-_BLANKS = re.compile(r"[\x00-\x20]+")
+_BLANKS = re.compile(r"[\x00-\x20]")
+_SURROGATES = re.compile(r"[\ud800-\udfff]")
 _UNBROKEN = re.compile(r"[^\x00-\x20\ud800-\udfff]+")
 
 
 def plain_word(word: str) -> str:
-    """A word as all formats can carry it: `_` for blanks, and for a word that nobody can see.
+    """A word as all formats can carry it: `_` for each blank, and for a word that nobody can see.
 
     Whatever a format makes of a word, this stays the same, so that texts are compared by it.
 
-    >>> [plain_word(word) for word in ("tea", "ice  cream", "", "\u3000", "_")]
+    >>> [plain_word(word) for word in ("tea", "ice cream", "", "\u3000", "_")]
     ['tea', 'ice_cream', '_', '_', '_']
     """
-    text = word.encode(errors="backslashreplace").decode()
-    return _BLANKS.sub("_", text) if text.strip() else "_"
+    return _BLANKS.sub("_", writable_text(word)) if word.strip() else "_"
+
+
+def writable_text(text: str) -> str:
+    """A text as files can hold it: lone surrogates, which are no characters, as one � each."""
+    return _SURROGATES.sub("\ufffd", text)
 
 
 def seen_word(word: str) -> str:

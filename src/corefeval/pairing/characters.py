@@ -20,7 +20,7 @@ from corefeval.model.text_tokens import (
     visible_positions,
     without_blanks,
 )
-from corefeval.model.tokens import plain_word, seen_word
+from corefeval.model.tokens import plain_word, seen_word, writable_text
 
 _SHOWN = 3
 _AROUND = 20  # so many characters of a text are shown
@@ -106,18 +106,13 @@ def with_key_on_tokens(key: Corpus, response: Corpus) -> tuple[Corpus, tuple[Not
 def _check_key_text(key: Corpus, response: Corpus, index: int, ignore_tokens: bool) -> None:
     """A key that is a text takes the same text, or nothing."""
     key_text, text = text_of(key.tokens, index) or "", text_of(response.tokens, index)
-    if text is not None and _encodable(text) != _encodable(key_text) and not ignore_tokens:
+    if text is not None and writable_text(text) != writable_text(key_text) and not ignore_tokens:
         place = first_unequal(text, key_text)
         here, there = text[place : place + _AROUND], key_text[place : place + _AROUND]
         misfit = _Misfit(
             f"{_some_text(here)} at character {place}", f"{_some_text(there)} as in the key"
         )
         raise _another_text(key, response, index, misfit)
-
-
-def _encodable(text: str) -> str:
-    """A text as files can hold it, each character one."""
-    return text.encode(errors="replace").decode()
 
 
 def _words(key: Corpus, response: Corpus, index: int) -> tuple[list[str], list[bool]]:
@@ -146,8 +141,9 @@ def _placed(text: str, words: Sequence[str], empty: Sequence[bool]) -> Places | 
         if any(empty):
             real = zip(visible, empty, strict=True)
             spellings.append(["" if zero else word for word, zero in real])
+    plain = plain_word(characters) if characters else ""  # with as many characters
     for visible in spellings:
-        if "".join(visible) == characters:
+        if "".join(visible) in (characters, plain):
             return Places.of(text, list(map(len, visible)))
     return _misfit(text, words, spellings[1] if any(empty) else spellings[0])
 

@@ -111,13 +111,14 @@ def find_layout(sample: Sample) -> Layout:
         return Layout({"number": 1, "word": 2} if numbered else {})
     usual = Layout(usual_numbers(sample.n_columns))
     has_tags = sample.n_columns > word and are_tags(sample.column(word))
-    if not has_tags and sample.counts_tokens(COLUMNS["number"]):
-        return usual
+    if sample.counts_tokens(COLUMNS["number"]):
+        return Layout(usual.numbers, _doubt(sample, word) if has_tags else None)
     places = range(2, sample.n_columns)
     behind = [n for n in places if sample.counts_tokens(n - 1) and sample.has_words(n)]
     if not behind and has_tags:
         known = {n: len(set(sample.column(n))) for n in (1, *places) if sample.has_words(n)}
-        behind = [max(known, key=lambda n: known[n])] if known else []
+        best = max(known, key=lambda n: known[n], default=word)
+        behind = [best] if known.get(best, 0) > len(set(sample.column(word))) else []
     if behind and behind[0] != word:
         message = f"{sample.file}: the words seem to be column {behind[0]}, not {word} as in "
         message += "CoNLL-2012; --word-column / word_column=… says which they are"

@@ -286,23 +286,23 @@ def _overlapping(marks: _Marks) -> IntArray:
 
     Whoever opens all brackets of a cell before closing any, as v8.01 does, has others there.
     """
-    token, brackets = marks.token, marks.brackets
-    crowded: IntArray = np.flatnonzero(token[1:] == token[:-1])
-    if not crowded.size:
-        return crowded
-    rows = np.union1d(crowded, crowded + 1)
-    rows = rows[brackets.opens[rows] != brackets.closes[rows]]
+    token, opens, closes = marks.token, marks.brackets.opens, marks.brackets.closes
+    rows: IntArray = np.flatnonzero(opens != closes)
+    turns = closes[rows[:-1]] & opens[rows[1:]] & (token[rows[:-1]] == token[rows[1:]])
+    tokens: IntArray = np.unique(token[rows[:-1][turns]])
+    if not tokens.size:
+        return tokens
+    rows = rows[np.isin(token[rows], tokens)]
     rows = rows[np.lexsort((marks.entity[rows], token[rows]))]
     one, other = rows[:-1], rows[1:]
     meet = (token[one] == token[other]) & (marks.entity[one] == marks.entity[other])
-    meet &= brackets.closes[one] & brackets.opens[other]
+    meet &= closes[one] & opens[other]
     ends, begins = one[meet], other[meet]
     if not ends.size:
-        return crowded[:0]
+        return tokens[:0]
     opening = np.full(token.size, -1, dtype=np.int64)
     matched = np.flatnonzero(marks.closing >= 0)
     opening[marks.closing[matched]] = matched
     apart = (opening[ends] >= 0) & (token[opening[ends]] < token[ends])
     apart &= (marks.closing[begins] >= 0) & (token[marks.closing[begins]] > token[begins])
-    tokens: IntArray = np.unique(token[ends[apart]])
-    return tokens
+    return tokens[np.isin(tokens, token[ends[apart]])]

@@ -71,7 +71,10 @@ class ConllTokens(Tokens):
 
         Lines that carry a mention have all columns; others may leave out the last.
         """
-        marked = np.flatnonzero(self.line_end - self.prefix_end > 1)[:_SAMPLE]
+        marked = np.empty(0, dtype=np.int64)
+        for size in (_LINES_AT_ONCE, self.line_end.size):  # the first ones suffice, as a rule
+            if marked.size < _SAMPLE:
+                marked = np.flatnonzero(self.line_end[:size] - self.prefix_end[:size] > 1)[:_SAMPLE]
         some = np.concatenate((np.arange(min(_SAMPLE, self.line_start.size)), marked))
         return int(self.n_cells(some).max(initial=0))
 
