@@ -172,7 +172,8 @@ def _cells(document: Document, mentions: list[Mention], counts: dict[str, int]) 
             closing[mention.end - 1].append(f"{name})")
     places = {*closing, *opening}
     counts["meeting"] += sum(
-        any(f"({name[:-1]}" in opening[place] for name in closing[place]) for place in places
+        not {name[:-1] for name in closing[place]}.isdisjoint(name[1:] for name in opening[place])
+        for place in places
     )
     return {place: "|".join((*reversed(closing[place]), *opening[place])) for place in places}
 
