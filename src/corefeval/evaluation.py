@@ -55,6 +55,7 @@ def score(
     documents: str | None = None,
     ignore_tokens: bool = False,
     encoding: str = "utf-8",
+    word_column: int | None = None,
     key_format: str | None = None,
     response_format: str | None = None,
     spans: Spans = "auto",
@@ -80,7 +81,8 @@ def score(
     `aggregate` ("micro" or "macro"): rates of summed counts, or means over documents. `documents`
     is a glob of document ids; `ignore_tokens` allows the texts to differ. `spans` ("auto",
     "inclusive" or "exclusive") says how plain mentions `(start, end)` end, where the other side has
-    token positions; `auto` guesses, and a notice says what.
+    token positions; `auto` guesses, and a notice says what. `word_column` is the column of the
+    words in CoNLL files, counted from 1, if it is not to be told by what is in it.
 
     `by` names features of documents, entities or mentions (`genre`, `entity_class`, `kind`) and
     gives a result for each of their values in `result.slices`. `features` states features itself:
@@ -112,6 +114,7 @@ def score(
         documents=documents,
         ignore_tokens=ignore_tokens,
         encoding=encoding,
+        word_column=word_column,
         key_format=key_format,
         response_format=response_format,
         spans=spans,
@@ -273,9 +276,9 @@ def compare(
 
     if isinstance(responses, str | os.PathLike) or not isinstance(responses, Iterable):
         raise UsageError(f"a comparison needs two responses at least, not only {responses!r:.60}")
-    encoding = options.get("encoding", "utf-8")
+    reading = {name: options[name] for name in ("encoding", "word_column") if name in options}
     key_format = options.pop("key_format", None)
-    corpus = None if key is None else as_corpus(key, "key", format=key_format, encoding=encoding)
+    corpus = None if key is None else as_corpus(key, "key", format=key_format, **reading)
 
     def scored(response: Input) -> Result:
         if not isinstance(response, Result):

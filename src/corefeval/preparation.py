@@ -46,6 +46,7 @@ class Options(TypedDict, total=False):
     documents: str | None
     ignore_tokens: bool
     encoding: str
+    word_column: int | None
     key_format: str | None
     response_format: str | None
     spans: Spans
@@ -63,6 +64,7 @@ def prepared(
     documents: str | None = None,
     ignore_tokens: bool = False,
     encoding: str = "utf-8",
+    word_column: int | None = None,
     key_format: str | None = None,
     response_format: str | None = None,
     spans: Spans = "auto",
@@ -77,10 +79,11 @@ def prepared(
         ("spans", spans, Spans),
     ):
         check_choice(name, value, get_args(choices))
+    corpus = partial(as_corpus, encoding=encoding, word_column=word_column)
     key_corpus, response_corpus = read_ahead(
         (
-            partial(as_corpus, key, "key", format=key_format, encoding=encoding),
-            partial(as_corpus, response, "response", format=response_format, encoding=encoding),
+            partial(corpus, key, "key", format=key_format),
+            partial(corpus, response, "response", format=response_format),
         )
     )
     pairing = pair(key_corpus, response_corpus, documents=documents, ignore_tokens=ignore_tokens)
@@ -129,7 +132,12 @@ def stated_features(
 
 
 def as_corpus(
-    source: Input, name: str, *, format: str | None = None, encoding: str = "utf-8"
+    source: Input,
+    name: str,
+    *,
+    format: str | None = None,
+    encoding: str = "utf-8",
+    word_column: int | None = None,
 ) -> Corpus:
     """A corpus from whatever stands for one."""
     if isinstance(source, Corpus):
@@ -137,7 +145,7 @@ def as_corpus(
     if isinstance(source, Document):
         return source.corpus.select_documents(np.array([source.index]))
     if isinstance(source, str | os.PathLike):
-        return read(source, format=format, encoding=encoding)
+        return read(source, format=format, encoding=encoding, word_column=word_column)
     if isinstance(source, Iterator):
         source = list(source)
     # Only those who score Python objects pay for what recognises them.

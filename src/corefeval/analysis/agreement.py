@@ -182,6 +182,7 @@ def agree(
     documents: str | None = None,
     ignore_tokens: bool = False,
     encoding: str = "utf-8",
+    word_column: int | None = None,
     format: str | None = None,
     spans: Spans = "auto",
 ) -> Agreement:
@@ -209,7 +210,7 @@ def agree(
         check_choice(name, value, get_args(choices))
     requested(metrics)  # what is misspelt is told before anything is read
     chosen = chosen_distances(distances)
-    corpora = _read(sources, format, encoding)
+    corpora = _read(sources, format, encoding, word_column)
     notices = [notice for corpus in corpora for notice in corpus.notices]
     corpora, reading, told = on_common_documents(
         corpora, documents=documents, ignore_tokens=ignore_tokens, spans=spans
@@ -254,7 +255,10 @@ def _scored(corpora: Sequence[Corpus], **options: Any) -> dict[tuple[str, str], 
 
 
 def _read(
-    sources: Mapping[str, Input] | Iterable[Input], format: str | None, encoding: str
+    sources: Mapping[str, Input] | Iterable[Input],
+    format: str | None,
+    encoding: str,
+    word_column: int | None,
 ) -> list[Corpus]:
     """A corpus for each annotator, of their name."""
     if isinstance(sources, str | os.PathLike | Corpus | Document) or not isinstance(
@@ -268,7 +272,7 @@ def _read(
     defaults = [f"annotator {number}" for number in range(1, len(given) + 1)]
     names = list(map(str, sources)) if isinstance(sources, Mapping) else defaults
     jobs = [
-        partial(as_corpus, source, name, format=format, encoding=encoding)
+        partial(as_corpus, source, name, format=format, encoding=encoding, word_column=word_column)
         for source, name in zip(given, names, strict=True)
     ]
     corpora = list(read_ahead(jobs))

@@ -43,6 +43,7 @@ def agree(
     ignore_tokens: Annotated[bool, FLAG()] = False,
     file_format: str | None = None,
     encoding: str = "utf-8",
+    word_column: int | None = None,
     quiet: Annotated[bool, FLAG(alias="-q")] = False,
 ) -> None:
     """Measure the agreement between annotators: F1 of each pair, and Krippendorff's α over chains.
@@ -80,6 +81,9 @@ def agree(
         The files' format (conll, corefud, e2e, …), if it is not to be told by their content.
     encoding
         The files' character encoding.
+    word_column
+        Which column of CoNLL files is the words, counted from 1, if it is not to be told by what is
+        in it.
     quiet
         Print no notices.
     """
@@ -91,7 +95,9 @@ def agree(
     _check(labelled, paths, output)
     names = names_of(labelled)
     jobs = [
-        partial(read, path, format=file_format, encoding=encoding, name=name)
+        partial(
+            read, path, format=file_format, encoding=encoding, word_column=word_column, name=name
+        )
         for path, name in zip(paths, names, strict=True)
     ]
     agreement = agree(

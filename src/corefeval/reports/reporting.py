@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Unpack
 
 from corefeval.analysis.errors import ErrorAnalysis, analyse, judged_alike
@@ -58,10 +59,14 @@ def report(
     <Report of 1 document, 1 response>
     """
     check_library()
-    encoding = options.get("encoding", "utf-8")  # that of a file of features, too
+    read = partial(
+        as_corpus,
+        encoding=options.get("encoding", "utf-8"),  # that of a file of features, too
+        word_column=options.pop("word_column", None),
+    )
     key_format = options.pop("key_format", None)
     response_format = options.pop("response_format", None)
-    key_corpus = as_corpus(key, "key", format=key_format, encoding=encoding)
+    key_corpus = read(key, "key", format=key_format)
     counted: dict[str, Any] = {
         "metrics": metrics if isinstance(metrics, str | Metric) else list(metrics),
         **options,
@@ -71,7 +76,7 @@ def report(
     wanted = [name for name in asked if text or not shows_words(name)]
     left_out = [_wordy(name) for name in asked if name not in wanted]
     corpora = {
-        name: replace(as_corpus(source, name, format=response_format, encoding=encoding), name=name)
+        name: replace(read(source, name, format=response_format), name=name)
         for name, source in _named(responses).items()
     }
     analyses = judged_alike([analyse(key_corpus, one, **counted) for one in corpora.values()])
