@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from corefeval.cli.arguments import FLAG, file_parameter
+from corefeval.cli.arguments import FLAG, file_parameter, tell
 from corefeval.diagnostics import UsageError
 from corefeval.files import is_stream
 
@@ -30,6 +30,7 @@ def check(
     input_format: str | None = None,
     key_format: str | None = None,
     encoding: str = "utf-8",
+    word_column: int | None = None,
 ) -> int:
     """Look for mistakes and oddities in files, alone or against their key.
 
@@ -58,6 +59,9 @@ def check(
         The key's format, if it is not to be told by its content.
     encoding
         The files' character encoding.
+    word_column
+        Which column of CoNLL files is the words, counted from 1, if it is not to be told by what is
+        in it.
     """
     from corefeval.formats import read
     from corefeval.linting import inspect, restore
@@ -69,12 +73,17 @@ def check(
         raise UsageError("one file can be repaired at a time")
     key = None
     if against is not None:
-        key = read(against, format=key_format, encoding=encoding)
+        key = read(against, format=key_format, encoding=encoding, word_column=word_column)
+        tell(key.notices)
     restoration = None
     if fix is not None:
-        restoration = restore(file, fix, format=input_format, encoding=encoding)
+        restoration = restore(
+            file, fix, format=input_format, encoding=encoding, word_column=word_column
+        )
     if restoration is None:
-        look = partial(inspect, against=key, format=input_format, encoding=encoding)
+        look = partial(
+            inspect, against=key, format=input_format, encoding=encoding, word_column=word_column
+        )
         inspections = [inspection for path in paths for inspection in look(path)]
     elif key is None:
         inspections = list(restoration.after)

@@ -19,6 +19,7 @@ def convert(
     to: str,
     input_format: str | None = None,
     encoding: str = "utf-8",
+    word_column: int | None = None,
     quiet: Annotated[bool, FLAG(alias="-q")] = False,
 ) -> None:
     """Convert a corpus from one format to another; says what the target cannot carry.
@@ -42,6 +43,9 @@ def convert(
         The format to read, if it is not to be told by the content.
     encoding
         The files' character encoding.
+    word_column
+        Which column of CoNLL files is the words, counted from 1, if it is not to be told by what is
+        in it.
     quiet
         Do not list what the format cannot carry.
     """
@@ -51,7 +55,7 @@ def convert(
     named(to)
     if os.path.exists(source) and os.path.exists(target) and os.path.samefile(source, target):
         raise UsageError(f"the output would overwrite the input: {target}")
-    corpus = read(source, format=input_format, encoding=encoding)
+    corpus = read(source, format=input_format, encoding=encoding, word_column=word_column)
     notices = (*corpus.notices, *write(corpus, target, format=to))
     if not quiet:
         tell(notices)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from corefeval.cli.arguments import file_parameter, tell
+from corefeval.cli.arguments import FLAG, file_parameter, tell
 from corefeval.display import json_text
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ def stats(
     input_format: str | None = None,
     features: str | None = None,
     encoding: str = "utf-8",
+    word_column: int | None = None,
+    quiet: Annotated[bool, FLAG(alias="-q")] = False,
 ) -> None:
     """Count what is in files: documents, tokens, mentions, entities and their sizes.
 
@@ -59,6 +61,11 @@ def stats(
         start, end (or mention), and one for each feature, such as kind.
     encoding
         The files' character encoding.
+    word_column
+        Which column of CoNLL files is the words, counted from 1, if it is not to be told by what is
+        in it.
+    quiet
+        Print no notices.
     """
     from corefeval.analysis.statistics import statistics
     from corefeval.formats import read
@@ -66,15 +73,16 @@ def stats(
 
     found, notices = [], []
     for path in (file, *more):
-        corpus = read(path, format=input_format, encoding=encoding)
+        corpus = read(path, format=input_format, encoding=encoding, word_column=word_column)
         given, said = stated_features(features, corpus, encoding=encoding)
         found.append(statistics(corpus, features=given))
-        notices += said
+        notices += [*corpus.notices, *said]
     if format == "json":
         sys.stdout.write(json_text([one.as_dict() for one in found]))
     else:
         sys.stdout.write(_table(found))
-    tell(notices)
+    if not quiet:
+        tell(notices)
 
 
 def _table(found: list[Statistics]) -> str:

@@ -67,6 +67,7 @@ def inspect(
     against: Corpus | None = None,
     format: str | None = None,
     encoding: str = "utf-8",
+    word_column: int | None = None,
 ) -> list[Inspection]:
     """Check a file, or each file of a folder or pattern; also how they fit a key.
 
@@ -74,8 +75,8 @@ def inspect(
     """
     files, several = files_of(path)
     if not several:
-        return [_inspect_file(files[0], format, encoding, against)]
-    inspections = [_inspect_file(file, format, encoding, None) for file in files]
+        return [_inspect_file(files[0], format, encoding, word_column, against)]
+    inspections = [_inspect_file(file, format, encoding, word_column, None) for file in files]
     together = _graded(_folder_findings(os.fspath(path), inspections, against))
     by_file = {inspection.file: inspection for inspection in inspections}
     for file, inspection in by_file.items():
@@ -86,7 +87,11 @@ def inspect(
 
 
 def _inspect_file(
-    file: str, format: str | None, encoding: str, against: Corpus | None
+    file: str,
+    format: str | None,
+    encoding: str,
+    word_column: int | None,
+    against: Corpus | None,
 ) -> Inspection:
     chosen = named(format) if format else None
     try:
@@ -102,17 +107,23 @@ def _inspect_file(
             error = InputError(error.problem, file=error.file, found=error.found, fix=error.fix)
         name = "standard input" if file == "-" else file
         return Inspection(name, (from_error(error, file=name),), chosen)
-    return inspect_source(source, chosen, against)
+    return inspect_source(source, chosen, against, word_column=word_column)
 
 
-def inspect_source(source: Source, format: Format, against: Corpus | None = None) -> Inspection:
+def inspect_source(
+    source: Source,
+    format: Format,
+    against: Corpus | None = None,
+    *,
+    word_column: int | None = None,
+) -> Inspection:
     """Check what was read from a file already."""
     corpus = None
     mended: list[tuple[Finding, str]] = []
     findings: list[Finding] = []
     try:
         with memory_for(source.file):
-            corpus, mended = _read(source, format)
+            corpus, mended = _read(source, format, word_column)
             findings += [finding for finding, _ in mended]
             findings += _corpus_findings(Locator(corpus, source.file), against)
     except InputError as error:
@@ -121,14 +132,16 @@ def inspect_source(source: Source, format: Format, against: Corpus | None = None
     return Inspection(source.file, graded, format, corpus, source, tuple(mended))
 
 
-def _read(source: Source, format: Format) -> tuple[Corpus, list[tuple[Finding, str]]]:
+def _read(
+    source: Source, format: Format, word_column: int | None
+) -> tuple[Corpus, list[tuple[Finding, str]]]:
     """Read a file; behind each mistake of a broken CoNLL file reading goes on."""
     if format.name != "conll":
         return load(format.reader)(source, name=""), []
     from corefeval.formats.conll.reader import read_conll
 
     repairs: list[Repair] = []
-    corpus = read_conll(source, repairs=repairs)
+    corpus = read_conll(source, word_column=word_column, repairs=repairs)
     return corpus, list(conll_findings(source, repairs))
 
 
