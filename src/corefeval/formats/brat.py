@@ -16,7 +16,6 @@ from corefeval.formats.brat_types import (
     joined_type,
     kind_and_class,
 )
-from corefeval.formats.file_names import document_id, file_stems, renamed_documents
 from corefeval.formats.losses import (
     check_writable,
     counted,
@@ -24,6 +23,7 @@ from corefeval.formats.losses import (
     unwritten,
     words_of,
 )
+from corefeval.formats.paths import document_id, file_stems, renamed_documents
 from corefeval.formats.registry import Written
 from corefeval.formats.source import Source
 from corefeval.formats.standoff import companion_text, feature_values, lines_of, mention_ids

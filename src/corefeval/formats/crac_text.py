@@ -12,12 +12,12 @@ from corefeval.formats.losses import (
     check_writable,
     count_gapped,
     counted,
+    nested_mentions,
     sentence_bounds,
     unwritten,
     with_tokens,
     words_of,
 )
-from corefeval.formats.nesting import nested_mentions
 from corefeval.formats.registry import Written
 from corefeval.formats.source import Source
 from corefeval.model import Corpus, CorpusBuilder, Document, DocumentId

@@ -7,7 +7,6 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from corefeval.diagnostics import InputError, excerpt
-from corefeval.formats.file_names import document_id, file_stems, renamed_documents
 from corefeval.formats.losses import (
     check_writable,
     count_gapped,
@@ -18,6 +17,7 @@ from corefeval.formats.losses import (
     with_tokens,
     words_of,
 )
+from corefeval.formats.paths import document_id, file_stems, renamed_documents
 from corefeval.formats.registry import Written
 from corefeval.formats.source import Source
 from corefeval.formats.standoff import companion_text, feature_values, lines_of, mention_ids

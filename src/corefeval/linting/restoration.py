@@ -13,7 +13,7 @@ import numpy as np
 from corefeval.diagnostics import InputError, Notice, UsageError, plural
 from corefeval.files import is_stream
 from corefeval.formats import write
-from corefeval.formats.registry import FORMATS, Format, load, named
+from corefeval.formats.registry import Format, named
 from corefeval.formats.source import Source
 from corefeval.linting.findings import Finding
 from corefeval.linting.inspection import Inspection, inspect, inspect_source
@@ -119,15 +119,10 @@ def _form(format: Format, source: Source) -> str:
     """The format to write; for JSON of any kind, the kind that the records have."""
     if format.name != "json":
         return format.name
+    from corefeval.formats.json.kinds import kind_of
     from corefeval.formats.json.parsing import records_of
-    from corefeval.formats.json.records import _adder
 
-    modules = {_adder(record).__module__ for record in records_of(source)}
-    kinds = [
-        name
-        for name, known in FORMATS.items()
-        if name != "json" and load(known.reader).__module__ in modules
-    ]
+    kinds = list(dict.fromkeys(kind_of(record) for record in records_of(source)))
     if len(kinds) != 1:
         raise InputError(
             f"the file has records of {plural(len(kinds), 'kind')}, and is written as one",

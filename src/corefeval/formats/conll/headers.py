@@ -6,10 +6,8 @@ import re
 from dataclasses import dataclass, field
 
 from corefeval.diagnostics import InputError
-from corefeval.formats.conll.hash_lines import find_hash_tokens
-from corefeval.formats.conll.lines import Lines
-from corefeval.formats.conll.mistakes import repeated_document
-from corefeval.formats.conll.repair import Repair, adopt_strays, rename_repeated
+from corefeval.formats.conll.lines import Lines, find_hash_tokens
+from corefeval.formats.conll.repair import Repair, adopt_strays, rename_repeated, repeated_document
 from corefeval.formats.source import Source
 from corefeval.model import DocumentId
 

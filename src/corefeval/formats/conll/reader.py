@@ -7,23 +7,29 @@ from dataclasses import dataclass
 import numpy as np
 
 from corefeval.diagnostics import InputError, Notice, excerpt, plural
-from corefeval.formats.conll.brackets import match_brackets
-from corefeval.formats.conll.cells import Brackets, parse_cells
-from corefeval.formats.conll.empty_cells import rows_without_cell, with_trailing_blanks
+from corefeval.formats.conll.bitmaps import BLANK_BYTE
+from corefeval.formats.conll.cells import (
+    Brackets,
+    match_brackets,
+    parse_cells,
+    rows_without_cell,
+    with_trailing_blanks,
+)
 from corefeval.formats.conll.headers import Outline, read_outline
 from corefeval.formats.conll.lines import COMMENT, MARKED, first_control, split_lines
-from corefeval.formats.conll.mistakes import (
+from corefeval.formats.conll.repair import (
+    Repair,
     bracket_text,
     control_character,
+    decodable,
     document_of,
+    empty_unreadable,
     no_coreference_cell,
     no_document,
     stray_token,
     unmatched_bracket,
 )
-from corefeval.formats.conll.repair import Repair, decodable, empty_unreadable
 from corefeval.formats.conll.tokens import ConllTokens
-from corefeval.formats.conll.windows import BLANK_BYTE
 from corefeval.formats.source import Source
 from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray, dense_ranks

@@ -13,10 +13,10 @@ from corefeval.formats.losses import (
     check_writable,
     count_gapped,
     counted,
+    nested_mentions,
     unwritten,
     with_tokens,
 )
-from corefeval.formats.nesting import nested_mentions
 from corefeval.formats.registry import Written
 from corefeval.model import Corpus, Document, DocumentId, Mention
 from corefeval.model.text_tokens import origin

@@ -11,11 +11,11 @@ from corefeval.formats.conllu.tokens import COLUMNS, ConlluTokens
 from corefeval.formats.losses import (
     check_distinct,
     check_writable,
+    nested_mentions,
     relations_of,
     unwritten,
     with_tokens,
 )
-from corefeval.formats.nesting import nested_mentions
 from corefeval.formats.registry import Written
 from corefeval.model import Corpus, Document, Mention, Relation
 from corefeval.model.text_tokens import origin

@@ -6,8 +6,7 @@ from itertools import accumulate
 from operator import ne
 
 from corefeval.formats.json.assembly import Assembly, read_kind
-from corefeval.formats.json.parsing import Record, shown
-from corefeval.formats.json.values import clusters_in
+from corefeval.formats.json.parsing import Record, clusters_in, shown
 from corefeval.formats.json.writing import Spans, UnpackedDocument, json_lines, unpacked
 from corefeval.formats.losses import counted
 from corefeval.formats.registry import Written
