@@ -186,3 +186,12 @@ def test_what_cannot_be_written(corpus, tmp_path):
 def test_where_a_corpus_cannot_be_written():
     with pytest.raises(corefeval.UsageError, match="to a path or a binary stream"):
         corefeval.write(corefeval.read(corefeval.example()), None)
+
+
+def test_names_with_controls_are_read_again(tmp_path):
+    builder = CorpusBuilder(name="controls")
+    builder.document("a\x00b\x07", words=["Ada"]).mention("1", 0, 1)
+    notices = corefeval.write(builder.build(), tmp_path / "x.conll")
+    assert "document-names" in {notice.kind for notice in notices}
+    corpus = corefeval.read(tmp_path / "x.conll")
+    assert ([document.name for document in corpus.documents], corpus.n_mentions) == (["a_b_"], 1)

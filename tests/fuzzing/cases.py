@@ -316,6 +316,8 @@ def _limits(maker: _Maker) -> str:
 
 _System = ("a.conll", "b.conll", "c.conll", "system2", "system3", "b.json")
 
+_BAD = ("0", "1", "10", "-1", "1.5KB", "x", "GB", "", "1" + "0" * 30 + "TB")
+
 # A new option that takes text has to be told here what it takes.
 STRINGS: dict[str, Callable[[_Maker], str]] = {
     **dict.fromkeys(INPUTS, _Maker.input),
@@ -337,6 +339,9 @@ STRINGS: dict[str, Callable[[_Maker], str]] = {
     "--distances": lambda maker: maker.listed(("passonneau", "jaccard", "masi", "dice", "all")),
     "--documents": lambda maker: maker.random.choice(("*", "*0*", "bc/*", "[", "", "x*")),
     "--encoding": lambda maker: maker.random.choice(CODECS if maker.bad else CODECS[:3]),
+    "--unpack-limit": lambda maker: maker.random.choice(
+        ("1GB", "10MB", "5000", *_BAD[: 9 * bool(maker.bad)])
+    ),
     "--fail-under": _limits,
     "--baseline": lambda maker: maker.random.choice(_System),
     "--fail-if-worse": lambda maker: maker.random.choice(_System),

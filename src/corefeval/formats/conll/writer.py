@@ -100,7 +100,7 @@ def _headers(corpus: Corpus) -> list[DocumentId]:
 
 def _plain_id(identifier: DocumentId) -> DocumentId:
     name, part = identifier
-    plain = re.sub(r"[\r\n]+", " ", str(name)).strip()
+    plain = re.sub(r"[\x00-\x08]", "_", re.sub(r"[\r\n]+", " ", str(name))).strip()
     return DocumentId(plain, part if isinstance(part, int) and part >= 0 else None)
 
 
@@ -143,7 +143,7 @@ def _made_up_rows(
     document: Document, columns: dict[str, list[str]], n_tokens: int, sentence_starts: list[int]
 ) -> list[list[str]]:
     """Document, part and number, and as many further columns as are known."""
-    identifier = re.sub(r"\s|^#", "_", str(document.id.name)) or "-"
+    identifier = re.sub(r"[\x00-\x08\s]|^#", "_", str(document.id.name)) or "-"
     part = str(document.id.part or 0)
     last = max((COLUMNS[name] for name in columns if name in COLUMNS), default=3)
     nothing = ["-"] * n_tokens
