@@ -14,7 +14,7 @@ from corefeval.diagnostics import UsageError
 from corefeval.files import is_stream
 
 if TYPE_CHECKING:
-    from corefeval.linting import Inspection, Restoration
+    from corefeval.linting import FileRepair, Inspection
 
 _FILE = file_parameter("check")
 
@@ -60,42 +60,42 @@ def check(
         The files' character encoding.
     """
     from corefeval.formats import read
-    from corefeval.linting import inspect, restore
+    from corefeval.linting import inspect, repair_file
 
     paths = (file, *more)
     if [*paths, against].count("-") > 1:
         raise UsageError("standard input (-) can be read only once")
     if fix is not None and more:
         raise UsageError("one file can be repaired at a time")
-    restoration = None
+    repair = None
     if fix is not None:
-        restoration = restore(file, fix, format=input_format, encoding=encoding)
+        repair = repair_file(file, fix, format=input_format, encoding=encoding)
     key = None
     if against is not None:
         key = read(against, format=key_format, encoding=encoding)
-    if restoration is None:
+    if repair is None:
         look = partial(inspect, against=key, format=input_format, encoding=encoding)
         inspections = [inspection for path in paths for inspection in look(path)]
     elif key is None:
-        inspections = list(restoration.after)
-    elif fix == "-" or is_stream(restoration.target):
-        inspections = [one.compared(key) for one in restoration.after]
+        inspections = list(repair.after)
+    elif fix == "-" or is_stream(repair.target):
+        inspections = [one.compare(key) for one in repair.after]
     else:
-        inspections = inspect(restoration.target, against=key, format=restoration.format)
-    _print(inspections, restoration, format, show_all)
+        inspections = inspect(repair.target, against=key, format=repair.format)
+    _print(inspections, repair, format, show_all)
     return int(any(inspection.has_errors for inspection in inspections))
 
 
 def _print(
-    inspections: list[Inspection], restoration: Restoration | None, format: str, show_all: bool
+    inspections: list[Inspection], repair: FileRepair | None, format: str, show_all: bool
 ) -> None:
     """Print the report; to the error stream where standard output is the repaired file."""
     from corefeval.linting.report import render_json, render_text
 
-    taken = restoration is not None and restoration.target in ("-", "/dev/stdout")
-    stream = sys.stderr if taken else sys.stdout
+    occupied = repair is not None and repair.target in ("-", "/dev/stdout")
+    stream = sys.stderr if occupied else sys.stdout
     if format == "json":
-        stream.write(render_json(inspections, restoration))
+        stream.write(render_json(inspections, repair))
         return
     color = stream.isatty() and not os.environ.get("NO_COLOR")
-    stream.write(render_text(inspections, restoration, all=show_all, color=color))
+    stream.write(render_text(inspections, repair, all=show_all, color=color))

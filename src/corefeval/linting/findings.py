@@ -1,16 +1,25 @@
-"""The kinds of findings: how grave each is, what it does to scores, and how it is mended."""
+"""Findings: what is odd about a file, how grave that is, where it is, and how it is mended."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, islice
 from typing import Literal
+
+from corefeval.diagnostics import InputError
+from corefeval.formats.conll.tokens import ConllTokens
+from corefeval.model import Corpus, Document, Mention
+from corefeval.model.text_tokens import text_of
 
 Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class FindingKind:
     """A kind of finding.
 
     An error stops scoring or loses mentions; a warning changes scores, here or in other scorers,
@@ -25,189 +34,189 @@ class Kind:
 
 
 _DECLARED = (
-    Kind(
+    FindingKind(
         "unreadable-file",
         "error",
         "the file cannot be read as any format, or not as the one that it has",
         "nothing can be scored",
         "see the message",
     ),
-    Kind(
+    FindingKind(
         "wrong-encoding",
         "error",
         "bytes that are no text in the encoding of the file",
         "scoring stops where it needs the text, and words differ from those of the key",
         "name the encoding with --encoding; --fix replaces the bytes",
     ),
-    Kind(
+    FindingKind(
         "unbalanced-bracket",
         "error",
         "a mention that never opens or never closes",
         "scoring stops; other scorers stop too, or lose the mention",
         "add the missing bracket, or remove this one; --fix removes it",
     ),
-    Kind(
+    FindingKind(
         "unreadable-cell",
         "error",
         "a last column that is no coreference",
         "scoring stops; other scorers lose what is there",
         "write ‘-’ or brackets there; --fix writes ‘-’",
     ),
-    Kind(
+    FindingKind(
         "repeated-document",
         "error",
         "two documents of one id",
         "scoring stops; other scorers take one of the two, or both as one",
         "rename or remove one of the two; --fix gives the second another part",
     ),
-    Kind(
+    FindingKind(
         "stray-tokens",
         "error",
         "tokens outside of any document",
         "scoring stops; other scorers do not see them",
         "put ‘#begin document (id); part 000’ before them; --fix names them after the file",
     ),
-    Kind(
+    FindingKind(
         "out-of-range",
         "error",
         "a mention that ends behind the last token of its document",
         "the mention is no mention of the text and cannot be right",
         "check whether ends are inclusive, and counted in the document or the sentence",
     ),
-    Kind(
+    FindingKind(
         "nothing-pairs",
         "error",
         "no document has an id that the key has",
         "nothing can be scored",
         "documents pair by id and part: both sides must call them the same",
     ),
-    Kind(
+    FindingKind(
         "differing-tokens",
         "error",
         "a document whose words are not those of the key",
         "scoring stops; with --ignore-tokens, mentions behind the difference may not match",
         "score the same tokenisation as the key's",
     ),
-    Kind(
+    FindingKind(
         "missing-document",
         "warning",
         "a document of the key that is not there",
         "it counts as empty: all of its mentions are missed, and recall falls",
         "add the document, or call it as the key does",
     ),
-    Kind(
+    FindingKind(
         "extra-document",
         "warning",
         "a document that the key does not have",
         "it is left out of the score",
         "remove the document, or call it as the key does",
     ),
-    Kind(
+    FindingKind(
         "truncated-document",
         "error",
         "a document that ends before the key's does",
         "scoring needs --ignore-tokens, and then the mentions of the rest are missed",
         "write the file again: its end is missing",
     ),
-    Kind(
+    FindingKind(
         "repeated-mention",
         "warning",
         "a mention that an entity has more than once",
         "counted once here, and several times by some scorers, so that rates can pass 100 %",
         "keep one of them; --fix keeps the first",
     ),
-    Kind(
+    FindingKind(
         "span-in-two-entities",
         "warning",
         "the same tokens as mentions of different entities",
         "only the entity that was opened first keeps the mention, unless --duplicates says last",
         "decide which entity it is; --fix leaves it",
     ),
-    Kind(
+    FindingKind(
         "crossing-mentions",
         "warning",
         "two mentions of one entity that overlap, none inside the other",
         "scored as they are from JSON; brackets close in another order, or lose one of them",
         "correct the span of one of them; --fix drops the second where brackets need it",
     ),
-    Kind(
+    FindingKind(
         "cross-sentence-mention",
         "warning",
         "a mention that goes on in the next sentence",
         "matches no mention of a usual key; tools that go by sentences lose or cut it",
         "correct its span, or the sentence boundary",
     ),
-    Kind(
+    FindingKind(
         "blank-tokens",
         "warning",
         "a mention that begins or ends with a token that is only white space",
         "the mention does not match that of a key without the blank",
         "leave the blank token out of the mention",
     ),
-    Kind(
+    FindingKind(
         "document-line",
         "warning",
         "a ‘#begin document’ that the official scorer does not recognise",
         "read here; the official scorer sees no document, and scores 0",
         "write ‘#begin document (id); part 000’, with one blank before the id; --fix does",
     ),
-    Kind(
+    FindingKind(
         "unfinished-file",
         "warning",
         "no ‘#end document’ at the end of the file",
         "scored as it is; what was cut off is missing",
         "write the file again if it was cut short; --fix only adds the line",
     ),
-    Kind(
+    FindingKind(
         "reading-notice",
         "warning",
         "what the reader left out or repaired",
         "the score is that of the file as it was understood",
         "see the message",
     ),
-    Kind(
+    FindingKind(
         "crossing-entities",
         "note",
         "mentions of different entities that overlap, none inside the other",
         "scored as they are; rarely meant, as phrases nest",
         "check the spans of both",
     ),
-    Kind(
+    FindingKind(
         "self-nested-mention",
         "note",
         "a mention inside another one of the same entity",
         "scored as they are; in many keys an entity has no mention inside another",
         "check which of the two is meant",
     ),
-    Kind(
+    FindingKind(
         "empty-document",
         "note",
         "a document without tokens",
         "it adds nothing to the score",
         "remove it, unless it belongs there",
     ),
-    Kind(
+    FindingKind(
         "one-token-document",
         "note",
         "a document of one token",
         "it adds next to nothing to the score",
         "check how documents are divided",
     ),
-    Kind(
+    FindingKind(
         "one-token-file",
         "note",
         "a file of one token",
         "it adds next to nothing to the score",
         "check that the file is complete",
     ),
-    Kind(
+    FindingKind(
         "no-mentions",
         "note",
         "a file without a single mention",
         "a response like this scores 0",
         "check that the coreference column was written",
     ),
-    Kind(
+    FindingKind(
         "singletons",
         "note",
         "entities of one mention",
@@ -217,3 +226,134 @@ _DECLARED = (
 )
 
 KINDS = {kind.name: kind for kind in _DECLARED}
+
+
+_WORDS, _CHARACTERS = 100, 600  # of a mention in a finding: those of nested ones add up
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One finding: its kind, its place as far as it has one, and what to say about it.
+
+    `span` is the first token and the one behind the last, counted from 0 in the document; `text`
+    the first words of the mention. `fix` is empty where the kind's own advice will do.
+    """
+
+    kind: str
+    message: str
+    file: str | None = None
+    line: int | None = None
+    document: str | None = None
+    span: tuple[int, int] | None = None
+    text: str | None = None
+    fix: str = ""
+
+    @property
+    def severity(self) -> Severity:
+        """Whether this is an error, a warning or a note."""
+        return KINDS[self.kind].severity
+
+    @property
+    def effect(self) -> str:
+        """What it does to scores."""
+        return KINDS[self.kind].effect
+
+    @property
+    def advice(self) -> str:
+        """How to mend it."""
+        return self.fix or KINDS[self.kind].fix
+
+
+def from_error(error: InputError, kind: str = "unreadable-file", **place: str | None) -> Finding:
+    """The finding that an error is."""
+    details = [
+        f"{label} {text}"
+        for label, text in (("found", error.found), ("expected", error.expected))
+        if text
+    ]
+    message = ": ".join((error.problem, ", ".join(details))) if details else error.problem
+    fix = (error.fix or "") if kind == "unreadable-file" else ""
+    file = place.pop("file", None) or error.file
+    return Finding(kind, message, file=file, line=error.line, fix=fix, **place)  # type: ignore[arg-type]
+
+
+def count_severities(findings: Iterable[Finding]) -> dict[Severity, int]:
+    """How many findings there are of each severity."""
+    counts = Counter(finding.severity for finding in findings)
+    return {severity: counts[severity] for severity in SEVERITIES}
+
+
+class Locator:
+    """Makes findings about the documents and mentions of a corpus, with lines and words."""
+
+    def __init__(
+        self, corpus: Corpus, file: str | None, files: Sequence[str] | None = None
+    ) -> None:
+        """`files` are those of each document, where a corpus has several."""
+        self.corpus = corpus
+        self.file = file
+        self.files = files
+        self._documents: dict[int, Document] = {}
+
+    def document(self, index: int) -> Document:
+        """A document, the same object each time, so that its words are decoded once."""
+        return self._documents.setdefault(index, self.corpus[index])
+
+    def mention(self, row: int) -> Mention:
+        """A mention by its row in the corpus."""
+        return Mention(self.document(int(self.corpus.mention_document[row])), row)
+
+    def about_file(self, kind: str, message: str) -> Finding:
+        """A finding about the whole file."""
+        return Finding(kind, message, file=self.file)
+
+    def about_document(
+        self, kind: str, index: int, message: str, position: int | None = None
+    ) -> Finding:
+        """A finding about a document, or one of its tokens."""
+        tokens = self.corpus.tokens
+        inside = tokens is not None and position is not None and position < tokens.counts[index]
+        line = tokens.line(index, position) if tokens and inside and position is not None else None
+        identifier = str(self.corpus.documents[index])
+        file = self.files[index] if self.files else self.file
+        return Finding(kind, message, file, line, identifier)
+
+    def about_mention(self, kind: str, row: int, message: str) -> Finding:
+        """A finding about a mention."""
+        mention = self.mention(row)
+        index = mention.document.index
+        identifier = str(mention.document.id)
+        if mention.label is not None:
+            return Finding(kind, message, self.file, None, identifier, text=str(mention.label))
+        line = self.about_document(kind, index, message, mention.start).line
+        return Finding(kind, message, self.file, line, identifier, mention.span, self.text(mention))
+
+    def text(self, mention: Mention) -> str | None:
+        """The words of a mention, where they are known; of a very long one the first."""
+        if mention.label is not None:
+            return str(mention.label)
+        text = text_of(self.corpus.tokens, mention.document.index)
+        if text is not None:  # positions are characters
+            end = min(mention.end, mention.start + _CHARACTERS)
+            return text[mention.start : end] + ("…" if end < mention.end else "")
+        words = self._words(mention.document.index)
+        positions = chain.from_iterable(range(start, end) for start, end in mention.parts)
+        chosen = [words[p] for p in islice(positions, _WORDS) if p < len(words)]
+        cut = ["…"] if next(positions, len(words)) < len(words) else []
+        return " ".join(chosen + cut) if chosen else None
+
+    def _words(self, index: int) -> Sequence[str]:
+        document = self.document(index)
+        column = self._word_column
+        if column is None:
+            return ()
+        return document.words if column == "word" else document.column(column)
+
+    @cached_property
+    def _word_column(self) -> str | int | None:
+        """Where the words are: narrow CoNLL files have them right before coreference."""
+        tokens = self.corpus.tokens
+        if tokens is None or "word" in tokens.columns:
+            return None if tokens is None else "word"
+        narrow = isinstance(tokens, ConllTokens) and tokens.n_columns > 1
+        return tokens.n_columns - 1 if narrow and isinstance(tokens, ConllTokens) else None
