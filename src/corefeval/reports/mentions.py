@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corefeval.alignment import Side
-from corefeval.analysis.errors.classification import Classification
-from corefeval.analysis.errors.kinds import KINDS
+from corefeval.analysis.errors.classification import KINDS, Classification
 from corefeval.diagnostics import CorefEvalError
 from corefeval.model import Corpus
 from corefeval.model.arrays import FloatArray, IntArray, looked_up

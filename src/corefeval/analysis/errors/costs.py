@@ -1,4 +1,16 @@
-"""Who is to blame: each mention's and each entity's share of what a metric lost.
+"""What errors cost: the response with errors fixed, and each mention's share of what was lost.
+
+A fix (Kummerfeld and Klein 2013, §3) is a function from a partition of the items to another one. In
+their order:
+
+1. `span`: mentions with a wrong span get the right one;
+2. `conflated`: parts leave entities that are mostly another key entity's, each on its own;
+3. `extra mention` and `extra entity`: mentions that stand for no key mention are removed;
+4. `missing mention`: each joins the largest part of its entity; `missing entity`: introduced whole;
+5. `divided`: the parts of each key entity join its largest.
+
+After all of them the response is the key: every item then stands for a key mention, and two items
+are together exactly when they mean the same entity.
 
 A metric whose counts can be divided by mention (or by entity) is counted with every mention (or
 entity) as a group of its own. What a key mention adds to the denominator of recall and not to its
@@ -8,18 +20,115 @@ up to 1 − R, and those of all response mentions to 1 − P.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from corefeval.alignment import Alignment
-from corefeval.analysis.errors.classification import Classification
+from corefeval.alignment import Alignment, Side
+from corefeval.analysis.errors.classification import Classification, ErrorKind, Parts, find_parts
 from corefeval.diagnostics import UndefinedMetricError
 from corefeval.metrics import Metric
-from corefeval.model.arrays import FloatArray, IntArray
+from corefeval.model.arrays import BoolArray, FloatArray, IntArray, dense_ranks, looked_up
+from corefeval.model.categories import Categories
 
-Shares = tuple[FloatArray, FloatArray]
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """The items' entities (−1: not there), and whether spans are right by now."""
+
+    owner: IntArray
+    spans_are_right: bool = False
+
+
+def fix(errors: Classification, kinds: Sequence[ErrorKind]) -> Alignment:
+    """Key and response aligned after these kinds of errors have been fixed, one by one."""
+    partition = Partition(errors.items.owner)
+    for kind in kinds:
+        partition = _fix_kind(errors, partition, kind)
+    return _align(errors, partition)
+
+
+def _fix_kind(errors: Classification, partition: Partition, kind: ErrorKind) -> Partition:
+    if kind == "span":
+        return replace(partition, spans_are_right=True)
+    owner = partition.owner
+    if kind in ("extra mention", "extra entity"):
+        return replace(partition, owner=np.where(errors.of_kind(kind), -1, owner))
+    new = int(owner.max(initial=-1)) + 1  # entities of this number and above are new ones
+    parts = find_parts(errors.items, owner, new, errors.alignment.key.sizes.size)
+    if kind == "conflated":
+        owner = _split(owner, parts, new)
+    elif kind == "divided":
+        owner = _merge(owner, parts)
+    else:
+        owner = _introduce(owner, errors.items.meaning, errors.of_kind(kind), parts, new)
+    return replace(partition, owner=owner)
+
+
+def _split(owner: IntArray, parts: Parts, new: int) -> IntArray:
+    """Each part but an entity's largest gets an entity of its own; extra mentions stay."""
+    main = looked_up(parts.main_of_response, owner)
+    leaves = (parts.of_item >= 0) & (parts.of_item != main)
+    return np.where(leaves, new + parts.of_item, owner)
+
+
+def _merge(owner: IntArray, parts: Parts) -> IntArray:
+    """The parts of a key entity go to where its largest is, out of whatever they were in."""
+    meaning = looked_up(parts.key, parts.of_item)
+    home = looked_up(parts.response, looked_up(parts.main_of_key, meaning))
+    return np.where(parts.of_item >= 0, home, owner)
+
+
+def _introduce(
+    owner: IntArray, meaning: IntArray, which: BoolArray, parts: Parts, new: int
+) -> IntArray:
+    """Missing mentions join the largest part of their entity, or make a new entity together."""
+    home = looked_up(parts.response, looked_up(parts.main_of_key, meaning))
+    return np.where(which, np.where(home >= 0, home, new + meaning), owner)
+
+
+def _align(errors: Classification, partition: Partition) -> Alignment:
+    items = errors.items
+    place = items.right_place if partition.spans_are_right else items.place
+    rows = np.flatnonzero(partition.owner >= 0)
+    rows = rows[np.argsort(place[rows], kind="stable")]
+    entity, distinct = dense_ranks(partition.owner[rows])
+    entity_document = np.zeros(distinct.size, dtype=np.int64)
+    entity_document[entity] = items.document[rows]
+    key_row = items.key_row[rows]
+    if not partition.spans_are_right:
+        key_row = np.where(items.wrong[rows], -1, key_row)
+    matched = np.flatnonzero(key_row >= 0)
+    response = _side(errors, rows, entity_document, entity, key_row)
+    return Alignment(
+        errors.alignment.n_documents, errors.alignment.key, response, key_row[matched], matched
+    )
+
+
+def _side(
+    errors: Classification,
+    rows: IntArray,
+    entity_document: IntArray,
+    entity: IntArray,
+    key_row: IntArray,
+) -> Side:
+    key, response = errors.alignment.key, errors.alignment.response
+    own_row = np.where(rows < errors.items.n_response, rows, -1)
+
+    def feature(name: str) -> Categories:
+        """The key's value for mentions that the key has, the response's own for the rest."""
+        theirs, mine = key.feature(name), response.feature(name)
+        names = tuple(dict.fromkeys(theirs.names + mine.names))
+        of_key = looked_up(theirs.recoded(names).codes, key_row)
+        of_response = looked_up(mine.recoded(names).codes, own_row)
+        return Categories(np.where(key_row >= 0, of_key, of_response), names)
+
+    return Side(entity_document, entity, feature)
+
+
+# Shares of the key's and of the response's mentions, or entities.
+SideShares = tuple[FloatArray, FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +157,7 @@ class _Groups(Alignment):
         """For each group, the sum over all groups of its document."""
         if self.document is None or not self.document.size:
             return sums
-        return _summed(self.document, sums)[self.document]
+        return _sum_by(self.document, sums)[self.document]
 
 
 def decomposes(metric: Metric) -> bool:
@@ -69,44 +178,44 @@ def _by_entity(metric: Metric) -> bool:
     return metric.divides_by("entity") and metric.shape == "ratio"
 
 
-def attribution(errors: Classification, metric: Metric) -> Attribution:
+def attribute(errors: Classification, metric: Metric) -> Attribution:
     """The shares of a metric's loss."""
     key, response = errors.alignment.key, errors.alignment.response
     if _by_mention(metric):
-        of_key, of_response = _shares_of_mentions(errors, metric)
+        of_key, of_response = _share_among_mentions(errors, metric)
         return Attribution(
             str(metric),
-            _summed(key.mention_entity, of_key, key.sizes.size),
-            _summed(response.mention_entity, of_response, response.sizes.size),
+            _sum_by(key.mention_entity, of_key, key.sizes.size),
+            _sum_by(response.mention_entity, of_response, response.sizes.size),
             of_key,
             of_response,
         )
     if _by_entity(metric):
-        return Attribution(str(metric), *_shares_of_entities(errors.alignment, metric))
+        return Attribution(str(metric), *_share_among_entities(errors.alignment, metric))
     why = "it has counts for whole documents only"
     if "ceaf" in metric.name or metric.shape == "mean":
         why = "CEAF aligns all entities of a document at once, so none has a share of its own"
     raise UndefinedMetricError(f"the loss of {metric} cannot be shared out: {why}")
 
 
-def _shares_of_mentions(errors: Classification, metric: Metric) -> Shares:
+def _share_among_mentions(errors: Classification, metric: Metric) -> SideShares:
     """Groups are mentions; one that both sides have is one group."""
     n_key, group = errors.key.n_mentions, errors.joint_row
     extra = errors.response.mention_document[group >= n_key]
     document = np.concatenate((errors.key.mention_document, extra))
-    counts = _counted(errors.alignment, metric, np.arange(n_key), group, document)
+    counts = _count_groups(errors.alignment, metric, np.arange(n_key), group, document)
     of_key, of_response = _LOSSES[metric.shape](counts)
     return of_key[:n_key], of_response[group]
 
 
-def _shares_of_entities(alignment: Alignment, metric: Metric) -> Shares:
+def _share_among_entities(alignment: Alignment, metric: Metric) -> SideShares:
     key, response = alignment.key, alignment.response
-    counts = _counted(alignment, metric, key.mention_entity, response.mention_entity)
+    counts = _count_groups(alignment, metric, key.mention_entity, response.mention_entity)
     of_key, of_response = _LOSSES[metric.shape](counts)
     return of_key[: key.sizes.size], of_response[: response.sizes.size]
 
 
-def _counted(
+def _count_groups(
     alignment: Alignment,
     metric: Metric,
     key_group: IntArray,
@@ -129,7 +238,7 @@ def _counted(
     return metric.count(groups)
 
 
-def _summed(group: IntArray, values: FloatArray, number: int = 0) -> FloatArray:
+def _sum_by(group: IntArray, values: FloatArray, number: int = 0) -> FloatArray:
     sums = np.bincount(group, weights=values, minlength=number)
     return sums.astype(np.float64, copy=False)
 
@@ -139,7 +248,7 @@ def _share(lost: FloatArray, total: FloatArray) -> FloatArray:
     return lost / whole if whole else np.zeros_like(lost)
 
 
-def _ratio_loss(counts: Mapping[str, FloatArray]) -> Shares:
+def _ratio_loss(counts: Mapping[str, FloatArray]) -> SideShares:
     recall, precision = (
         _share(counts[f"{rate}_denominator"] - counts[f"{rate}_numerator"],
                counts[f"{rate}_denominator"])
@@ -148,7 +257,7 @@ def _ratio_loss(counts: Mapping[str, FloatArray]) -> Shares:
     return recall, precision
 
 
-def _blanc_loss(counts: Mapping[str, FloatArray]) -> Shares:
+def _blanc_loss(counts: Mapping[str, FloatArray]) -> SideShares:
     """The mean over the halves that the key has."""
     losses = []
     for kind in ("coreference", "non_coreference"):
@@ -163,7 +272,7 @@ def _blanc_loss(counts: Mapping[str, FloatArray]) -> Shares:
     return recall, precision
 
 
-def _antecedent_loss(counts: Mapping[str, FloatArray]) -> Shares:
+def _antecedent_loss(counts: Mapping[str, FloatArray]) -> SideShares:
     """Wrong links count against both rates."""
     correct, wrong = counts["tp"], counts["wl"]
     recall, precision = (
