@@ -1,18 +1,28 @@
-"""The words of the documents, and where mentions are in them."""
+"""Documents as the page shows them: words, and mentions with their errors and costs."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from corefeval.alignment import Side
+from corefeval.analysis.errors import KINDS, ErrorAnalysis
+from corefeval.analysis.errors.classification import Classification
+from corefeval.diagnostics import CorefEvalError
 from corefeval.model import Corpus
-from corefeval.model.arrays import IntArray
+from corefeval.model.arrays import FloatArray, IntArray, looked_up
 from corefeval.model.text_tokens import text_of
 from corefeval.model.tokens import Tokens
 
+Json = dict[str, Any]
+MILLION = 1_000_000
+MENTION_KINDS = ("name", "nominal", "pronoun")
 _NO_SPEAKER = {"", "-", "_"}
 _STOPS = tuple(".!?")
 _LONG_LINE = 40  # tokens
@@ -78,7 +88,7 @@ class Positions:
         return np.array(numbers, dtype=np.int64)
 
 
-def positions(key: Corpus, responses: Sequence[Corpus], *, text: bool) -> Positions:
+def find_positions(key: Corpus, responses: Sequence[Corpus], *, text: bool) -> Positions:
     """The texts of a key and of the responses that share it."""
     if key.labels is not None:
         return _of_labels(key, responses, text=text)
@@ -87,7 +97,7 @@ def positions(key: Corpus, responses: Sequence[Corpus], *, text: bool) -> Positi
     for index in range(len(key.documents)):
         characters = text_of(key.tokens, index)
         if characters is None:
-            documents.append(_tokenised(sides, key, responses, index, text=text))
+            documents.append(_show_tokens(sides, key, responses, index, text=text))
         else:
             bounds = _bounds((key, *responses), index)
             cuts[index], made = _cut(characters, bounds, text=text)
@@ -95,7 +105,7 @@ def positions(key: Corpus, responses: Sequence[Corpus], *, text: bool) -> Positi
     return Positions(documents, cuts)
 
 
-def _tokenised(
+def _show_tokens(
     sides: Sequence[Tokens], key: Corpus, responses: Sequence[Corpus], index: int, *, text: bool
 ) -> DocumentText:
     present = [side for side in sides if side.counts[index]]
@@ -202,3 +212,174 @@ def _of_labels(key: Corpus, responses: Sequence[Corpus], *, text: bool) -> Posit
         for known, starts in zip(numbers, lines, strict=True)
     ]
     return Positions(documents, labels=numbers)
+
+
+@dataclass(frozen=True, eq=False)
+class Costs:
+    """Half of each share of the loss of recall (the key's) and precision (the response's).
+
+    Shares are means over the metrics that can be shared out; None where there is no such metric.
+    """
+
+    metrics: tuple[str, ...] = ()
+    key_mentions: FloatArray | None = None
+    response_mentions: FloatArray | None = None
+    key_entities: FloatArray | None = None
+    response_entities: FloatArray | None = None
+
+
+def share_costs(analysis: ErrorAnalysis) -> Costs:
+    """What each mention and entity costs."""
+    shares = [analysis.attribution(metric) for metric in _choose_metrics(analysis)]
+    if not shares:
+        return Costs()
+    return Costs(
+        tuple(one.metric for one in shares),
+        _half_mean([one.key_mentions for one in shares]),
+        _half_mean([one.response_mentions for one in shares]),
+        _half_mean([one.key_entities for one in shares]),
+        _half_mean([one.response_entities for one in shares]),
+    )
+
+
+def _choose_metrics(analysis: ErrorAnalysis) -> list[str]:
+    """The metrics to share out: those of the CoNLL average and LEA, else whichever there are.
+
+    A mean over all would count what metrics have in common, and mention detection, many times.
+    """
+    known = analysis.shared_out
+    usual: list[str] = [metric for metric in ("muc", "b3", "lea") if metric in known]
+    return usual or [metric for metric in known if metric != "mentions"] or list(known)
+
+
+def _half_mean(values: list[FloatArray | None]) -> FloatArray | None:
+    known = [value for value in values if value is not None]
+    if not known:
+        return None
+    half: FloatArray = np.mean(known, axis=0) / 2
+    return half
+
+
+def key_documents(errors: Classification, place: Positions, *, text: bool) -> list[Json]:
+    """The text and the key's mentions of each document."""
+    columns = _columns(errors.key, place) | _kinds(errors.alignment.key)
+    names = _entity_names(errors.key) if text else None
+    return [
+        {**_text(document), **mentions, **({"names": names[index]} if names else {})}
+        for index, (document, mentions) in enumerate(
+            zip(place.documents, _by_document(errors.key, place, columns), strict=True)
+        )
+    ]
+
+
+def response_documents(
+    errors: Classification, place: Positions, shares: Costs, *, text: bool
+) -> list[Json]:
+    """The response's mentions of each document, with their errors and costs.
+
+    `twin` is the key mention that a mention stands for (its span may be wrong), −1 for none;
+    `wrong` has a bit for each kind of error. `keyWrong` and `keyCost` say the same of the key's
+    mentions. Costs are in millionths; those of a side without shares are left out.
+    """
+    key, response = errors.key, errors.response
+    wrong, key_wrong = error_bits(errors)
+    first = key.mention_offsets[:-1]
+    twin = errors.items.key_row[: response.n_mentions]
+    twin = np.where(twin >= 0, twin - first[response.mention_document], -1)
+    columns = _columns(response, place) | {"twin": twin, "wrong": wrong}
+    columns |= _kinds(errors.alignment.response)
+    of_key: dict[str, IntArray] = {"keyWrong": key_wrong}
+    if shares.response_mentions is not None and shares.key_mentions is not None:
+        columns["cost"] = _millionths(shares.response_mentions)
+        of_key["keyCost"] = _millionths(shares.key_mentions)
+    names = _entity_names(response) if text else None
+    found = _by_document(response, place, columns)
+    for index, more in enumerate(_split(of_key, key.mention_offsets)):
+        found[index] |= more
+    if shares.key_entities is not None and shares.response_entities is not None:
+        for name, corpus, values in (
+            ("keyEntityCost", key, shares.key_entities),
+            ("entityCost", response, shares.response_entities),
+        ):
+            for index, more in enumerate(_split({name: _millionths(values)}, _entities(corpus))):
+                found[index] |= more
+    for index, one in enumerate(found):
+        one |= {"names": names[index]} if names else {}
+    return found
+
+
+def error_bits(errors: Classification) -> tuple[IntArray, IntArray]:
+    """The errors of each mention of the response and of the key: bit k is kind k."""
+    items = errors.items
+    bits = np.zeros(items.owner.size, dtype=np.int64)
+    for number, kind in enumerate(KINDS):
+        bits |= errors.of_kind(kind).astype(np.int64) << number
+    key_bits = np.zeros(errors.key.n_mentions, dtype=np.int64)
+    known = items.key_row >= 0
+    key_bits[items.key_row[known]] = bits[known]
+    return bits[: items.n_response], key_bits
+
+
+def _columns(corpus: Corpus, place: Positions) -> dict[str, IntArray]:
+    start, end = place.spans(corpus)
+    first = looked_up(_entities(corpus)[:-1], corpus.mention_document)
+    return {"start": start, "length": end - start, "entity": corpus.mention_entity - first}
+
+
+def _entities(corpus: Corpus) -> IntArray:
+    """Where each document's entities begin, and the end."""
+    counts = np.bincount(corpus.entity_document, minlength=len(corpus.documents))
+    return np.concatenate(([0], np.cumsum(counts)))
+
+
+def _kinds(side: Side) -> dict[str, IntArray]:
+    """Name, nominal or pronoun, as numbers; nothing where that is not known."""
+    try:
+        kinds = side.feature("kind").recoded(MENTION_KINDS)
+    except (CorefEvalError, KeyError):
+        return {}
+    return {"kind": kinds.codes}
+
+
+def _by_document(corpus: Corpus, place: Positions, columns: dict[str, IntArray]) -> list[Json]:
+    found = _split(columns, corpus.mention_offsets)
+    for row, start, end in place.gaps(corpus).tolist():  # rare
+        document = int(corpus.mention_document[row])
+        local = row - int(corpus.mention_offsets[document])
+        found[document].setdefault("gaps", []).append([local, start, end])
+    return found
+
+
+def _split(columns: dict[str, IntArray], offsets: IntArray) -> list[Json]:
+    lists = {name: values.tolist() for name, values in columns.items()}
+    return [
+        {name: values[start:end] for name, values in lists.items()}
+        for start, end in pairwise(offsets.tolist())
+    ]
+
+
+def _entity_names(corpus: Corpus) -> list[list[str]] | None:
+    """What the source calls the entities of each document."""
+    if corpus.names is None:
+        return None
+    names = list(corpus.names)
+    return [names[start:end] for start, end in pairwise(_entities(corpus).tolist())]
+
+
+def _millionths(values: NDArray[np.float64] | FloatArray) -> IntArray:
+    return np.rint(values * MILLION).astype(np.int64)
+
+
+def _text(document: DocumentText) -> Json:
+    shown: Json = {"count": document.count, "sentences": document.sentences}
+    if document.words is not None:
+        # A blank ends a word here, so that a text is one string; blanks in words are no-break.
+        text = " ".join(document.words)
+        if text.count(" ") != max(document.count - 1, 0):
+            text = " ".join(word.replace(" ", "\N{NO-BREAK SPACE}") for word in document.words)
+        shown["words"] = text
+    if document.speakers is not None:
+        shown["speakers"] = document.speakers
+    if document.glued is not None:
+        shown["glued"] = document.glued
+    return shown
