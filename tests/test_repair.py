@@ -149,3 +149,10 @@ def test_an_input_is_never_overwritten(run, conll):
         repair_file(Path(path).parent, "elsewhere")
     assert Path(path).read_text() == BROKEN
     assert run("check", path, path, "--fix", "elsewhere")[0] == 2
+
+
+def test_nothing_is_written_where_the_key_cannot_be_read(run, conll, tmp_path):
+    target = tmp_path / "fixed.conll"
+    status, _, err = run("check", conll(BROKEN), "--fix", target, "--against", "missing.conll")
+    assert (status, "missing.conll" in err) == (1, True)
+    assert not target.exists()

@@ -352,3 +352,14 @@ def test_without_text_no_slice_shows_a_word(feature):
     assert not [word for word in words if f'"{word}"' in shown]
     assert any("words of the text" in str(notice) for notice in made.notices)
     assert '"kind"' in shown
+
+
+def test_empty_texts_are_reported(tmp_path):
+    records = [
+        {"doc_key": "empty", "text": "", "clusters": []},
+        {"doc_key": "full", "text": "Ada slept", "clusters": [[[0, 3]]]},
+    ]
+    path = tmp_path / "texts.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    page = corefeval.report(str(path), str(path)).html
+    assert "Ada" in page

@@ -21,6 +21,7 @@ from corefeval.metrics.metric import DEFAULT_PRESET
 from corefeval.model import Corpus, Document
 from corefeval.model.arrays import IntArray
 from corefeval.pairing.annotators import pair_annotations
+from corefeval.pairing.mismatches import MISMATCHES
 from corefeval.preparation import Input, Options, Plan, plan, prepare_corpora
 from corefeval.protocol import STEPS, Protocol
 from corefeval.results import Result
@@ -200,8 +201,10 @@ def agree(
     notices += annotations.notices
     coding = Coding.of(annotations.corpora, annotations.codes, made.protocol.unmarked)
     results = _score_pairs(annotations.corpora, metrics, made)
-    for result in results.values():
-        notices += [notice for notice in result.notices if notice.kind == "skipped-metric"]
+    for (one, other), result in results.items():
+        names = [corpus.name for corpus in corpora]
+        once = MISMATCHES if names.index(one) < names.index(other) else ()
+        notices += [n for n in result.notices if n.kind in ("skipped-metric", *once)]
     common = next(iter(results.values())).protocol
     if annotations.spans is not None:
         common = common.but(spans=annotations.spans)

@@ -50,6 +50,7 @@ def check(
     input_format: str | None = None,
     key_format: str | None = None,
     encoding: str = "utf-8",
+    word_column: int | None = None,
 ) -> int:
     """Look for mistakes and oddities in files, alone or against their key.
 
@@ -78,6 +79,9 @@ def check(
         The key's format, if it is not to be told by its content.
     encoding
         The files' character encoding.
+    word_column
+        Which column of CoNLL files is the words, counted from 1, if it is not to be told by what is
+        in it.
     """
     from corefeval.formats import read
     from corefeval.linting import inspect, repair_file
@@ -87,14 +91,19 @@ def check(
         raise UsageError("standard input (-) can be read only once")
     if fix is not None and more:
         raise UsageError("one file can be repaired at a time")
-    repair = None
-    if fix is not None:
-        repair = repair_file(file, fix, format=input_format, encoding=encoding)
     key = None
     if against is not None:
-        key = read(against, format=key_format, encoding=encoding)
+        key = read(against, format=key_format, encoding=encoding, word_column=word_column)
+        tell(key.notices)
+    repair = None
+    if fix is not None:
+        repair = repair_file(
+            file, fix, format=input_format, encoding=encoding, word_column=word_column
+        )
     if repair is None:
-        look = partial(inspect, against=key, format=input_format, encoding=encoding)
+        look = partial(
+            inspect, against=key, format=input_format, encoding=encoding, word_column=word_column
+        )
         inspections = [inspection for path in paths for inspection in look(path)]
     elif key is None:
         inspections = list(repair.after)
@@ -129,6 +138,7 @@ def convert(
     to: str,
     input_format: str | None = None,
     encoding: str = "utf-8",
+    word_column: int | None = None,
     quiet: Annotated[bool, FLAG(alias="-q")] = False,
 ) -> None:
     """Convert a corpus from one format to another; says what the target cannot carry.
@@ -152,6 +162,9 @@ def convert(
         The format to read, if it is not to be told by the content.
     encoding
         The files' character encoding.
+    word_column
+        Which column of CoNLL files is the words, counted from 1, if it is not to be told by what is
+        in it.
     quiet
         Do not list what the format cannot carry.
     """
@@ -161,7 +174,7 @@ def convert(
     named(to)
     if os.path.exists(source) and os.path.exists(target) and os.path.samefile(source, target):
         raise UsageError(f"the output would overwrite the input: {target}")
-    corpus = read(source, format=input_format, encoding=encoding)
+    corpus = read(source, format=input_format, encoding=encoding, word_column=word_column)
     notices = (*corpus.notices, *write(corpus, target, format=to))
     if not quiet:
         tell(notices)
@@ -175,6 +188,8 @@ def stats(
     input_format: str | None = None,
     features: str | None = None,
     encoding: str = "utf-8",
+    word_column: int | None = None,
+    quiet: Annotated[bool, FLAG(alias="-q")] = False,
 ) -> None:
     """Count what is in files: documents, tokens, mentions, entities and their sizes.
 
@@ -193,6 +208,11 @@ def stats(
         start, end (or mention), and one for each feature, such as kind.
     encoding
         The files' character encoding.
+    word_column
+        Which column of CoNLL files is the words, counted from 1, if it is not to be told by what is
+        in it.
+    quiet
+        Print no notices.
     """
     from corefeval.analysis.statistics import statistics
     from corefeval.formats import read
@@ -200,15 +220,16 @@ def stats(
 
     counts, notices = [], []
     for path in (file, *more):
-        corpus = read(path, format=input_format, encoding=encoding)
+        corpus = read(path, format=input_format, encoding=encoding, word_column=word_column)
         given, more_notices = stated_features(features, corpus, encoding=encoding)
         counts.append(statistics(corpus, features=given))
-        notices += more_notices
+        notices += [*corpus.notices, *more_notices]
     if format == "json":
         sys.stdout.write(json_text([one.as_dict() for one in counts]))
     else:
         sys.stdout.write(_table(counts))
-    tell(notices)
+    if not quiet:
+        tell(notices)
 
 
 def _table(counts: list[Statistics]) -> str:

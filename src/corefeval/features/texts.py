@@ -105,7 +105,9 @@ class Texts:
         ]
         if not said:
             text = "are texts without tokens" if self.in_characters else "have no tokens"
-            said = [f"the documents {text}"]
+            owners = dict.fromkeys(corpus.name for corpus in self.corpora if corpus.name)
+            whose = f" of {' and '.join(owners)}" if owners else ""
+            said = [f"the documents{whose} {text}"]
         return MissingFeatureError(feature, f"needs {what}: {'; '.join(said)}", fix=fix)
 
     def sample(self, index: int, name: str | int) -> Counter[str]:

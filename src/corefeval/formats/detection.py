@@ -35,10 +35,16 @@ def is_json(head: bytes) -> bool:
 
 
 def is_crac_text(head: bytes) -> bool:
-    """Words with `|[e1`, `|e1]` or `|[e1]` behind them."""
-    return (
-        re.search(rb"(?<=\S)\|(\[[^\s\[\],|]+\]?|[^\s\[\],|]+\])(,\S+)?(?=\s|$)", head) is not None
-    )
+    """Words with `|[e1`, `|e1]` or `|[e1]` behind them, or documents in lines without mentions."""
+    mark = rb"(?<=\S)\|(\[[^\s\[\],|]+\]?|[^\s\[\],|]+\])(,\S+)?(?=\s|$)"
+    return re.search(mark, head) is not None or _is_plain_text(head)
+
+
+def _is_plain_text(head: bytes) -> bool:
+    """Lines that name documents, as CoNLL-U has them, and lines of words between them."""
+    lines = [line for line in head.splitlines() if line.strip()]
+    named = [line.startswith(b"# newdoc id =") for line in lines]
+    return bool(named) and named[0] and not any(b"\t" in line for line in lines)
 
 
 def is_litbank(head: bytes) -> bool:

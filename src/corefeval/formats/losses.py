@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from itertools import pairwise
 
-from corefeval.diagnostics import InputError, Notice, plural
+from corefeval.diagnostics import InputError, Notice, excerpt, plural
 from corefeval.model import Corpus, Document, Relation
 from corefeval.model.tokenising import tokenised
 
@@ -26,6 +26,19 @@ def check_writable(corpus: Corpus, format: str) -> None:
             f"a corpus without documents cannot be written as {format}",
             fix="make the corpus with corpus_from_arrays",
         )
+
+
+def check_distinct(names: Iterable[str], format: str) -> None:
+    """Refuse documents that a format would call the same, so that they could not be read again."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise InputError(
+                f"two documents would both be called {excerpt(name)} in {format}",
+                found="ids that differ only in what the format cannot carry, such as line ends",
+                fix="rename one of the two",
+            )
+        seen.add(name)
 
 
 def with_tokens(corpus: Corpus) -> tuple[Corpus, tuple[Notice, ...]]:

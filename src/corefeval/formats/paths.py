@@ -21,6 +21,8 @@ def files_of(path: str | os.PathLike[str]) -> tuple[list[str], bool]:
     if not isinstance(path, str | os.PathLike):
         raise UsageError(f"a file is named by its path, not by {path!r:.60}")
     text = os.fspath(path)
+    if not text:
+        raise UsageError("a path is empty: name a file, a folder or a pattern")
     if os.path.isdir(text):
         below = sorted(str(file) for file in Path(text).rglob("*") if file.is_file())
         found = [file for file in below if _is_content(Path(file).relative_to(text), Path(text))]

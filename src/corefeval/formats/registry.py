@@ -47,6 +47,11 @@ class Format:
     reader: str
     writer: str
 
+    @property
+    def has_columns(self) -> bool:
+        """Whether the reader can be told which column is the words (`word_column=`)."""
+        return self.name == "conll"
+
 
 # The order is the order in which formats are tried: those that are recognised for sure come first.
 # `json` reads any kind of JSON by its keys; the kinds have names of their own to be insisted on,

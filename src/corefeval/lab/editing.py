@@ -275,6 +275,6 @@ def _free_spans(
         raise InputError(
             f"document {str(response.documents[full])!r} has no room for more mentions",
             found=f"{int(tokens.counts[full])} tokens",
-            fix="add fewer extra mentions",
+            fix="add fewer extra mentions, or leave out documents that are so short",
         )
     return start, end

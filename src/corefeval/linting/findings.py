@@ -98,6 +98,20 @@ _DECLARED = (
         "score the same tokenisation as the key's",
     ),
     FindingKind(
+        "shifted-spans",
+        "error",
+        "a document whose mentions would be the key's if they began or ended one token away",
+        "next to no mention matches the key, and scores are near 0",
+        "check whether ends are inclusive, and whether tokens are counted from 0 or from 1",
+    ),
+    FindingKind(
+        "no-common-mentions",
+        "warning",
+        "a document with mentions of which not one is the key's",
+        "all of its mentions are wrong, and all of the key's are missed",
+        "check that both are of the same text and tokens, and that documents are not exchanged",
+    ),
+    FindingKind(
         "missing-document",
         "warning",
         "a document of the key that is not there",

@@ -26,8 +26,10 @@ from corefeval.linting.findings import KINDS, SEVERITIES, Finding, Locator, from
 from corefeval.linting.oddities import conll_findings, document_findings, mention_findings
 from corefeval.model import Corpus, DocumentId, TokenDifference, Tokens, join
 from corefeval.model.arrays import IntArray
+from corefeval.model.identity import mention_codes
 from corefeval.pairing.characters import on_tokens
 from corefeval.pairing.documents import partners
+from corefeval.pairing.mismatches import are_among, find_mismatch, told_cause
 from corefeval.pairing.zeros import on_equal_terms
 
 
@@ -70,6 +72,7 @@ def inspect(
     against: Corpus | None = None,
     format: str | None = None,
     encoding: str = "utf-8",
+    word_column: int | None = None,
 ) -> list[Inspection]:
     """Check a file, or each file of a folder or pattern; also how they fit a key.
 
@@ -77,8 +80,8 @@ def inspect(
     """
     files, several = files_of(path)
     if not several:
-        return [_inspect_file(files[0], format, encoding, against)]
-    inspections = [_inspect_file(file, format, encoding, None) for file in files]
+        return [_inspect_file(files[0], format, encoding, word_column, against)]
+    inspections = [_inspect_file(file, format, encoding, word_column, None) for file in files]
     together = _grade(_folder_findings(os.fspath(path), inspections, against))
     by_file = {inspection.file: inspection for inspection in inspections}
     for file, inspection in by_file.items():
@@ -89,7 +92,11 @@ def inspect(
 
 
 def _inspect_file(
-    file: str, format: str | None, encoding: str, against: Corpus | None
+    file: str,
+    format: str | None,
+    encoding: str,
+    word_column: int | None,
+    against: Corpus | None,
 ) -> Inspection:
     chosen = named(format) if format else None
     try:
@@ -105,17 +112,23 @@ def _inspect_file(
             error = InputError(error.problem, file=error.file, found=error.found, fix=error.fix)
         name = "standard input" if file == "-" else file
         return Inspection(name, (from_error(error, file=name),), chosen)
-    return inspect_source(source, chosen, against)
+    return inspect_source(source, chosen, against, word_column=word_column)
 
 
-def inspect_source(source: Source, format: Format, against: Corpus | None = None) -> Inspection:
+def inspect_source(
+    source: Source,
+    format: Format,
+    against: Corpus | None = None,
+    *,
+    word_column: int | None = None,
+) -> Inspection:
     """Check what was read from a file already."""
     corpus = None
     mended: list[tuple[Finding, str]] = []
     findings: list[Finding] = []
     try:
         with memory_for(source.file):
-            corpus, mended = _read(source, format)
+            corpus, mended = _read(source, format, word_column)
             findings += [finding for finding, _ in mended]
             findings += _corpus_findings(Locator(corpus, source.file), against)
     except InputError as error:
@@ -124,14 +137,16 @@ def inspect_source(source: Source, format: Format, against: Corpus | None = None
     return Inspection(source.file, graded, format, corpus, source, tuple(mended))
 
 
-def _read(source: Source, format: Format) -> tuple[Corpus, list[tuple[Finding, str]]]:
+def _read(
+    source: Source, format: Format, word_column: int | None
+) -> tuple[Corpus, list[tuple[Finding, str]]]:
     """Read a file; behind each mistake of a broken CoNLL file reading goes on."""
     if format.name != "conll":
         return load(format.reader)(source, name=""), []
     from corefeval.formats.conll.reader import read_conll
 
     repairs: list[Repair] = []
-    corpus = read_conll(source, repairs=repairs)
+    corpus = read_conll(source, word_column=word_column, repairs=repairs)
     return corpus, list(conll_findings(source, repairs))
 
 
@@ -190,8 +205,14 @@ def comparison_findings(locator: Locator, key: Corpus) -> Iterator[Finding]:
         hint = _hint(corpus.documents[index], missing)
         message = f"not in {key.name or 'the key'}{hint}"
         yield locator.about_document("extra-document", index, message, 0)
+    indices = np.array(list(pairs), dtype=np.int64)
+    old = np.full(len(key.documents), -1, dtype=np.int64)
+    old[indices] = list(pairs.values())
+    placed = corpus.select_documents(old, key.documents)
     if key.tokens is not None and corpus.tokens is not None:
-        yield from _text_findings(locator, key, key.tokens, pairs)
+        yield from _text_findings(locator, key, placed, old)
+    else:
+        yield from _mention_findings(locator, key, placed, old)
 
 
 def _excerpt_ids(documents: Sequence[DocumentId]) -> str:
@@ -207,16 +228,14 @@ def _hint(identifier: DocumentId, others: Sequence[DocumentId]) -> str:
 
 
 def _text_findings(
-    locator: Locator, key: Corpus, mine: Tokens, pairs: dict[int, int]
+    locator: Locator, key: Corpus, placed: Corpus, old: IntArray
 ) -> Iterator[Finding]:
-    """The first difference of each document, in the order of the key."""
-    indices = np.array(list(pairs), dtype=np.int64)
-    old = np.full(len(key.documents), -1, dtype=np.int64)
-    old[indices] = list(pairs.values())
+    """The first difference of each document, in the order of the key; then mentions.
+
+    `placed` is the corpus on the key's documents, which are `old` in the file.
+    """
     try:
-        placed, notices = on_tokens(
-            locator.corpus.select_documents(old, key.documents), key, ignore_tokens=True
-        )
+        placed, notices = on_tokens(placed, key, ignore_tokens=True)
     except PairingError as error:
         yield from_error(error, "differing-tokens", file=locator.file)
         return
@@ -229,13 +248,15 @@ def _text_findings(
     key, placed, notices = on_equal_terms(key, placed)
     for notice in notices:
         yield locator.about_file("reading-notice", notice.message)
-    mine, theirs = key.tokens or mine, placed.tokens
-    if theirs is None:
+    mine, theirs = key.tokens, placed.tokens
+    if mine is None or theirs is None:
+        yield from _mention_findings(locator, key, placed, old)
         return
+    indices = np.flatnonzero(old >= 0)
     differences = {d.document: d for d in _differences(mine, theirs, indices)}
     for index in indices.tolist():
         n_mine, n_theirs = int(mine.counts[index]), int(theirs.counts[index])
-        difference = differences.get(index)
+        difference, place = differences.get(index), int(old[index])
         counts = f"{plural(n_theirs, 'token')} of the key's {n_mine:,}"
         if _is_truncated(difference, n_mine, n_theirs):
             message, kind, position = f"{counts}, then it ends", "truncated-document", n_theirs - 1
@@ -246,7 +267,30 @@ def _text_findings(
             message, kind, position = counts, "differing-tokens", n_mine
         else:
             continue
-        yield locator.about_document(kind, int(old[index]), message, max(position, 0))
+        old[index] = -1  # of which it is known why mentions are not the key's
+        yield locator.about_document(kind, place, message, max(position, 0))
+    yield from _mention_findings(locator, key, placed, old)
+
+
+def _mention_findings(
+    locator: Locator, key: Corpus, placed: Corpus, old: IntArray
+) -> Iterator[Finding]:
+    """The documents of which hardly a mention is the key's."""
+    if (key.labels is None) != (placed.labels is None):
+        return
+    if not key.n_mentions or not placed.n_mentions:
+        return
+    mine, theirs = mention_codes(key, placed)
+    common = np.flatnonzero(are_among(mine, np.sort(theirs, kind="stable")))
+    found = find_mismatch(key, placed, common)
+    if found is None:
+        return
+    for place, index in enumerate(found.documents.tolist()):
+        if old[index] >= 0 and found.sizes[place]:
+            number = plural(int(found.sizes[place]), "mention")
+            message = f"{int(found.common[place]):,} of {number} in common with the key: "
+            message += told_cause(found, place)
+            yield locator.about_document(found.kind, int(old[index]), message)
 
 
 def _differences(mine: Tokens, theirs: Tokens, indices: IntArray) -> Iterator[TokenDifference]:

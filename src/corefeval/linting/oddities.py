@@ -237,7 +237,8 @@ def _on_blanks(locator: Locator) -> Iterator[Finding]:
 def document_findings(locator: Locator) -> Iterator[Finding]:
     """All findings about documents, and about the file as a whole."""
     corpus = locator.corpus
-    for notice in corpus.notices:
+    # A file without its last line is found where files are looked at, with that line's number.
+    for notice in (notice for notice in corpus.notices if notice.kind != "unfinished-file"):
         yield locator.about_file("reading-notice", notice.message)
     if corpus.tokens is not None:
         counts = corpus.tokens.counts

@@ -49,6 +49,7 @@ def repair_file(
     *,
     format: str | None = None,
     encoding: str = "utf-8",
+    word_column: int | None = None,
 ) -> FileRepair:
     """Write a file anew, in its own format and UTF-8, without what can be mended.
 
@@ -58,7 +59,7 @@ def repair_file(
     if os.path.isdir(path):
         raise UsageError(f"one file can be repaired at a time, not the folder {os.fspath(path)}")
     _refuse_to_overwrite(os.fspath(path), os.fspath(target))
-    (before, *_) = inspect(path, format=format, encoding=encoding)
+    (before, *_) = inspect(path, format=format, encoding=encoding, word_column=word_column)
     if before.corpus is None or before.format is None or before.source is None:
         error = before.findings[0]
         raise InputError(

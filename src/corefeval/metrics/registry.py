@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
+from corefeval.checks import check_choice
 from corefeval.diagnostics import UsageError
-from corefeval.metrics.declarations import Declaration
+from corefeval.metrics.declarations import Declaration, Shape
 from corefeval.metrics.papers import PAPERS
 from corefeval.metrics.standard import STANDARD
 
@@ -33,4 +36,11 @@ def register(declaration: Declaration) -> None:
     """Add a metric of your own: it is then parsed, listed and scored like the others."""
     if declaration.name in REGISTRY or declaration.name in presets():
         raise UsageError(f"there is a metric or preset {declaration.name!r} already")
+    check_choice(f"the shape of {declaration.name}", declaration.shape, get_args(Shape))
+    function = declaration.function
+    if declaration.shape != "mean" and not callable(function) and ":" not in str(function):
+        raise UsageError(
+            f"{declaration.name} has no function that counts but {function!r}: declare it as "
+            "function=f, or as text, 'module:function'"
+        )
     REGISTRY[declaration.name] = declaration

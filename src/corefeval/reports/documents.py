@@ -151,9 +151,10 @@ def _cut(
     """Cut a text into words, and further where mentions begin and end."""
     spans = [match.span() for match in _PIECE.finditer(characters)]
     inner = np.unique(np.concatenate([np.array(spans, dtype=np.int64).reshape(-1), *bounds]))
+    ends = np.append(inner, len(characters))[1:]  # none at all for an empty text
     begins = [
         (int(start), int(end))
-        for start, end in zip(inner, np.append(inner[1:], len(characters)), strict=True)
+        for start, end in zip(inner, ends, strict=True)
         if characters[start:end].strip()
     ]
     words = [characters[start:end].strip() for start, end in begins]

@@ -162,6 +162,7 @@ def _count_antecedents(
             notices.append(Notice("skipped-metric", f"{metric} was skipped: {error}"))
             continue
         tables[str(metric)] = {
-            name: values.reshape(-1, number).astype(np.int64) for name, values in counts.items()
+            name: values.reshape(alignment.n_documents, number).astype(np.int64)
+            for name, values in counts.items()
         }
     return tables, notices

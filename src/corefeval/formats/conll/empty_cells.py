@@ -10,11 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from corefeval.formats.conll.lines import NEWLINE, RETURN
+from corefeval.formats.conll.lines import NEWLINE, RETURN, TAB
 from corefeval.formats.conll.tokens import ConllTokens
 from corefeval.model.arrays import BoolArray, IntArray
-
-_TAB = 9
 
 
 def with_trailing_blanks(tokens: ConllTokens, rows: IntArray) -> IntArray:
@@ -46,7 +44,7 @@ def rows_without_cell(
         suspects = with_trailing_blanks(tokens, marked)
     empty = suspects[narrow[suspects]]
     behind = tokens.origin.data[tokens.line_end[odd]]
-    return np.union1d(empty, odd[unreadable & (behind == _TAB)])
+    return np.union1d(empty, odd[unreadable & (behind == TAB)])
 
 
 def _sentence_widths(tokens: ConllTokens, n_cells: IntArray) -> IntArray:

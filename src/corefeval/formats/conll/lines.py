@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from corefeval.formats.conll.windows import BLANK_BYTE, bytes_at, lowest, place, reversed_bits
 from corefeval.model.arrays import ByteArray, IntArray
 
-NEWLINE, RETURN, HASH_BYTE = 10, 13, ord("#")
+TAB, NEWLINE, RETURN, HASH_BYTE = 9, 10, 13, ord("#")
 
 # What a line is, judged by its last cell. SPACED lines end in a blank and are looked at again.
 BLANK, COMMENT, UNMARKED, MARKED, SPACED = range(5)
@@ -48,6 +48,18 @@ def split_lines(data: ByteArray) -> tuple[ByteArray, Lines]:
         lines.end[spaced], lines.cell[spaced] = trimmed.end, trimmed.cell
         lines.kind[spaced] = trimmed.kind
     return data, lines
+
+
+def first_control(data: ByteArray) -> int:
+    """Where the first byte is that no text has, NUL or another one below the tab; −1 for none.
+
+    Such a byte inside of a word would be taken for a blank, and shift the columns behind it.
+    """
+    for offset in range(0, data.size, _CHUNK):
+        piece = data[offset : offset + _CHUNK]
+        if int(piece.min()) < TAB:
+            return offset + int(np.argmax(piece < TAB))
+    return -1
 
 
 def _find_lines(data: ByteArray) -> Lines:

@@ -42,6 +42,18 @@ def no_document(source: Source) -> InputError:
     )
 
 
+def control_character(source: Source, line: int, text: bytes) -> InputError:
+    """A line (counted from 0) with a byte that no text has."""
+    return InputError(
+        "a control character, which would shift the columns of its line",
+        file=source.file,
+        line=line + 1,
+        found=excerpt(text.decode(source.encoding, "replace").strip(" \r")),
+        expected="text: no NUL, nor any other byte below the tab",
+        fix="remove the character, or name the file's encoding with --encoding / encoding=…",
+    )
+
+
 def stray_token(source: Source, line: int, text: bytes) -> InputError:
     """A token that no document has: its line (counted from 0), and what stands there."""
     return InputError(

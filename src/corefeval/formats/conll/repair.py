@@ -11,8 +11,13 @@ import numpy as np
 
 from corefeval.diagnostics import InputError, excerpt, plural
 from corefeval.formats.conll.hash_lines import is_coreference
-from corefeval.formats.conll.lines import COMMENT, Lines
-from corefeval.formats.conll.mistakes import document_of, no_coreference_cell, stray_token
+from corefeval.formats.conll.lines import COMMENT, TAB, Lines, first_control
+from corefeval.formats.conll.mistakes import (
+    control_character,
+    document_of,
+    no_coreference_cell,
+    stray_token,
+)
 from corefeval.formats.conll.tokens import ConllTokens
 from corefeval.formats.source import Source
 from corefeval.model import DocumentId
@@ -20,6 +25,9 @@ from corefeval.model.arrays import IntArray
 
 if TYPE_CHECKING:
     from corefeval.formats.conll.headers import Outline
+
+
+_REPLACED = dict.fromkeys(range(TAB), "�")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +47,14 @@ class Repair:
 def decodable(source: Source, repairs: list[Repair]) -> Source:
     """The source with replacement characters where its bytes are no text."""
     data = source.data.tobytes()
+    has_controls = first_control(source.data) >= 0
     try:
         source.decode(data)
     except InputError:
         pass
     else:
-        return source
+        if not has_controls:
+            return source
     newline = b"\n" if b"\n" in data else b"\r"
     lines = data.split(newline)
     for index, line in enumerate(lines):
@@ -53,6 +63,10 @@ def decodable(source: Source, repairs: list[Repair]) -> Source:
         except InputError as error:
             text = line.decode(source.encoding, "replace")
             repairs.append(Repair("wrong-encoding", error, "replaced what is no text with �"))
+        if has_controls and min(line, default=TAB) < TAB:
+            text = text.translate(_REPLACED)
+            control = control_character(source, index, line)
+            repairs.append(Repair("wrong-encoding", control, "replaced what is no text with �"))
         lines[index] = text.encode(errors="backslashreplace")
     mended = np.frombuffer(newline.join(lines), dtype=np.uint8)
     return replace(source, data=mended, encoding="utf-8")

@@ -11,6 +11,14 @@ import numpy as np
 from corefeval.diagnostics import InputError
 from corefeval.formats.conll.bitmaps import Bitmap
 from corefeval.formats.conll.columns import blank_bitmap, coded_column
+from corefeval.formats.conll.layout import (
+    Layout,
+    Sample,
+    find_layout,
+    is_usual,
+    stated_layout,
+    usual_numbers,
+)
 from corefeval.formats.conll.lines import split_cells
 from corefeval.formats.conll.windows import BLANK_BYTE
 from corefeval.formats.conll.words import first_unequal_word, word_of
@@ -18,27 +26,12 @@ from corefeval.formats.source import Source
 from corefeval.model import TokenDifference, Tokens
 from corefeval.model.arrays import IntArray, ragged_arange
 from corefeval.model.categories import Categories
-from corefeval.model.tokens import rows_of_tokens
+from corefeval.model.tokens import plain_word, rows_of_tokens
 
-# Column numbers count from 1. A column has a name only in files that have a further column
-# behind it, for the last one is always coreference.
-COLUMNS = {
-    "document": 1,
-    "part": 2,
-    "number": 3,
-    "word": 4,
-    "tag": 5,
-    "parse": 6,
-    "lemma": 7,
-    "frameset": 8,
-    "sense": 9,
-    "speaker": 10,
-    "named_entity": 11,
-}
-
-THREE_COLUMNS = {"number": 1, "word": 2}
 _SAMPLE = 20
+_LARGE_SAMPLE = 500  # where the first lines do not tell
 _LINES_AT_ONCE = 1 << 13
+_TO_BLANKS = dict.fromkeys(range(BLANK_BYTE), " ")
 
 
 @dataclass(eq=False)
@@ -52,7 +45,9 @@ class ConllTokens(Tokens):
     line_number: IntArray
     first: IntArray
     counts: IntArray
+    word_column: int | None = None
     shared_blanks: Bitmap | None = field(default=None, repr=False)
+    shared_layout: Layout | None = field(default=None, repr=False)
 
     @property
     def source(self) -> str:
@@ -76,17 +71,44 @@ class ConllTokens(Tokens):
 
         Lines that carry a mention have all columns; others may leave out the last.
         """
-        marked = np.flatnonzero(self.line_end - self.prefix_end > 1)[:_SAMPLE]
+        marked = np.empty(0, dtype=np.int64)
+        for size in (_LINES_AT_ONCE, self.line_end.size):  # the first ones suffice, as a rule
+            if marked.size < _SAMPLE:
+                marked = np.flatnonzero(self.line_end[:size] - self.prefix_end[:size] > 1)[:_SAMPLE]
         some = np.concatenate((np.arange(min(_SAMPLE, self.line_start.size)), marked))
         return int(self.n_cells(some).max(initial=0))
 
     @cached_property
+    def layout(self) -> Layout:
+        """Which column is which: as `word_column` says, or told by what is in the columns."""
+        if self.shared_layout is not None:
+            return self.shared_layout
+        if self.word_column is None and is_usual(few := self._sample(_SAMPLE)):
+            return Layout(usual_numbers(few.n_columns))
+        sample = self._sample(_LARGE_SAMPLE)
+        if self.word_column is None:
+            return find_layout(sample)
+        return stated_layout(sample, self.word_column)
+
+    def _sample(self, size: int) -> Sample:
+        """The first lines of the file; text that cannot be decoded is no matter here."""
+        n_rows = min(size, self.line_start.size)
+        bounds = zip(
+            self.line_start[:n_rows].tolist(), self.line_end[:n_rows].tolist(), strict=True
+        )
+        rows = [
+            self.origin.data[start:end].tobytes().decode(self.origin.encoding, "replace")
+            for start, end in bounds
+        ]
+        begins = [True, *(np.diff(self.line_number[:n_rows]) > 1).tolist()]
+        cells = [row.translate(_TO_BLANKS).split(" ") for row in rows]
+        cells = [[cell for cell in row if cell] for row in cells]
+        return Sample(self.source, cells, begins, self.n_columns)
+
+    @property
     def column_numbers(self) -> dict[str, int]:
-        """Which column is which; where there are three, the first two may be number and word."""
-        if self.n_columns == len(THREE_COLUMNS) + 1:
-            some = range(min(_SAMPLE, self.line_start.size))
-            return THREE_COLUMNS if all(self.cells(row)[0].isdecimal() for row in some) else {}
-        return {name: number for name, number in COLUMNS.items() if number < self.n_columns}
+        """The numbers of the named columns, counted from 1."""
+        return self.layout.numbers
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -188,6 +210,7 @@ class ConllTokens(Tokens):
             first=np.where(present, self.first[documents], 0),
             counts=np.where(present, self.counts[documents], 0),
             shared_blanks=self.blanks,
+            shared_layout=self.layout,
         )
 
     def first_difference(
@@ -198,8 +221,6 @@ class ConllTokens(Tokens):
             return super().first_difference(other, documents)
         if "word" not in self.columns or "word" not in other.columns:
             return None
-        if not self.column_numbers["word"] == other.column_numbers["word"] == COLUMNS["word"]:
-            return super().first_difference(other, documents)
         chosen = np.asarray(documents, dtype=np.int64)
         counts = np.minimum(self.counts[chosen], other.counts[chosen])
         mine = ragged_arange(self.first[chosen], counts)
@@ -207,6 +228,9 @@ class ConllTokens(Tokens):
         place = first_unequal_word(self, mine, other, theirs)
         if place is None:
             return None
+        my_word, their_word = self._word(int(mine[place])), other._word(int(theirs[place]))
+        if plain_word(my_word) == plain_word(their_word):  # rare enough to look at each word
+            return super().first_difference(other, documents)
         ends = np.cumsum(counts)
         index = int(np.searchsorted(ends, place, side="right"))
         document = int(chosen[index])
@@ -214,8 +238,8 @@ class ConllTokens(Tokens):
         return TokenDifference(
             document,
             position,
-            self._word(int(mine[place])),
-            other._word(int(theirs[place])),
+            my_word,
+            their_word,
             self.line(document, position),
             other.line(document, position),
         )

@@ -3,7 +3,7 @@
 A response is mostly a copy of its key with another last column, so lines are compared up to that
 column first. Where they differ, be it in a tag or in the number of columns, the words themselves
 are found: a window of bytes is taken at each line, and a bit set for each blank in it, which makes
-one integer per line. In such integers the fourth cell is a few bit operations away.
+one integer per line. In such integers the word's cell is a few bit operations away.
 """
 
 from __future__ import annotations
@@ -18,8 +18,6 @@ from corefeval.model.arrays import BoolArray, IntArray
 
 if TYPE_CHECKING:
     from corefeval.formats.conll.tokens import ConllTokens
-
-WORD = 3  # the fourth column, counted from 0
 
 _ROWS_AT_ONCE = 1 << 13
 _WIDE, _NARROW = 64, 32
@@ -51,7 +49,12 @@ def _run(rows: IntArray) -> IntArray | slice:
 def word_of(tokens: ConllTokens, row: int) -> bytes:
     """The word of one line; nothing where the line has too few cells."""
     line = tokens.origin.data[tokens.line_start[row] : tokens.line_end[row]].tobytes()
-    return b"".join(split_cells(line)[WORD : WORD + 1])
+    before = _cells_before_word(tokens)
+    return b"".join(split_cells(line)[before : before + 1])
+
+
+def _cells_before_word(tokens: ConllTokens) -> int:
+    return tokens.column_numbers["word"] - 1
 
 
 def _surely_equal(
@@ -89,7 +92,7 @@ def _surely_equal(
 def _equal_words(
     mine: ConllTokens, my_rows: IntArray, theirs: ConllTokens, their_rows: IntArray
 ) -> BoolArray:
-    """Whether each pair of lines has the same fourth cell."""
+    """Whether each pair of lines has the same word."""
     equal: BoolArray = np.zeros(my_rows.size, dtype=np.bool_)
     if min(mine.origin.data.size, theirs.origin.data.size) >= _WIDE:
         left, left_found = _word_starts(mine, my_rows)
@@ -109,18 +112,18 @@ def _equal_words(
 
 
 def _word_starts(tokens: ConllTokens, rows: IntArray) -> tuple[IntArray, BoolArray]:
-    """Where each line's fourth cell starts, and whether it was found there."""
+    """Where each line's word starts, and whether it was found there."""
     data, here, limit = tokens.origin.data, tokens.line_start[rows], tokens.line_end[rows]
     last_window = data.size - _WIDE
     blank = blank_bits(bytes_at(data, np.minimum(here, last_window), _WIDE), _WIDE)
     starts = ~blank & (blank << _ONE | _ONE)
-    nth = starts
-    for _ in range(WORD):
+    nth, before = starts, _cells_before_word(tokens)
+    for _ in range(before):
         nth = nth & (nth - _ONE)
     word = here + place(lowest(nth))
     found = (nth != 0) & (word < limit) & (here <= last_window)
     # Long names push the word out of the window: go on behind it, knowing what was passed there.
-    missing = WORD - np.bitwise_count(starts).astype(np.int64)
+    missing = before - np.bitwise_count(starts).astype(np.int64)
     active = np.flatnonzero(~found & (missing >= 0) & (here + _WIDE < limit))
     after_blank = blank >> np.uint64(_WIDE - 1)
     for _ in range(_MAX_WINDOWS):
@@ -131,7 +134,7 @@ def _word_starts(tokens: ConllTokens, rows: IntArray) -> tuple[IntArray, BoolArr
         blank = blank_bits(bytes_at(data, here[active], _WIDE), _WIDE)
         starts = ~blank & (blank << _ONE | after_blank[active])
         ahead = np.bitwise_count(starts)
-        for passed in range(WORD):
+        for passed in range(before):
             starts = np.where(missing[active] > passed, starts & (starts - _ONE), starts)
         word[active] = here[active] + place(lowest(starts))
         found[active] = (ahead > missing[active]) & (word[active] < limit[active])
