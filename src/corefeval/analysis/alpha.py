@@ -151,7 +151,7 @@ class Coding:
     n_documents: int
 
     @cached_property
-    def given(self) -> BoolArray:
+    def has_value(self) -> BoolArray:
         """Where there is a value."""
         return self.chain >= 0
 
@@ -163,19 +163,19 @@ class Coding:
     @cached_property
     def sizes(self) -> IntArray:
         """How many mentions each chain has."""
-        return np.bincount(self.chain[self.given])
+        return np.bincount(self.chain[self.has_value])
 
     @cached_property
     def weights(self) -> FloatArray:
         """1 / (values − 1) for each unit, and 0 where there is no second value to compare."""
-        others = self.given.sum(axis=0) - 1.0
+        others = self.has_value.sum(axis=0) - 1.0
         weights: FloatArray = np.divide(1.0, others, out=np.zeros_like(others), where=others > 0)
         return weights
 
     @cached_property
     def pairable(self) -> IntArray:
         """How many values each chain is, of those that can be compared with another."""
-        used = self.given & (self.weights > 0)
+        used = self.has_value & (self.weights > 0)
         return np.bincount(self.chain[used], minlength=self.sizes.size)
 
     @staticmethod
@@ -211,9 +211,9 @@ def count_alpha(coding: Coding, distances: Iterable[str]) -> dict[str, AlphaCoun
     values = coding.pairable
     # A chain without mentions is no value: its document does not matter.
     document = np.zeros(values.size, dtype=np.int64)
-    document[coding.chain[coding.given]] = np.broadcast_to(
+    document[coding.chain[coding.has_value]] = np.broadcast_to(
         coding.unit_document, coding.chain.shape
-    )[coding.given]
+    )[coding.has_value]
 
     def by_document(place: IntArray, numbers: IntArray | FloatArray) -> FloatArray:
         sums = np.bincount(place, weights=numbers, minlength=coding.n_documents)
@@ -236,7 +236,7 @@ def count_alpha(coding: Coding, distances: Iterable[str]) -> dict[str, AlphaCoun
 
 def _cells(coding: Coding, one: int, other: int) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
     """Chains of two annotators that share mentions, how many, and the weight of these units."""
-    both = np.flatnonzero(coding.given[one] & coding.given[other])
+    both = np.flatnonzero(coding.has_value[one] & coding.has_value[other])
     width = coding.sizes.size
     pairs = coding.chain[one, both] * width + coding.chain[other, both]
     cell, distinct = dense_ranks(pairs)

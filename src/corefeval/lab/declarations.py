@@ -76,12 +76,12 @@ def compose(*steps: Step) -> Step:
     [2]
     """
 
-    def composed(key: Corpus, response: Corpus) -> Corpus:
+    def run(key: Corpus, response: Corpus) -> Corpus:
         for step in steps:
             response = step(key, response)
         return response
 
-    return composed
+    return run
 
 
 def drop_repeats(corpus: Corpus) -> Corpus:

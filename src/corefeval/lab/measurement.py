@@ -55,7 +55,7 @@ class Measurement:
         """The scores of one output."""
         if self.lenient:
             self.lenient = False
-            self.metrics = self._defined(key, response)
+            self.metrics = self._find_defined(key, response)
         result = score(
             key,
             response,
@@ -67,7 +67,7 @@ class Measurement:
         self.notices |= dict.fromkeys(skipped)
         return result
 
-    def _defined(self, key: Corpus, response: Corpus) -> list[Metric]:
+    def _find_defined(self, key: Corpus, response: Corpus) -> list[Metric]:
         """The metrics of which the data has what they need."""
         wanted = [request.metric for request in requested(self.metrics)]
         known = Features(

@@ -63,7 +63,7 @@ class Property:
     singletons: bool = False
     response: bool = True
 
-    def broken(self, values: list[FloatArray]) -> BoolArray:
+    def is_broken(self, values: list[FloatArray]) -> BoolArray:
         """In which documents the rule does not hold."""
         first, second = values[0], values[-1]
         rules: dict[Rule, FloatArray] = {
@@ -88,7 +88,9 @@ def _perfect(key: Corpus, response: Corpus, seed: int) -> Situation:
     return Situation(((key, key),), _has_mentions(key))
 
 
-def _changed(change: Callable[..., Corpus], key: Corpus, response: Corpus, seed: int) -> Situation:
+def _before_and_after(
+    change: Callable[..., Corpus], key: Corpus, response: Corpus, seed: int
+) -> Situation:
     """The response before and after a perturbation; where this does nothing there is no case."""
     before = prepare(key, response)
     after = prepare(key, change(key, response, seed=seed))
@@ -164,11 +166,11 @@ def _split_and_lost(key: Corpus, response: Corpus, seed: int) -> Situation:
     return Situation(((key, split), (key, lost)), applies)
 
 
-def _swapped(key: Corpus, response: Corpus, seed: int) -> Situation:
+def _swap(key: Corpus, response: Corpus, seed: int) -> Situation:
     return Situation(((key, response), (response, key)), _has_mentions(key))
 
 
-def _reordered(key: Corpus, response: Corpus, seed: int) -> Situation:
+def _reorder(key: Corpus, response: Corpus, seed: int) -> Situation:
     """Documents in reverse order, entities with other numbers."""
     order = np.arange(len(key.documents))[::-1].copy()
     numbers = np.random.default_rng(seed).permutation(response.n_entities)
@@ -196,7 +198,7 @@ def _differ(before: Prepared, after: Prepared) -> BoolArray:
 
 
 def _change(change: Callable[..., Corpus], **options: Any) -> Callable[..., Situation]:
-    return partial(_changed, partial(change, **options) if options else change)
+    return partial(_before_and_after, partial(change, **options) if options else change)
 
 
 _MS, _CS = "Moosavi and Strube 2016", "Cai and Strube 2010"
@@ -270,11 +272,11 @@ PROPERTIES = (
         _split_and_lost, "above", response=False, reference=f"{_MS}, Section 3.3",
     ),
     Property(
-        "swap", "recall becomes precision when key and response are exchanged", _swapped, "equal",
+        "swap", "recall becomes precision when key and response are exchanged", _swap, "equal",
         ("recall", "precision"),
     ),
     Property(
-        "order", "the order of documents and the names of entities do not count", _reordered,
+        "order", "the order of documents and the names of entities do not count", _reorder,
         "equal",
     ),
 )  # fmt: skip

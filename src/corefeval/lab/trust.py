@@ -240,7 +240,7 @@ class _Trial:
         values = self.values(one, metric)
         if values is None:
             return np.zeros(self.situation.applies.size, dtype=np.bool_)
-        return self.situation.applies & one.broken(values)
+        return self.situation.applies & one.is_broken(values)
 
 
 def _measure(one: Property, metrics: list[Metric], seed: int) -> list[Row]:

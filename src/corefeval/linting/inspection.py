@@ -282,15 +282,15 @@ def _mention_findings(
         return
     mine, theirs = mention_codes(key, placed)
     common = np.flatnonzero(are_among(mine, np.sort(theirs, kind="stable")))
-    found = find_mismatch(key, placed, common)
-    if found is None:
+    mismatch = find_mismatch(key, placed, common)
+    if mismatch is None:
         return
-    for place, index in enumerate(found.documents.tolist()):
-        if old[index] >= 0 and found.sizes[place]:
-            number = plural(int(found.sizes[place]), "mention")
-            message = f"{int(found.common[place]):,} of {number} in common with the key: "
-            message += told_cause(found, place)
-            yield locator.about_document(found.kind, int(old[index]), message)
+    for place, index in enumerate(mismatch.documents.tolist()):
+        if old[index] >= 0 and mismatch.sizes[place]:
+            number = plural(int(mismatch.sizes[place]), "mention")
+            message = f"{int(mismatch.common[place]):,} of {number} in common with the key: "
+            message += told_cause(mismatch, place)
+            yield locator.about_document(mismatch.kind, int(old[index]), message)
 
 
 def _differences(mine: Tokens, theirs: Tokens, indices: IntArray) -> Iterator[TokenDifference]:

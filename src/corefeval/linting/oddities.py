@@ -30,10 +30,10 @@ def mention_findings(locator: Locator) -> Iterator[Finding]:
     yield from _find_repeats(locator, codes)
     if corpus.labels is not None:
         return
-    yield from _out_of_range(locator)
-    yield from _overlapping(locator, first_copies(corpus, codes))
-    yield from _across_sentences(locator)
-    yield from _on_blanks(locator)
+    yield from _find_out_of_range(locator)
+    yield from _find_overlaps(locator, first_copies(corpus, codes))
+    yield from _find_across_sentences(locator)
+    yield from _find_on_blanks(locator)
 
 
 def first_copies(corpus: Corpus, codes: IntArray) -> BoolArray:
@@ -74,7 +74,7 @@ def _entity(locator: Locator, row: int) -> str:
     return excerpt(locator.mention(row).entity.name, 30)
 
 
-def _out_of_range(locator: Locator) -> Iterator[Finding]:
+def _find_out_of_range(locator: Locator) -> Iterator[Finding]:
     corpus = locator.corpus
     start, end = _positions(corpus)
     if corpus.tokens is None:
@@ -91,7 +91,7 @@ def _positions(corpus: Corpus) -> tuple[IntArray, IntArray]:
     return (nothing if start is None else start), (nothing if end is None else end)
 
 
-def _overlapping(locator: Locator, first: BoolArray) -> Iterator[Finding]:
+def _find_overlaps(locator: Locator, first: BoolArray) -> Iterator[Finding]:
     """Mentions that cross others or are nested in one of their own entity.
 
     Each mention is reported once per kind, with the nearest of those that it crosses. Mentions that
@@ -149,7 +149,7 @@ def _sweep(
         for still_open in (everything, own):
             del still_open[: bisect_right(still_open, (start, locator.corpus.n_mentions))]
         nested = bisect_right(own, (end, -1))
-        others = _others(everything, own, bisect_right(everything, (end, -1)) - nested)
+        others = _list_others(everything, own, bisect_right(everything, (end, -1)) - nested)
         around = (other for _, other in own[nested : nested + _TRIED] if spans[other] != spans[row])
         for kind, verb, candidates in (
             ("crossing-entities", "crosses", others),
@@ -163,7 +163,7 @@ def _sweep(
         insort(own, (end, row))
 
 
-def _others(everything: _Open, own: _Open, count: int) -> Iterator[int]:
+def _list_others(everything: _Open, own: _Open, count: int) -> Iterator[int]:
     """The first of all mentions, up to a count, that are not among an entity's own.
 
     The n-th of them is at the first place behind which there are n more of all than of its own.
@@ -195,7 +195,7 @@ def tell_span(start: int, end: int) -> str:
     return f"token {start}" if end - start == 1 else f"tokens {start} to {end - 1}"
 
 
-def _across_sentences(locator: Locator) -> Iterator[Finding]:
+def _find_across_sentences(locator: Locator) -> Iterator[Finding]:
     corpus = locator.corpus
     starts, ends = _positions(corpus)
     if corpus.tokens is None:
@@ -211,7 +211,7 @@ def _across_sentences(locator: Locator) -> Iterator[Finding]:
             yield locator.about_mention("cross-sentence-mention", begin + place, message)
 
 
-def _on_blanks(locator: Locator) -> Iterator[Finding]:
+def _find_on_blanks(locator: Locator) -> Iterator[Finding]:
     """Mentions that begin or end on white space; zeros stand for nothing on purpose."""
     corpus = locator.corpus
     starts, ends = _positions(corpus)
@@ -271,7 +271,7 @@ def conll_findings(source: Source, repairs: Iterable[Repair]) -> Iterator[tuple[
     for repair in repairs:
         yield from_error(repair.error, repair.kind, document=repair.document), repair.done
     data = source.data.tobytes()
-    yield from _unfinished(source, data)
+    yield from _find_unfinished(source, data)
     line, seen = 1, 0
     for match in _DOCUMENT_LINE.finditer(data):
         if not _OFFICIAL.match(match[0]):
@@ -282,7 +282,7 @@ def conll_findings(source: Source, repairs: Iterable[Repair]) -> Iterator[tuple[
             yield finding, "written as the official scorer reads it"
 
 
-def _unfinished(source: Source, data: bytes) -> Iterator[tuple[Finding, str]]:
+def _find_unfinished(source: Source, data: bytes) -> Iterator[tuple[Finding, str]]:
     """A file whose last document does not end, which may mean that the file was cut."""
     last = data.rstrip().rpartition(b"\n")[2]
     if last and not _END_LINE.match(last):

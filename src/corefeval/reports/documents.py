@@ -135,14 +135,14 @@ def _speakers(tokens: Tokens, index: int, sentences: Sequence[int]) -> list[str]
 
 
 def _bounds(corpora: Sequence[Corpus], index: int) -> list[IntArray]:
-    found = []
+    bounds = []
     for corpus in corpora:
         rows = slice(*corpus.mention_offsets[index : index + 2].tolist())
-        found += [side[rows] for side in (corpus.mention_start, corpus.mention_end)
+        bounds += [side[rows] for side in (corpus.mention_start, corpus.mention_end)
                   if side is not None]  # fmt: skip
         of_document = corpus.mention_document[corpus.gaps[:, 0]] == index
-        found.append(corpus.gaps[of_document, 1:].reshape(-1))
-    return found
+        bounds.append(corpus.gaps[of_document, 1:].reshape(-1))
+    return bounds
 
 
 def _cut(
@@ -294,19 +294,19 @@ def response_documents(
         columns["cost"] = _millionths(shares.response_mentions)
         of_key["keyCost"] = _millionths(shares.key_mentions)
     names = _entity_names(response) if text else None
-    found = _by_document(response, place, columns)
+    documents = _by_document(response, place, columns)
     for index, more in enumerate(_split(of_key, key.mention_offsets)):
-        found[index] |= more
+        documents[index] |= more
     if shares.key_entities is not None and shares.response_entities is not None:
         for name, corpus, values in (
             ("keyEntityCost", key, shares.key_entities),
             ("entityCost", response, shares.response_entities),
         ):
             for index, more in enumerate(_split({name: _millionths(values)}, _entities(corpus))):
-                found[index] |= more
-    for index, one in enumerate(found):
+                documents[index] |= more
+    for index, one in enumerate(documents):
         one |= {"names": names[index]} if names else {}
-    return found
+    return documents
 
 
 def error_bits(errors: Classification) -> tuple[IntArray, IntArray]:
@@ -343,12 +343,12 @@ def _kinds(side: Side) -> dict[str, IntArray]:
 
 
 def _by_document(corpus: Corpus, place: Positions, columns: dict[str, IntArray]) -> list[Json]:
-    found = _split(columns, corpus.mention_offsets)
+    documents = _split(columns, corpus.mention_offsets)
     for row, start, end in place.gaps(corpus).tolist():  # rare
         document = int(corpus.mention_document[row])
         local = row - int(corpus.mention_offsets[document])
-        found[document].setdefault("gaps", []).append([local, start, end])
-    return found
+        documents[document].setdefault("gaps", []).append([local, start, end])
+    return documents
 
 
 def _split(columns: dict[str, IntArray], offsets: IntArray) -> list[Json]:
