@@ -10,7 +10,7 @@ import corefeval
 from conll_texts import END, document
 from corefeval import InputError
 from corefeval.cli import main
-from corefeval.linting import restore
+from corefeval.linting import repair_file
 from test_conll_reading import PLAIN, body, entities
 
 WIDE_AND_NARROW = [
@@ -216,8 +216,8 @@ def test_a_control_character_is_an_error_with_its_line(conll, byte, line_end):
 
 def test_a_control_character_can_be_repaired(conll, tmp_path):
     path = conll(document("(0)", "-", "(0)").replace("word1", "wo\x00rd1"))
-    restoration = restore(path, tmp_path / "out.conll")
-    assert [change.kind for change in restoration.changes] == ["wrong-encoding"]
+    repair = repair_file(path, tmp_path / "out.conll")
+    assert [change.kind for change in repair.changes] == ["wrong-encoding"]
     assert corefeval.read(tmp_path / "out.conll")[0].words[1] == "wo�rd1"
 
 

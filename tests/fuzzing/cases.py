@@ -11,6 +11,7 @@ from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
 from corefeval.analysis.errors.kinds import KINDS as ERRORS
+
 from corefeval.cli import app
 from corefeval.features.declarations import FEATURES
 from corefeval.formats import FORMATS

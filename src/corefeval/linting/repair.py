@@ -17,7 +17,7 @@ from corefeval.formats.registry import Format, named
 from corefeval.formats.source import Source
 from corefeval.linting.findings import Finding
 from corefeval.linting.inspection import Inspection, inspect, inspect_source
-from corefeval.linting.mention_checks import first_copies
+from corefeval.linting.oddities import first_copies
 from corefeval.model import Corpus
 from corefeval.model.identity import mention_codes
 
@@ -33,7 +33,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Restoration:
+class FileRepair:
     """A file that was written anew: what was changed, and what was found in the new file."""
 
     file: str
@@ -43,14 +43,14 @@ class Restoration:
     after: tuple[Inspection, ...]
 
 
-def restore(
+def repair_file(
     path: str | os.PathLike[str],
     target: str | os.PathLike[str],
     *,
     format: str | None = None,
     encoding: str = "utf-8",
     word_column: int | None = None,
-) -> Restoration:
+) -> FileRepair:
     """Write a file anew, in its own format and UTF-8, without what can be mended.
 
     What is no matter of form stays: a span in two entities, nesting, mentions across sentences.
@@ -74,7 +74,7 @@ def restore(
     changes += [Change(f.kind, done, f.line, f) for f, done in before.mended]
     changes.sort(key=lambda change: change.line or 0)
     changes += [Change(notice.kind, notice.message) for notice in notices]
-    return Restoration(before.file, os.fspath(target), form, tuple(changes), tuple(after))
+    return FileRepair(before.file, os.fspath(target), form, tuple(changes), tuple(after))
 
 
 def _write(
