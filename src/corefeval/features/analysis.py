@@ -16,7 +16,6 @@ from corefeval.features.brackets import Nodes, are_brackets, named_spans, region
 from corefeval.features.classes import class_of_mentions
 from corefeval.features.errors import MissingFeatureError
 from corefeval.features.kinds import kinds
-from corefeval.features.ordering import chosen
 from corefeval.features.properties import stated_heads
 from corefeval.features.spans import Spans
 from corefeval.features.tagsets import PENN, TAGSETS, UPOS, TagSet, recognised
@@ -128,7 +127,8 @@ class Analysis:
         finer = None if place is None else recognised(self.texts.sample(*place))
         if tagset is not UPOS or finer is None:
             return finest
-        return chosen(finest, tags.take(self.heads("tag")), finest.where(finer.is_noun))
+        universal = tags.take(self.heads("tag"))
+        return finest.replace_where(finest.where(finer.is_noun), universal)
 
     @cached_property
     def _sentence_starts(self) -> IntArray:

@@ -10,7 +10,6 @@ import numpy as np
 from corefeval.diagnostics import InputError, Notice, UsageError, excerpt, plural
 from corefeval.features.errors import MissingFeatureError
 from corefeval.features.kinds import KINDS
-from corefeval.features.ordering import by_frequency
 from corefeval.model import Corpus, Mention
 from corefeval.model.categories import Categories
 
@@ -56,7 +55,7 @@ def given_feature(
     choices = CHOICES.get(name)
     texts = [_text(name, value) for value in values]
     if choices is None:
-        return by_frequency(Categories.of(texts))
+        return Categories.of(texts).sort_names()
     missing = [row for row, text in enumerate(texts) if text is None]
     if missing and complete:
         raise _incomplete(corpus, name, missing)

@@ -26,7 +26,6 @@ from corefeval.features.given import (
 )
 from corefeval.features.guesses import guessed_kinds
 from corefeval.features.kinds import KINDS
-from corefeval.features.ordering import by_frequency, chosen
 from corefeval.features.properties import stated_classes, stated_kinds, stated_property
 from corefeval.features.requests import FeatureRequest
 from corefeval.features.tagsets import tagset_of
@@ -139,20 +138,20 @@ class Features:
             rest = self.corpus.keep_mentions(rows < 0)
             self._rest = Features(rest, texts=self.texts, given=self.given, tagset=self._tagset)
         theirs, mine = other(feature), self._rest(feature)
-        names = tuple(dict.fromkeys(theirs.names + mine.names))
-        codes = np.append(theirs.recoded(names).codes, -1)[rows]
-        codes[rows < 0] = mine.recoded(names).codes
-        return Categories(codes, names)
+        own = rows < 0
+        return Categories.concatenate(theirs, mine).take(
+            np.where(own, len(theirs) + np.cumsum(own) - 1, rows)
+        )
 
     def _unknown(self, request: FeatureRequest) -> Categories:
         """A property that the source states, or a token column."""
         stated = stated_property(self.corpus, self.texts, request.name)
         if stated is not None:
-            return by_frequency(stated)
+            return stated.sort_names()
         if self.corpus.mention_start is not None:
             column = self.analysis.column(request.name, at="head")
             if column is not None:
-                return by_frequency(column)
+                return column.sort_names()
         there = [
             *FEATURES,
             *self.given,
@@ -175,7 +174,7 @@ class Features:
         if not unknown.size:
             return stated
         if self.analysis.has_tags("kind"):
-            return chosen(stated, self.analysis.kinds(), stated.codes < 0)
+            return stated.replace_where(stated.codes < 0, self.analysis.kinds())
         codes = stated.codes.copy()
         codes[unknown] = self._guessed("kind", unknown).codes
         return Categories(codes, stated.names)
@@ -247,10 +246,10 @@ class Features:
             tags = self.analysis.single_tags(required=not stated)
         if tags is None:
             tags = Categories(noun.codes, (PRONOUN,))
-        return by_frequency(chosen(tags, noun, is_noun))
+        return tags.replace_where(is_noun, noun).sort_names()
 
     def _head_tag(self, request: FeatureRequest) -> Categories:
-        return by_frequency(self.analysis.head_tags("head_tag"))
+        return self.analysis.head_tags("head_tag").sort_names()
 
     def _class(self, request: FeatureRequest) -> Categories:
         column = request.setting("column")
@@ -258,24 +257,24 @@ class Features:
         # The key's named entities come before what only the response states.
         by_key = stated is not None and stated_classes(self.texts[0], self.texts[:1]) is not None
         if stated is not None and (by_key or not self.analysis.has_named_entities()):
-            return by_frequency(stated)
-        return by_frequency(self.analysis.classes(column))
+            return stated.sort_names()
+        return self.analysis.classes(column).sort_names()
 
     def _entity_class(self, request: FeatureRequest) -> Categories:
         column = request.setting("column")
         classes = self("class" if column is None else f"class(column={column})")
         entity, number = self.corpus.mention_entity, self.corpus.n_entities
         if "vote" in request.arguments:
-            return by_frequency(voted_classes(entity, number, classes))
-        return by_frequency(class_of_entities(entity, number, classes, self._is_noun))
+            return voted_classes(entity, number, classes).sort_names()
+        return class_of_entities(entity, number, classes, self._is_noun).sort_names()
 
     def _head(self, request: FeatureRequest) -> Categories:
-        return by_frequency(self.analysis.head_words().renamed(str.lower))
+        return self.analysis.head_words().renamed(str.lower).sort_names()
 
     def _words(self, request: FeatureRequest) -> Categories:
         if self.corpus.labels is not None:
-            return by_frequency(Categories.of([str(label).lower() for label in self.corpus.labels]))
-        return by_frequency(mention_texts(self.analysis.texts))
+            return Categories.of([str(label).lower() for label in self.corpus.labels]).sort_names()
+        return mention_texts(self.analysis.texts).sort_names()
 
     def _length(self, request: FeatureRequest) -> Categories:
         return _in_bins(request, self.analysis.spans_for("length").length)
@@ -299,10 +298,10 @@ class Features:
         return binned(sizes, parse_bins("size", request.bins) or SIZES)
 
     def _speaker(self, request: FeatureRequest) -> Categories:
-        return by_frequency(self.analysis.speakers())
+        return self.analysis.speakers().sort_names()
 
     def _sentence_type(self, request: FeatureRequest) -> Categories:
-        return by_frequency(self.analysis.sentence_types(request.setting("column")))
+        return self.analysis.sentence_types(request.setting("column")).sort_names()
 
     def of_documents(self, feature: str) -> list[str | None]:
         """The value of each document, of a feature that documents have."""
@@ -326,7 +325,7 @@ class Features:
         return found
 
     def _of_documents(self, values: Sequence[str | None]) -> Categories:
-        return by_frequency(Categories.of(values).take(self.corpus.mention_document))
+        return Categories.of(values).take(self.corpus.mention_document).sort_names()
 
     def _column(self, request: FeatureRequest) -> Categories:
         (name,) = request.arguments
@@ -335,7 +334,7 @@ class Features:
             raise self.analysis.texts.missing(
                 str(request), "a token column", [name], "name a column that is there"
             )
-        return by_frequency(found)
+        return found.sort_names()
 
 
 def _key(name: str) -> str:

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 
 from corefeval.diagnostics import UsageError
 from corefeval.features.declarations import FEATURES, FeatureDeclaration
-from corefeval.syntax import split_list
-
-_CALL = re.compile(r"\s*([^\s()=,][^()=,]*?)\s*(?:\((.*)\))?\s*", re.DOTALL)
+from corefeval.syntax import parse_call
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,19 +27,9 @@ class FeatureRequest:
     @staticmethod
     def parse(text: str) -> FeatureRequest:
         """From text; names of declared features and of settings are in lower case then."""
-        match = _CALL.fullmatch(text)
-        if match is None or (match[2] or "").count("(") != (match[2] or "").count(")"):
-            raise UsageError(f"{text!r} is no feature: write name or name(argument, setting=value)")
-        name = match[1].lower() if match[1].lower() in FEATURES else match[1]
-        arguments, settings = [], {}
-        for part in split_list(match[2] or ""):
-            key, equals, value = part.partition("=")
-            if equals and re.fullmatch(r"\s*\w+\s*", key):
-                settings[key.strip().lower()] = value.strip()
-            else:
-                arguments.append(part)
-        request = FeatureRequest(name, tuple(arguments), tuple(settings.items()))
-        return request.checked()
+        call = parse_call(text, "feature", "argument, setting=value")
+        name = call.name.lower() if call.name.lower() in FEATURES else call.name
+        return FeatureRequest(name, call.arguments, tuple(call.settings.items())).checked()
 
     @property
     def declaration(self) -> FeatureDeclaration | None:

@@ -12,15 +12,13 @@ from corefeval.checks import did_you_mean
 from corefeval.diagnostics import UsageError
 from corefeval.metrics.declarations import Declaration, Level, Shape, Value
 from corefeval.metrics.registry import REGISTRY, presets
-from corefeval.syntax import split_list
+from corefeval.syntax import parse_call, split_list
 
 if TYPE_CHECKING:
     from corefeval.alignment import Alignment
     from corefeval.metrics.counting import Counts
 
 DEFAULT_PRESET = "standard"
-
-_CALL = re.compile(r"\s*([^\s()=,]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,18 +63,10 @@ class Metric:
     @staticmethod
     def parse(text: str) -> Metric:
         """A metric from its text, in any spelling: `b3`, `B³`, `bcub`, `lea(importance=one)`."""
-        match = _CALL.fullmatch(text)
-        if match is None:
-            raise UsageError(f"{text!r} is no metric: write name or name(parameter=value)")
-        parameters = {}
-        for setting in split_list(match[2] or ""):
-            key, equals, value = setting.partition("=")
-            if not equals:
-                raise UsageError(f"{text!r}: write parameters as name=value, not {setting!r}")
-            if key.strip().lower() in parameters:
-                raise UsageError(f"{text!r} says {key.strip()} twice")
-            parameters[key.strip().lower()] = value.strip()
-        return Metric.of(match[1], **parameters)
+        call = parse_call(text, "metric", "parameter=value")
+        for argument in call.arguments:
+            raise UsageError(f"{text!r}: write parameters as name=value, not {argument!r}")
+        return Metric.of(call.name, **call.settings)
 
     @property
     def declaration(self) -> Declaration:

@@ -98,9 +98,7 @@ def _with_singletons(side: Side, kept: IntArray, other: Side, added: IntArray) -
 
     def feature(name: str) -> Categories:
         mine, theirs = side.feature(name), other.feature(name)
-        names = tuple(dict.fromkeys(mine.names + theirs.names))
-        codes = mine.recoded(names).codes[kept], theirs.recoded(names).codes[added]
-        return Categories(np.concatenate(codes), names)
+        return Categories.concatenate(mine.take(kept), theirs.take(added))
 
     return Side(
         np.concatenate((side.entity_document, added_document)),
