@@ -9,7 +9,7 @@ from corefeval.evaluation import score
 from corefeval.features import Features
 from corefeval.lab.experiments import Metrics, Setup
 from corefeval.lab.findings import Cell, Chart, ExperimentResult, Finding, Row
-from corefeval.metrics import Metric, requested
+from corefeval.metrics import Metric, parse_metrics
 from corefeval.model import Corpus
 from corefeval.results import Result
 
@@ -64,7 +64,7 @@ class Measurement:
 
     def _defined(self, key: Corpus, response: Corpus) -> list[Metric]:
         """The metrics of which the data has what they need."""
-        wanted = [request.metric for request in requested(self.metrics)]
+        wanted = [request.metric for request in parse_metrics(self.metrics)]
         known = Features(
             response,
             texts=(key, response),

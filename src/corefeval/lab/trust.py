@@ -20,7 +20,7 @@ from corefeval.lab.search import (
     random_documents,
     smaller,
 )
-from corefeval.metrics import Metric, requested
+from corefeval.metrics import Metric, parse_metrics
 from corefeval.model.arrays import BoolArray, FloatArray
 
 DOCUMENTS = 4000
@@ -37,7 +37,7 @@ def trust(setup: Setup) -> ExperimentResult:
     with the kinds of its mentions. No key has singletons (but in `perfect`).
     """
     wanted = EVERYTHING if setup.metrics is None else setup.metrics
-    metrics = [request.metric for request in requested(wanted)]
+    metrics = [request.metric for request in parse_metrics(wanted)]
     rows: list[Row] = []
     for done, one in enumerate(PROPERTIES):
         setup.report(one.text, done, len(PROPERTIES))

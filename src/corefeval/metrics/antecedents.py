@@ -1,6 +1,7 @@
-"""Is the antecedent right? Tuggener's metrics for what follows coreference (2014, §3.1, §3.2).
+"""Tuggener's metrics for what follows coreference (2014, §3): antecedents and anchors.
 
-Counts are correct antecedents (tp), wrong linkage (wl), missed (fn) and spurious (fp) anaphors.
+Counts of antecedents are correct ones (tp), wrong linkage (wl), missed (fn) and spurious (fp)
+anaphors.
 """
 
 from __future__ import annotations
@@ -130,3 +131,39 @@ def _has_noun(side: Side) -> BoolArray:
     has = np.zeros(side.entity_document.size, dtype=np.bool_)
     has[side.mention_entity[is_noun(side)]] = True
     return has
+
+
+def anchors(alignment: Alignment) -> Counts:
+    """Entities by their anchors, their first nouns; then the mentions of those that were found."""
+    key, response = alignment.key, alignment.response
+    entities, anchor = _find_anchors(key)
+    aligned = looked_up(response.mention_entity, alignment.partner[anchor])
+    found = looked_up(response.sizes, aligned) > 1
+    group = key.entity_group[entities]
+    shared = alignment.shared(entities[found], aligned[found])
+    return {
+        "detection_tp": alignment.sums(group[found], np.ones(int(found.sum()))),
+        "detection_fn": alignment.sums(group[~found], np.ones(int((~found).sum()))),
+        "detection_fp": _count_spurious(alignment),
+        "mentions_tp": alignment.sums(group[found], shared),
+        "mentions_fn": alignment.sums(group[found], key.sizes[entities[found]] - shared),
+        "mentions_fp": alignment.sums(group[found], response.sizes[aligned[found]] - shared),
+    }
+
+
+def _count_spurious(alignment: Alignment) -> FloatArray:
+    """Response entities whose own anchor is in no key entity."""
+    key, response = alignment.key, alignment.response
+    entities, anchor = _find_anchors(response)
+    in_key = looked_up(key.mention_entity, alignment.swapped.partner[anchor])
+    spurious = entities[looked_up(key.sizes, in_key) <= 1]
+    return alignment.sums(response.entity_group[spurious], np.ones(spurious.size))
+
+
+def _find_anchors(side: Side) -> tuple[IntArray, IntArray]:
+    """The entities of at least two mentions that have a noun, and the first one of each."""
+    chain = side.chain[is_noun(side)[side.chain]]
+    entity = side.mention_entity[chain]
+    first = np.concatenate((np.ones(min(entity.size, 1), np.bool_), entity[1:] != entity[:-1]))
+    taken = first & (side.sizes[entity] > 1)
+    return entity[taken], chain[taken]

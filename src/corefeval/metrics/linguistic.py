@@ -24,9 +24,8 @@ import numpy as np
 
 from corefeval.alignment import Alignment, Side
 from corefeval.diagnostics import UndefinedMetricError
-from corefeval.metrics.ceaf import best_alignment, ceaf_counts
-from corefeval.metrics.counting import Counts, Ratio, ratio_counts
-from corefeval.metrics.twinless import Twinless, under
+from corefeval.metrics.counting import Counts, Ratio, Twinless, apply_policy, ratio_counts
+from corefeval.metrics.mentions import best_alignment, ceaf_counts
 from corefeval.model.arrays import FloatArray, IntArray
 
 KINDS = ("name", "nominal", "pronoun")
@@ -107,7 +106,7 @@ def _weighed(
 ) -> list[Weighed]:
     """The alignments for recall and for precision, each with its weights."""
     chosen = Weights(**weights)
-    return [(one, link_weights(one, chosen)) for one in under(policy, alignment, ceaf=ceaf)]
+    return [(one, link_weights(one, chosen)) for one in apply_policy(policy, alignment, ceaf=ceaf)]
 
 
 def _distinct(weighed: list[Weighed]) -> list[Weighed]:
