@@ -94,7 +94,8 @@ def test_texts_that_are_no_metrics(text, problem):
 
 
 def test_lists_presets_and_values_of_metrics():
-    assert [str(r.metric) for r in parse_metrics(["lea(importance=one),muc", "b3", Metric("muc")])] == [
+    wanted = parse_metrics(["lea(importance=one),muc", "b3", Metric("muc")])
+    assert [str(r.metric) for r in wanted] == [
         "lea(importance=one)", "muc", "b3",
     ]  # fmt: skip
     assert {r.metric.name for r in parse_metrics("all")} == set(REGISTRY)
