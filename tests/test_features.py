@@ -18,7 +18,7 @@ from corefeval.features import (
     MissingFeatureError,
     level_of,
 )
-from corefeval.features.bins import parse_bins
+from corefeval.features.declarations import parse_bins
 from corefeval.model import corpus_from_arrays, corpus_from_entities
 from feature_corpora import corpus_from_words, values
 

@@ -101,7 +101,7 @@ def are_brackets(cells: Categories) -> bool:
     return any("(" in name or ")" in name or name == "*" for name in cells.names)
 
 
-def named_spans(cells: Categories, tokens: IntArray, region: IntArray) -> Nodes:
+def find_named_spans(cells: Categories, tokens: IntArray, region: IntArray) -> Nodes:
     """The spans in a column of named entities, in whichever way they are written.
 
     Brackets, prefixes (`B-PER`, `I-PER`, also E, S, L, U) or plain classes for each token.
@@ -136,10 +136,10 @@ def named_spans(cells: Categories, tokens: IntArray, region: IntArray) -> Nodes:
     )
 
 
-def regions(tokens: IntArray, breaks: IntArray | None = None) -> IntArray:
+def number_regions(tokens: IntArray, breaks: IntArray | None = None) -> IntArray:
     """Number the runs of tokens that follow each other; `breaks` are tokens that begin a new one.
 
-    >>> regions(np.array([3, 4, 7, 8, 9]), np.array([0, 9])).tolist()
+    >>> number_regions(np.array([3, 4, 7, 8, 9]), np.array([0, 9])).tolist()
     [0, 0, 1, 1, 2]
     """
     new = np.diff(tokens, prepend=tokens[:1] - 1) > 1

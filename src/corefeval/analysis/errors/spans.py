@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from corefeval.diagnostics import Notice, plural
-from corefeval.features.errors import MissingFeatureError
-from corefeval.features.sides import SideFeatures
+from corefeval.features import SideFeatures
+from corefeval.features.declarations import MissingFeatureError
 from corefeval.matching import Matches, resolve
 from corefeval.matching.overlaps import find_overlaps
 from corefeval.model.arrays import IntArray
@@ -50,7 +50,7 @@ def decide(key: SideFeatures, response: SideFeatures, policy: WrongSpans) -> Dec
         )
     if not any(map(_knows_heads, (key, response))):
         for side in (key, response):
-            side.lookup.analysis.heads("--wrong-spans head")  # says what is missing
+            side.lookup.annotations.heads("--wrong-spans head")  # says what is missing
     message = f"{count} without a known head, which are never taken for wrong spans"
     return Decision("head", (Notice("wrong-spans", message, unknown),))
 

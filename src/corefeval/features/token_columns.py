@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from corefeval.diagnostics import InputError
-from corefeval.features.errors import MissingFeatureError
-from corefeval.features.spans import Spans
+from corefeval.features.declarations import MissingFeatureError
+from corefeval.features.positions import TokenSpans
 from corefeval.model import Corpus, Tokens
 from corefeval.model.arrays import IntArray
 from corefeval.model.categories import Categories
 from corefeval.model.text_tokens import has_texts
 
+WORD = ("word",)
+NO_WORDS = "read a format that has words"
 BLANK = frozenset(("", "-", "_"))
 _NO_BRACKETS = BLANK | {"*"}
 _SAMPLE = 2000
@@ -23,7 +26,7 @@ _SAMPLE = 2000
 _SAMPLES: WeakKeyDictionary[Tokens, dict[str | int, Counter[str]]] = WeakKeyDictionary()
 
 
-class Texts:
+class TokenColumns:
     """Token columns for the tokens that mentions cover, each from the first text that has it.
 
     A column of nothing but `-` and `_` is not there, nor named entities that are all `*`.
@@ -34,7 +37,7 @@ class Texts:
         self.texts = [(name, t) for name, t in tokens if t is not None and not has_texts(t)]
         self.in_characters = any(t is not None and has_texts(t) for _, t in tokens)
         self.corpora = corpora
-        self.spans = Spans.of(corpus, [t.counts for _, t in self.texts], feature)
+        self.spans = TokenSpans.of(corpus, [t.counts for _, t in self.texts], feature)
         self._columns: dict[tuple[int, str | int, bool], Categories] = {}
 
     def find(
@@ -115,6 +118,17 @@ class Texts:
         if name not in known:
             known[name] = self._sampled(tokens, name)
         return known[name]
+
+    def mention_texts(self) -> Categories:
+        """The words of each mention, in lower case, with blanks between; gaps are left out."""
+        words = self.needed("words", "words", WORD, NO_WORDS)
+        lower = [*map(str.lower, words.names), ""]
+        tokens, _, begin = self.spans.tokens(np.arange(self.spans.start.size))
+        codes = words.codes[tokens].tolist()
+        bounds = pairwise([*begin.tolist(), len(codes)])
+        return Categories.of(
+            [" ".join([lower[code] for code in codes[first:after]]) for first, after in bounds]
+        )
 
     def sentence_starts(self) -> IntArray | None:
         """The tokens at which sentences begin; None where no text has tokens."""
