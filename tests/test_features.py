@@ -262,6 +262,7 @@ class TestRequests:
             ("kind(x)", "takes none"),
             ("kind(column=3)", "no setting"),
             ("size(many)", "bins"),
+            ("class(column=10, Column=11)", "twice"),
             ("column", "one name"),
             ("distance(words)", "sentences"),
         ],

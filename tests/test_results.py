@@ -84,6 +84,8 @@ def test_a_metrics_text_parses_back(name):
         ("lea(importance=big)", "one of size, one"),
         ("lea(one)", "name=value"),
         ("lea(", "is no metric"),
+        ("lea(importance=one))", "is no metric"),
+        ("lea(importance=one, importance=size)", "twice"),
         ("", "no metric was asked for"),
         (" , ", "no metric was asked for"),
     ],

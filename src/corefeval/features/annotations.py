@@ -60,14 +60,14 @@ class TokenAnnotations:
     def _tags(self) -> tuple[TagSet, Categories] | None:
         """The tag set and the tags of the first text that has any; None for no text."""
         names = ("upos", "tag") if self._asked is None else (self._asked.column, "tag", "upos")
-        found = self.columns.find(names)
+        place = self.columns.find(names)
         tags = self.columns.column(*names)
-        if found is None or tags is None:
+        if place is None or tags is None:
             return None
         if self._asked is not None:
-            self._check_asked(self._asked, self.columns.sample(*found))
+            self._check_asked(self._asked, self.columns.sample(*place))
             return self._asked, tags
-        return UPOS if found[1] == "upos" else self._recognise(self.columns.sample(*found)), tags
+        return UPOS if place[1] == "upos" else self._recognise(self.columns.sample(*place)), tags
 
     def _check_asked(self, asked: TagSet, sample: Counter[str]) -> None:
         """An error for one of our tag sets where the tags are clearly of another."""
@@ -97,13 +97,13 @@ class TokenAnnotations:
     def tags(self, feature: str) -> tuple[TagSet, Categories]:
         """The tag set and the tags; an error where there are none."""
         self._feature = feature
-        found = self._tags
-        if found is None:
+        tags = self._tags
+        if tags is None:
             raise self.columns.missing(
                 feature, "tags", ("tag",), f"state the {feature} of each mention, or add tags"
             )
-        self.tagset_name = found[0].name
-        return found
+        self.tagset_name = tags[0].name
+        return tags
 
     def head_tags(self, feature: str) -> Categories:
         """The tag of each mention's head: in the tag column, else the universal one."""
@@ -137,8 +137,8 @@ class TokenAnnotations:
     @cached_property
     def empty(self) -> BoolArray | None:
         """Which tokens are empty nodes."""
-        found = self.columns.column("empty")
-        return None if found is None else found.where(lambda mark: mark not in BLANK)
+        marks = self.columns.column("empty")
+        return None if marks is None else marks.where(lambda mark: mark not in BLANK)
 
     @cached_property
     def _heads(self) -> IntArray:
@@ -255,11 +255,11 @@ class TokenAnnotations:
         """The named entities in mentions, from a column; None where no text has it."""
         if names not in self._named:
             place = self.columns.find(names)
-            found = self.columns.column(*names)
-            if place is None or found is None:
+            column = self.columns.column(*names)
+            if place is None or column is None:
                 self._named[names] = None
                 return None
-            tokens, cells = self.spans.inside, found.take(self.spans.inside)
+            tokens, cells = self.spans.inside, column.take(self.spans.inside)
             if not are_brackets(cells):  # then what stands before a mention tells where one begins
                 tokens = np.arange(self.spans.n_tokens)
                 cells = self.columns.cells(*place, tokens)
@@ -289,18 +289,18 @@ class TokenAnnotations:
 
         `-`, `_` and nothing are no values.
         """
-        found = self._for(f"column({name})").columns.column(_name(name))
-        if found is None:
+        column = self._for(f"column({name})").columns.column(_name(name))
+        if column is None:
             return None
         place = self.spans.start if at == "start" else self.heads(f"column({name})")
-        return found.take(place).renamed(lambda cell: None if cell in BLANK else cell)
+        return column.take(place).renamed(lambda cell: None if cell in BLANK else cell)
 
     def speakers(self) -> Categories:
         """Who speaks the first token of each mention."""
         columns = self._for("speaker").columns
-        found = columns.column("speaker", suits=_are_speakers)
-        if found is not None:
-            at_start = found.take(self.spans.start)
+        speakers = columns.column("speaker", suits=_are_speakers)
+        if speakers is not None:
+            at_start = speakers.take(self.spans.start)
             return at_start.renamed(lambda cell: None if cell in BLANK else cell)
         comments = self.sentence_values("speaker")
         if comments is not None:
@@ -317,11 +317,11 @@ class TokenAnnotations:
     def sentence_types(self, column: str | None) -> Categories:
         """The type of the sentence in which each mention begins."""
         if column is not None:
-            found = self.column(column, at="start")
-            if found is None:
+            values = self.column(column, at="start")
+            if values is None:
                 fix = "name a column that is there, or its number"
                 raise self.columns.missing("sentence_type", "a column", (_name(column),), fix)
-            return found
+            return values
         values = self._for("sentence_type").sentence_values("s_type")
         if values is None:
             raise MissingFeatureError(
@@ -333,10 +333,10 @@ class TokenAnnotations:
 
     def sentence_values(self, key: str) -> Categories | None:
         """What a comment says of the sentence in which each mention begins."""
-        found = self.columns.sentence_comments(key)
-        if found is None:
+        comments = self.columns.sentence_comments(key)
+        if comments is None:
             return None
-        starts, values = found
+        starts, values = comments
         return values.take(np.searchsorted(starts, self.spans.start, side="right") - 1)
 
     def sentence_of_mentions(self, feature: str) -> IntArray:

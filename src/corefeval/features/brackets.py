@@ -47,10 +47,10 @@ def match_labels(cells: Categories, tokens: IntArray, region: IntArray) -> tuple
     partner are left aside.
     """
     tables = [_BRACKET.findall(name) for name in cells.names]
-    labels = [[label for label, _ in found if label] for found in tables]
-    closes = [sum(1 for _, close in found if close) for found in tables]
+    labels = [[label for label, _ in brackets if label] for brackets in tables]
+    closes = [sum(1 for _, close in brackets if close) for brackets in tables]
     distinct: dict[str, int] = {}
-    flat = [distinct.setdefault(label, len(distinct)) for found in labels for label in found]
+    flat = [distinct.setdefault(label, len(distinct)) for group in labels for label in group]
     n_open = np.array([*map(len, labels), 0], dtype=np.int64)
     n_close = np.array([*closes, 0], dtype=np.int64)
     begin = np.cumsum(n_open) - n_open

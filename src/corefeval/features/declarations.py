@@ -14,6 +14,16 @@ from corefeval.syntax import parse_call
 Level = Literal["document", "entity", "mention"]
 
 
+class MissingFeatureError(UndefinedMetricError):
+    """A corpus that lacks what a feature needs: says what, where, and what to do."""
+
+    def __init__(self, feature: str, problem: str, *, fix: str = "") -> None:
+        self.feature = feature
+        self.problem = problem
+        self.fix = fix
+        super().__init__(f"{feature} {problem}" + (f"\n  fix: {fix}" if fix else ""))
+
+
 @dataclass(frozen=True, slots=True)
 class FeatureDeclaration:
     """A feature: what it says, of what, which arguments it takes and what it needs.
@@ -162,6 +172,43 @@ def shows_words(feature: str) -> bool:
     return name not in FEATURES or name in ("head", "words", "column", "speaker")
 
 
+Bin = tuple[int, int | None]
+
+SIZES: tuple[Bin, ...] = ((1, 1), (2, 10), (11, None))
+SINGLE: tuple[Bin, ...] = (*((number, number) for number in range(11)), (11, None))
+
+
+def is_bin(text: str) -> bool:
+    """Whether a text is a bin of numbers: `3`, `2-10`, `11+`."""
+    return re.fullmatch(r"\d{1,18}(\s*[-–]\s*\d{1,18}|\+)?", text) is not None
+
+
+def parse_bins(feature: str, texts: Sequence[str]) -> tuple[Bin, ...]:
+    """The bins that texts stand for, in ascending order: `1`, `2-10`, `11+`.
+
+    >>> parse_bins("size", ["1", "2-5", "6+"])
+    ((1, 1), (2, 5), (6, None))
+    """
+    bins: list[Bin] = []
+    for text in texts:
+        first, _, last = text.replace("–", "-").rstrip("+").partition("-")
+        bins.append((int(first), None if text.endswith("+") else int(last or first)))
+    bins.sort(key=lambda one: one[0])
+    for (low, high), (after, _) in pairwise((*bins, (1 << 62, None))):
+        if high is None and after < 1 << 62:
+            raise UsageError(f"{feature}: the bin {bin_name((low, high))} holds {after} as well")
+        if high is not None and not low <= high < after:
+            problem = "is empty" if high < low else f"overlaps with the one from {after}"
+            raise UsageError(f"{feature}: the bin {bin_name((low, high))} {problem}")
+    return tuple(bins)
+
+
+def bin_name(one: Bin) -> str:
+    """The name of a bin, for people: `1`, `2–10`, `11+`."""
+    low, high = one
+    return f"{low}+" if high is None else f"{low}" if low == high else f"{low}–{high}"
+
+
 @dataclass(frozen=True, slots=True)
 class FeatureRequest:
     """A feature and its arguments; its text parses back to it.
@@ -221,50 +268,3 @@ class FeatureRequest:
     def __str__(self) -> str:
         parts = (*self.arguments, *(f"{key}={value}" for key, value in self.settings))
         return f"{self.name}({', '.join(parts)})" if parts else self.name
-
-
-def is_bin(text: str) -> bool:
-    """Whether a text is a bin of numbers: `3`, `2-10`, `11+`."""
-    return re.fullmatch(r"\d{1,18}(\s*[-–]\s*\d{1,18}|\+)?", text) is not None
-
-
-Bin = tuple[int, int | None]
-
-SIZES: tuple[Bin, ...] = ((1, 1), (2, 10), (11, None))
-SINGLE: tuple[Bin, ...] = (*((number, number) for number in range(11)), (11, None))
-
-
-def parse_bins(feature: str, texts: Sequence[str]) -> tuple[Bin, ...]:
-    """The bins that texts stand for, in ascending order: `1`, `2-10`, `11+`.
-
-    >>> parse_bins("size", ["1", "2-5", "6+"])
-    ((1, 1), (2, 5), (6, None))
-    """
-    bins: list[Bin] = []
-    for text in texts:
-        first, _, last = text.replace("–", "-").rstrip("+").partition("-")
-        bins.append((int(first), None if text.endswith("+") else int(last or first)))
-    bins.sort(key=lambda one: one[0])
-    for (low, high), (after, _) in pairwise((*bins, (1 << 62, None))):
-        if high is None and after < 1 << 62:
-            raise UsageError(f"{feature}: the bin {bin_name((low, high))} holds {after} as well")
-        if high is not None and not low <= high < after:
-            problem = "is empty" if high < low else f"overlaps with the one from {after}"
-            raise UsageError(f"{feature}: the bin {bin_name((low, high))} {problem}")
-    return tuple(bins)
-
-
-def bin_name(one: Bin) -> str:
-    """The name of a bin, for people: `1`, `2–10`, `11+`."""
-    low, high = one
-    return f"{low}+" if high is None else f"{low}" if low == high else f"{low}–{high}"
-
-
-class MissingFeatureError(UndefinedMetricError):
-    """A corpus that lacks what a feature needs: says what, where, and what to do."""
-
-    def __init__(self, feature: str, problem: str, *, fix: str = "") -> None:
-        self.feature = feature
-        self.problem = problem
-        self.fix = fix
-        super().__init__(f"{feature} {problem}" + (f"\n  fix: {fix}" if fix else ""))

@@ -34,7 +34,7 @@ def _in_pieces(find: Finder[Columns]) -> Finder[Columns]:
     """The same for a part of the mentions at a time."""
 
     @wraps(find)
-    def found(
+    def find_in_pieces(
         spans: TokenSpans, rows: IntArray, /, *columns: Columns.args, **more: Columns.kwargs
     ) -> IntArray:
         length = np.minimum(spans.end[rows] - spans.start[rows], _REACH)
@@ -42,7 +42,7 @@ def _in_pieces(find: Finder[Columns]) -> Finder[Columns]:
         parts = np.split(rows, bounds)
         return np.concatenate([find(spans, part, *columns, **more) for part in parts])
 
-    return found
+    return find_in_pieces
 
 
 @_in_pieces
@@ -69,8 +69,8 @@ def find_dependency_heads(
     real = number > 0
     known = np.sort((group + number)[real], kind="stable")
     asked = group + governor
-    found = np.minimum(np.searchsorted(known, asked), max(known.size - 1, 0))
-    inside = known[found] == asked if known.size else real
+    nearest = np.minimum(np.searchsorted(known, asked), max(known.size - 1, 0))
+    inside = known[nearest] == asked if known.size else real
     top = real & (governor >= 0) & ~inside
     head = _first(tokens, begin, top)
     if suits is None:
@@ -131,26 +131,26 @@ def find_tagged_heads(
 
 def _is_partitive(tag: Categories, tagset: TagSet, place: IntArray) -> BoolArray:
     """Which tokens of mentions stand before a preposition and have a tag of partitives."""
-    found = np.zeros(place.size, dtype=np.bool_)
+    before_preposition = np.zeros(place.size, dtype=np.bool_)
     preposition = tag.where(tagset.is_preposition)
-    found[:-1] = preposition[1:] & (place[1:] == place[:-1])
-    return found & tag.where(tagset.is_partitive)
+    before_preposition[:-1] = preposition[1:] & (place[1:] == place[:-1])
+    return before_preposition & tag.where(tagset.is_partitive)
 
 
 def _first(tokens: IntArray, begin: IntArray, holds: BoolArray) -> IntArray:
     """The first token of each mention for which something holds; −1 for none."""
     if not begin.size:
         return begin
-    found = np.minimum.reduceat(np.where(holds, tokens, _NOWHERE), begin)
-    return np.where(found == _NOWHERE, -1, found)
+    token = np.minimum.reduceat(np.where(holds, tokens, _NOWHERE), begin)
+    return np.where(token == _NOWHERE, -1, token)
 
 
 def _last(tokens: IntArray, begin: IntArray, holds: BoolArray) -> IntArray:
     """The last token of each mention for which something holds; −1 for none."""
     if not begin.size:
         return begin
-    found: IntArray = np.maximum.reduceat(np.where(holds, tokens, -1), begin)
-    return found
+    token: IntArray = np.maximum.reduceat(np.where(holds, tokens, -1), begin)
+    return token
 
 
 def find_constituent_heads(
@@ -304,13 +304,13 @@ class RankTable:
     def of(parents: Sequence[str], symbols: Sequence[str]) -> RankTable:
         """Look every pair up once."""
         plain = [_strip_function(symbol) for symbol in symbols]
-        found = [
+        ranks = [
             [find_rank(_strip_function(parent), child) for child in plain] for parent in parents
         ]
         shape = (len(parents), len(symbols))
         return RankTable(
-            np.array([[r for r, _ in row] for row in found], dtype=np.int64).reshape(shape),
-            np.array([[d == "left" for _, d in row] for row in found], np.bool_).reshape(shape),
+            np.array([[r for r, _ in row] for row in ranks], dtype=np.int64).reshape(shape),
+            np.array([[d == "left" for _, d in row] for row in ranks], np.bool_).reshape(shape),
         )
 
     def look_up(self, parent: IntArray, symbol: IntArray) -> tuple[IntArray, BoolArray]:

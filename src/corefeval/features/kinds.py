@@ -67,10 +67,10 @@ def _are_phrases(
     phrases = {phrase for phrase in tagset.words if " " in phrase}
     first, second = words(spans.start[rows]), words(spans.end[rows] - 1)
     possible = np.flatnonzero(first.where(lambda word: word.lower() in _first_words(phrases)))
-    found = np.zeros(rows.size, dtype=np.bool_)
+    are_phrases = np.zeros(rows.size, dtype=np.bool_)
     texts = zip(first.take(possible).values(), second.take(possible).values(), strict=True)
-    found[possible] = [f"{one} {other}".lower() in phrases for one, other in texts]
-    return found
+    are_phrases[possible] = [f"{one} {other}".lower() in phrases for one, other in texts]
+    return are_phrases
 
 
 def _first_words(phrases: Iterable[str]) -> set[str]:
@@ -82,7 +82,7 @@ def is_named(spans: TokenSpans, tags: Categories, tagset: TagSet, named: Nodes) 
     label = Categories(named.label, named.names)
     real = label.where(lambda name: name.lower() not in NUMERIC_CLASSES)
     known = named.start[real], named.end[real]
-    found = find_spans(*known, (spans.start, spans.end)) >= 0
+    named_rows = find_spans(*known, (spans.start, spans.end)) >= 0
     long = spans.length > 1
     without_determiner = long & tags.take(spans.start).where(tagset.is_alone)
     without_possessive = long & tags.take(spans.end - 1).where("POS".__eq__)
@@ -92,10 +92,10 @@ def is_named(spans: TokenSpans, tags: Categories, tagset: TagSet, named: Nodes) 
             shorter = (without_determiner if first else long) & (
                 without_possessive if last else long
             )
-            rows = np.flatnonzero(shorter & ~found) if first or last else known[0][:0]
+            rows = np.flatnonzero(shorter & ~named_rows) if first or last else known[0][:0]
             core = spans.start[rows] + first, spans.end[rows] - last
-            found[rows] = find_spans(*known, core) >= 0
-    return found
+            named_rows[rows] = find_spans(*known, core) >= 0
+    return named_rows
 
 
 def find_classes(spans: TokenSpans, heads: IntArray, named: Nodes) -> Categories:

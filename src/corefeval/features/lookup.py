@@ -20,18 +20,23 @@ from corefeval.features.declarations import (
     level_of,
 )
 from corefeval.features.kinds import KINDS, find_entity_classes, guess_kinds, vote_for_classes
-from corefeval.features.positions import find_antecedents, find_nested, number_chains, put_into_bins
+from corefeval.features.positions import (
+    find_antecedents,
+    find_nested,
+    number_in_chains,
+    put_into_bins,
+)
 from corefeval.features.statements import (
     YES_NO,
-    check_supplied,
+    check_given,
     describe_mentions,
     find_genres,
     find_metadata,
     find_property,
     find_stated_classes,
     find_stated_kinds,
-    read_supplied,
-    read_supplied_of_documents,
+    read_given,
+    read_given_of_documents,
 )
 from corefeval.features.tagsets import read_tagset
 from corefeval.features.token_columns import WORD, TokenColumns
@@ -80,7 +85,7 @@ class Features:
         self.twins = twins
         self.texts = tuple(texts) or (corpus,)
         self.given: dict[str, Any] = {
-            _key(name): source for name, source in check_supplied(given).items()
+            _key(name): source for name, source in check_given(given).items()
         }
         self._tagset = None if tagset is None else read_tagset(tagset)
         self._known: dict[str, Categories] = {}
@@ -120,7 +125,7 @@ class Features:
         if level_of(request.name) == "document":
             return self._of_documents(self.of_documents(str(request)))
         if request.name in self.given:
-            return self._read_supplied(request.name)
+            return self._read_given(request.name)
         if self.twins is not None and (request.name in TEXTUAL or request.name not in _MAKERS):
             return self._copy_from_twins(str(request), *self.twins)
         make = _MAKERS.get(request.name)
@@ -128,13 +133,13 @@ class Features:
             return make(self, request)
         return self._find_undeclared(request)
 
-    def _read_supplied(self, name: str) -> Categories:
+    def _read_given(self, name: str) -> Categories:
         """What the caller states of each mention, or of its document."""
         source = self.given[name]
-        of_documents = read_supplied_of_documents(self.corpus, name, source)
+        of_documents = read_given_of_documents(self.corpus, name, source)
         if self.corpus.labels is None and of_documents is not None:
             return self._of_documents(of_documents)
-        return read_supplied(self.corpus, name, self.given[name], key=self.texts[0])
+        return read_given(self.corpus, name, self.given[name], key=self.texts[0])
 
     def _copy_from_twins(self, feature: str, other: Features, rows: IntArray) -> Categories:
         """The values of the mentions that the other side has too, and those of the rest."""
@@ -287,7 +292,7 @@ class Features:
         return _put_into_bins(request, self.annotations.spans_for("length").length)
 
     def _chain_position(self, request: FeatureRequest) -> Categories:
-        return _put_into_bins(request, number_chains(self.corpus.mention_entity))
+        return _put_into_bins(request, number_in_chains(self.corpus.mention_entity))
 
     def _distance(self, request: FeatureRequest) -> Categories:
         self.annotations.spans_for("distance")
@@ -317,33 +322,33 @@ class Features:
         request = FeatureRequest.parse(feature)
         if request.name in self.given:
             source = self.given[request.name]
-            stated = read_supplied_of_documents(self.corpus, request.name, source)
+            stated = read_given_of_documents(self.corpus, request.name, source)
             if stated is not None:
                 return stated
-            return self._first_values(self._read_supplied(request.name))
+            return self._first_values(self._read_given(request.name))
         if request.name == "genre":
             return find_genres(self.texts)
         return find_metadata(self.texts, request.arguments[0])
 
     def _first_values(self, values: Categories) -> list[str | None]:
         """The value of each document's first mention."""
-        found: list[str | None] = [None] * len(self.corpus.documents)
+        of_documents: list[str | None] = [None] * len(self.corpus.documents)
         documents, rows = np.unique(self.corpus.mention_document, return_index=True)
         for document, value in zip(documents.tolist(), values.take(rows).values(), strict=True):
-            found[document] = value
-        return found
+            of_documents[document] = value
+        return of_documents
 
     def _of_documents(self, values: Sequence[str | None]) -> Categories:
         return Categories.of(values).take(self.corpus.mention_document).sort_names()
 
     def _column(self, request: FeatureRequest) -> Categories:
         (name,) = request.arguments
-        found = self.annotations.column(name, at="head")
-        if found is None:
+        column = self.annotations.column(name, at="head")
+        if column is None:
             raise self.annotations.columns.missing(
                 str(request), "a token column", [name], "name a column that is there"
             )
-        return found.sort_names()
+        return column.sort_names()
 
 
 def _key(name: str) -> str:

@@ -146,10 +146,10 @@ def find_spans(start: IntArray, end: IntArray, wanted: tuple[IntArray, IntArray]
     return np.where(known[row] == asked, row, -1)
 
 
-def number_chains(entity: IntArray) -> IntArray:
+def number_in_chains(entity: IntArray) -> IntArray:
     """1 for the first mention of each entity, 2 for the second, and so on.
 
-    >>> number_chains(np.array([4, 4, 1, 4])).tolist()
+    >>> number_in_chains(np.array([4, 4, 1, 4])).tolist()
     [1, 2, 1, 3]
     """
     order = np.argsort(entity, kind="stable")

@@ -23,8 +23,8 @@ _SHOWN = 5
 _MISSING = object()
 
 
-def check_supplied(given: object) -> Mapping[str, object]:
-    """What is given, if it is a mapping from names of features to mappings or functions."""
+def check_given(given: object) -> Mapping[str, object]:
+    """The features that the caller states, by name; a UsageError for what is no such mapping."""
     if given is None:
         return {}
     if not isinstance(given, Mapping):
@@ -38,7 +38,7 @@ def check_supplied(given: object) -> Mapping[str, object]:
     return given
 
 
-def read_supplied(
+def read_given(
     corpus: Corpus,
     name: str,
     source: Mapping[Any, Any] | Callable[[Mention], object],
@@ -92,14 +92,14 @@ def _look_up(corpus: Corpus, source: Mapping[Any, Any], key: Corpus) -> Iterator
 
 def _by_span(tables: Sequence[Mapping[Any, Any]], owner: Corpus) -> list[dict[Any, Any]]:
     """What is stated by ids, by the spans that have these ids; what is stated by spans stays."""
-    found = [dict(table) for table in tables]
+    by_span = [dict(table) for table in tables]
     ids = owner.features.get("mention_id", ())
     for row, (document, identifier) in enumerate(
         zip(owner.mention_document.tolist(), ids, strict=False)
     ):
         if identifier in tables[document]:
-            found[document][_mention(owner, row)] = tables[document][identifier]
-    return found
+            by_span[document][_mention(owner, row)] = tables[document][identifier]
+    return by_span
 
 
 def check_coverage(
@@ -128,7 +128,7 @@ def check_coverage(
         for corpus in corpora:
             if not any(isinstance(table, Mapping) for table in source.values()):
                 continue
-            codes = read_supplied(corpus, name, source, key=key, complete=False).codes
+            codes = read_given(corpus, name, source, key=key, complete=False).codes
             if missing := int((codes < 0).sum()):
                 message = f"{file}: {name} is not stated of {plural(missing, 'mention')} of "
                 message += f"{corpus.name or 'the corpus'} ({codes.size - missing} have it)"
@@ -171,12 +171,12 @@ def _by_document(corpus: Corpus, source: Mapping[Any, Any]) -> Sequence[Mapping[
     """The mapping that counts for each document."""
     if not source or not all(isinstance(table, Mapping) for table in source.values()):
         return [source] * len(corpus.documents)
-    found = _find_entries(corpus, source)
-    if corpus.documents and all(table is _MISSING for table in found):
+    entries = _find_entries(corpus, source)
+    if corpus.documents and all(table is _MISSING for table in entries):
         shown = ", ".join(map(str, corpus.documents[:3]))
         unknown = next(iter(source))
         raise InputError(f"features are given for no document {unknown!r}", expected=shown)
-    return [{} if table is _MISSING else table for table in found]
+    return [{} if table is _MISSING else table for table in entries]
 
 
 def _find_entries(corpus: Corpus, source: Mapping[Any, Any]) -> list[Any]:
@@ -188,16 +188,14 @@ def _find_entries(corpus: Corpus, source: Mapping[Any, Any]) -> list[Any]:
     ]
 
 
-def read_supplied_of_documents(
-    corpus: Corpus, name: str, source: object
-) -> list[str | None] | None:
+def read_given_of_documents(corpus: Corpus, name: str, source: object) -> list[str | None] | None:
     """A feature of documents that is stated for them; None where it is stated of mentions."""
     if not isinstance(source, Mapping) or any(isinstance(v, Mapping) for v in source.values()):
         return None
-    found = _find_entries(corpus, source)
-    if all(value is _MISSING for value in found):
+    entries = _find_entries(corpus, source)
+    if all(value is _MISSING for value in entries):
         return None
-    return [_text(name, value) for value in found]
+    return [_text(name, value) for value in entries]
 
 
 def describe_mentions(corpus: Corpus, rows: Sequence[int]) -> str:
@@ -249,15 +247,15 @@ def find_property(corpus: Corpus, texts: Sequence[Corpus], *names: str) -> Categ
 
 def find_stated_kinds(corpus: Corpus, texts: Sequence[Corpus]) -> Categories | None:
     """The kinds that `mention_type` states (PROP, NOM, PRON); None where it states none."""
-    found = find_property(corpus, texts, "mention_type")
-    kinds = None if found is None else found.renamed(lambda text: _KIND_NAMES.get(text.upper()))
+    types = find_property(corpus, texts, "mention_type")
+    kinds = None if types is None else types.renamed(lambda text: _KIND_NAMES.get(text.upper()))
     return kinds.recoded(KINDS) if kinds is not None and kinds.names else None
 
 
 def find_stated_classes(corpus: Corpus, texts: Sequence[Corpus]) -> Categories | None:
     """The classes that `etype` or `entity_type` state; None where they state none."""
-    found = find_property(corpus, texts, *_CLASS)
-    return found if found is not None and found.names else None
+    classes = find_property(corpus, texts, *_CLASS)
+    return classes if classes is not None and classes.names else None
 
 
 def find_stated_heads(corpus: Corpus, texts: Sequence[Corpus]) -> IntArray:
@@ -287,12 +285,12 @@ def _find_rows(corpus: Corpus, owner: Corpus, rows: IntArray) -> IntArray:
     if spans[0] is None or spans[1] is None:
         return np.full(corpus.n_mentions, -1, dtype=np.int64)
     (start, end), (their_start, their_end) = spans[0], spans[1]
-    found = find_spans(their_start[rows], their_end[rows], (start, end))
+    place = find_spans(their_start[rows], their_end[rows], (start, end))
     # A mention with a gap is not the one that fills it.
     interrupted = np.isin(rows, owner.gaps[:, 0])
-    found[np.append(interrupted, False)[found]] = -1
-    found[corpus.gaps[:, 0]] = -1
-    return found
+    place[np.append(interrupted, False)[place]] = -1
+    place[corpus.gaps[:, 0]] = -1
+    return place
 
 
 _STRIDE = 1 << 32

@@ -64,13 +64,13 @@ class TokenColumns:
 
         Tokens outside of mentions have none, nor those of mentions of one token if `only_long`.
         """
-        found = self.find(names, suits)
-        if found is None:
+        place = self.find(names, suits)
+        if place is None:
             return None
-        key = (*found, only_long)
+        key = (*place, only_long)
         if key not in self._columns:
             places = self.spans.inside_many if only_long else self.spans.inside
-            values = self.cells(*found, places)
+            values = self.cells(*place, places)
             codes = np.full(self.spans.n_tokens, -1, dtype=np.int64)
             codes[places] = values.codes
             self._columns[key] = Categories(codes, values.names)
@@ -91,25 +91,25 @@ class TokenColumns:
 
     def needed(self, feature: str, what: str, names: Sequence[str | int], fix: str) -> Categories:
         """One of some columns; an error that says who lacks it where there is none."""
-        found = self.column(*names)
-        if found is None:
+        column = self.column(*names)
+        if column is None:
             raise self.missing(feature, what, names, fix)
-        return found
+        return column
 
     def missing(
         self, feature: str, what: str, names: Sequence[str | int], fix: str
     ) -> MissingFeatureError:
         """The error for a column that no text has."""
         wanted = " or ".join(str(name) for name in names)
-        said = [
+        reasons = [
             f"{name or 'the corpus'} has no {wanted} column (it has "
             f"{', '.join(self._filled(index)) or 'none'})"
             for index, (name, _) in enumerate(self.texts)
         ]
-        if not said:
+        if not reasons:
             text = "are texts without tokens" if self.in_characters else "have no tokens"
-            said = [f"the documents {text}"]
-        return MissingFeatureError(feature, f"needs {what}: {'; '.join(said)}", fix=fix)
+            reasons = [f"the documents {text}"]
+        return MissingFeatureError(feature, f"needs {what}: {'; '.join(reasons)}", fix=fix)
 
     def sample(self, index: int, name: str | int) -> Counter[str]:
         """How often some of a column's cells occur; nothing where a text does not have it."""
@@ -139,9 +139,9 @@ class TokenColumns:
     def sentence_comments(self, key: str) -> tuple[IntArray, Categories] | None:
         """A comment of each sentence: where the sentences begin, and what it says."""
         for _, tokens in self.texts:
-            found = tokens.sentence_comments(key)
-            if found is not None and found.names and (found.codes >= 0).any():
-                return self._moved(tokens, tokens.starts), found
+            comments = tokens.sentence_comments(key)
+            if comments is not None and comments.names and (comments.codes >= 0).any():
+                return self._moved(tokens, tokens.starts), comments
         return None
 
     def _sampled(self, tokens: Tokens, name: str | int) -> Counter[str]:

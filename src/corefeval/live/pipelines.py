@@ -40,7 +40,7 @@ def read_spacy(documents: Sequence[tuple[str, Any]], name: str) -> Corpus:
     """The corpus of spaCy documents; spans have exclusive ends."""
     builder = CorpusBuilder(name=name, source=name or None)
     others: dict[str, None] = {}
-    found = False
+    has_groups = False
     for named, doc in documents:
         starts = [s.start for s in doc.sents] if doc.has_annotation("SENT_START") else None
         tags = {"tag": [token.tag_ for token in doc]} if doc.has_annotation("TAG") else {}
@@ -52,18 +52,18 @@ def read_spacy(documents: Sequence[tuple[str, Any]], name: str) -> Corpus:
             if not group.startswith(_PREFIX):
                 others[group] = None
                 continue
-            found = True
+            has_groups = True
             for span in spans:
                 head = span.root.i if parsed and len(span) else None
                 document.mention(group.removeprefix(_PREFIX), span.start, span.end, head=head)
-    if others and not found:
+    if others and not has_groups:
         builder.notices.append(_make_notice(tuple(others), name))
     return builder.build()
 
 
 def _make_notice(others: tuple[str, ...], name: str) -> Notice:
-    listed = ", ".join(map(excerpt, others[:3])) + (", …" if len(others) > 3 else "")
-    message = f"{name}: no span group is called {_PREFIX}…, only {listed}: there are no entities"
+    names = ", ".join(map(excerpt, others[:3])) + (", …" if len(others) > 3 else "")
+    message = f"{name}: no span group is called {_PREFIX}…, only {names}: there are no entities"
     return Notice("no-span-groups", message, len(others), others)
 
 

@@ -120,9 +120,9 @@ def _noun_before(side: Side) -> IntArray:
     place = np.arange(chain.size)
     latest = np.maximum.accumulate(np.where(is_noun(side)[chain], place, -1))
     before = np.concatenate(([-1], latest))[: chain.size]
-    found = (before >= 0) & (entity[before] == entity)
+    same_chain = (before >= 0) & (entity[before] == entity)
     noun = np.full(chain.size, -1, dtype=np.int64)
-    noun[chain] = np.where(found, chain[before], -1) if chain.size else chain
+    noun[chain] = np.where(same_chain, chain[before], -1) if chain.size else chain
     return noun
 
 
@@ -138,16 +138,16 @@ def anchors(alignment: Alignment) -> Counts:
     key, response = alignment.key, alignment.response
     entities, anchor = _find_anchors(key)
     aligned = looked_up(response.mention_entity, alignment.partner[anchor])
-    found = looked_up(response.sizes, aligned) > 1
+    detected = looked_up(response.sizes, aligned) > 1
     group = key.entity_group[entities]
-    shared = alignment.shared(entities[found], aligned[found])
+    shared = alignment.shared(entities[detected], aligned[detected])
     return {
-        "detection_tp": alignment.sums(group[found], np.ones(int(found.sum()))),
-        "detection_fn": alignment.sums(group[~found], np.ones(int((~found).sum()))),
+        "detection_tp": alignment.sums(group[detected], np.ones(int(detected.sum()))),
+        "detection_fn": alignment.sums(group[~detected], np.ones(int((~detected).sum()))),
         "detection_fp": _count_spurious(alignment),
-        "mentions_tp": alignment.sums(group[found], shared),
-        "mentions_fn": alignment.sums(group[found], key.sizes[entities[found]] - shared),
-        "mentions_fp": alignment.sums(group[found], response.sizes[aligned[found]] - shared),
+        "mentions_tp": alignment.sums(group[detected], shared),
+        "mentions_fn": alignment.sums(group[detected], key.sizes[entities[detected]] - shared),
+        "mentions_fp": alignment.sums(group[detected], response.sizes[aligned[detected]] - shared),
     }
 
 
@@ -165,5 +165,5 @@ def _find_anchors(side: Side) -> tuple[IntArray, IntArray]:
     chain = side.chain[is_noun(side)[side.chain]]
     entity = side.mention_entity[chain]
     first = np.concatenate((np.ones(min(entity.size, 1), np.bool_), entity[1:] != entity[:-1]))
-    taken = first & (side.sizes[entity] > 1)
-    return entity[taken], chain[taken]
+    anchors = first & (side.sizes[entity] > 1)
+    return entity[anchors], chain[anchors]

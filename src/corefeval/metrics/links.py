@@ -41,9 +41,9 @@ def pairs(alignment: Alignment) -> Counts:
 
 def _pairs(alignment: Alignment) -> Ratio:
     overlap, key = alignment.overlap, alignment.key
-    found, wanted = alignment.shares, key.shares
+    shared, wanted = alignment.shares, key.shares
     return (
-        alignment.sums(found.group, count_link_ends(found.count, overlap.count[found.whole])),
+        alignment.sums(shared.group, count_link_ends(shared.count, overlap.count[shared.whole])),
         alignment.sums(wanted.group, count_link_ends(wanted.count, key.sizes[wanted.whole])),
     )
 
@@ -79,8 +79,8 @@ def _both_kinds_of_links(
     # Pairs of common mentions, less those that are a link of either side (counted once).
     either = -in_both
     for entity in (overlap.key, overlap.response):
-        found = np.bincount(entity, weights=overlap.count)
-        ends = count_link_ends(share.count, found[entity][share.whole])
+        matched = np.bincount(entity, weights=overlap.count)
+        ends = count_link_ends(share.count, matched[entity][share.whole])
         either = either + alignment.sums(share.group, ends)
     return (
         in_both,

@@ -23,8 +23,8 @@ def mentions(alignment: Alignment) -> Counts:
 
 
 def _matched(alignment: Alignment) -> Ratio:
-    found, wanted = alignment.shares, alignment.key.shares
-    return alignment.sums(found.group, found.count), alignment.sums(wanted.group, wanted.count)
+    shared, wanted = alignment.shares, alignment.key.shares
+    return alignment.sums(shared.group, shared.count), alignment.sums(wanted.group, wanted.count)
 
 
 def b3(alignment: Alignment, *, twinless: Twinless = "none") -> Counts:

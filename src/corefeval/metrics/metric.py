@@ -164,7 +164,7 @@ def parse_metrics(metrics: str | Metric | Iterable[str | Metric]) -> list[Metric
     items = [metrics] if isinstance(metrics, str | Metric) else metrics
     if not isinstance(items, Iterable) or isinstance(items, Mapping):
         raise UsageError(f"metrics are names, Metric values or a list of them, not {items!r:.60}")
-    found: dict[Metric, bool] = {}
+    is_named: dict[Metric, bool] = {}
     for item in items:
         if not isinstance(item, str | Metric):
             raise UsageError(f"a metric is a name or a Metric value, not {item!r:.60}")
@@ -173,14 +173,14 @@ def parse_metrics(metrics: str | Metric | Iterable[str | Metric]) -> list[Metric
             for wanted in preset or (name,):
                 metric = wanted if isinstance(wanted, Metric) else Metric.parse(wanted)
                 for part in (*map(Metric.parse, metric.declaration.parts), metric):
-                    found[part] = found.get(part, False) or preset is None
-    if not found:
+                    is_named[part] = is_named.get(part, False) or preset is None
+    if not is_named:
         raise UsageError("no metric was asked for")
-    texts = [str(metric) for metric in found]
+    texts = [str(metric) for metric in is_named]
     for text in texts:
         if texts.count(text) > 1:
             raise UsageError(f"two metrics are written {text}: give their functions other names")
-    return [MetricRequest(metric, by_name) for metric, by_name in found.items()]
+    return [MetricRequest(metric, by_name) for metric, by_name in is_named.items()]
 
 
 def spell(text: str) -> str:
