@@ -47,6 +47,41 @@ without its twinless singletons, with the key's twinless mentions as singletons;
 response's that remain |
 """
 
+OWN = """
+## Metrics of your own
+
+A metric is a function from an alignment to counts, an array with a number for each of the
+alignment's groups (its documents); recall, precision and F1 follow from them. Once it is
+registered, it is scored, compared, tested and printed like the others.
+
+```python
+import numpy as np
+
+import corefeval
+
+
+def count_entities(alignment):
+    \"\"\"How many entities are there, whatever is in them?\"\"\"
+    key, response = (
+        np.bincount(side.entity_document, minlength=alignment.n_groups)
+        for side in (alignment.key, alignment.response)
+    )
+    common = np.minimum(key, response)
+    return {
+        "recall_numerator": common,
+        "recall_denominator": key,
+        "precision_numerator": common,
+        "precision_denominator": response,
+    }
+
+
+corefeval.register(corefeval.Declaration("entities", function=count_entities))
+result = corefeval.score([["Ada", "she"], ["it"]], [["Ada"], ["she"], ["it"]], metrics="entities")
+assert result["entities"].recall == 1
+print(corefeval.render(result))
+```
+"""
+
 KEY = [["Ada", "she", "her", "the countess"], ["Babbage", "he"], ["the engine"]]
 KINDS = {
     "Ada": "name",
@@ -87,7 +122,7 @@ def index() -> str:
         for name, declaration in REGISTRY.items()
     )
     table = f"| metric | name | |\n| --- | --- | --- |\n{rows}"
-    return "\n".join((HEAD, lists, "", table, TWINLESS))
+    return "\n".join((HEAD, lists, "", table, TWINLESS + OWN))
 
 
 def page(declaration: Declaration) -> str:

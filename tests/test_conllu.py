@@ -380,3 +380,10 @@ def test_real_systems(shared, system):
         score = result[metric]
         ours = [100 * rate for rate in (score.recall, score.precision, score.f1)]
         assert ours == pytest.approx(rates, abs=0.0051), metric
+
+
+def test_an_empty_file_is_one_clear_error(tmp_path):
+    (tmp_path / "a.ann").write_bytes(b"")  # the annotation of a text, read as something else
+    (tmp_path / "a.txt").write_text("Ada\n")
+    with pytest.raises(InputError, match=r"a\.ann"):
+        corefeval.read(tmp_path / "a.ann", format="corefud")

@@ -69,8 +69,8 @@ def score(
     `protocol` says how to score: a name, a `Protocol`, or a signature that was printed under a
     number. Every choice of it is also an option, which overrides it: `singletons="drop"`,
     `duplicates="error"`, `documents="bc/*"`, `aggregate="macro"`, `ignore_tokens=True` and so on;
-    `corefeval protocols` lists them. `encoding`, `key_format` and `response_format` say how files
-    are read, if they do not tell.
+    `corefeval protocols` lists them. `encoding`, `key_format`, `response_format` and
+    `word_column` (of CoNLL files, counted from 1) say how files are read, if they do not tell.
 
     `features` states features itself: for each name a mapping from mentions to values (with several
     documents, from document ids to such mappings), or a function of a mention; or it is a file that
@@ -93,10 +93,11 @@ def score(
     >>> score([["Ada", "she", "her"]], [["she", "her"]], metrics="lmuc", features=kinds)["lmuc"]
     <lmuc: recall=0.2500, precision=1.0000, f1=0.4000>
     """
-    parse_metrics(metrics)  # what is misspelt is told before anything is read
+    wanted = parse_metrics(metrics)  # what is misspelt is told before anything is read
     sampling = Sampling(ci, samples, seed, segments, as_segments)
     made, sampling = _with_protocol(plan(protocol, options, features=features), sampling)
-    return count(prepare_inputs(key, response, made), metrics, by=by, sampling=sampling)
+    prepared = prepare_inputs(key, response, made)
+    return _count_and_sample(prepared, wanted, _feature_names(by), sampling)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +143,14 @@ def count(
     >>> count(prepare([["Ada", "she"], ["it"]], [["Ada", "she", "it"]]), "muc")["muc"].recall
     1.0
     """
-    sampling = sampling or Sampling()
     wanted, features = parse_metrics(metrics), _feature_names(by)
+    return _count_and_sample(prepared, wanted, features, sampling or Sampling())
+
+
+def _count_and_sample(
+    prepared: Prepared, wanted: Sequence[MetricRequest], features: Sequence[str], sampling: Sampling
+) -> Result:
+    """The result, with intervals or of segments where that is asked for."""
     result = _count(prepared, wanted, features)
     if len(result.document_ids) > 1 or (sampling.ci is None and not sampling.as_segments):
         return result if sampling.ci is None else _with_intervals(result, sampling)

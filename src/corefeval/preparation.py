@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from typing import Any
@@ -20,7 +20,7 @@ from corefeval.model import Corpus, Document, corpus_from_entities
 from corefeval.model.arrays import IntArray
 from corefeval.model.digest import digest
 from corefeval.model.identity import mention_codes
-from corefeval.pairing import apply_policies, pair, segment
+from corefeval.pairing import apply_policies, mismatch_notices, pair, segment
 from corefeval.protocol import STEPS, Choices, Protocol, choices, split_choices
 
 Input = object  # a path, a Corpus, what a system returned, or plain Python
@@ -32,6 +32,7 @@ class Options(Choices, total=False):
 
     ignore_tokens: bool
     encoding: str
+    word_column: int | None
     key_format: str | None
     response_format: str | None
 
@@ -44,16 +45,18 @@ class Plan:
     features: Stated = None
     tagset: object = None
     encoding: str = "utf-8"
+    word_column: int | None = None
     key_format: str | None = None
     response_format: str | None = None
 
     def read(self, source: Input, name: str, *, is_key: bool = False) -> Corpus:
         """A corpus from whatever stands for one."""
         format = self.key_format if is_key else self.response_format
-        return as_corpus(source, name, format=format, encoding=self.encoding)
+        files = {"encoding": self.encoding, "word_column": self.word_column}
+        return as_corpus(source, name, format=format, **files)
 
 
-_READING = ("encoding", "key_format", "response_format")
+_READING = ("encoding", "word_column", "key_format", "response_format")
 
 
 def plan(
@@ -61,7 +64,7 @@ def plan(
     options: Mapping[str, Any],
     *,
     features: Stated = None,
-    steps: Collection[str] = STEPS,
+    steps: tuple[str, ...] = STEPS,
 ) -> Plan:
     """What the keywords of a function that scores ask for.
 
@@ -168,10 +171,11 @@ def prepare(
 
 def prepare_inputs(key: Input, response: Input, plan: Plan) -> Prepared:
     """The same, for what `plan` made of the options."""
-    key_corpus, response_corpus = read_ahead(
-        (partial(plan.read, key, "key", is_key=True), partial(plan.read, response, "response"))
-    )
-    return prepare_corpora(key_corpus, response_corpus, plan)
+    jobs = partial(plan.read, key, "key", is_key=True), partial(plan.read, response, "response")
+    in_files = all(isinstance(side, str | os.PathLike) for side in (key, response))
+    # A thread costs more than what is in memory already.
+    corpora = read_ahead(jobs) if in_files else (job() for job in jobs)
+    return prepare_corpora(next(corpora), next(corpora), plan)
 
 
 def prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
@@ -185,6 +189,8 @@ def prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
     (key, response), codes, notices = apply_policies(corpora, mention_codes(*corpora), protocol)
     sides = Mentions(key, codes[0]), Mentions(response, codes[1])
     matches = MATCHERS[protocol.match](*sides)
+    if matches.key is not None:
+        notices += mismatch_notices(key, response, matches.key)
     stated, more = stated_features(plan.features, key, response, encoding=plan.encoding)
     if stated:
         protocol = protocol.but(features=",".join(map(str, stated)))
@@ -265,20 +271,18 @@ def stated_features(
     return given, check_coverage(os.fspath(features), given, key, response)
 
 
-def as_corpus(
-    source: Input, name: str, *, format: str | None = None, encoding: str = "utf-8"
-) -> Corpus:
-    """A corpus from whatever stands for one."""
+def as_corpus(source: Input, name: str, *, format: str | None = None, **files: Any) -> Corpus:
+    """A corpus from whatever stands for one; `files` says how files are read, as in `read`."""
     if isinstance(source, Corpus):
         return source
     if isinstance(source, Document):
         return source.corpus.select_documents(np.array([source.index]))
     if isinstance(source, str | os.PathLike):
-        return read(source, format=format, encoding=encoding)
+        return read(source, format=format, **files)
     if isinstance(source, Iterator):
         source = list(source)
     # Only those who score Python objects pay for what recognises them.
-    from corefeval.formats.json.loaded import corpus_from_records
+    from corefeval.formats.json.kinds import corpus_from_records
     from corefeval.live import corpus_from_object
 
     for known in (corpus_from_object, corpus_from_records):

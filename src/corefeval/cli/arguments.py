@@ -7,6 +7,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import partial, wraps
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -34,7 +35,10 @@ def file_parameter(command: str) -> Callable[..., Parameter]:
     def refuse_options(_: object, value: object) -> None:
         for text in value if isinstance(value, tuple) else (value,):
             if isinstance(text, str) and text.startswith("-") and text != "-":
-                close = difflib.get_close_matches(text, _options(command), n=1)
+                options = _options(command)
+                if text in options:
+                    raise UsageError(f"{text} stands where a file should be: what is before it?")
+                close = difflib.get_close_matches(text, options, n=1)
                 advice = f"did you mean {close[0]}?" if close else f"see corefeval {command} --help"
                 raise UsageError(f"there is no option {text}: {advice}")
 
@@ -132,5 +136,6 @@ def tell(notices: Iterable[Notice]) -> None:
 
 
 def remark(label: str, message: str) -> None:
-    """Print something beside the output, whatever is in it."""
-    sys.stderr.write(f"{label}: {visible(message, lines=True)}\n")
+    """Print something beside the output, whatever is in it; that nobody reads it costs nothing."""
+    with suppress(BrokenPipeError):
+        sys.stderr.write(f"{label}: {visible(message, lines=True)}\n")

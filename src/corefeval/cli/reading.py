@@ -2,7 +2,6 @@
 
 # No `annotations` from __future__ here: types of fields must be types where classes are made anew.
 
-from collections.abc import Collection
 from dataclasses import dataclass, fields, make_dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -33,6 +32,9 @@ class BasicReading:
         The responses' format, if it is not to be told by their content.
     encoding
         The files' character encoding.
+    word_column
+        Which column of CoNLL files is the words, counted from 1, if it is not to be told by what is
+        in it.
     quiet
         Print no notices and no progress.
     """
@@ -42,7 +44,13 @@ class BasicReading:
     key_format: str | None = None
     response_format: str | None = None
     encoding: str = "utf-8"
+    word_column: int | None = None
     quiet: Annotated[bool, FLAG(alias="-q")] = False
+
+    @property
+    def files(self) -> dict[str, Any]:
+        """The options that `read` takes by these names, for keys and responses alike."""
+        return {name: getattr(self, name) for name in ("encoding", "word_column")}
 
     @property
     def policies(self) -> dict[str, Any]:
@@ -54,7 +62,7 @@ class BasicReading:
         }
 
 
-def _options(name: str, steps: Collection[str]) -> type[BasicReading]:
+def _options(name: str, steps: tuple[str, ...]) -> type[BasicReading]:
     """The options of a command at which these steps take part, each choice with its help."""
     added = [
         (choice.flag or name, Annotated[_kind(choice), _parameter(choice)], _default(choice))

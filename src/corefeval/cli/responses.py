@@ -48,7 +48,7 @@ def results_of(key: str, responses: Sequence[str], request: Request) -> list[Res
         arguments, key_path = list(responses), key
     labelled = [label(argument) for argument in arguments]
     paths = [path for _, path in labelled]
-    check_paths(labelled, [*paths, *([key_path] if key_path else [])], *request.targets)
+    check_paths(labelled, [*paths, *([] if key_path is None else [key_path])], *request.targets)
     saved = {path for path in paths if path != "-" and is_saved(path)}
     if key_path is None and (bare := [path for path in paths if path not in saved]):
         raise UsageError(f"{bare[0]} needs a key, which comes first; {key} is a saved result")
@@ -57,7 +57,7 @@ def results_of(key: str, responses: Sequence[str], request: Request) -> list[Res
             f"there is no RESPONSE to {short(key)}: corefeval {request.command} KEY RESPONSE…, "
             "or results that were saved with --save"
         )
-    scored = iter(_scored(key_path, labelled, saved, request) if key_path else ())
+    scored = iter(_scored(key_path, labelled, saved, request) if key_path is not None else ())
     results: list[Result] = []
     for name, path in labelled:
         results += _loaded(name, path, request) if path in saved else [next(scored)]
@@ -71,7 +71,7 @@ def _check_key(key: str, results: Sequence[Result], reading: BasicReading) -> No
     from corefeval.evaluation import check_key
     from corefeval.formats import read
 
-    corpus = read(key, format=reading.key_format, encoding=reading.encoding, name=short(key))
+    corpus = read(key, format=reading.key_format, name=short(key), **reading.files)
     for result in results:
         check_key(result, corpus)
 
@@ -114,7 +114,7 @@ def read_all(
     from corefeval.formats import read, read_ahead
 
     jobs = [
-        partial(read, path, format=format, encoding=reading.encoding, name=name)
+        partial(read, path, format=format, name=name, **reading.files)
         for name, path, format in (
             (short(key), key, reading.key_format),
             *((name, path, reading.response_format) for name, path in responses),

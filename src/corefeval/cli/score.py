@@ -110,9 +110,9 @@ def score(
         targets=(output, save),
     )
     results = results_of(key, response, request)
+    show(partial(_rendered, results, format, by_document), output)  # which may refuse the form
     if save is not None:
         keep(results, save, quiet=reading.quiet)
-    show(partial(_rendered, results, format, by_document), output)
     if not reading.quiet:
         tell(notice for result in results for notice in result.notices)
         if format == "conll":

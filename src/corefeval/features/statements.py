@@ -339,9 +339,10 @@ def find_genres(texts: Sequence[Corpus]) -> list[str | None]:
             if Counter(values).most_common(1)[0][1] > 1:
                 return list(values)
             break
+    whose = f" of {texts[0].name}" if texts[0].name else ""
     raise MissingFeatureError(
         "genre",
-        "is neither stated about the documents nor to be seen in their names "
+        f"is neither stated about the documents{whose} nor to be seen in their names "
         f"({', '.join(names[:3])}{', …' if len(names) > 3 else ''})",
         fix="state the genre of the documents, or name them genre/name",
     )

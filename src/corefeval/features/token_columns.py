@@ -108,7 +108,9 @@ class TokenColumns:
         ]
         if not reasons:
             text = "are texts without tokens" if self.in_characters else "have no tokens"
-            reasons = [f"the documents {text}"]
+            owners = dict.fromkeys(corpus.name for corpus in self.corpora if corpus.name)
+            whose = f" of {' and '.join(owners)}" if owners else ""
+            reasons = [f"the documents{whose} {text}"]
         return MissingFeatureError(feature, f"needs {what}: {'; '.join(reasons)}", fix=fix)
 
     def sample(self, index: int, name: str | int) -> Counter[str]:

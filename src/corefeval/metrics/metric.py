@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, get_args
 
-from corefeval.checks import did_you_mean
+from corefeval.checks import check_choice, did_you_mean
 from corefeval.diagnostics import UsageError
 from corefeval.metrics.declarations import Declaration, Level, Shape, Value
 from corefeval.metrics.papers import PAPERS
@@ -46,6 +46,13 @@ def register(declaration: Declaration) -> None:
     """Add a metric of your own: it is then parsed, listed and scored like the others."""
     if declaration.name in REGISTRY or declaration.name in presets():
         raise UsageError(f"there is a metric or preset {declaration.name!r} already")
+    check_choice(f"the shape of {declaration.name}", declaration.shape, get_args(Shape))
+    function = declaration.function
+    if declaration.shape != "mean" and not callable(function) and ":" not in str(function):
+        raise UsageError(
+            f"{declaration.name} has no function that counts but {function!r}: declare it as "
+            "function=f, or as text, 'module:function'"
+        )
     REGISTRY[declaration.name] = declaration
 
 
@@ -115,7 +122,7 @@ class Metric:
         suffixes = [one.name for one in self.declaration.parameters if one.suffixes]
         behind = "".join(f"-{value}" for key, value in self.parameters if key in suffixes)
         rest = Metric(self.name, tuple(p for p in self.parameters if p[0] not in suffixes))
-        return self.declaration.title + behind + str(rest)[len(self.name) :]
+        return (self.declaration.title or self.name) + behind + str(rest)[len(self.name) :]
 
     @property
     def by(self) -> str | None:
@@ -136,11 +143,10 @@ class Metric:
 
     def count(self, alignment: Alignment) -> Counts:
         """The metric's counts, an array of documents for each."""
-        module, _, function = self.declaration.function.partition(":")
-        counts: Counts = getattr(importlib.import_module(module), function)(
-            alignment, **dict(self.parameters)
-        )
-        return counts
+        function = self.declaration.function
+        if isinstance(function, str):
+            function = _import_function(function, self.name)
+        return function(alignment, **dict(self.parameters))  # type: ignore[return-value]
 
     def __str__(self) -> str:
         settings = ", ".join(f"{key}={_text(value)}" for key, value in self.parameters)
@@ -186,6 +192,19 @@ def parse_metrics(metrics: str | Metric | Iterable[str | Metric]) -> list[Metric
 def spell(text: str) -> str:
     """The one spelling of a metric, from any."""
     return str(Metric.parse(text))
+
+
+def _import_function(place: str, metric: str) -> Callable[..., Mapping[str, Any]]:
+    """The function that `module:function` names."""
+    module, _, name = place.partition(":")
+    try:
+        function: Callable[..., Mapping[str, Any]] = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise UsageError(
+            f"{metric}: {place!r} is no function that counts ({error}): declare it as "
+            "function=f, or as text, 'module:function'"
+        ) from None
+    return function
 
 
 def _text(value: Value) -> str:
