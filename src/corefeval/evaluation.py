@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Unpack
 
 from corefeval.alignment import Alignment
 from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError, merge_notices
-from corefeval.metrics import Metric, canonical, requested
-from corefeval.metrics.metric import DEFAULT_PRESET, Request
+from corefeval.metrics import Metric, parse_metrics, spell
+from corefeval.metrics.metric import DEFAULT_PRESET, MetricRequest
 from corefeval.model import Corpus
 from corefeval.model.digest import digest
 from corefeval.pairing import segment_notice
@@ -93,7 +93,7 @@ def score(
     >>> score([["Ada", "she", "her"]], [["she", "her"]], metrics="lmuc", features=kinds)["lmuc"]
     <lmuc: recall=0.2500, precision=1.0000, f1=0.4000>
     """
-    wanted = requested(metrics)  # what is misspelt is told before anything is read
+    wanted = parse_metrics(metrics)  # what is misspelt is told before anything is read
     sampling = Sampling(ci, samples, seed, segments, as_segments)
     made, sampling = _with_protocol(plan(protocol, options, features=features), sampling)
     prepared = prepare_inputs(key, response, made)
@@ -143,12 +143,12 @@ def count(
     >>> count(prepare([["Ada", "she"], ["it"]], [["Ada", "she", "it"]]), "muc")["muc"].recall
     1.0
     """
-    wanted, features = requested(metrics), _feature_names(by)
+    wanted, features = parse_metrics(metrics), _feature_names(by)
     return _count_and_sample(prepared, wanted, features, sampling or Sampling())
 
 
 def _count_and_sample(
-    prepared: Prepared, wanted: Sequence[Request], features: Sequence[str], sampling: Sampling
+    prepared: Prepared, wanted: Sequence[MetricRequest], features: Sequence[str], sampling: Sampling
 ) -> Result:
     """The result, with intervals or of segments where that is asked for."""
     result = _count(prepared, wanted, features)
@@ -203,7 +203,7 @@ def _feature_names(by: object) -> tuple[str, ...]:
     return found
 
 
-def _count(prepared: Prepared, wanted: Sequence[Request], by: Sequence[str]) -> Result:
+def _count(prepared: Prepared, wanted: Sequence[MetricRequest], by: Sequence[str]) -> Result:
     """The result of metrics, and of their slices."""
     tables, skipped = _count_tables(prepared.alignment, wanted, by)
     scored = [request.metric for request in wanted if str(request.metric) in tables]
@@ -221,7 +221,7 @@ def _count(prepared: Prepared, wanted: Sequence[Request], by: Sequence[str]) -> 
         response=prepared.response.name,
         key_digest=prepared.key_digest,
         notices=(*prepared.notices, *skipped),
-        spell=canonical,
+        spell=spell,
         titles={str(request.metric): request.metric.title for request in wanted},
     )
     slices: dict[str, Slices] = {}
@@ -283,7 +283,7 @@ def compare(
     ]
     common = [
         name
-        for name in (str(request.metric) for request in requested(metrics))
+        for name in (str(request.metric) for request in parse_metrics(metrics))
         if all(name in result.tables for result in results)
     ]
     return compare_results(
@@ -328,11 +328,11 @@ def load(path: str | os.PathLike[str]) -> Result:
 
 def load_all(path: str | os.PathLike[str]) -> list[Result]:
     """All results in a file that `--save` wrote."""
-    return load_saved(path, spell=canonical)
+    return load_saved(path, spell=spell)
 
 
 def _count_tables(
-    alignment: Alignment, wanted: Sequence[Request], by: Sequence[str]
+    alignment: Alignment, wanted: Sequence[MetricRequest], by: Sequence[str]
 ) -> tuple[dict[str, CountTable], list[Notice]]:
     """Every metric's counts; a preset skips what the data cannot define, a name insists on it."""
     tables: dict[str, CountTable] = {}

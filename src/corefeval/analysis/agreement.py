@@ -16,7 +16,7 @@ from corefeval.analysis.alpha import Alpha, AlphaCounts, Coding, count_alpha, pa
 from corefeval.diagnostics import Notice, UsageError, merge_notices, plural
 from corefeval.evaluation import Metrics, count
 from corefeval.formats import read_ahead
-from corefeval.metrics import requested
+from corefeval.metrics import parse_metrics
 from corefeval.metrics.metric import DEFAULT_PRESET
 from corefeval.model import Corpus, Document
 from corefeval.model.arrays import IntArray
@@ -192,7 +192,7 @@ def agree(
     >>> round(agreement.pairwise["muc"]["ann", "bob"], 4), round(agreement.alpha["jaccard"], 4)
     (0.6667, -0.1111)
     """
-    requested(metrics)  # what is misspelt is told before anything is read
+    parse_metrics(metrics)  # what is misspelt is told before anything is read
     wanted = parse_distances(distances)
     made = plan(protocol, options, steps=(*STEPS, "agreement"))
     corpora = _read(sources, replace(made, response_format=format))

@@ -172,10 +172,10 @@ def _check_choices(result: Result, path: str, request: Request) -> None:
 
 
 def _metrics(result: Result, path: str, request: Request) -> list[str]:
-    from corefeval.metrics import requested
+    from corefeval.metrics import parse_metrics
 
     chosen = []
-    for one in requested(request.metrics or request.default):
+    for one in parse_metrics(request.metrics or request.default):
         name = str(one.metric)
         if name in result.tables:
             chosen.append(name)

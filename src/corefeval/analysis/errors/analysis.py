@@ -30,7 +30,7 @@ from corefeval.analysis.errors.listing import (
 )
 from corefeval.diagnostics import Notice, UndefinedMetricError, merge_notices, plural
 from corefeval.evaluation import Metrics, count
-from corefeval.metrics import Metric, requested
+from corefeval.metrics import Metric, parse_metrics
 from corefeval.model.arrays import IntArray
 from corefeval.preparation import Input, Options, Prepared, Stated, plan, prepare_inputs
 from corefeval.protocol import STEPS, Protocol
@@ -250,7 +250,7 @@ def analyse(
     >>> analysis.listed("conflated")[0].mentions[0].text
     'it'
     """
-    requested(metrics)  # what is misspelt is told before anything is read
+    parse_metrics(metrics)  # what is misspelt is told before anything is read
     made = plan(protocol, options, features=features, steps=(*STEPS, "errors"))
     return analyse_prepared(prepare_inputs(key, response, made), metrics, by=by)
 
@@ -260,7 +260,7 @@ def analyse_prepared(
 ) -> ErrorAnalysis:
     """The same for what is prepared already."""
     result = count(prepared, metrics)
-    scored = [one.metric for one in requested(metrics) if str(one.metric) in result.tables]
+    scored = [one.metric for one in parse_metrics(metrics) if str(one.metric) in result.tables]
     classification = classify(prepared, prepared.protocol.wrong_spans)
     analysis = ErrorAnalysis(replace(result, slices={}), classification, tuple(scored), by)
     return _sign(analysis)

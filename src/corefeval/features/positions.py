@@ -1,4 +1,4 @@
-"""Where the mentions of a corpus are, in one numbering of the tokens of all documents."""
+"""Where mentions stand: in the tokens of all documents, in their entities, and inside others."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from functools import cached_property
 
 import numpy as np
 
-from corefeval.features.errors import MissingFeatureError
+from corefeval.features.declarations import Bin, MissingFeatureError, bin_name
 from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray, IntArray, is_sorted, ragged_arange
+from corefeval.model.categories import Categories
 
 
 @dataclass(frozen=True, eq=False)
-class Spans:
+class TokenSpans:
     """The mentions' tokens, numbered through all documents; documents begin at `offsets`.
 
     `start` and `end` (exclusive) are those of the mentions; `gaps` has rows of mention, start, end.
@@ -27,7 +28,7 @@ class Spans:
     gaps: IntArray
 
     @staticmethod
-    def of(corpus: Corpus, counts: Sequence[IntArray], feature: str) -> Spans:
+    def of(corpus: Corpus, counts: Sequence[IntArray], feature: str) -> TokenSpans:
         """Of a corpus whose documents have as many tokens as the longest of the texts says."""
         if corpus.mention_start is None or corpus.mention_end is None:
             raise MissingFeatureError(
@@ -45,7 +46,7 @@ class Spans:
         gaps = corpus.gaps
         if gaps.size:
             gaps = gaps + np.outer(shift[gaps[:, 0]], [0, 1, 1])
-        return Spans(
+        return TokenSpans(
             offsets,
             corpus.mention_document,
             corpus.mention_start + shift,
@@ -143,3 +144,60 @@ def find_spans(start: IntArray, end: IntArray, wanted: tuple[IntArray, IntArray]
     place = np.minimum(np.searchsorted(known, asked, sorter=order), known.size - 1)
     row = order[place]
     return np.where(known[row] == asked, row, -1)
+
+
+def number_in_chains(entity: IntArray) -> IntArray:
+    """1 for the first mention of each entity, 2 for the second, and so on.
+
+    >>> number_in_chains(np.array([4, 4, 1, 4])).tolist()
+    [1, 2, 1, 3]
+    """
+    order = np.argsort(entity, kind="stable")
+    ordered = entity[order]
+    new = np.flatnonzero(np.diff(ordered, prepend=-1))
+    counts = np.diff(np.append(new, ordered.size))
+    position = np.empty(entity.size, dtype=np.int64)
+    position[order] = np.arange(entity.size) - np.repeat(new, counts) + 1
+    return position
+
+
+def find_antecedents(entity: IntArray) -> IntArray:
+    """The mention before each one in its entity; −1 for first mentions.
+
+    >>> find_antecedents(np.array([4, 4, 1, 4])).tolist()
+    [-1, 0, -1, 1]
+    """
+    order = np.argsort(entity, kind="stable")
+    before = np.full(entity.size, -1, dtype=np.int64)
+    same = entity[order[1:]] == entity[order[:-1]]
+    before[order[1:][same]] = order[:-1][same]
+    return before
+
+
+def find_nested(spans: TokenSpans) -> BoolArray:
+    """Which mentions lie inside another one that is longer. Mentions are in textual order."""
+    start, end = spans.start, spans.end
+    if not start.size:
+        return np.zeros(0, dtype=np.bool_)
+    new = np.ones(start.size, dtype=np.bool_)
+    new[1:] = (start[1:] != start[:-1]) | (end[1:] != end[:-1])
+    ends = end[new]  # of each span once: a mention that is there twice is not inside itself
+    inside = np.zeros(ends.size, dtype=np.bool_)
+    inside[1:] = np.maximum.accumulate(ends)[:-1] >= ends[1:]
+    result: BoolArray = inside[np.cumsum(new) - 1]
+    return result
+
+
+def put_into_bins(
+    values: IntArray, bins: Sequence[Bin], known: BoolArray | None = None
+) -> Categories:
+    """Each value's bin; none where it is in no bin, or not known. Bins without values go."""
+    lows = np.array([low for low, _ in bins], dtype=np.int64)
+    highs = np.array([np.iinfo(np.int64).max if h is None else h for _, h in bins], dtype=np.int64)
+    place = np.searchsorted(lows, values, side="right") - 1
+    inside = (place >= 0) & (values <= highs[place])
+    codes = np.where(inside if known is None else inside & known, place, -1)
+    present = np.bincount(codes + 1, minlength=len(bins) + 1)[1:] > 0
+    rank = np.append(np.cumsum(present) - 1, -1)
+    names = tuple(bin_name(one) for one, there in zip(bins, present.tolist(), strict=True) if there)
+    return Categories(rank[codes], names)

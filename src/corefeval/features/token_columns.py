@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from corefeval.diagnostics import InputError
-from corefeval.features.errors import MissingFeatureError
-from corefeval.features.spans import Spans
+from corefeval.features.declarations import MissingFeatureError
+from corefeval.features.positions import TokenSpans
 from corefeval.model import Corpus, Tokens
 from corefeval.model.arrays import IntArray
 from corefeval.model.categories import Categories
 from corefeval.model.text_tokens import has_texts
 
+WORD = ("word",)
+NO_WORDS = "read a format that has words"
 BLANK = frozenset(("", "-", "_"))
 _NO_BRACKETS = BLANK | {"*"}
 _SAMPLE = 2000
@@ -23,7 +26,7 @@ _SAMPLE = 2000
 _SAMPLES: WeakKeyDictionary[Tokens, dict[str | int, Counter[str]]] = WeakKeyDictionary()
 
 
-class Texts:
+class TokenColumns:
     """Token columns for the tokens that mentions cover, each from the first text that has it.
 
     A column of nothing but `-` and `_` is not there, nor named entities that are all `*`.
@@ -34,7 +37,7 @@ class Texts:
         self.texts = [(name, t) for name, t in tokens if t is not None and not has_texts(t)]
         self.in_characters = any(t is not None and has_texts(t) for _, t in tokens)
         self.corpora = corpora
-        self.spans = Spans.of(corpus, [t.counts for _, t in self.texts], feature)
+        self.spans = TokenSpans.of(corpus, [t.counts for _, t in self.texts], feature)
         self._columns: dict[tuple[int, str | int, bool], Categories] = {}
 
     def find(
@@ -61,13 +64,13 @@ class Texts:
 
         Tokens outside of mentions have none, nor those of mentions of one token if `only_long`.
         """
-        found = self.find(names, suits)
-        if found is None:
+        place = self.find(names, suits)
+        if place is None:
             return None
-        key = (*found, only_long)
+        key = (*place, only_long)
         if key not in self._columns:
             places = self.spans.inside_many if only_long else self.spans.inside
-            values = self.cells(*found, places)
+            values = self.cells(*place, places)
             codes = np.full(self.spans.n_tokens, -1, dtype=np.int64)
             codes[places] = values.codes
             self._columns[key] = Categories(codes, values.names)
@@ -88,27 +91,27 @@ class Texts:
 
     def needed(self, feature: str, what: str, names: Sequence[str | int], fix: str) -> Categories:
         """One of some columns; an error that says who lacks it where there is none."""
-        found = self.column(*names)
-        if found is None:
+        column = self.column(*names)
+        if column is None:
             raise self.missing(feature, what, names, fix)
-        return found
+        return column
 
     def missing(
         self, feature: str, what: str, names: Sequence[str | int], fix: str
     ) -> MissingFeatureError:
         """The error for a column that no text has."""
         wanted = " or ".join(str(name) for name in names)
-        said = [
+        reasons = [
             f"{name or 'the corpus'} has no {wanted} column (it has "
             f"{', '.join(self._filled(index)) or 'none'})"
             for index, (name, _) in enumerate(self.texts)
         ]
-        if not said:
+        if not reasons:
             text = "are texts without tokens" if self.in_characters else "have no tokens"
             owners = dict.fromkeys(corpus.name for corpus in self.corpora if corpus.name)
             whose = f" of {' and '.join(owners)}" if owners else ""
-            said = [f"the documents{whose} {text}"]
-        return MissingFeatureError(feature, f"needs {what}: {'; '.join(said)}", fix=fix)
+            reasons = [f"the documents{whose} {text}"]
+        return MissingFeatureError(feature, f"needs {what}: {'; '.join(reasons)}", fix=fix)
 
     def sample(self, index: int, name: str | int) -> Counter[str]:
         """How often some of a column's cells occur; nothing where a text does not have it."""
@@ -117,6 +120,17 @@ class Texts:
         if name not in known:
             known[name] = self._sampled(tokens, name)
         return known[name]
+
+    def mention_texts(self) -> Categories:
+        """The words of each mention, in lower case, with blanks between; gaps are left out."""
+        words = self.needed("words", "words", WORD, NO_WORDS)
+        lower = [*map(str.lower, words.names), ""]
+        tokens, _, begin = self.spans.tokens(np.arange(self.spans.start.size))
+        codes = words.codes[tokens].tolist()
+        bounds = pairwise([*begin.tolist(), len(codes)])
+        return Categories.of(
+            [" ".join([lower[code] for code in codes[first:after]]) for first, after in bounds]
+        )
 
     def sentence_starts(self) -> IntArray | None:
         """The tokens at which sentences begin; None where no text has tokens."""
@@ -127,9 +141,9 @@ class Texts:
     def sentence_comments(self, key: str) -> tuple[IntArray, Categories] | None:
         """A comment of each sentence: where the sentences begin, and what it says."""
         for _, tokens in self.texts:
-            found = tokens.sentence_comments(key)
-            if found is not None and found.names and (found.codes >= 0).any():
-                return self._moved(tokens, tokens.starts), found
+            comments = tokens.sentence_comments(key)
+            if comments is not None and comments.names and (comments.codes >= 0).any():
+                return self._moved(tokens, tokens.starts), comments
         return None
 
     def _sampled(self, tokens: Tokens, name: str | int) -> Counter[str]:
