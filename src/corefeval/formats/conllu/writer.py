@@ -22,7 +22,7 @@ from corefeval.model.text_tokens import origin
 from corefeval.model.tokens import plain_word
 
 _SAFE_NAME = re.compile(r"[^\s()|\[\],<:%-]+")
-_WRITABLE = re.compile(r"[^\x00-\x20]+(?: [^\x00-\x20]+)*")
+_WRITABLE = re.compile(r"[^\x00-\x20\ud800-\udfff]+(?: [^\x00-\x20\ud800-\udfff]+)*")
 _OWN = re.compile(r"(Entity|Bridge|SplitAnte)=")
 _UNSAFE_VALUE = re.compile(r"[\s()|%-]")
 _RELATIONS = {"bridge": "Bridge", "split-antecedent": "SplitAnte"}
