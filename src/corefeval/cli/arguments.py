@@ -8,11 +8,12 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from cyclopts import Parameter
 
 from corefeval.diagnostics import InputError, Notice, UsageError
-from corefeval.display import visible
+from corefeval.display import distinct_names, visible
 
 FLAG = partial(Parameter, negative=(), show_default=False)
 
@@ -52,10 +53,7 @@ def label(argument: str) -> tuple[str | None, str]:
 def names_of(labelled: Sequence[tuple[str | None, str]]) -> list[str]:
     """Labels, else file names, else whole paths where file names are the same."""
     names = [name or short(path) for name, path in labelled]
-    return [
-        name if names.count(name) == 1 else given or path
-        for name, (given, path) in zip(names, labelled, strict=True)
-    ]
+    return distinct_names(names, [name or path for name, path in labelled])
 
 
 def short(path: str) -> str:
@@ -85,10 +83,12 @@ def check_paths(
             raise UsageError(f"the output would overwrite an input: {target}")
 
 
-def show(render: Callable[[bool], str], output: str | None) -> None:
-    """Print a text, with colours where somebody sees them, or write it to a file."""
+def show(results: Any, output: str | None, **options: Any) -> None:
+    """Print results, with colours where somebody sees them, or write them to a file."""
+    from corefeval.output import render
+
     color = output is None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    text = render(color)
+    text = render(results, color=color, **options)
     if output is None:
         sys.stdout.write(text)
     else:

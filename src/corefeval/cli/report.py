@@ -10,7 +10,6 @@ from cyclopts import Parameter
 
 from corefeval.cli.arguments import FLAG, check_paths, file_parameter, label, names_of, tell
 from corefeval.cli.reading import ERRORS, ErrorReading
-from corefeval.diagnostics import UsageError
 from corefeval.display import visible
 
 _FILE = file_parameter("report")
@@ -73,9 +72,6 @@ def report(
     paths = [path for _, path in labelled]
     check_paths(labelled, [key, *paths], output)
     names = names_of(labelled)
-    if len(set(names)) < len(names):
-        twice = max(names, key=names.count)
-        raise UsageError(f"{twice} is there twice: give each its name, as in first={twice}")
     key_corpus, corpora = read_all(key, [*zip(names, paths, strict=True)], reading)
     made = make(
         key_corpus,

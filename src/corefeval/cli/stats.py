@@ -2,42 +2,23 @@
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from corefeval.cli.arguments import file_parameter
-from corefeval.display import json_text
-
-if TYPE_CHECKING:
-    from corefeval.analysis.statistics import Statistics
+from corefeval.cli.arguments import check_paths, file_parameter, show
 
 _FILE = file_parameter("stats")
-
-_LABELS = {
-    "documents": "Documents",
-    "sentences": "Sentences",
-    "tokens": "Tokens",
-    "empty_nodes": "  empty nodes",
-    "mentions": "Mentions",
-    "nested": "  nested",
-    "discontinuous": "  discontinuous",
-    "zeros": "  zeros",
-    "repeated": "  repeated",
-    "mean_mention_length": "  mean length",
-    "entities": "Entities",
-    "singletons": "  singletons",
-    "mean_entity_size": "  mean size",
-    "largest_entity": "  largest",
-}
 
 
 def stats(
     file: Annotated[str, _FILE()],
     /,
     *more: Annotated[str, _FILE(name="MORE")],
-    format: Annotated[Literal["text", "json"], Parameter(alias="-f")] = "text",
+    format: Annotated[
+        Literal["text", "json", "csv", "markdown", "latex"], Parameter(alias="-f")
+    ] = "text",
+    output: Annotated[str | None, Parameter(alias="-o")] = None,
     input_format: str | None = None,
     encoding: str = "utf-8",
 ) -> None:
@@ -51,6 +32,8 @@ def stats(
         More of them, each a column of the table.
     format
         How to print.
+    output
+        Write to this file instead of the terminal.
     input_format
         The files' format, if it is not to be told by their content.
     encoding
@@ -59,45 +42,8 @@ def stats(
     from corefeval.analysis.statistics import statistics
     from corefeval.formats import read
 
-    found = [
+    check_paths([], [file, *more], output)
+    many = [
         statistics(read(path, format=input_format, encoding=encoding)) for path in (file, *more)
     ]
-    if format == "json":
-        sys.stdout.write(json_text([one.as_dict() for one in found]))
-    else:
-        sys.stdout.write(_table(found))
-
-
-def _table(found: list[Statistics]) -> str:
-    from corefeval.output.tables import Cell, Column, Table
-    from corefeval.output.terminal import drawn_text
-
-    rows = [
-        (label, *(_number(getattr(one, name)) for one in found))
-        for name, label in _LABELS.items()
-        if any(getattr(one, name) is not None for one in found)
-    ]
-    rows += [
-        (f"  of size {size}", *(_number(one.sizes[size]) for one in found))
-        for size in found[0].sizes
-    ]
-    for kind in dict.fromkeys(name for one in found for name in one.kinds):
-        rows.append((kind, *("" for _ in found)))
-        values = dict.fromkeys(value for one in found for value in one.kinds.get(kind, {}))
-        rows += [
-            (
-                f"  {value or '(none)'}",
-                *(_number(one.kinds.get(kind, {}).get(value, 0)) for one in found),
-            )
-            for value in values
-        ]
-    names = (one.name.rsplit("/", 1)[-1] for one in found)
-    columns = (Column(""), *(Column(name, numeric=True) for name in names))
-    table = Table(columns, (tuple(tuple(map(Cell, row)) for row in rows),))
-    return drawn_text([table], gap=2)
-
-
-def _number(value: float | None) -> str:
-    if value is None:
-        return "–"
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"
+    show(many, output, format=format)

@@ -8,7 +8,6 @@ import numpy as np
 
 from corefeval.checks import check_choice
 from corefeval.diagnostics import UsageError
-from corefeval.lab.comparison import Sides, compared
 from corefeval.lab.declarations import perturbation
 from corefeval.lab.editing import (
     Generator,
@@ -18,6 +17,7 @@ from corefeval.lab.editing import (
     ranks_in_runs,
     shuffled_ranks,
 )
+from corefeval.lab.sides import Sides, pair_sides
 from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray
 
@@ -67,7 +67,7 @@ def link_missing_pairwise(
     As many pairs as there can be in each document. What is left over (all of one key entity)
     stays out. `share` takes only some of the missing mentions.
     """
-    sides = compared(key, response)
+    sides = pair_sides(key, response)
     generator = np.random.default_rng(seed)
     rows = sides.missing[chosen(sides.missing.size, share, generator)]
     pairs = wrong_pairs(sides.key.mention_document[rows], sides.key.mention_entity[rows], generator)
@@ -89,7 +89,7 @@ def link_missing_together(
     one of each that has more, and so on; a mention that would be alone stays out. So the entities
     are as large as they can be without a correct link.
     """
-    sides = compared(key, response)
+    sides = pair_sides(key, response)
     generator = np.random.default_rng(seed)
     rows = sides.missing[chosen(sides.missing.size, share, generator)]
     round_of = shuffled_ranks(sides.key.mention_entity[rows], generator)
@@ -130,7 +130,7 @@ def add_extra_mentions(
     if number < 1:
         raise UsageError(f"number is 1 or more, not {number!r}")
     check_choice("where", where, get_args(Where))
-    sides = compared(key, response)
+    sides = pair_sides(key, response)
     changed = sides.response
     generator = np.random.default_rng(seed)
     document, target = _targets(changed, size, where, generator)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from corefeval.lab.comparison import once_each
 from corefeval.lab.data import moosavi_strube_key, noisy_response
 from corefeval.lab.experiments import Setup
 from corefeval.lab.findings import (
@@ -23,6 +22,7 @@ from corefeval.lab.findings import (
 )
 from corefeval.lab.groupings import all_singletons, one_entity
 from corefeval.lab.measurement import Measurement
+from corefeval.lab.sides import drop_repeats
 from corefeval.model import Corpus
 
 RESOLVED, SINGLETONS, ONE = "as resolved", "singletons", "one entity"
@@ -40,7 +40,7 @@ def boundary(setup: Setup) -> ExperimentResult:
     All mentions of the response (or of the key) become singletons, or one entity for each
     document.
     """
-    key = once_each(setup.key_or(moosavi_strube_key))
+    key = drop_repeats(setup.key_or(moosavi_strube_key))
     response = setup.response_or(partial(noisy_response, key, setup.seed))
     measurement = Measurement(setup)
     measurement.add(key, response, mentions="response", output=RESOLVED)

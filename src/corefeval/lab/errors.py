@@ -9,7 +9,6 @@ from itertools import pairwise
 import numpy as np
 
 from corefeval.lab.additions import add_extra_mentions
-from corefeval.lab.comparison import once_each
 from corefeval.lab.data import moosavi_strube_key
 from corefeval.lab.experiments import Setup
 from corefeval.lab.findings import (
@@ -28,6 +27,7 @@ from corefeval.lab.findings import (
 )
 from corefeval.lab.groupings import split_entity
 from corefeval.lab.measurement import THE_SIX, Measurement
+from corefeval.lab.sides import drop_repeats
 from corefeval.model import Corpus
 
 # The errors of which the paper's text speaks, and some between them.
@@ -46,7 +46,7 @@ def splits(setup: Setup) -> ExperimentResult:
     18-2 is an entity of 20 mentions in parts of 18 and 2. On a key of yours those are left out
     for which it has no entity, and its largest entity is split too.
     """
-    key = once_each(setup.key_or(moosavi_strube_key))
+    key = drop_repeats(setup.key_or(moosavi_strube_key))
     cases = _possible_splits(key)
     measurement = Measurement(setup)
     for done, sizes in enumerate(cases):
@@ -143,7 +143,7 @@ def extra_mentions(setup: Setup) -> ExperimentResult:
     3-10 are three extra mentions in an entity of ten; 2-0 are two linked to each other. On a key
     of yours those are left out for which it has no entity.
     """
-    key = once_each(setup.key_or(moosavi_strube_key))
+    key = drop_repeats(setup.key_or(moosavi_strube_key))
     there = {0, *np.unique(key.entity_sizes).tolist()}
     cases = [(extra, size) for extra, size in EXTRA if size in there]
     measurement = Measurement(setup)

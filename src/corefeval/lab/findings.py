@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from corefeval.diagnostics import Notice, UsageError
-from corefeval.display import csv_text, json_text
+from corefeval.results.tabular import Tabular
 
 TINY = 1e-9  # rates that differ by less are the same
 
@@ -74,8 +74,8 @@ class Chart:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ExperimentResult:
-    """An experiment's rows (one for each output and metric), what they say, and how to draw them.
+class ExperimentResult(Tabular):
+    """An experiment's data (a row for each output and metric), what they say, and how to draw them.
 
     `settings` is what it takes to get the same again. `notices` say what was left out.
     """
@@ -83,47 +83,44 @@ class ExperimentResult:
     name: str
     title: str
     columns: tuple[str, ...]
-    rows: tuple[Row, ...]
+    data: tuple[Row, ...]
     statements: tuple[Finding, ...] = ()
     charts: tuple[Chart, ...] = ()
     settings: Mapping[str, Cell] = field(default_factory=dict)
     notices: tuple[Notice, ...] = ()
 
     def __repr__(self) -> str:
-        return f"<{self.name}: {len(self.rows)} rows, {len(self.statements)} statements>"
+        return f"<{self.name}: {len(self.data)} rows, {len(self.statements)} statements>"
 
     def where(self, /, **fields: Cell) -> list[Row]:
         """The rows that have these values."""
-        return list(matching(self.rows, fields))
+        return list(matching(self.data, fields))
 
     def value(self, column: str, /, **fields: Cell) -> float:
         """One number, of the only row that has these values."""
         try:
-            return number(self.rows, column, **fields)
+            return number(self.data, column, **fields)
         except LookupError as error:
             raise UsageError(f"{self.name}: {error.args[0]}") from None
 
-    def drawn(self, chart: Chart) -> list[Row]:
+    def shown_by(self, chart: Chart) -> list[Row]:
         """The rows that a chart shows."""
-        return list(matching(self.rows, chart.where))
+        return list(matching(self.data, chart.where))
 
-    def to_csv(self) -> str:
-        """The rows, with a header; what is not defined is empty."""
-        rows = ([row.get(column) for column in self.columns] for row in self.rows)
-        return csv_text(self.columns, rows)
+    def rows(self) -> list[dict[str, Any]]:
+        """The data, each row with all columns; None for what is not defined."""
+        return [{column: row.get(column) for column in self.columns} for row in self.data]
 
-    def to_json(self) -> str:
-        """All of it."""
-        return json_text(
-            {
-                "experiment": self.name,
-                "title": self.title,
-                "settings": dict(self.settings),
-                "statements": [finding.as_dict() for finding in self.statements],
-                "rows": [dict(row) for row in self.rows],
-                "notices": [str(notice) for notice in self.notices],
-            }
-        )
+    def as_dict(self) -> dict[str, object]:
+        """All of it, for JSON."""
+        return {
+            "experiment": self.name,
+            "title": self.title,
+            "settings": dict(self.settings),
+            "statements": [finding.as_dict() for finding in self.statements],
+            "rows": [dict(row) for row in self.data],
+            "notices": [str(notice) for notice in self.notices],
+        }
 
 
 def matching(rows: Iterable[Row], fields: Mapping[str, Cell]) -> Iterator[Row]:

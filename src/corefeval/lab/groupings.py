@@ -10,9 +10,9 @@ import numpy as np
 from corefeval.checks import check_choice
 from corefeval.diagnostics import UsageError
 from corefeval.features import Features
-from corefeval.lab.comparison import Sides, compared
 from corefeval.lab.declarations import perturbation
 from corefeval.lab.editing import chosen, regrouped, shuffled_ranks
+from corefeval.lab.sides import Sides, pair_sides
 from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray, IntArray
 
@@ -23,14 +23,14 @@ Merged = Literal["any", "disjoint"]
 @perturbation(correct_links="removes", wrong_links="removes", mentions="keeps")
 def all_singletons(key: Corpus, response: Corpus) -> Corpus:
     """Make each mention of the response an entity of its own."""
-    sides = compared(key, response)
+    sides = pair_sides(key, response)
     return regrouped(sides.response, np.arange(sides.response.n_mentions))
 
 
 @perturbation(correct_links="adds", wrong_links="adds", mentions="keeps")
 def one_entity(key: Corpus, response: Corpus) -> Corpus:
     """Make all mentions of each document one entity."""
-    sides = compared(key, response)
+    sides = pair_sides(key, response)
     return regrouped(sides.response, np.zeros(sides.response.n_mentions, dtype=np.int64))
 
 
@@ -57,7 +57,7 @@ def split_entities(
     if parts < 2:
         raise UsageError(f"parts is 2 or more, not {parts!r}")
     check_choice("which", which, get_args(Split))
-    sides = compared(key, response)
+    sides = pair_sides(key, response)
     entity = sides.response.mention_entity
     generator = np.random.default_rng(seed)
     fits = sides.response.entity_sizes >= 2 * parts
@@ -84,7 +84,7 @@ def split_entity(
 
     Which of the entities of that size, and which mentions go where, is up to the seed.
     """
-    sides = compared(key, response)
+    sides = pair_sides(key, response)
     entity = sides.response.mention_entity
     generator = np.random.default_rng(seed)
     fits = np.flatnonzero(sides.response.entity_sizes == sum(sizes))
@@ -113,7 +113,7 @@ def merge_entities(
     comes.
     """
     check_choice("which", which, get_args(Merged))
-    sides = compared(key, response)
+    sides = pair_sides(key, response)
     entity, document = sides.response.mention_entity, sides.response.entity_document
     generator = np.random.default_rng(seed)
     there = np.flatnonzero(sides.response.entity_sizes > 0)
@@ -146,7 +146,7 @@ def reattach_pronouns(
     place may come together rightly, so links of both sorts come and go. Kinds of mentions come
     from tags, or are given as in `corefeval.score`.
     """
-    sides = compared(key, response)
+    sides = pair_sides(key, response)
     corpus = sides.response
     known = Features(corpus, texts=(sides.key, corpus), given=features, tagset=tagset)
     pronouns = np.flatnonzero(known("kind").where("pronoun".__eq__) & (sides.twin >= 0))

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from functools import partial
 
 from corefeval.lab.additions import link_missing_pairwise, link_missing_together
-from corefeval.lab.comparison import compared
 from corefeval.lab.data import moosavi_strube_key, noisy_response
 from corefeval.lab.experiments import Setup
 from corefeval.lab.findings import (
@@ -24,6 +23,7 @@ from corefeval.lab.findings import (
 )
 from corefeval.lab.measurement import RATES, SHARES, THE_SIX, Measurement
 from corefeval.lab.removals import drop_mentions, remove_incorrectly_resolved
+from corefeval.lab.sides import pair_sides
 from corefeval.model import Corpus
 
 BASE, MORE, PAIRS, LARGE = "base", "more precise", "less precise (pairs)", "less precise (large)"
@@ -48,13 +48,13 @@ def mention_identification(setup: Setup) -> ExperimentResult:
     total = len(OUTPUTS) + len(SHARES)
     for done, (name, output) in enumerate(_changes(key, response, setup.seed)):
         setup.report(name, done, total)
-        totals = compared(key, output).totals()
+        totals = pair_sides(key, output).totals()
         measurement.add(key, output, panel=CHANGES, output=name, share=None, **totals)
     nothing = drop_mentions(key, response, share=1.0)
     for done, share in enumerate(SHARES):
         setup.report(f"{share:.0%} of the mentions", len(OUTPUTS) + done, total)
         output = link_missing_pairwise(key, nothing, share=share, seed=setup.seed)
-        totals = compared(key, output).totals()
+        totals = pair_sides(key, output).totals()
         measurement.add(key, output, panel=NOTHING, output="wrong pairs", share=share, **totals)
     setup.report("done", total, total)
     return measurement.finished(

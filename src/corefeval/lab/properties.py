@@ -14,11 +14,11 @@ from corefeval.lab.additions import (
     link_missing_pairwise,
     link_missing_together,
 )
-from corefeval.lab.comparison import Sides, compared
 from corefeval.lab.editing import fresh_mentions, joined, ranks_in_runs, regrouped
 from corefeval.lab.findings import TINY
 from corefeval.lab.groupings import merge_entities, split_entities
 from corefeval.lab.removals import drop_twinless, remove_incorrectly_resolved
+from corefeval.lab.sides import Sides, pair_sides
 from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray, FloatArray, IntArray
 
@@ -71,7 +71,7 @@ class Property:
 
 
 def _nothing_correct(key: Corpus, response: Corpus, seed: int) -> Situation:
-    sides = compared(key, response)
+    sides = pair_sides(key, response)
     found = np.bincount(sides.key.mention_document, minlength=sides.n_documents) > 0
     return Situation(((key, response),), found & (sides.document_correct_links == 0))
 
@@ -82,14 +82,14 @@ def _perfect(key: Corpus, response: Corpus, seed: int) -> Situation:
 
 def _changed(change: Callable[..., Corpus], key: Corpus, response: Corpus, seed: int) -> Situation:
     """The response before and after a perturbation; where this does nothing there is no case."""
-    before = compared(key, response)
-    after = compared(key, change(key, response, seed=seed))
+    before = pair_sides(key, response)
+    after = pair_sides(key, change(key, response, seed=seed))
     return Situation(((key, before.response), (key, after.response)), _differ(before, after))
 
 
 def _extra(key: Corpus, response: Corpus, seed: int) -> Situation:
     """An extra mention in an entity that has something right in it to lose."""
-    sides = compared(key, response)
+    sides = pair_sides(key, response)
     right = np.flatnonzero(sides.partners > 0)
     document, first = np.unique(sides.response.mention_document[right], return_index=True)
     extra = fresh_mentions(sides.key, sides.response, document, seed)
@@ -101,7 +101,7 @@ def _extra(key: Corpus, response: Corpus, seed: int) -> Situation:
 
 
 def _spurious_singleton(key: Corpus, response: Corpus, seed: int) -> Situation:
-    sides = compared(key, response)
+    sides = pair_sides(key, response)
     document = np.arange(sides.n_documents)
     extra = fresh_mentions(sides.key, sides.response, document, seed)
     numbers = sides.response.n_entities + document

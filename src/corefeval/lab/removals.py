@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from corefeval.lab.comparison import Sides, compared
 from corefeval.lab.declarations import perturbation
 from corefeval.lab.editing import chosen, regrouped
+from corefeval.lab.sides import Sides, pair_sides
 from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray
 
@@ -24,14 +24,14 @@ def remove_incorrectly_resolved(
 
     `share` removes only some of them. What was linked to them stays, if need be alone.
     """
-    sides = compared(key, response)
+    sides = pair_sides(key, response)
     return _without(sides, sides.incorrectly_resolved, share, seed)
 
 
 @perturbation(correct_links="removes", wrong_links="removes", mentions="removes")
 def drop_mentions(key: Corpus, response: Corpus, *, share: float = 0.1, seed: int = 0) -> Corpus:
     """Remove a share of the response's mentions, whatever they are."""
-    sides = compared(key, response)
+    sides = pair_sides(key, response)
     return _without(sides, np.ones(sides.twin.size, dtype=np.bool_), share, seed)
 
 
@@ -43,7 +43,7 @@ def drop_mentions(key: Corpus, response: Corpus, *, share: float = 0.1, seed: in
 )
 def drop_twinless(key: Corpus, response: Corpus, *, share: float = 1.0, seed: int = 0) -> Corpus:
     """Remove a share of the response's mentions that the key lacks."""
-    sides = compared(key, response)
+    sides = pair_sides(key, response)
     return _without(sides, sides.twin < 0, share, seed)
 
 
@@ -52,7 +52,7 @@ def drop_entities(
     key: Corpus, response: Corpus, *, minimum: int = 1, maximum: int | None = 1
 ) -> Corpus:
     """Remove the response's entities that have from `minimum` to `maximum` mentions."""
-    corpus = compared(key, response).response
+    corpus = pair_sides(key, response).response
     return regrouped(corpus, corpus.mention_entity, ~_of_size(corpus, minimum, maximum))
 
 
@@ -61,7 +61,7 @@ def keep_entities(
     key: Corpus, response: Corpus, *, minimum: int = 2, maximum: int | None = None
 ) -> Corpus:
     """Keep only the response's entities that have from `minimum` to `maximum` mentions."""
-    corpus = compared(key, response).response
+    corpus = pair_sides(key, response).response
     return regrouped(corpus, corpus.mention_entity, _of_size(corpus, minimum, maximum))
 
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from corefeval.checks import check_choice
 from corefeval.lab.additions import wrong_pairs
-from corefeval.lab.comparison import compared
 from corefeval.lab.declarations import perturbation
 from corefeval.lab.editing import Generator, check_share, dealt, selection, shuffled_ranks
+from corefeval.lab.sides import pair_sides
 from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray, IntArray
 
@@ -44,7 +44,7 @@ def resolve_links(
     """
     check_choice("growth", growth, get_args(Growth))
     check_share(share)
-    key = compared(key, response).key
+    key = pair_sides(key, response).key
     generator = np.random.default_rng(seed)
     resolved = _resolved(key, share, growth, generator)
     entity = np.where(resolved, key.mention_entity, -1)

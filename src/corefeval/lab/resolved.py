@@ -7,7 +7,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from corefeval.lab.comparison import compared, once_each
 from corefeval.lab.data import moosavi_strube_key
 from corefeval.lab.editing import regrouped
 from corefeval.lab.experiments import Setup
@@ -26,6 +25,7 @@ from corefeval.lab.findings import (
 )
 from corefeval.lab.measurement import SHARES, THE_SIX, Measurement
 from corefeval.lab.resolution import Growth, resolve_links
+from corefeval.lab.sides import drop_repeats, pair_sides
 from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray
 
@@ -58,7 +58,7 @@ def correct_links(setup: Setup) -> ExperimentResult:
             output = resolve_links(
                 key, key, share=share, wrong=panel == WITH, growth=growth, seed=setup.seed
             )
-            totals = compared(key, output).totals()
+            totals = pair_sides(key, output).totals()
             where = {"panel": panel, "growth": GROWTHS[growth]}
             measurement.add(key, output, **where, share=share, **totals)
     setup.report("done", len(cases), len(cases))
@@ -147,14 +147,14 @@ def correct_entities(setup: Setup) -> ExperimentResult:
     Entities come in the order of their size, the largest or the smallest first. A key of many
     entities is resolved in twenty steps.
     """
-    key = once_each(setup.key_or(moosavi_strube_key))
+    key = drop_repeats(setup.key_or(moosavi_strube_key))
     measurement = Measurement(setup)
-    total_links = max(compared(key, key).totals()["correct_links"], 1)
+    total_links = max(pair_sides(key, key).totals()["correct_links"], 1)
     for order, ranks in _orders(key).items():
         for entities in _steps(key.n_entities):
             setup.report(order, entities, key.n_entities)
             output = regrouped(key, key.mention_entity, ranks[key.mention_entity] < entities)
-            links = compared(key, output).totals()["correct_links"]
+            links = pair_sides(key, output).totals()["correct_links"]
             share = links / total_links
             measurement.add(key, output, order=order, entities=entities, share_of_links=share)
     rows = measurement.rows

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 
-from corefeval.lab.comparison import compared
 from corefeval.lab.data import moosavi_strube_key, tagger_response
 from corefeval.lab.experiments import Setup
 from corefeval.lab.findings import (
@@ -24,6 +23,7 @@ from corefeval.lab.findings import (
 )
 from corefeval.lab.measurement import SHARES, Measurement
 from corefeval.lab.removals import drop_twinless
+from corefeval.lab.sides import pair_sides
 from corefeval.metrics import REGISTRY, Metric
 
 SINGLETONS = 40  # of the papers' own key: ACE, on which the paper's figures are, has them
@@ -43,7 +43,7 @@ def mention_tagger(setup: Setup) -> ExperimentResult:
     for done, share in enumerate(SHARES):
         setup.report(f"{share:.0%} removed", done, len(SHARES))
         output = drop_twinless(key, response, share=share, seed=setup.seed)
-        twinless = int((compared(key, output).twin < 0).sum())
+        twinless = int((pair_sides(key, output).twin < 0).sum())
         measurement.add(key, output, removed=share, twinless=twinless)
     setup.report("done", len(SHARES), len(SHARES))
     measurement.describe(_family_and_policy)

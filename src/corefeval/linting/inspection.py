@@ -19,10 +19,10 @@ from corefeval.formats.registry import (
     named,
 )
 from corefeval.formats.source import Source, read_source
-from corefeval.linting.comparison import comparison_findings
 from corefeval.linting.conll_checks import conll_findings
 from corefeval.linting.document_checks import document_findings
 from corefeval.linting.findings import Finding, Locator, from_error
+from corefeval.linting.key_checks import check_against_key
 from corefeval.linting.kinds import KINDS, SEVERITIES
 from corefeval.linting.mention_checks import mention_findings
 from corefeval.model import Corpus, join
@@ -128,7 +128,7 @@ def _corpus_findings(locator: Locator, against: Corpus | None) -> Iterator[Findi
     yield from mention_findings(locator)
     yield from document_findings(locator)
     if against is not None:
-        yield from comparison_findings(locator, against)
+        yield from check_against_key(locator, against)
 
 
 def _folder_findings(
@@ -143,7 +143,7 @@ def _folder_findings(
         return
     if corpus is not None and against is not None:
         files = [file for file, one in read for _ in one.documents]
-        yield from comparison_findings(Locator(corpus, folder, files), against)
+        yield from check_against_key(Locator(corpus, folder, files), against)
 
 
 def _graded(findings: Iterator[Finding] | Sequence[Finding]) -> list[Finding]:

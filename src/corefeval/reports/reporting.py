@@ -9,6 +9,7 @@ from typing import Unpack
 
 from corefeval.analysis.errors import analyse_prepared
 from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError
+from corefeval.display import distinct_names
 from corefeval.evaluation import Metrics, Sampling, count
 from corefeval.features import shows_words
 from corefeval.metrics import Metric
@@ -69,7 +70,7 @@ def report(
     wanted = [name for name in asked if text or not shows_words(name)]
     left_out = [_wordy(name) for name in asked if name not in wanted]
     scored = []
-    for name, source in _named(responses).items():
+    for name, source in _name_responses(responses).items():
         corpus = replace(made.read(source, name), name=name)
         prepared = prepare_corpora(key_corpus, corpus, made)
         scored.append(_scored(prepared, wanted_metrics, wanted, sampling))
@@ -121,7 +122,7 @@ def _known(prepared: Prepared, by: Sequence[str]) -> tuple[list[str], list[Notic
     return known, notices
 
 
-def _named(responses: Input) -> dict[str, Input]:
+def _name_responses(responses: Input) -> dict[str, Input]:
     """The responses by the names that the report shows."""
     if isinstance(responses, Mapping):
         given = {str(name): source for name, source in responses.items()}
@@ -136,11 +137,7 @@ def _named(responses: Input) -> dict[str, Input]:
     sources: list[Input] = [responses] if single else list(responses)  # type: ignore[call-overload]
     if not sources:
         raise UsageError("there is no response to report on")
-    short = [_name(source, number) for number, source in enumerate(sources, start=1)]
-    names = [
-        name if short.count(name) == 1 else f"{name} ({number})"
-        for number, name in enumerate(short, start=1)
-    ]
+    names = distinct_names([_name(source, number) for number, source in enumerate(sources, 1)])
     return dict(zip(names, sources, strict=True))
 
 

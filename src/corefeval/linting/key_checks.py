@@ -20,7 +20,7 @@ _CANDIDATE_TEXT = 100_000  # looking for a similar id in more takes longer than 
 _SIMILAR = 0.6
 
 
-def comparison_findings(locator: Locator, key: Corpus) -> Iterator[Finding]:
+def check_against_key(locator: Locator, key: Corpus) -> Iterator[Finding]:
     """What does not fit the key."""
     corpus = locator.corpus
     pairs = partners(key.documents, corpus.documents)

@@ -90,16 +90,16 @@ class Sides:
         }
 
 
-def compared(key: Corpus, response: Corpus) -> Sides:
+def pair_sides(key: Corpus, response: Corpus) -> Sides:
     """Pair documents and mentions; of repeated mentions the first one stays."""
     prepared = prepare(key, response)
     twin = prepared.matches.partners_of_response(prepared.response.n_mentions)
     return Sides(prepared.key, prepared.response, twin)
 
 
-def once_each(corpus: Corpus) -> Corpus:
+def drop_repeats(corpus: Corpus) -> Corpus:
     """The corpus with each mention once."""
-    return compared(corpus, corpus).key
+    return pair_sides(corpus, corpus).key
 
 
 def _sums(group: IntArray, values: IntArray, number: int) -> IntArray:
