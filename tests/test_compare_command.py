@@ -73,7 +73,7 @@ def test_as_in_python(run):
 )
 @pytest.mark.parametrize("format", ["text", "markdown", "latex", "csv", "json"])
 def test_options_and_formats(run, options, format):
-    few = () if "exact" in options else FEW  # which has no trials
+    few = ("-q",) if "exact" in options else FEW  # it has no trials
     command = ("compare", KEY, CAUTIOUS, EAGER, KEY, *few, *options, "-f", format)
     status, out, err = run(*command)
     assert (status, err) == (0, "")

@@ -27,7 +27,7 @@ from corefeval.pairing.annotators import pair_annotations
 from corefeval.preparation import Input, Options, Plan, plan, prepare_corpora
 from corefeval.protocol import STEPS, Protocol
 from corefeval.results import Result
-from corefeval.results.tabular import Row, Tabular
+from corefeval.tabular import Row, Tabular
 
 Pairs = dict[tuple[str, str], float]
 

@@ -10,7 +10,7 @@ from corefeval.diagnostics import plural
 from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray, IntArray
 from corefeval.model.text_tokens import has_texts
-from corefeval.results.tabular import Row, Tabular
+from corefeval.tabular import Row, Tabular
 
 SIZES = ((1, 1), (2, 2), (3, 5), (6, 10), (11, 50), (51, None))
 _FEW_VALUES = 15  # a feature with more values is text, not a kind

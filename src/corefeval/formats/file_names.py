@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from urllib.parse import unquote_to_bytes
 
-from corefeval.diagnostics import Notice, plural
+from corefeval.diagnostics import Notice
 from corefeval.model import DocumentId
 
 _EMPTY = "%"  # no escaped name looks like this
@@ -65,8 +65,8 @@ def document_id(stem: str) -> DocumentId:
 
 def renamed_documents(count: int) -> list[Notice]:
     """What to say about documents whose files do not give their ids back."""
-    message = f"{plural(count, 'document')} whose id cannot be the name of a file as it is"
-    return [Notice("document-names", message, count)] if count else []
+    text = "{n} whose id cannot be the name of a file as it is"
+    return [Notice("document-names", text, count, noun="document")] if count else []
 
 
 def _candidates(identifier: DocumentId) -> Iterator[str]:

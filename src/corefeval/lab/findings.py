@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from corefeval.diagnostics import Notice, UsageError
-from corefeval.results.tabular import Tabular
+from corefeval.tabular import Tabular
 
 TINY = 1e-9  # rates that differ by less are the same
 

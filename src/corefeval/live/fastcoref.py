@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from operator import index
 from typing import Any
 
-from corefeval.diagnostics import InputError, Notice, excerpt, plural
+from corefeval.diagnostics import InputError, Notice, excerpt
 from corefeval.live.naming import Named, first_name
 from corefeval.model import Corpus, CorpusBuilder
 from corefeval.model.text_tokens import TextTokens
@@ -84,6 +84,6 @@ def _spans(result: Any, named: str, builder: CorpusBuilder) -> list[tuple[int, t
             expected="a list of entities, each a list of (start, end)",
         ) from None
     if lost:
-        message = f"{builder.name}: {plural(lost, 'mention')} without a place in the text left out"
-        builder.notices.append(Notice("placeless-mentions", message, lost))
+        text = f"{builder.name}: {{n}} without a place in the text left out"
+        builder.notices.append(Notice("placeless-mentions", text, lost, noun="mention"))
     return found

@@ -12,7 +12,7 @@ from corefeval.diagnostics import UsageError
 
 if TYPE_CHECKING:
     from corefeval.output.drawing import Drawing
-    from corefeval.results.tabular import Tabular
+    from corefeval.tabular import Tabular
 
 Format = Literal["text", "json", "csv", "markdown", "latex", "conll"]
 
@@ -84,7 +84,7 @@ def render(
 
 
 def _things(results: object) -> list[Any]:
-    from corefeval.results.tabular import Tabular
+    from corefeval.tabular import Tabular
 
     if isinstance(results, Tabular):
         return [results]

@@ -12,7 +12,7 @@ from corefeval.diagnostics import plural
 from corefeval.display import shortened
 from corefeval.output.drawing import SoloDrawing
 from corefeval.output.tables import Cell, Column, Sheet, Table, percent
-from corefeval.results.tabular import Row
+from corefeval.tabular import Row
 
 if TYPE_CHECKING:
     from corefeval.analysis.agreement import Agreement, Pairs

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from corefeval.display import csv_text, json_text
 from corefeval.output.tables import Sheet, table_of
-from corefeval.results.tabular import Row, columns_of
+from corefeval.tabular import Row, columns_of
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from corefeval.diagnostics import plural
 from corefeval.display import shortened
 from corefeval.output.drawing import Drawing
 from corefeval.output.tables import Cell, Column, Sheet, Table, percent
-from corefeval.results.tabular import Row
+from corefeval.tabular import Row
 
 if TYPE_CHECKING:
     from corefeval.analysis.errors import ErrorAnalysis, ErrorInstance, Place

@@ -23,7 +23,7 @@ from corefeval.output.lines import (
 from corefeval.output.tables import RATES, Cell, Column, Sheet, Table, percent
 from corefeval.results import Result, Score, Slices
 from corefeval.results.slices import all_values
-from corefeval.results.tabular import Row
+from corefeval.tabular import Row
 
 # With more columns than this only F1 fits beside each other.
 _COLUMNS = 9

@@ -11,7 +11,7 @@ from corefeval._version import __version__
 from corefeval.diagnostics import plural
 from corefeval.output.drawing import SoloDrawing
 from corefeval.output.tables import RAISED, RATES, Cell, Column, Sheet, Table, percent
-from corefeval.results.tabular import Row
+from corefeval.tabular import Row
 
 if TYPE_CHECKING:
     from corefeval.stats import Comparison, Differences, PairDifference, Power

@@ -11,7 +11,8 @@ import numpy as np
 
 from corefeval.diagnostics import UsageError, list_names
 from corefeval.results.result import CountTable, DocumentResult, Result
-from corefeval.results.tabular import Row, Tabular, score_rows
+from corefeval.results.scores import score_rows
+from corefeval.tabular import Row, Tabular
 
 Level = Literal["document", "entity", "mention"]
 SPECIAL = ("other", "none")

@@ -11,9 +11,9 @@ import numpy as np
 
 from corefeval.diagnostics import UsageError, plural
 from corefeval.results import Result
-from corefeval.results.tabular import Row, Tabular
 from corefeval.stats.checks import check_comparable, choose_metrics, name_results
 from corefeval.stats.significance import TOLERANCE
+from corefeval.tabular import Row, Tabular
 
 
 def ranks(scores: Mapping[str, float], is_better: Callable[[str, str], bool]) -> dict[str, int]:

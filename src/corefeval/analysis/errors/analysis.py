@@ -24,8 +24,8 @@ from corefeval.preparation import Input, Options, Prepared, plan, prepare_inputs
 from corefeval.protocol import STEPS, Protocol
 from corefeval.results import Result
 from corefeval.results.result import DocumentResult
-from corefeval.results.tabular import Row, Tabular
 from corefeval.slicing import count_table
+from corefeval.tabular import Row, Tabular
 
 DEFAULT_METRICS = "conll, lea"
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from corefeval.diagnostics import InputError, Notice, excerpt, plural
+from corefeval.diagnostics import InputError, Notice, excerpt
 from corefeval.formats.conll.brackets import match_brackets
 from corefeval.formats.conll.cells import Brackets, parse_cells
 from corefeval.formats.conll.empty_cells import rows_without_cell, with_trailing_blanks
@@ -235,8 +235,9 @@ def _notices(source: Source, outline: Outline) -> tuple[Notice, ...]:
     return (
         Notice(
             "unfinished-documents",
-            f"{source.file}: {plural(outline.unfinished, 'document')} without ‘#end document’ "
-            "before the next one began; taken to end there",
+            f"{source.file}: {{n}} without ‘#end document’ before the next one began; taken to end "
+            "there",
             outline.unfinished,
+            noun="document",
         ),
     )

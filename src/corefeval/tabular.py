@@ -1,13 +1,12 @@
-"""Rows and data frames, which every result has."""
+"""Rows and data frames, which every result has. Every room may import this one."""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from corefeval.diagnostics import UsageError
-from corefeval.results.scores import RATE_NAMES, Score
 
 Row = dict[str, Any]
 
@@ -43,23 +42,3 @@ def columns_of(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     for row in sorted(rows, key=len, reverse=True):
         names |= dict.fromkeys(row)
     return list(names)
-
-
-def score_rows(names: Row, scores: Mapping[str, Score]) -> Iterator[Row]:
-    """A row for each metric, and before it for each of its parts: names, rates and signature.
-
-    Where there are intervals their ends stand behind the rates (`f1_low`, `f1_high`); where these
-    are of segments of a document, so does the rate of the segments. In a slice, which has a `size`,
-    rates of nothing are None.
-    """
-    for score in scores.values():
-        for one in (*score.parts.values(), score):
-            known = one.rates if one.has_counted or names["size"] is None else {}
-            row = {**names, "metric": one.metric, **{rate: known.get(rate) for rate in RATE_NAMES}}
-            intervals = (one.segments or one).intervals
-            for rate in RATE_NAMES if intervals else ():
-                if one.segments is not None:
-                    row[f"{rate}_segments"] = one.segments.rates.get(rate)
-                low, high = intervals.get(rate, (None, None))
-                row |= {f"{rate}_low": low, f"{rate}_high": high}
-            yield {**row, "signature": one.signature}
