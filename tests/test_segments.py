@@ -228,7 +228,7 @@ def test_a_single_document_is_compared_by_its_segments(tmp_path, run):
     assert "segments:10" in out
     assert "10 segments of it" in err
     compared = corefeval.compare(paths[0], {"same": paths[1], "worse": paths[2]}, metrics="lea")
-    assert compared.documents == 20
+    assert len(compared.documents) == 20
     assert compared.is_better("lea", "same", "worse")
 
 

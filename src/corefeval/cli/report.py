@@ -10,6 +10,7 @@ from cyclopts import Parameter
 
 from corefeval.cli.arguments import FLAG, check_paths, file_parameter, label, names_of, tell
 from corefeval.cli.reading import ERRORS, ErrorReading
+from corefeval.diagnostics import UsageError
 from corefeval.display import visible
 
 _FILE = file_parameter("report")
@@ -71,6 +72,10 @@ def report(
     labelled = [label(argument) for argument in (response, *more)]
     paths = [path for _, path in labelled]
     check_paths(labelled, [key, *paths], output)
+    given = [name or path for name, path in labelled]
+    if len(set(given)) < len(given):
+        twice = max(given, key=given.count)
+        raise UsageError(f"{twice} is there twice: give each its name, as in first={twice}")
     names = names_of(labelled)
     key_corpus, corpora = read_all(key, [*zip(names, paths, strict=True)], reading)
     made = make(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from corefeval.diagnostics import InputError, Notice, UsageError, plural
+from corefeval.diagnostics import InputError, Notice, UsageError
 from corefeval.formats.paths import files_of
 from corefeval.formats.registry import (
     FORMATS,

@@ -21,7 +21,6 @@ from corefeval.model.text_tokens import (
     without_blanks,
 )
 
-_SHOWN = 3
 _AROUND = 20  # so many characters of a text are shown
 
 

@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from corefeval.checks import check_choice
-from corefeval.diagnostics import Notice, merge_notices, plural
+from corefeval.diagnostics import Notice, plural
 from corefeval.results import Result
 from corefeval.results.rates import Numbers
 from corefeval.stats.checks import name_results, unit_of
@@ -96,7 +96,8 @@ def compare(
     own = [*compared.notices, *_warn_of_slices(compared)]
     if metrics is None:
         own += _left_out_metrics(compared)
-    return replace(compared, notices=merge_notices((*every, *own)))
+    # What was said of the key is the same for all: it is not added up.
+    return replace(compared, notices=tuple(dict.fromkeys((*every, *own))))
 
 
 def compare_slice(parts: Mapping[str, Result], whole: Comparison) -> Comparison:

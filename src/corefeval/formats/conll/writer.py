@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from itertools import pairwise
 
-from corefeval.diagnostics import Notice, plural
+from corefeval.diagnostics import Notice
 from corefeval.formats.conll.tokens import COLUMNS, ConllTokens
 from corefeval.formats.losses import check_writable, unwritten, with_tokens
 from corefeval.formats.nesting import nested_mentions
@@ -45,7 +45,7 @@ def write_conll(corpus: Corpus) -> Written:
         "document-names": (renamed, "document", "whose name CoNLL cannot carry as it is"),
     }
     notices = tuple(
-        Notice(kind, f"{plural(count, noun)} {what}", count)
+        Notice(kind, f"{{n}} {what}", count, noun=noun)
         for kind, (count, noun, what) in told.items()
         if count
     )
