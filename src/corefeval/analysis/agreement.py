@@ -13,17 +13,17 @@ from typing import Unpack
 
 import numpy as np
 
-from corefeval.analysis.alpha import Alpha, AlphaCounts, Coding, alpha_counts
-from corefeval.analysis.chain_distances import chosen_distances
+from corefeval.analysis.alpha import Alpha, AlphaCounts, Coding, count_alpha, parse_distances
 from corefeval.diagnostics import Notice, UsageError, merge_notices, plural
 from corefeval.display import distinct_names
 from corefeval.evaluation import Metrics, count
 from corefeval.formats import read_ahead
-from corefeval.metrics import requested
+from corefeval.metrics import parse_metrics
 from corefeval.metrics.metric import DEFAULT_PRESET
 from corefeval.model import Corpus, Document
 from corefeval.model.arrays import IntArray
 from corefeval.pairing.annotators import pair_annotations
+from corefeval.pairing.mismatches import MISMATCHES
 from corefeval.preparation import Input, Options, Plan, plan, prepare_corpora
 from corefeval.protocol import STEPS, Protocol
 from corefeval.results import Result
@@ -208,17 +208,19 @@ def agree(
     >>> round(agreement.pairwise["muc"]["ann", "bob"], 4), round(agreement.alpha["jaccard"], 4)
     (0.6667, -0.1111)
     """
-    requested(metrics)  # what is misspelt is told before anything is read
-    chosen = chosen_distances(distances)
+    parse_metrics(metrics)  # what is misspelt is told before anything is read
+    wanted = parse_distances(distances)
     made = plan(protocol, options, steps=(*STEPS, "agreement"))
     corpora = _read(sources, replace(made, response_format=format))
     notices = [notice for corpus in corpora for notice in corpus.notices]
     annotations = pair_annotations(corpora, made.protocol)
     notices += annotations.notices
     coding = Coding.of(annotations.corpora, annotations.codes, made.protocol.unmarked)
-    results = _scored(annotations.corpora, metrics, made)
-    for result in results.values():
-        notices += [notice for notice in result.notices if notice.kind == "skipped-metric"]
+    results = _score_pairs(annotations.corpora, metrics, made)
+    for (one, other), result in results.items():
+        names = [corpus.name for corpus in corpora]
+        once = MISMATCHES if names.index(one) < names.index(other) else ()
+        notices += [n for n in result.notices if n.kind in ("skipped-metric", *once)]
     common = next(iter(results.values())).protocol
     if annotations.spans is not None:
         common = common.but(spans=annotations.spans)
@@ -226,14 +228,14 @@ def agree(
         annotators=tuple(corpus.name for corpus in corpora),
         document_ids=tuple(map(str, annotations.corpora[0].documents)),
         results=results,
-        counts=alpha_counts(coding, chosen),
+        counts=count_alpha(coding, wanted),
         mentions=coding.units,
         protocol=common,
         notices=merge_notices(notices),
     )
 
 
-def _scored(
+def _score_pairs(
     corpora: Sequence[Corpus], metrics: Metrics, made: Plan
 ) -> dict[tuple[str, str], Result]:
     """Everybody against everybody, both ways: not every metric has the same F1 in both."""

@@ -147,8 +147,6 @@ def compare(
         baseline=baseline,
     )
     comparison.main_metric(metric)  # what is misspelt is told before anything is written
-    if save is not None:
-        keep(results, save, quiet=reading.quiet)
     show(
         comparison,
         output,
@@ -159,6 +157,8 @@ def compare(
         power=power,
         metric=metric,
     )
+    if save is not None:
+        keep(results, save, quiet=reading.quiet)
     if not reading.quiet:
         tell(comparison.notices)
     return 0 if fail_if_worse is None else check_not_worse(comparison, fail_if_worse, metrics)

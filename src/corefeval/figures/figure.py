@@ -16,7 +16,7 @@ from corefeval.figures.panels import curves, panels
 from corefeval.figures.scorecard import scorecard
 from corefeval.figures.styles import MOST, Spec, config, select_rows, values_of, well_known
 from corefeval.lab import Chart, ExperimentResult
-from corefeval.lab.findings import Row
+from corefeval.lab.experiments import Row
 
 FigureFormat = Literal["svg", "png", "html"]
 FORMATS: tuple[FigureFormat, ...] = get_args(FigureFormat)

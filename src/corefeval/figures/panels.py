@@ -20,7 +20,7 @@ from corefeval.figures.styles import (
     values_of,
 )
 from corefeval.lab import Chart
-from corefeval.lab.findings import Row
+from corefeval.lab.experiments import Row
 
 _HEIGHT = 190
 _ALONE, _BESIDE = 360, 215  # the width of one panel, and of panels in two columns

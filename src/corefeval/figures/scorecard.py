@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from corefeval.figures.styles import Spec, values_of
 from corefeval.lab import Chart
-from corefeval.lab.findings import Row
+from corefeval.lab.experiments import Row
 
 _WIDTH, _HEIGHT = 50, 20
 _HOLDS = "#D3E6F3"  # Okabe and Ito's blue, light

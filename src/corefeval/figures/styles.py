@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from corefeval.lab import Chart, ExperimentResult
-from corefeval.lab.findings import TINY, Encoding, Row
+from corefeval.lab.experiments import TINY, Encoding, Row
 from corefeval.lab.measurement import RATES, THE_SIX
 
 Spec = dict[str, Any]
@@ -133,7 +133,7 @@ def shown_value(row: Row, encoding: Encoding) -> object:
 
 def select_rows(result: ExperimentResult, chart: Chart) -> list[Row]:
     """The rows of a chart that have something to show."""
-    return [row for row in result.shown_by(chart) if row.get(chart.y.field) is not None]
+    return [row for row in result.select(chart) if row.get(chart.y.field) is not None]
 
 
 def well_known(rows: Sequence[Row], chart: Chart) -> list[Row]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from corefeval.figures.scorecard import sign
 from corefeval.figures.styles import select_rows, shown_titles, shown_value, values_of, well_known
-from corefeval.lab import Chart, ExperimentResult, Finding
-from corefeval.lab.findings import Row
+from corefeval.lab import Chart, ExperimentResult, Statement
+from corefeval.lab.experiments import Row
 from corefeval.output.drawing import SoloDrawing
 from corefeval.output.tables import Sheet, Table, table_of
 
@@ -29,7 +29,7 @@ class ExperimentDrawing(SoloDrawing):
         statements = _statements(thing, self.everything)
         groups = []
         for heading, holds in (("Holds", True), ("Does not hold", False)):
-            those = [_sentence(finding) for finding in statements if finding.holds == holds]
+            those = [_sentence(one) for one in statements if one.holds == holds]
             groups += ["\n".join((heading, *those))] if those else []
         words = ("\n\n".join(groups),) if groups else ()
         about = [", ".join(f"{name} {value}" for name, value in _settings(thing).items())]
@@ -98,7 +98,7 @@ def _settings(result: ExperimentResult) -> dict[str, object]:
     return {name: value for name, value in result.settings.items() if name != value}
 
 
-def _statements(result: ExperimentResult, everything: bool) -> list[Finding]:
+def _statements(result: ExperimentResult, everything: bool) -> list[Statement]:
     """The statements about a metric that is shown, or about several."""
     if everything:
         return list(result.statements)
@@ -106,7 +106,7 @@ def _statements(result: ExperimentResult, everything: bool) -> list[Finding]:
     return [one for one in result.statements if one.text.partition(":")[0] not in titles]
 
 
-def _sentence(finding: Finding) -> str:
-    detail = f" ({finding.detail})" if finding.detail else ""
-    source = f" [{finding.source}]" if finding.source else ""
-    return f"  {finding.text}{detail}{source}"
+def _sentence(statement: Statement) -> str:
+    detail = f" ({statement.detail})" if statement.detail else ""
+    source = f" [{statement.source}]" if statement.source else ""
+    return f"  {statement.text}{detail}{source}"

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from corefeval.diagnostics import InputError, Notice, UsageError
+from corefeval.diagnostics import InputError, Notice, UsageError, memory_for
+from corefeval.files import write_file, write_folder
 from corefeval.formats.paths import files_of
 from corefeval.formats.registry import (
     FORMATS,
@@ -34,22 +35,24 @@ def read(
     *,
     format: str | None = None,
     encoding: str = "utf-8",
+    word_column: int | None = None,
     name: str = "",
 ) -> Corpus:
     """Read a corpus from a file, packed with gzip or not; `-` is standard input.
 
     A folder or a pattern such as `'dev/*.conll'` stands for all of its files, whose documents make
-    one corpus. The format is told by the content unless `format` names it.
+    one corpus. The format is told by the content unless `format` names it. `word_column` is the
+    column of the words in CoNLL files, counted from 1; by default it is told by what is in it.
     """
     files, several = files_of(path)
     if not several:
-        return _read_file(files[0], format, encoding, name)
+        return _read_file(files[0], format, encoding, name, word_column)
     from corefeval.model import join
 
     corpora, skipped = [], []
     for file in files:
         try:
-            corpora.append(_read_file(file, format, encoding, ""))
+            corpora.append(_read_file(file, format, encoding, "", word_column))
         except UnknownFormatError:
             skipped.append(file)
     if not corpora:
@@ -66,17 +69,21 @@ def read(
     return corpus.with_details(notices=(*corpus.notices, notice))
 
 
-def _read_file(file: str, format: str | None, encoding: str, name: str) -> Corpus:
+def _read_file(
+    file: str, format: str | None, encoding: str, name: str, word_column: int | None
+) -> Corpus:
     from corefeval.formats.source import read_source
 
-    source = read_source(file, encoding=encoding)
-    if not source.data.size and annotates_nothing(file):
-        format = format or "brat"
-    elif not source.data.size:
-        raise InputError("the file is empty", file=source.file, fix="check the path")
-    chosen = named(format) if format else detected(source.data[:HEAD].tobytes(), source.file)
-    corpus: Corpus = load(chosen.reader)(source, name=name)
-    return corpus
+    with memory_for(file):
+        source = read_source(file, encoding=encoding)
+        if not source.data.size and annotates_nothing(file):
+            format = format or "brat"
+        elif not source.data.size:
+            raise InputError("the file is empty", file=source.file, fix="check the path")
+        chosen = named(format) if format else detected(source.data[:HEAD].tobytes(), source.file)
+        options = {"word_column": word_column} if chosen.has_columns else {}
+        corpus: Corpus = load(chosen.reader)(source, name=name, **options)
+        return corpus
 
 
 def annotates_nothing(file: str) -> bool:
@@ -110,6 +117,8 @@ def write(
     corefud, `.json` and `.jsonl` are e2e, `.ann` is brat; what has no ending is conll, and another
     ending is a UsageError. A path that ends in `.gz` is packed; `-` is standard output. Formats
     with files for each document take a folder, or for a single document the name of its `.ann`.
+
+    An earlier file stays as it was until the new one is complete, and so do those of a folder.
     """
     from corefeval.model import Corpus
 
@@ -139,7 +148,7 @@ def _write_one(data: bytes, target: str | os.PathLike[str] | IO[bytes]) -> None:
         sys.stdout.buffer.write(data)
     else:
         packed = os.fspath(target).endswith(".gz")
-        _write_file(gzip.compress(data) if packed else data, Path(target))
+        write_file(target, gzip.compress(data) if packed else data)
 
 
 def _write_several(files: dict[str, bytes], target: Path, format: str) -> None:
@@ -148,21 +157,11 @@ def _write_several(files: dict[str, bytes], target: Path, format: str) -> None:
     if target.suffix == ".gz":
         raise UsageError(f"{format} has files for each document, which are not packed: {target}")
     if target.suffix not in endings or target.is_dir():
-        for name, data in files.items():
-            _write_file(data, target / name, make_folder=True)
-        return
-    if len(files) > len(endings):
+        write_folder(target, files)
+    elif len(files) > len(endings):
         raise UsageError(
             f"{target} is one file, and {format} has files for each document: write to a folder"
         )
-    for name, data in files.items():
-        _write_file(data, target.with_suffix(Path(name).suffix))
-
-
-def _write_file(data: bytes, path: Path, make_folder: bool = False) -> None:
-    try:
-        if make_folder:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-    except OSError as error:
-        raise InputError(f"the file cannot be written: {error.strerror}", file=str(path)) from None
+    else:
+        beside = {target.with_suffix(Path(name).suffix).name: data for name, data in files.items()}
+        write_folder(target.parent, beside)
