@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 
-from corefeval.diagnostics import Notice, plural
+from corefeval.diagnostics import Notice
 from corefeval.formats.conllu.tokens import COLUMNS, ConlluTokens
 from corefeval.formats.losses import (
     check_distinct,
@@ -57,9 +57,7 @@ def write_conllu(corpus: Corpus) -> Written:
         ("document-names", renamed, "document", "whose name CoNLL-U cannot carry as it is"),
     )  # fmt: skip
     notices = tuple(
-        Notice(kind, f"{plural(count, noun)} {what}", count)
-        for kind, count, noun, what in told
-        if count
+        Notice(kind, f"{{n}} {what}", count, noun=noun) for kind, count, noun, what in told if count
     )
     lost = unwritten(
         corpus,
