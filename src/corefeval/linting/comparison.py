@@ -13,7 +13,7 @@ from corefeval.model import Corpus, DocumentId, TokenDifference, Tokens
 from corefeval.model.arrays import IntArray
 from corefeval.pairing.characters import on_tokens
 from corefeval.pairing.documents import partners
-from corefeval.pairing.zeros import on_equal_terms
+from corefeval.pairing.zeros import settle_zeros
 
 _SHOWN = 3
 _CANDIDATE_TEXT = 100_000  # looking for a similar id in more takes longer than it helps
@@ -75,7 +75,7 @@ def _text_findings(
         for identifier in notice.items:
             message = "a text that is not made of the key's words"
             yield Finding("differing-tokens", message, locator.file, document=identifier)
-    key, placed, notices = on_equal_terms(key, placed)
+    (key, placed), notices = settle_zeros((key, placed), "place")
     for notice in notices:
         yield locator.about_file("reading-notice", notice.message)
     mine, theirs = key.tokens or mine, placed.tokens
