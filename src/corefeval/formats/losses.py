@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from itertools import pairwise
 
+import numpy as np
+
 from corefeval.diagnostics import InputError, Notice, plural
 from corefeval.model import Corpus, Document, Relation
 from corefeval.model.tokenising import tokenised
@@ -85,7 +87,9 @@ def count_gapped(corpus: Corpus) -> int:
 
 def relations_of(document: Document) -> list[Relation]:
     """The relations of a document."""
-    return [known for known in document.corpus.relations if known.document == document.index]
+    corpus = document.corpus
+    of_document = corpus.entity_document[corpus.relations.entity] == document.index
+    return list(corpus.relations.take(np.flatnonzero(of_document)))
 
 
 def words_of(document: Document) -> list[str]:

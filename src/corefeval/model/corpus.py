@@ -15,23 +15,13 @@ from corefeval.diagnostics import InputError, Notice, excerpt, plural
 from corefeval.model.arrays import BoolArray, IntArray, ragged_arange
 from corefeval.model.columns import LazyArray, taken
 from corefeval.model.identifiers import DocumentId
+from corefeval.model.relations import NO_RELATIONS, Relations
 from corefeval.model.tokens import Tokens
 from corefeval.model.views import Document
 
 T = TypeVar("T")
 
 NO_GAPS: IntArray = np.empty((0, 3), dtype=np.int64)
-
-
-@dataclass(frozen=True, slots=True)
-class Relation:
-    """A relation between two entities of a document that is no identity, by the entities' names."""
-
-    kind: str
-    document: int
-    source: str
-    target: str
-    label: str = ""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -63,7 +53,7 @@ class Corpus:
     entity_names: Callable[[], Sequence[str]] | None = None
     metadata: Sequence[Mapping[str, str]] = ()
     sentence_metadata: Sequence[Sequence[Mapping[str, str]]] = ()
-    relations: tuple[Relation, ...] = ()
+    relations: Relations = NO_RELATIONS
     name: str = ""
     notices: tuple[Notice, ...] = ()
 
@@ -139,11 +129,7 @@ class Corpus:
             documents=tuple(names),
             metadata=_picked_or_empty(self.metadata, old, {}),
             sentence_metadata=_picked_or_empty(self.sentence_metadata, old, ()),
-            relations=tuple(
-                replace(relation, document=int(new[relation.document]))
-                for relation in self.relations
-                if new[relation.document] >= 0
-            ),
+            relations=corpus.relations.on_entities(entity_rank),
             tokens=self.tokens.select(old) if self.tokens else None,
             entity_names=((lambda: _pick(entity_names(), entity_order)) if entity_names else None),
         )
@@ -155,10 +141,11 @@ class Corpus:
     def _take_mentions(
         self, rows: IntArray, entity_document: IntArray, mention_entity: IntArray
     ) -> Corpus:
-        gaps = self.gaps
-        if gaps.size:
+        gaps, relations = self.gaps, self.relations
+        if gaps.size or len(relations):
             new_row = np.full(self.n_mentions, -1, dtype=np.int64)
             new_row[rows] = np.arange(rows.size)
+            relations = relations.on_mentions(new_row)
             gaps = gaps[new_row[gaps[:, 0]] >= 0].copy()
             gaps[:, 0] = new_row[gaps[:, 0]]
             gaps = gaps[np.argsort(gaps[:, 0], kind="stable")]
@@ -172,6 +159,7 @@ class Corpus:
             labels=None if self.labels is None else _pick(self.labels, rows),
             mention_head=None if self.mention_head is None else self.mention_head[rows],
             features=taken(self.features, rows),
+            relations=relations,
         )
 
     def __len__(self) -> int:

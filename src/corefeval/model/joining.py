@@ -15,6 +15,7 @@ from corefeval.diagnostics import InputError, excerpt
 from corefeval.model.arrays import IntArray, ragged_arange
 from corefeval.model.categories import Categories
 from corefeval.model.corpus import NO_GAPS, Corpus
+from corefeval.model.relations import Relations
 from corefeval.model.tokens import Tokens, documents_of_tokens
 
 
@@ -64,11 +65,7 @@ def join(corpora: Sequence[Corpus], *, name: str = "") -> Corpus:
         sentence_metadata=tuple(
             meta for c in corpora for meta in (c.sentence_metadata or [()] * len(c.documents))
         ),
-        relations=tuple(
-            replace(relation, document=relation.document + int(shift))
-            for corpus, shift in zip(corpora, document_shift, strict=True)
-            for relation in corpus.relations
-        ),
+        relations=Relations.join([c.relations for c in corpora], entity_shift, mention_shift),
         name=name,
         notices=tuple(notice for corpus in corpora for notice in corpus.notices),
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from corefeval.diagnostics import Notice, plural
-from corefeval.model import Corpus, DocumentId
+from corefeval.model import NO_RELATIONS, Corpus, DocumentId
 from corefeval.model.arrays import IntArray, dense_ranks
 
 LEAST = 2  # fewer segments cannot vary
@@ -121,7 +121,7 @@ def _split(corpus: Corpus, place: IntArray, number: int) -> Corpus:
         entity_names=None,
         metadata=(),
         sentence_metadata=(),
-        relations=(),
+        relations=NO_RELATIONS,
     )
 
 

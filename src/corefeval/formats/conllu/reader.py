@@ -14,8 +14,9 @@ from corefeval.formats.conllu.mentions import Mentions, find_mentions
 from corefeval.formats.conllu.scan import Scan, attributes, scan
 from corefeval.formats.conllu.tokens import ConlluTokens, SentenceComments
 from corefeval.formats.source import Source
-from corefeval.model import Corpus, Relation
+from corefeval.model import NO_RELATIONS, Corpus, Relation, Relations
 from corefeval.model.arrays import IntArray
+from corefeval.model.builder import unresolved_relations
 from corefeval.model.columns import LazyArray, LazyColumns
 from corefeval.model.construction import assemble
 
@@ -59,7 +60,7 @@ def read_conllu(source: Source, *, name: str = "") -> Corpus:
         entity_names=lambda: mentions.names,
         metadata=tuple(documents.metadata),
         sentence_metadata=tuple(SentenceComments(tokens, i) for i in range(len(headers))),
-        relations=_relations(source, found, documents),
+        relations=_relations(source, found, documents, corpus, mentions.names, notices),
         notices=tuple(notices),
     )
 
@@ -113,14 +114,42 @@ def _top(found: Scan, start: int, end: int, gaps: Sequence[tuple[int, int]]) -> 
     return next((row for row, cell in zip(rows, cells, strict=True) if cell[6] not in numbers), -1)
 
 
-def _relations(source: Source, found: Scan, documents: Documents) -> tuple[Relation, ...]:
+def _relations(
+    source: Source,
+    found: Scan,
+    documents: Documents,
+    corpus: Corpus,
+    names: Sequence[str],
+    notices: list[Notice],
+) -> Relations:
+    """Bridging, of the mention that opens where it stands; split antecedents, of entities."""
+    bridges, splits = attributes(found, b"Bridge="), attributes(found, b"SplitAnte=")
+    if not bridges[1] and not splits[1]:
+        return NO_RELATIONS
+    keys = zip(corpus.entity_document.tolist(), names, strict=True)
+    entities = {key: number for number, key in enumerate(keys)}
+    starts = np.asarray(corpus.mention_start).tolist()
+    opening = dict(
+        zip(zip(corpus.mention_entity.tolist(), starts, strict=True), range(len(starts)))
+    )
     relations: list[Relation] = []
-    for key, kind in ((b"Bridge=", "bridge"), (b"SplitAnte=", "split-antecedent")):
-        tokens, values = attributes(found, key)
+    sets: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    unresolved = 0
+    for (tokens, values), is_split in ((bridges, False), (splits, True)):
         owners = np.searchsorted(documents.first, tokens, side="right") - 1
-        for document, value in zip(owners.tolist(), values, strict=True):
-            relations += [
-                Relation(kind, document, match[1], match[2], match[3] or "")
-                for match in _RELATION.finditer(source.decode(value))
-            ]
-    return tuple(relations)
+        positions = tokens - documents.first[owners]
+        places = zip(owners.tolist(), positions.tolist(), values, strict=True)
+        for document, position, value in places:
+            for match in _RELATION.finditer(source.decode(value)):
+                antecedent, anaphor = (entities.get((document, match[n])) for n in (1, 2))
+                if antecedent is None or anaphor is None:
+                    unresolved += 1
+                elif is_split:
+                    sets.setdefault((anaphor, -1), []).append((antecedent, -1))
+                else:
+                    row = opening.get((anaphor, position), -1)
+                    whose, label = (anaphor, row), match[3] or ""
+                    relations.append(Relation("bridge", whose, ((antecedent, -1),), label))
+    notices += unresolved_relations(unresolved, source.file)
+    relations += [Relation("split-antecedent", one, tuple(sets[one])) for one in sets]
+    return Relations.of(relations)

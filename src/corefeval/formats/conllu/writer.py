@@ -8,13 +8,14 @@ from collections.abc import Sequence
 
 from corefeval.diagnostics import Notice, plural
 from corefeval.formats.conllu.tokens import COLUMNS, ConlluTokens
-from corefeval.formats.losses import check_writable, unwritten, with_tokens
+from corefeval.formats.losses import check_writable, relations_of, unwritten, with_tokens
 from corefeval.formats.nesting import nested_mentions
 from corefeval.formats.registry import Written
 from corefeval.model import Corpus, Document, Mention
 
 _SAFE_NAME = re.compile(r"[^\s()|\[\],<:%-]+")
 _OWN = re.compile(r"(Entity|Bridge|SplitAnte)=")
+_UNSAFE_LABEL = re.compile(r"[\s,|]")
 _UNSAFE_VALUE = re.compile(r"[\s()|%-]")
 _RELATIONS = {"bridge": "Bridge", "split-antecedent": "SplitAnte"}
 
@@ -29,13 +30,14 @@ def write_conllu(corpus: Corpus) -> Written:
     corpus, made_up = with_tokens(corpus)
     fields = [name for name in corpus.features if re.fullmatch(r"\w+", name)]
     fields.sort(key=lambda name: name != "etype")
-    parts, crossing, blank, renamed = [], 0, 0, 0
+    parts, crossing, blank, renamed, unrelated = [], 0, 0, 0, 0
     for document in corpus:
         writer = _DocumentWriter(document, fields)
         parts.append(writer.text())
         crossing += writer.crossing
         blank += writer.blank
         renamed += writer.renamed
+        unrelated += writer.unrelated
     told = (
         ("crossing-mentions", crossing, "mention",
          "left out: crossing another one of the same entity, which brackets cannot express"),
@@ -47,7 +49,13 @@ def write_conllu(corpus: Corpus) -> Written:
         for kind, count, noun, what in told
         if count
     )
-    lost = unwritten(corpus, columns=(*COLUMNS, "empty"), features=("head", *fields), metadata=True)
+    lost = unwritten(
+        corpus,
+        columns=(*COLUMNS, "empty"),
+        features=("head", *fields),
+        relations=unrelated,
+        metadata=True,
+    )
     data = "".join(parts).encode(errors="backslashreplace")
     return Written({"": data}, (*made_up, *notices, *lost))
 
@@ -60,7 +68,7 @@ class _DocumentWriter:
         self.fields = fields
         self.has_heads = document.corpus.mention_head is not None
         self.mentions, self.crossing = _expressible(document)
-        self.blank = 0
+        self.blank = self.unrelated = 0
         name = " ".join(str(document.id).split())
         self.renamed = name != str(document.id) or not document.id.name
         self.name = name
@@ -163,18 +171,20 @@ class _DocumentWriter:
         return "-".join((key, *values))
 
     def _relations(self, names: dict[int, str]) -> dict[str, dict[int, str]]:
-        """Relations stand at the first mention of their target."""
-        own = {entity.name: entity for entity in self.document.entities}
+        """Relations stand where their mention opens, those of entities at the first mention."""
+        first = {mention.entity.index: mention.start for mention in reversed(self.mentions)}
+        starts = {mention.row: mention.start for mention in self.mentions}
         found: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
-        for relation in self.document.corpus.relations:
-            target, source = own.get(relation.target), own.get(relation.source)
-            if relation.document != self.document.index or relation.kind not in _RELATIONS:
-                continue
-            if target is None or source is None:
-                continue
-            label = f":{relation.label}" if relation.label else ""
-            text = f"{names[source.index]}<{names[target.index]}{label}"
-            found[_RELATIONS[relation.kind]][target.mentions[0].start].append(text)
+        for relation in relations_of(self.document):
+            entity, row = relation.anaphor
+            key, label = _RELATIONS.get(relation.kind), _UNSAFE_LABEL.sub("_", relation.label)
+            antecedents = [one for one, _ in relation.antecedents if one in first]
+            self.unrelated += not key or entity not in first
+            self.unrelated += bool(key) and len(antecedents) < len(relation.antecedents)
+            if key and entity in first:
+                ending = f"<{names[entity]}" + (f":{label}" if label else "")
+                texts = [names[one] + ending for one in antecedents]
+                found[key][starts.get(row, first[entity])] += texts
         return {
             kind: {position: ",".join(texts) for position, texts in places.items()}
             for kind, places in found.items()
