@@ -322,6 +322,20 @@ def test_dropping_is_told_in_numbers_that_add_up(conll):
     assert [n.count for n in merge_notices((*notices, *notices))] == [2, 2, 2, 2]
 
 
+def test_heads_move_with_left_out_empty_nodes(conll):
+    path = conll(
+        conllu("0.1 _", "1 the (e1-3", "1.1 _", "2 man e1)", "2.1 _ (e2-1)", "3 he (e1-1)")
+    )
+    corpus = read(path)
+    assert [mention.head for mention in corpus[0].mentions] == [3, 4, 5]
+    dropped = prepare(path, path, zeros="drop").key
+    assert [(mention.span, mention.head) for mention in dropped[0].mentions] == [
+        ((0, 2), 1),
+        ((2, 3), 2),
+    ]
+    assert [m.words[m.head - m.start] for m in dropped[0].mentions] == ["man", "he"]
+
+
 def test_a_signature_says_when_zeros_are_dropped(conll):
     result = corefeval.score(conll(KEY), conll(ELSEWHERE), zeros="drop")
     assert "|zeros:drop|" in result.signature

@@ -18,7 +18,6 @@ from corefeval.model.relations import NO_RELATIONS, Relation, Relations
 from corefeval.model.token_table import DocumentTokens, TokenTable
 from corefeval.model.tokens import Tokens
 
-
 Reference = str | int  # the name of an entity, or the number of a mention
 _Relation = tuple[int, str, Reference, tuple[Reference, ...], str]
 
@@ -186,7 +185,7 @@ class CorpusBuilder:
         )
         ordered = [name for _, name in _in_order(numbers)]
         return corpus.with_details(
-            entity_names=lambda: ordered,
+            names=ordered,
             metadata=tuple(document.metadata for document in self.documents),
             sentence_metadata=tuple(document.sentence_metadata for document in self.documents),
             relations=relations,
@@ -194,29 +193,35 @@ class CorpusBuilder:
         )
 
     def _relations(
-        self, numbers: dict[tuple[int, str], int], entity: list[int], gaps: list[tuple[int, ...]]
+        self,
+        numbers: dict[tuple[int, str], int],
+        entity: list[int],
+        gaps: Sequence[tuple[int, ...]],
     ) -> tuple[Relations, list[Notice]]:
         """The relations by the numbers of the corpus, and a notice on those that have none."""
         if not self.relations:
             return NO_RELATIONS, []
-        columns = zip(*((m.document, m.start, m.end) for m in self.mentions), strict=True)
+        document, start, end = (
+            np.array([getattr(mention, name) for mention in self.mentions], dtype=np.int64)
+            for name in ("document", "start", "end")
+        )
         holes = np.array(gaps, dtype=np.int64) if gaps else NO_GAPS
-        order = textual_order(*map(np.array, columns), holes) if self.mentions else None
+        order = textual_order(document, start, end, holes)
         row = np.arange(len(self.mentions))
         if order is not None:
             row[order] = np.arange(order.size)
         known = {name: number for number, name in enumerate(_in_order(numbers))}
         names = list(numbers)
 
-        def place(document: int, one: Reference) -> tuple[int, int] | None:
+        def place(owner: int, one: Reference) -> tuple[int, int] | None:
             if isinstance(one, int):
                 return known[names[entity[one]]], int(row[one])
-            return (known[document, one], -1) if (document, one) in known else None
+            return (known[owner, one], -1) if (owner, one) in known else None
 
         found, unresolved = [], 0
-        for document, kind, anaphor, antecedents, label in self.relations:
-            whose = place(document, anaphor)
-            places = [place(document, one) for one in antecedents]
+        for owner, kind, anaphor, antecedents, label in self.relations:
+            whose = place(owner, anaphor)
+            places = [place(owner, one) for one in antecedents]
             there = [one for one in places if one is not None]
             unresolved += whose is None or len(there) < len(places)
             if whose is not None and there:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from corefeval.diagnostics import InputError, Notice, excerpt, plural
 from corefeval.model.arrays import BoolArray, IntArray, ragged_arange
-from corefeval.model.columns import LazyArray, taken
+from corefeval.model.columns import LazyArray, LazyNames, taken
 from corefeval.model.identifiers import DocumentId
 from corefeval.model.relations import NO_RELATIONS, Relations
 from corefeval.model.tokens import Tokens
@@ -35,7 +35,8 @@ class Corpus:
     A mention is a set of token positions: `mention_start` up to but not including `mention_end`,
     less its `gaps` (rows of mention, start, end), which are rare. A corpus made of plain Python
     mentions has `labels` instead of positions. `mention_head` is the position of each head token
-    (−1 where unknown) and `features` has an array per mention property that the source states.
+    (−1 where unknown) and `features` has an array per mention property that the source states;
+    `names` are what the source calls the entities, where it calls them anything.
     `metadata` (per document), `sentence_metadata` (per document and sentence) and `relations`
     (bridging, split antecedents) are kept where a format has them.
     """
@@ -45,12 +46,12 @@ class Corpus:
     mention_entity: IntArray
     mention_start: IntArray | None = None
     mention_end: IntArray | None = None
-    gaps: IntArray = field(default_factory=lambda: NO_GAPS)
+    gaps: IntArray = field(default_factory=NO_GAPS.copy)
     labels: Sequence[Hashable] | None = None
     mention_head: IntArray | LazyArray | None = None
     features: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     tokens: Tokens | None = None
-    entity_names: Callable[[], Sequence[str]] | None = None
+    names: Sequence[str] | None = None
     metadata: Sequence[Mapping[str, str]] = ()
     sentence_metadata: Sequence[Sequence[Mapping[str, str]]] = ()
     relations: Relations = NO_RELATIONS
@@ -62,6 +63,10 @@ class Corpus:
             f"<Corpus {self.name!r}: {plural(len(self.documents), 'document')}, "
             f"{plural(self.n_entities, 'entity')}, {plural(self.n_mentions, 'mention')}>"
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields alone: what is derived from them is derived anew."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @property
     def n_mentions(self) -> int:
@@ -79,11 +84,6 @@ class Corpus:
         if len(self.documents) == 1:
             return np.zeros(self.n_mentions, dtype=np.int64)
         return self.entity_document[self.mention_entity]
-
-    @cached_property
-    def names(self) -> Sequence[str] | None:
-        """What the source calls the entities, where it calls them anything."""
-        return self.entity_names() if self.entity_names is not None else None
 
     @cached_property
     def entity_sizes(self) -> IntArray:
@@ -123,7 +123,7 @@ class Corpus:
         corpus = self._take_mentions(
             rows, entity_target[entity_order], entity_rank[self.mention_entity[rows]]
         )
-        entity_names = self.entity_names
+        entities = self.names
         return replace(
             corpus,
             documents=tuple(names),
@@ -131,7 +131,7 @@ class Corpus:
             sentence_metadata=_picked_or_empty(self.sentence_metadata, old, ()),
             relations=corpus.relations.on_entities(entity_rank),
             tokens=self.tokens.select(old) if self.tokens else None,
-            entity_names=((lambda: _pick(entity_names(), entity_order)) if entity_names else None),
+            names=None if entities is None else _pick_names(entities, entity_order),
         )
 
     def with_details(self, **details: Any) -> Corpus:
@@ -215,6 +215,10 @@ def find_document(
 def _picked_or_empty(values: Sequence[T], rows: IntArray, nothing: T) -> tuple[T, ...]:
     """The values of some documents, where there are any; nothing for row −1."""
     return tuple(values[row] if row >= 0 else nothing for row in rows.tolist()) if values else ()
+
+
+def _pick_names(names: Sequence[str], rows: IntArray) -> Sequence[str]:
+    return names.take(rows) if isinstance(names, LazyNames) else _pick(names, rows)
 
 
 def _pick(values: Sequence[T], rows: IntArray) -> tuple[T, ...]:

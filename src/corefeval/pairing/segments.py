@@ -118,7 +118,7 @@ def _split(corpus: Corpus, place: IntArray, number: int) -> Corpus:
         entity_document=distinct // width,
         mention_entity=rank,
         tokens=None,
-        entity_names=None,
+        names=None,
         metadata=(),
         sentence_metadata=(),
         relations=NO_RELATIONS,

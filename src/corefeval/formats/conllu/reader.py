@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -45,24 +46,27 @@ def read_conllu(source: Source, *, name: str = "") -> Corpus:
         entity=mentions.entity,
         start=mentions.start - documents.first[document],
         end=mentions.end - documents.first[document],
-        head=LazyArray(lambda: _heads(found, documents, headers, mentions)),
-        features=LazyColumns(
-            lambda: [
-                headers[index].values(text)
-                for index, text in zip(document.tolist(), mentions.text, strict=True)
-            ]
-        ),
+        head=LazyArray(partial(_heads, found, documents, headers, mentions)),
+        features=LazyColumns(partial(_fields, headers, mentions)),
         gaps=mentions.gaps - np.outer(_gap_shift(documents, mentions), [0, 1, 1]),
         tokens=tokens,
         name=name or source.file,
     )
     return corpus.with_details(
-        entity_names=lambda: mentions.names,
+        names=mentions.names,
         metadata=tuple(documents.metadata),
         sentence_metadata=tuple(SentenceComments(tokens, i) for i in range(len(headers))),
         relations=_relations(source, found, documents, corpus, mentions.names, notices),
         notices=tuple(notices),
     )
+
+
+def _fields(headers: Sequence[Header], mentions: Mentions) -> list[dict[str, str]]:
+    """What the brackets say of each mention."""
+    documents = mentions.document.tolist()
+    return [
+        headers[index].values(text) for index, text in zip(documents, mentions.text, strict=True)
+    ]
 
 
 def _gap_shift(documents: Documents, mentions: Mentions) -> IntArray:
@@ -126,12 +130,11 @@ def _relations(
     bridges, splits = attributes(found, b"Bridge="), attributes(found, b"SplitAnte=")
     if not bridges[1] and not splits[1]:
         return NO_RELATIONS
-    keys = zip(corpus.entity_document.tolist(), names, strict=True)
-    entities = {key: number for number, key in enumerate(keys)}
+    named = zip(corpus.entity_document.tolist(), names, strict=True)
+    entities = {name: number for number, name in enumerate(named)}
     starts = np.asarray(corpus.mention_start).tolist()
-    opening = dict(
-        zip(zip(corpus.mention_entity.tolist(), starts, strict=True), range(len(starts)))
-    )
+    keyed = zip(corpus.mention_entity.tolist(), starts, strict=True)
+    opening = {key: row for row, key in enumerate(keyed)}  # the last one that opens there
     relations: list[Relation] = []
     sets: dict[tuple[int, int], list[tuple[int, int]]] = {}
     unresolved = 0
