@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.up-to-date
 
-.PHONY: setup demo test lint types tests bench docs clean
+.PHONY: setup demo test lint types tests fuzz bench docs clean
 
 setup: $(STAMP)
 
@@ -28,6 +28,11 @@ types: $(STAMP)
 
 tests: $(STAMP)
 	$(BIN)/pytest -q -n 2
+
+RUNS ?= 10000
+
+fuzz: $(STAMP)
+	PYTHONPATH=tests $(BIN)/python -m fuzzing --runs $(RUNS) --jobs 2 $(FUZZ)
 
 bench: $(STAMP)
 	$(BIN)/python -m pip install --quiet --group bench

@@ -3,6 +3,7 @@
 make bench
 make bench BENCH='--peer "perl scorer.pl all {key} {response} none"'
 make bench BENCH='--quick'
+make bench BENCH='--only growth'
 """
 
 from __future__ import annotations
@@ -18,13 +19,17 @@ from pathlib import Path
 
 import numpy as np
 from rich.console import Console
+from rich.status import Status
 from rich.table import Table
 
 import corefeval
+from bench.adversarial import growths
 from bench.corpora import mention_arrays, write_conllu, write_corpus
 from bench.timing import best, command_time, peak_memory
 from corefeval.lab.perturbations import drop_mentions
 from corefeval.stats import compare
+
+GROWTH = "at most 2.5"
 
 
 @dataclass
@@ -194,37 +199,56 @@ def imports() -> list[Measured]:
     ]
 
 
+def growth(folder: Path, scale: int) -> list[Measured]:
+    """How times grow with corpora that are made to be slow."""
+    return [
+        Measured(what, large, f"half as many ({small:.2f} s)", f"{large / small:.1f} ×", GROWTH)
+        for what, small, large in growths(folder, scale)
+    ]
+
+
+def speed(folder: Path, scale: int, peer: str | None, status: Status) -> list[Measured]:
+    """How fast corpora of usual kinds are read, scored and compared."""
+    rows = imports()
+    status.update("a million tokens in 2,000 documents …")
+    key, response, other = write_corpus(folder, "million", 2000 // scale, 500)
+    rows += reading_and_scoring("million tokens", key, response, "at most 12")
+    rows += reading_and_scoring("million tokens, other columns", key, other, "at most 18")
+    rows += all_metrics("million tokens", key, response)
+    rows += against_peer("million tokens", peer, key, response)
+    status.update("a test set of 350 documents …")
+    key, response, _ = write_corpus(folder, "test", 350 // scale, 500)
+    rows += reading_and_scoring("test set", key, response, "")
+    rows += against_scorch("test set", key, response)
+    rows += comparing(key, response)
+    rows += against_peer("test set", peer, key, response)
+    status.update("a novel …")
+    key, response, _ = write_corpus(folder, "novel", 1, 150_000 // scale)
+    rows += reading_and_scoring("novel", key, response, "")
+    rows += against_scorch("novel", key, response, "at least 50 × faster")
+    rows += against_peer("novel", peer, key, response)
+    status.update("CoNLL-U …")
+    rows += conllu_reading(folder, scale)
+    status.update("ten million mentions …")
+    rows += huge_document(10_000_000 // scale)
+    return rows
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="bench", description="Measure corefeval.")
     parser.add_argument("--peer", help="another scorer: 'COMMAND {key} {response}'")
     parser.add_argument("--quick", action="store_true", help="a tenth of the sizes")
+    parser.add_argument("--only", choices=("speed", "growth"), help="one part of it")
     options = parser.parse_args()
     scale = 10 if options.quick else 1
     console = Console(width=max(120, shutil.get_terminal_size().columns))
-    rows = imports()
+    rows: list[Measured] = []
     with tempfile.TemporaryDirectory() as name, console.status("measuring …") as status:
-        folder = Path(name)
-        status.update("a million tokens in 2,000 documents …")
-        key, response, other = write_corpus(folder, "million", 2000 // scale, 500)
-        rows += reading_and_scoring("million tokens", key, response, "at most 12")
-        rows += reading_and_scoring("million tokens, other columns", key, other, "at most 18")
-        rows += all_metrics("million tokens", key, response)
-        rows += against_peer("million tokens", options.peer, key, response)
-        status.update("a test set of 350 documents …")
-        key, response, _ = write_corpus(folder, "test", 350 // scale, 500)
-        rows += reading_and_scoring("test set", key, response, "")
-        rows += against_scorch("test set", key, response)
-        rows += comparing(key, response)
-        rows += against_peer("test set", options.peer, key, response)
-        status.update("a novel …")
-        key, response, _ = write_corpus(folder, "novel", 1, 150_000 // scale)
-        rows += reading_and_scoring("novel", key, response, "")
-        rows += against_scorch("novel", key, response, "at least 50 × faster")
-        rows += against_peer("novel", options.peer, key, response)
-        status.update("CoNLL-U …")
-        rows += conllu_reading(folder, scale)
-        status.update("ten million mentions …")
-        rows += huge_document(10_000_000 // scale)
+        if options.only != "growth":
+            rows += speed(Path(name), scale, options.peer, status)
+        if options.only != "speed":
+            status.update("adversarial sizes …")
+            rows += growth(Path(name), scale)
     table = Table(
         "What", "Time", "Against", "Ratio", "Goal", title="corefeval, all standard metrics"
     )

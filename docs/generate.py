@@ -7,6 +7,7 @@ from pathlib import Path
 
 import corefeval
 from corefeval.metrics import REGISTRY, Declaration, Metric, Parameter, presets
+from corefeval.protocol import NAMED, choices
 
 DOCS = Path(__file__).parent
 
@@ -44,6 +45,41 @@ same |
 | `sys` | the response without its twinless mentions, with the key's as singletons | the response \
 without its twinless singletons, with the key's twinless mentions as singletons; the key with the \
 response's that remain |
+"""
+
+OWN = """
+## Metrics of your own
+
+A metric is a function from an alignment to counts, an array with a number for each of the
+alignment's groups (its documents); recall, precision and F1 follow from them. Once it is
+registered, it is scored, compared, tested and printed like the others.
+
+```python
+import numpy as np
+
+import corefeval
+
+
+def count_entities(alignment):
+    \"\"\"How many entities are there, whatever is in them?\"\"\"
+    key, response = (
+        np.bincount(side.entity_document, minlength=alignment.n_groups)
+        for side in (alignment.key, alignment.response)
+    )
+    common = np.minimum(key, response)
+    return {
+        "recall_numerator": common,
+        "recall_denominator": key,
+        "precision_numerator": common,
+        "precision_denominator": response,
+    }
+
+
+corefeval.register(corefeval.Declaration("entities", function=count_entities))
+result = corefeval.score([["Ada", "she"], ["it"]], [["Ada"], ["she"], ["it"]], metrics="entities")
+assert result["entities"].recall == 1
+print(corefeval.render(result))
+```
 """
 
 KEY = [["Ada", "she", "her", "the countess"], ["Babbage", "he"], ["the engine"]]
@@ -86,7 +122,7 @@ def index() -> str:
         for name, declaration in REGISTRY.items()
     )
     table = f"| metric | name | |\n| --- | --- | --- |\n{rows}"
-    return "\n".join((HEAD, lists, "", table, TWINLESS))
+    return "\n".join((HEAD, lists, "", table, TWINLESS + OWN))
 
 
 def page(declaration: Declaration) -> str:
@@ -173,10 +209,83 @@ def categories(name: str) -> list[str]:
     ]
 
 
+PROTOCOLS = """# Protocols
+
+This page is made from the declarations by `make docs`; `corefeval protocols` shows the same.
+
+A *protocol* is every choice that can change a number. The line under each table of scores is the
+protocol by which it was made, its *signature*, with the version of corefeval. Quote it with the
+number, and anybody can repeat it: a signature is what `--protocol` and `protocol=` take.
+
+```console
+$ corefeval score key.conll eager.conll --metrics lea --singletons drop --quiet
+Metric       R       P      F1
+──────────────────────────────
+LEA      {0}   {1}   {2}
+
+eager.conll against key.conll, 9 documents
+{3}
+$ corefeval score key.conll eager.conll --metrics lea --quiet --protocol '{3}'
+Metric       R       P      F1
+──────────────────────────────
+LEA      {0}   {1}   {2}
+
+eager.conll against key.conll, 9 documents
+{3}
+```
+
+In Python a choice is a keyword, or part of a `Protocol`. Keywords override what a protocol says:
+
+```python
+>>> import corefeval
+>>> key, response = [["a", "b"], ["c"]], [["a", "b", "c"]]
+>>> strict = corefeval.Protocol.of(duplicates="error", singletons="drop")
+>>> print(strict)
+match:exact|singletons:drop|duplicates:error|aggregate:micro
+>>> result = corefeval.score(key, response, metrics="b3", protocol=strict)
+>>> result["b3"].recall, result.protocol.singletons
+(1.0, 'drop')
+>>> result = corefeval.score(key, response, metrics="b3", protocol=strict, singletons="keep")
+>>> result["b3"].recall, result.protocol.duplicates
+(1.0, 'error')
+```
+
+A signature always has `match`, `singletons`, `duplicates` and `aggregate`, and the others where
+they are not at their defaults or where the data decided (`tagset`, `spans`). Values with `|`, `:`
+or quotes in them stand in double quotes: `documents:"bc/*|nw/*"`. A field that this version does
+not have, or a later version, is an error that names it.
+"""
+
+
+def spelled_out(name: str) -> str:
+    """The choices of a named protocol, as a table can have them."""
+    return ", ".join(f"`{part}`" for part in str(corefeval.Protocol.of(name)).split("|"))
+
+
+def protocols() -> str:
+    """The page of protocols and choices."""
+    shown = corefeval.score(
+        corefeval.example("key"), corefeval.example("eager"), metrics="lea", singletons="drop"
+    )
+    rates = (f"{100 * rate:.2f}" for rate in shown["lea"].rates.values())
+    lines = [PROTOCOLS.format(*rates, shown.signature), "## Named protocols", ""]
+    lines += ["| name | | choices |", "| --- | --- | --- |"]
+    lines += [f"| `{name}` | {one.summary} | {spelled_out(name)} |" for name, one in NAMED.items()]
+    lines += ["", "## Choices", "", "| choice | value | |", "| --- | --- | --- |"]
+    for name, choice in choices().items():
+        option = f"; `--{choice.flag.replace('_', '-')}`" if choice.flag else ""
+        lines.append(f"| `{name}` | | {choice.summary} Acts at: {choice.at}{option} |")
+        values = choice.values or {choice.default: "any text"}
+        for value, meaning in values.items():
+            default = " (default)" if value == choice.default else ""
+            lines.append(f"| | `{value}` | {meaning}{default} |")
+    return "\n".join((*lines, ""))
+
+
 def pages() -> dict[Path, str]:
     """Every page that is made here."""
     made = {DOCS / "metrics" / f"{name}.md": page(one) for name, one in REGISTRY.items()}
-    return {DOCS / "metrics.md": index(), **made}
+    return {DOCS / "metrics.md": index(), DOCS / "protocols.md": protocols(), **made}
 
 
 def main() -> int:

@@ -14,7 +14,7 @@ import corefeval
 from conftest import ROOT
 from conll_texts import BROKEN, END, HEADER, document, rows
 from corefeval import corpus_from_arrays, corpus_from_entities
-from corefeval.linting import KINDS, check_corpus, inspect, restore
+from corefeval.linting import KINDS, check_corpus, inspect, repair_file
 from corefeval.linting.report import render_text
 from strategies import spans
 
@@ -172,7 +172,7 @@ def test_files_that_cannot_be_read_are_one_error(found, text):
 
 def test_columns_that_are_no_coreference_stay_where_most_lines_have_one(conll, tmp_path):
     path = conll(HEADER + "d 0 0 Ada NNP\nd 0 1 met VBD\nd 0 2 her PRP\n" + END)
-    restore(path, tmp_path / "out.conll")
+    repair_file(path, tmp_path / "out.conll")
     assert corefeval.read(tmp_path / "out.conll")["d"].tags == ["NNP", "VBD", "PRP"]
 
 
@@ -260,6 +260,28 @@ def test_crossing_and_nesting_is_what_comparing_all_pairs_finds(mentions):
     copies = {m for m in mentions if mentions.count(m) > 1}
     repeated = [f for f in check_corpus(corpus) if f.kind == "repeated-mention"]
     assert len(repeated) == len(copies)
+
+
+def test_very_long_mentions_are_shown_by_their_first_words(found):
+    kinds = found(document("(1", "(1", *["-"] * 200, "1)", "1)"))
+    (finding,) = kinds["self-nested-mention"]
+    assert finding.span == (1, 203)
+    assert finding.text.split() == [*(f"word{n}" for n in range(1, 101)), "…"]
+
+
+def test_many_entities_on_one_span_are_not_all_named(found):
+    names = [f"{number}" for number in range(30)]
+    kinds = found(document("|".join(f"({name})" for name in names)))
+    (finding,) = kinds["span-in-two-entities"]
+    assert finding.message.startswith("in the entities ‘0’ and ‘1’ and ")
+    assert finding.message.endswith("‘9’ and 20 more")
+
+
+def test_many_unbalanced_brackets_of_one_cell_are_one_finding(found):
+    cell = "|".join(f"({number}" for number in range(1000))
+    first, other = found(document(cell, "-", "7)", "x)"))["unbalanced-bracket"]
+    assert (first.line, other.line) == (2, 5)
+    assert "never closes, and 998 other brackets of its cell have no partner" in first.message
 
 
 def test_real_files(shared):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -137,6 +138,33 @@ def test_version_and_help(run):
     assert "--ignore-tokens" in run("score", "--help")[1]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "stream", "status"),
+    [
+        (["-h"], "stdout", 0),
+        (["--version"], "stdout", 0),
+        (["score", "-h"], "stdout", 0),
+        (["metrics"], "stdout", 0),
+        (["score", KEY, EAGER], "stdout", 0),
+        (["score", KEY, "nowhere.conll"], "stderr", 1),
+        (["metrics", "nothing"], "stderr", 2),
+        (["score"], "stderr", 2),
+        (["score", KEY, EAGER], "stderr", 0),
+        (["score", KEY, EAGER, "--fail-under", "conll=99"], "stderr", 3),
+    ],
+)
+def test_a_reader_that_leaves_is_no_mistake(arguments, stream, status):
+    reader, writer = os.pipe()
+    os.close(reader)
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, stream: writer}
+    done = subprocess.run([*COREFEVAL, *arguments], text=True, check=False, **streams)
+    os.close(writer)
+    assert done.returncode == status
+    assert not done.stderr  # neither a traceback nor a complaint
+    if stream == "stderr" and not status:  # a notice that nobody reads does not cost the scores
+        assert "CoNLL" in done.stdout
+
+
 def test_as_a_module_and_into_a_closed_pipe():
     done = subprocess.run([*COREFEVAL, "--version"], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == f"corefeval {corefeval.__version__}"
@@ -214,3 +242,68 @@ def test_one_metric_explained(run):
 def test_what_the_official_form_leaves_out_is_said(run):
     err = run("score", KEY, CAUTIOUS, "-f", "conll", "-m", "lea,lea(importance=one)")[2]
     assert "not in the official scorer's form: lea(importance=one)" in err
+
+
+@pytest.mark.parametrize("arguments", [("", EAGER), (KEY, ""), (KEY, "name=")])
+@pytest.mark.parametrize("command", ["score", "compare", "errors", "agree", "report"])
+def test_an_empty_path_is_one_clear_error(run, command, arguments):
+    status, _, err = run(command, *arguments)
+    assert status == 2
+    assert err == "error: a path is empty: name a file, a folder or a pattern\n"
+
+
+def test_what_texts_lack_is_said_with_their_names(run, tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"doc_key": "x", "text": "Ada", "clusters": [[[0, 3]]]}\n')
+    for feature in ("kind", "genre"):
+        status, _, err = run("score", path, f"b={path}", "--by", feature)
+        assert (status, "a.jsonl" in err) == (1, True)
+
+
+def test_bad_usage_is_one_line_without_colours(run, monkeypatch):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)  # which says nothing of the other stream
+    for arguments in (("--format", "x"), ("--save",), ("--seed", "x")):
+        status, _, err = run("score", KEY, EAGER, *arguments)
+        assert status == 2
+        assert err.startswith("error: ") and err.count("\n") == 1
+        assert err.isascii() and "\x1b" not in err
+
+
+def test_an_option_in_the_place_of_a_file_is_not_suggested_again(run):
+    status, _, err = run("check", KEY, "--fix", "--against", KEY)
+    assert (status, "did you mean" in err) == (2, False)
+
+
+def test_nothing_is_saved_where_the_form_is_refused(run, tmp_path):
+    kept = tmp_path / "kept.json"
+    assert run("score", KEY, EAGER, "-f", "conll", "--aggregate", "macro", "--save", kept)[0] == 2
+    assert not kept.exists()
+
+
+def test_another_text_in_a_folder_is_named(run, tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for name, text in (("a", "Ada slept"), ("b", "She")):
+        record = {"doc_key": name, "sentences": [text.split()], "clusters": []}
+        (folder / f"{name}.jsonl").write_text(json.dumps(record))
+        record["sentences"] = [["Ada"]]
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps(record))
+    status, _, err = run("score", tmp_path / "*.jsonl", folder)
+    assert (status, err.startswith("error: folder")) == (1, True)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("convert", KEY, "", "--to", "conll"),
+        ("convert", KEY, "", "--to", "brat"),
+        ("score", KEY, EAGER, "-o", ""),
+        ("score", KEY, EAGER, "--save", ""),
+        ("check", KEY, "--fix", ""),
+    ],
+)
+def test_an_empty_output_is_one_clear_error(run, tmp_path, monkeypatch, arguments):
+    monkeypatch.chdir(tmp_path)
+    status, _, err = run(*arguments)
+    assert (status, err.count("error:"), "path is empty" in err) == (2, 1, True)
+    assert not list(tmp_path.iterdir())

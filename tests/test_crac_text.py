@@ -55,6 +55,22 @@ def test_zeros_are_told_by_their_words(read):
     assert corpus[0].column("empty") == ["1", "", "1", "", ""]
 
 
+def test_documents_without_mentions_are_recognised(tmp_path):
+    builder = CorpusBuilder(name="empty")
+    builder.document("a", words=["Ada", "slept"])
+    builder.document("b", words=[])
+    corefeval.write(builder.build(), tmp_path / "x.txt", format="crac-text")
+    corpus = corefeval.read(tmp_path / "x.txt")
+    assert [str(document) for document in corpus.documents] == ["a", "b"]
+    assert corpus[0].words == ["Ada", "slept"]
+
+
+def test_comments_of_other_formats_are_no_text(tmp_path):
+    (tmp_path / "x.conllu").write_text("# newdoc id = a\n1\tAda\n2\tslept\n")
+    with pytest.raises(InputError, match="no format that corefeval knows"):
+        corefeval.read(tmp_path / "x.conllu")
+
+
 def test_the_format_is_recognised(tmp_path):
     (tmp_path / "x.txt").write_text(LINE)
     assert corefeval.read(tmp_path / "x.txt").n_mentions == 6

@@ -187,7 +187,7 @@ def test_what_json_cannot_carry_is_told(file, tmp_path):
         ("discontinuous-mentions", 1, ()),
         ("token-columns", 2, ("tag", "lemma")),
         ("mention-features", 2, ("class", "head")),
-        ("relations", 1, ()),
+        ("relations", 1, ("bridge",)),
         ("metadata", 1, ()),
         ("entity-names", 1, ()),
     }

@@ -190,6 +190,74 @@ def test_a_metric_asked_for_by_name_raises(own_metric):
         corefeval.score([["a", "b"]], [["a", "b"]], metrics=["all", own_metric])
 
 
+RATIO = [
+    f"{rate}_{half}" for rate in ("recall", "precision") for half in ("numerator", "denominator")
+]
+
+
+def count_entities(alignment):
+    """All rates are 1 in every document in which the key has an entity."""
+    entities = np.bincount(alignment.key.entity_document, minlength=alignment.n_groups)
+    return dict.fromkeys(RATIO, entities)
+
+
+@pytest.fixture
+def declare():
+    """Register a metric of one's own, for one test."""
+    names = []
+
+    def declare(name, **options):
+        register(Declaration(name, **options))
+        names.append(name)
+
+    yield declare
+    for name in names:
+        del REGISTRY[name]
+
+
+@pytest.mark.parametrize("function", [count_entities, "test_metrics:count_entities"])
+def test_a_function_is_a_metric(declare, function):
+    declare("own", function=function)
+    result = corefeval.score({"x": [["a"]], "y": [["b"]]}, {"x": [["c"]], "y": []}, metrics="own")
+    assert result["own"].f1 == 1
+    assert result["own"].counts["recall_numerator"] == 2
+    assert "own " in corefeval.render(result)
+
+
+@pytest.mark.parametrize(
+    ("counts", "message"),
+    [
+        (None, "found NoneType None"),
+        ([1, 2], "found list"),
+        ({}, "none that is called 'recall_numerator'"),
+        ({"recall_numerator": [1]}, "none that is called 'recall_denominator'"),
+        ({name: [1.0, 2.0] for name in RATIO}, r"of shape \(2,\)"),
+        (dict.fromkeys(RATIO, 1.0), r"of shape \(\)"),
+        ({name: ["much"] for name in RATIO}, "found dict"),
+        ({name: [float("nan")] for name in RATIO}, "finite"),
+    ],
+)
+def test_a_function_that_does_not_count(declare, counts, message):
+    declare("own", function=lambda alignment: counts)
+    with pytest.raises(corefeval.UsageError, match=message):
+        corefeval.score([["a"]], [["a"]], metrics="own")
+
+
+@pytest.mark.parametrize("function", ["", 3, None, "no_colon"])
+def test_a_metric_without_a_function(function):
+    with pytest.raises(corefeval.UsageError, match="declare it as function=f"):
+        register(Declaration("own", function=function))
+    with pytest.raises(corefeval.UsageError, match="shape of own is one of"):
+        register(Declaration("own", function=count_entities, shape="round"))
+
+
+@pytest.mark.parametrize("function", ["no_module:f", "test_metrics:nothing", ":f"])
+def test_a_function_that_is_not_there(declare, function):
+    declare("own", function=function)
+    with pytest.raises(corefeval.UsageError, match="is no function that counts"):
+        corefeval.score([["a"]], [["a"]], metrics="own")
+
+
 def test_a_metric_cannot_be_registered_twice():
     with pytest.raises(corefeval.UsageError, match="already"):
         register(REGISTRY["muc"])

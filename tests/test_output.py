@@ -47,6 +47,31 @@ def test_unknown_formats(results):
         render(results, format="pdf")
 
 
+@pytest.mark.parametrize("format", ["text", "json", "csv", "markdown", "latex"])
+def test_whatever_there_is_can_be_rendered(results, format):
+    assert render(results[0], format=format) == render(results[:1], format=format)
+    assert render(iter(results), format=format) == render(results, format=format)
+    key, response = corefeval.example("key"), corefeval.example("eager")
+    compared = corefeval.compare(key, [key, response], trials=99)
+    agreement = corefeval.agree([key, response])
+    analysis = corefeval.analyse(key, response)
+    for one, sign in ((compared, "eager"), (agreement, "0."), (analysis, "eager")):
+        assert sign in render(one, format=format)
+    assert render([analysis], format=format) == render(analysis, format=format)
+    assert render([compared], format=format) == render(compared, format=format)
+    assert len(render(agreement, by_document=True)) > len(render(agreement))
+    with pytest.raises(corefeval.UsageError, match="by_document is for scores and agreement"):
+        render(compared, by_document=True)
+
+
+@pytest.mark.parametrize("wrong", [[], None, "scores.json", {}, [None], 3])
+def test_what_cannot_be_rendered(results, wrong):
+    with pytest.raises(corefeval.UsageError, match="render takes a result, a comparison"):
+        render(wrong)
+    with pytest.raises(corefeval.UsageError, match="render takes a result, a comparison"):
+        render([*results, wrong])
+
+
 def test_json_has_the_agreed_shape(results):
     report = json.loads(render(results, format="json"))
     assert set(report) == {"corefeval", "key", "responses"}

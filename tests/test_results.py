@@ -9,7 +9,7 @@ import pytest
 
 import corefeval
 from corefeval import Metric, UndefinedRateError, UsageError
-from corefeval.metrics import REGISTRY, presets, requested
+from corefeval.metrics import REGISTRY, parse_metrics, presets
 
 KEY = {"one": [["a", "b", "c"], ["d"]], "two": [["e", "f"]]}
 RESPONSE = {"one": [["a", "b"], ["c", "d"]], "two": [["e", "f"]]}
@@ -84,6 +84,8 @@ def test_a_metrics_text_parses_back(name):
         ("lea(importance=big)", "one of size, one"),
         ("lea(one)", "name=value"),
         ("lea(", "is no metric"),
+        ("lea(importance=one))", "is no metric"),
+        ("lea(importance=one, importance=size)", "twice"),
         ("", "no metric was asked for"),
         (" , ", "no metric was asked for"),
     ],
@@ -94,14 +96,15 @@ def test_texts_that_are_no_metrics(text, problem):
 
 
 def test_lists_presets_and_values_of_metrics():
-    assert [str(r.metric) for r in requested(["lea(importance=one),muc", "b3", Metric("muc")])] == [
+    wanted = parse_metrics(["lea(importance=one),muc", "b3", Metric("muc")])
+    assert [str(r.metric) for r in wanted] == [
         "lea(importance=one)", "muc", "b3",
     ]  # fmt: skip
-    assert {r.metric.name for r in requested("all")} == set(REGISTRY)
-    assert [str(r.metric) for r in requested("b3-sys, B-cubed(twinless=0), lmuc-rn")] == [
+    assert {r.metric.name for r in parse_metrics("all")} == set(REGISTRY)
+    assert [str(r.metric) for r in parse_metrics("b3-sys, B-cubed(twinless=0), lmuc-rn")] == [
         "b3(twinless=sys)", "b3(twinless=0)", "lmuc(twinless=rn)",
     ]  # fmt: skip
-    assert [str(r.metric) for r in requested("standard")] == list(presets()["standard"])
+    assert [str(r.metric) for r in parse_metrics("standard")] == list(presets()["standard"])
 
 
 def test_asking_for_what_was_not_scored(result):

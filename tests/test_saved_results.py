@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import corefeval
 from corefeval import InputError, Result, UsageError, score
+from corefeval.cli import main
 from corefeval.evaluation import load, load_all
 from corefeval.results import CountTable, is_saved, save
 
@@ -122,6 +123,136 @@ def test_damaged_files(tmp_path, change, message):
     damaged(path, change)
     with pytest.raises(InputError, match=message):
         load(path)
+
+
+def first(record):
+    return record["results"][0]
+
+
+def tables(record):
+    return first(record)["tables"]
+
+
+def genre(record):
+    return first(record)["slices"]["genre"]
+
+
+@pytest.mark.parametrize(
+    "value", ["1", "", True, False, None, [1], {}, -1, -0.5, 1e400, 10**400, float("nan")]
+)
+@pytest.mark.parametrize(
+    "place",
+    [
+        lambda r, v: tables(r)["muc"]["counts"]["recall_numerator"].__setitem__(0, v),
+        lambda r, v: tables(r)["muc"]["counts"]["precision_denominator"].__setitem__(-1, v),
+        lambda r, v: first(r)["notices"][0].update(count=v),
+        lambda r, v: genre(r)["sizes"].update({next(iter(genre(r)["sizes"])): v}),
+        lambda r, v: first(r).update(ci=v),
+        lambda r, v: first(r)["intervals"]["muc"]["f1"].__setitem__(0, v),
+        lambda r, v: first(r)["intervals"]["muc"].update(f1=[v, v]),
+        lambda r, v: first(r).update(whole_rates={"muc": {"f1": v}}),
+        lambda r, v: next(iter(genre(r)["values"].values()))["tables"]["muc"]["counts"][
+            "recall_numerator"
+        ].__setitem__(0, v),
+    ],
+)  # fmt: skip
+def test_what_is_no_number(result_file, place, value):
+    damaged(result_file, lambda record: place(record, value))
+    with pytest.raises(InputError, match="damaged"):
+        load(result_file)
+
+
+@pytest.fixture
+def result_file(saved_bytes, tmp_path):
+    path = tmp_path / "kept.json"
+    path.write_bytes(saved_bytes)
+    return path
+
+
+@pytest.fixture(scope="module")
+def saved_bytes(tmp_path_factory):
+    path = tmp_path_factory.mktemp("saved") / "kept.json"
+    score(KEY, EAGER, metrics="conll", by="genre", ci=0.9, samples=50).save(path)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("value", [1, 0.5, True, None, ["a"], {"a": "b"}])
+@pytest.mark.parametrize(
+    "place",
+    [
+        lambda r, v: first(r)["documents"].__setitem__(0, v),
+        lambda r, v: first(r).update(key=v),
+        lambda r, v: first(r).update(response=v),
+        lambda r, v: first(r).update(key_digest=v),
+        lambda r, v: first(r)["settings"].update(aggregate=v),
+        lambda r, v: first(r)["settings"].update(match=v),
+        lambda r, v: first(r)["titles"].update(muc=v),
+        lambda r, v: first(r)["notices"][0].update(kind=v),
+        lambda r, v: first(r)["notices"][0].update(text=v),
+        lambda r, v: first(r)["notices"][0].update(items=[v]),
+        lambda r, v: tables(r)["muc"].update(shape=v),
+        lambda r, v: tables(r)["muc"].update(by=v),
+        lambda r, v: tables(r)["conll"].update(parts=[v]),
+        lambda r, v: genre(r).update(level=v),
+        lambda r, v: genre(r)["special"].update(none=v),
+        lambda r, v: genre(r)["undefined"].update(muc=v),
+    ],
+)
+def test_what_is_no_text(result_file, place, value):
+    damaged(result_file, lambda record: place(record, value))
+    with pytest.raises(InputError, match="damaged"):
+        load(result_file)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda r: first(r).update(documents="123456789"),
+        lambda r: first(r)["notices"][0].update(items="ab"),
+        lambda r: first(r)["notices"][0].update(count=1.0),
+        lambda r: tables(r)["conll"].update(parts="muc"),
+        lambda r: tables(r)["conll"].update(parts=["conll"]),
+        lambda r: tables(r)["muc"].update(parts=["b3"]),
+        lambda r: first(r)["tables"].update(muc=tables(r).pop("muc")),  # behind its mean
+        lambda r: tables(r)["muc"]["counts"].update(recall_numerator={"0": 1}),
+        lambda r: tables(r)["muc"]["counts"].update(recall_numerator="123456789"),
+        lambda r: tables(r)["muc"]["counts"].update(recall_denominator=[1e308] * 9),
+        lambda r: first(r)["intervals"]["muc"].update(f1=[0.5, 0.4]),
+        lambda r: first(r)["intervals"]["muc"].update(f1=[0.5]),
+        lambda r: first(r)["intervals"]["muc"].update(f1="01"),
+        lambda r: first(r)["intervals"].update(lea={"f1": [0.1, 0.2]}),
+        lambda r: first(r).update(ci=1),
+        lambda r: first(r).update(ci=0),
+        lambda r: first(r).update(whole_rates={"muc": {"f1": 1.5}}),
+        lambda r: r.update(results={"a": first(r)}),
+    ],
+)
+def test_what_is_of_the_wrong_form(result_file, change):
+    damaged(result_file, change)
+    with pytest.raises(InputError, match="damaged"):
+        load(result_file)
+
+
+@pytest.mark.parametrize("version", ["true", "1.0", '"1"', "[1]"])
+def test_versions_that_are_none(result_file, version):
+    text = result_file.read_text().replace('results":1', f'results":{version}', 1)
+    result_file.write_text(text)
+    with pytest.raises(InputError, match="are of version"):
+        load(result_file)
+
+
+def test_nothing_is_said_twice(result_file):
+    text = result_file.read_text().replace('"recall_numerator":[', '"precision_numerator":[', 1)
+    result_file.write_text(text)
+    with pytest.raises(InputError, match="'precision_numerator' is there twice"):
+        load(result_file)
+
+
+def test_the_error_names_the_place(result_file, capfd):
+    damaged(result_file, lambda record: count(record, "1"))
+    assert main(["score", str(result_file)]) == 1
+    said = capfd.readouterr().err
+    assert str(result_file) in said and "muc recall_numerator: '1' is no number" in said
 
 
 @pytest.mark.parametrize("data", [b"", b"#begin", b"[1]", b'{"corefeval_results":1', b"\xff\xfe"])

@@ -25,9 +25,10 @@ if TYPE_CHECKING:
         UndefinedRateError,
         UsageError,
     )
-    from corefeval.evaluation import compare, load, load_all, score
+    from corefeval.evaluation import compare, count, load, load_all, score
     from corefeval.examples import example
     from corefeval.features import TagSet
+    from corefeval.files import unpack_limit
     from corefeval.formats import read, write
     from corefeval.metrics import Declaration, Metric, Parameter, register
     from corefeval.model import (
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
         corpus_from_entities,
     )
     from corefeval.output import render
+    from corefeval.preparation import Prepared, prepare
+    from corefeval.protocol import Protocol
     from corefeval.reports import Report, report
     from corefeval.results import Result, Score, Slices
     from corefeval.stats import Comparison
@@ -56,9 +59,10 @@ _HOMES = {
         "UndefinedRateError",
         "UsageError",
     ),
-    "corefeval.evaluation": ("compare", "load", "load_all", "score"),
+    "corefeval.evaluation": ("compare", "count", "load", "load_all", "score"),
     "corefeval.examples": ("example",),
     "corefeval.features": ("TagSet",),
+    "corefeval.files": ("unpack_limit",),
     "corefeval.formats": ("read", "write"),
     "corefeval.metrics": ("Declaration", "Metric", "Parameter", "register"),
     "corefeval.model": (
@@ -69,6 +73,8 @@ _HOMES = {
         "corpus_from_entities",
     ),
     "corefeval.output": ("render",),
+    "corefeval.preparation": ("Prepared", "prepare"),
+    "corefeval.protocol": ("Protocol",),
     "corefeval.reports": ("Report", "report"),
     "corefeval.results": ("Result", "Score", "Slices"),
     "corefeval.stats": ("Comparison",),
@@ -89,6 +95,8 @@ __all__ = [
     "Notice",
     "PairingError",
     "Parameter",
+    "Prepared",
+    "Protocol",
     "Report",
     "Result",
     "Score",
@@ -103,14 +111,17 @@ __all__ = [
     "compare",
     "corpus_from_arrays",
     "corpus_from_entities",
+    "count",
     "example",
     "load",
     "load_all",
+    "prepare",
     "read",
     "register",
     "render",
     "report",
     "score",
+    "unpack_limit",
     "write",
 ]
 

@@ -214,7 +214,7 @@ class Alignment:
         """For each group, the sum over all groups of its document."""
         if self.n_values == 1:
             return sums
-        return np.repeat(sums.reshape(-1, self.n_values).sum(axis=1), self.n_values)
+        return np.repeat(sums.reshape(self.n_documents, -1).sum(axis=1), self.n_values)
 
     def divided(self, key: IntArray, response: IntArray, number: int) -> Alignment:
         """The same with each document's mentions divided by a value from 0 up to `number`.

@@ -5,7 +5,11 @@ Every room may import this one; it imports nothing of ours and no numpy.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import errno
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 
@@ -126,6 +130,51 @@ def list_names(names: Sequence[str], shown: int = 3) -> str:
     '‘a’, ‘b’, ‘c’, …'
     """
     return ", ".join(map(excerpt, names[:shown])) + (", …" if len(names) > shown else "")
+
+
+@contextmanager
+def memory_for(file: str | None = None) -> Iterator[None]:
+    """Within, a lack of memory is an InputError: how much was asked for, and what to do."""
+    try:
+        yield
+    except (MemoryError, ImportError, OSError, RuntimeError, SystemError) as error:
+        if not _lacks_memory(error):
+            raise
+        raise InputError(
+            "there is not enough memory" + (" to read the file" if file else ""),
+            file=file,
+            found=_demand(str(error)),
+            fix="take fewer documents at a time (files of fewer documents, or --documents), give "
+            "the process more memory (ulimit -v, the container's limit), or use a larger machine",
+        ) from None
+
+
+_NO_MEMORY = (
+    "failed to map segment",
+    "llocate memory",
+    "can't start new thread",
+    "return without exception set",
+    "without setting an exception",
+)
+
+
+def _lacks_memory(error: Exception) -> bool:
+    """Whether memory is what was lacking, which libraries and threads say in words of their own."""
+    if isinstance(error, OSError):
+        return error.errno == errno.ENOMEM
+    return isinstance(error, MemoryError) or any(words in str(error) for words in _NO_MEMORY)
+
+
+def _demand(message: str) -> str:
+    """How much was asked for, as far as anybody knows, and how much there was already."""
+    size = re.search(r"allocate ([\d.]+ ?\w+)", message)
+    asked = f"{size[1]} asked for at once" if size else "more asked for than there is"
+    try:
+        import resource
+    except ImportError:  # there is none on Windows
+        return asked
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return f"{asked}, with {most / (1e9 if sys.platform == 'darwin' else 1e6):.2f} GB in use"
 
 
 def excerpt(text: str, limit: int = 60) -> str:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Unpack
 
 from corefeval.alignment import Alignment
 from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError, merge_notices
-from corefeval.metrics import Metric, canonical, requested
-from corefeval.metrics.metric import DEFAULT_PRESET, Request
+from corefeval.metrics import Metric, parse_metrics, spell
+from corefeval.metrics.metric import DEFAULT_PRESET, MetricRequest
 from corefeval.model import Corpus
 from corefeval.model.digest import digest
 from corefeval.pairing import segment_notice
@@ -21,6 +21,7 @@ from corefeval.preparation import (
     Options,
     Plan,
     Prepared,
+    Stated,
     plan,
     prepare_inputs,
     segment_prepared,
@@ -46,7 +47,7 @@ def score(
     metrics: Metrics = DEFAULT_PRESET,
     by: str | Iterable[str] = (),
     protocol: Protocol | str | None = None,
-    features: Mapping[str, object] | None = None,
+    features: Stated = None,
     ci: float | None = None,
     samples: int = 1000,
     seed: int = 0,
@@ -68,11 +69,12 @@ def score(
     `protocol` says how to score: a name, a `Protocol`, or a signature that was printed under a
     number. Every choice of it is also an option, which overrides it: `singletons="drop"`,
     `duplicates="error"`, `documents="bc/*"`, `aggregate="macro"`, `ignore_tokens=True` and so on;
-    `corefeval protocols` lists them. `encoding`, `key_format` and `response_format` say how files
-    are read, if they do not tell.
+    `corefeval protocols` lists them. `encoding`, `key_format`, `response_format` and
+    `word_column` (of CoNLL files, counted from 1) say how files are read, if they do not tell.
 
     `features` states features itself: for each name a mapping from mentions to values (with several
-    documents, from document ids to such mappings), or a function of a mention.
+    documents, from document ids to such mappings), or a function of a mention; or it is a file that
+    states them (`kinds.tsv`).
 
     `ci` is the level of intervals (.95) for every rate, metric and slice, from a bootstrap over
     documents of `samples` samples: `result["muc"].intervals["f1"]`. A single document is cut into
@@ -91,10 +93,11 @@ def score(
     >>> score([["Ada", "she", "her"]], [["she", "her"]], metrics="lmuc", features=kinds)["lmuc"]
     <lmuc: recall=0.2500, precision=1.0000, f1=0.4000>
     """
-    requested(metrics)  # what is misspelt is told before anything is read
+    wanted = parse_metrics(metrics)  # what is misspelt is told before anything is read
     sampling = Sampling(ci, samples, seed, segments, as_segments)
     made, sampling = _with_protocol(plan(protocol, options, features=features), sampling)
-    return count(prepare_inputs(key, response, made), metrics, by=by, sampling=sampling)
+    prepared = prepare_inputs(key, response, made)
+    return _count_and_sample(prepared, wanted, _feature_names(by), sampling)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +143,14 @@ def count(
     >>> count(prepare([["Ada", "she"], ["it"]], [["Ada", "she", "it"]]), "muc")["muc"].recall
     1.0
     """
-    sampling = sampling or Sampling()
-    wanted, features = requested(metrics), _feature_names(by)
+    wanted, features = parse_metrics(metrics), _feature_names(by)
+    return _count_and_sample(prepared, wanted, features, sampling or Sampling())
+
+
+def _count_and_sample(
+    prepared: Prepared, wanted: Sequence[MetricRequest], features: Sequence[str], sampling: Sampling
+) -> Result:
+    """The result, with intervals or of segments where that is asked for."""
     result = _count(prepared, wanted, features)
     if len(result.document_ids) > 1 or (sampling.ci is None and not sampling.as_segments):
         return result if sampling.ci is None else _with_intervals(result, sampling)
@@ -194,7 +203,7 @@ def _feature_names(by: object) -> tuple[str, ...]:
     return found
 
 
-def _count(prepared: Prepared, wanted: Sequence[Request], by: Sequence[str]) -> Result:
+def _count(prepared: Prepared, wanted: Sequence[MetricRequest], by: Sequence[str]) -> Result:
     """The result of metrics, and of their slices."""
     tables, skipped = _count_tables(prepared.alignment, wanted, by)
     scored = [request.metric for request in wanted if str(request.metric) in tables]
@@ -212,7 +221,7 @@ def _count(prepared: Prepared, wanted: Sequence[Request], by: Sequence[str]) -> 
         response=prepared.response.name,
         key_digest=prepared.key_digest,
         notices=(*prepared.notices, *skipped),
-        spell=canonical,
+        spell=spell,
         titles={str(request.metric): request.metric.title for request in wanted},
     )
     slices: dict[str, Slices] = {}
@@ -220,6 +229,7 @@ def _count(prepared: Prepared, wanted: Sequence[Request], by: Sequence[str]) -> 
     for cut in slicing:
         slices[cut.feature], more = slice_result(result, prepared, cut)
         notices += more
+    notices += prepared.feature_notices
     return replace(result, slices=slices, notices=merge_notices(notices))
 
 
@@ -229,7 +239,7 @@ def compare(
     *,
     metrics: Metrics = COMPARED,
     protocol: Protocol | str | None = None,
-    features: Mapping[str, object] | None = None,
+    features: Stated = None,
     test: Test = "randomization",
     trials: int = 10_000,
     seed: int = 0,
@@ -273,7 +283,7 @@ def compare(
     ]
     common = [
         name
-        for name in (str(request.metric) for request in requested(metrics))
+        for name in (str(request.metric) for request in parse_metrics(metrics))
         if all(name in result.tables for result in results)
     ]
     return compare_results(
@@ -318,11 +328,11 @@ def load(path: str | os.PathLike[str]) -> Result:
 
 def load_all(path: str | os.PathLike[str]) -> list[Result]:
     """All results in a file that `--save` wrote."""
-    return load_saved(path, spell=canonical)
+    return load_saved(path, spell=spell)
 
 
 def _count_tables(
-    alignment: Alignment, wanted: Sequence[Request], by: Sequence[str]
+    alignment: Alignment, wanted: Sequence[MetricRequest], by: Sequence[str]
 ) -> tuple[dict[str, CountTable], list[Notice]]:
     """Every metric's counts; a preset skips what the data cannot define, a name insists on it."""
     tables: dict[str, CountTable] = {}
@@ -331,8 +341,8 @@ def _count_tables(
         metric = request.metric
         own = own_feature(metric, by)
         try:
-            if own:
-                alignment.key.feature(own)
+            for side in (alignment.key, alignment.response) if own else ():
+                side.feature(own or "")
             tables[str(metric)] = replace(count_table(metric, alignment), by=own)
         except UndefinedMetricError as error:
             if request.by_name:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from typing import Any
@@ -13,17 +13,18 @@ import numpy as np
 from corefeval.alignment import Alignment, align
 from corefeval.checks import did_you_mean
 from corefeval.diagnostics import Notice, UsageError
-from corefeval.features.sides import PartFeatures, SideFeatures
+from corefeval.features import PartFeatures, SideFeatures
 from corefeval.formats import read, read_ahead
 from corefeval.matching import MATCHERS, Matches, Mentions
 from corefeval.model import Corpus, Document, corpus_from_entities
 from corefeval.model.arrays import IntArray
 from corefeval.model.digest import digest
 from corefeval.model.identity import mention_codes
-from corefeval.pairing import apply_policies, pair, segment
+from corefeval.pairing import apply_policies, mismatch_notices, pair, segment
 from corefeval.protocol import STEPS, Choices, Protocol, choices, split_choices
 
 Input = object  # a path, a Corpus, what a system returned, or plain Python
+Stated = Mapping[str, object] | str | os.PathLike[str] | None  # features, or a file of them
 
 
 class Options(Choices, total=False):
@@ -31,6 +32,7 @@ class Options(Choices, total=False):
 
     ignore_tokens: bool
     encoding: str
+    word_column: int | None
     key_format: str | None
     response_format: str | None
 
@@ -40,27 +42,29 @@ class Plan:
     """A protocol, what the caller states of mentions and tags, and how files are read."""
 
     protocol: Protocol
-    features: Mapping[str, object] | None = None
+    features: Stated = None
     tagset: object = None
     encoding: str = "utf-8"
+    word_column: int | None = None
     key_format: str | None = None
     response_format: str | None = None
 
     def read(self, source: Input, name: str, *, is_key: bool = False) -> Corpus:
         """A corpus from whatever stands for one."""
         format = self.key_format if is_key else self.response_format
-        return as_corpus(source, name, format=format, encoding=self.encoding)
+        files = {"encoding": self.encoding, "word_column": self.word_column}
+        return as_corpus(source, name, format=format, **files)
 
 
-_READING = ("encoding", "key_format", "response_format")
+_READING = ("encoding", "word_column", "key_format", "response_format")
 
 
 def plan(
     protocol: Protocol | str | None,
     options: Mapping[str, Any],
     *,
-    features: Mapping[str, object] | None = None,
-    steps: Collection[str] = STEPS,
+    features: Stated = None,
+    steps: tuple[str, ...] = STEPS,
 ) -> Plan:
     """What the keywords of a function that scores ask for.
 
@@ -73,14 +77,12 @@ def plan(
             raise UsageError(f"there is no option {name!r} here: {did_you_mean(name, known)}")
     tagset = chosen.get("tagset")
     if tagset is not None and not isinstance(tagset, str):
-        from corefeval.features.tagsets import tagset_of
+        from corefeval.features.tagsets import read_tagset
 
-        tagset = tagset_of(tagset)
+        tagset = read_tagset(tagset)
         chosen["tagset"] = tagset.name
     base = Protocol.of(protocol)
-    if features is not None and features:
-        chosen["features"] = ",".join(map(str, features))
-    elif base.features != "none":
+    if not features and base.features != "none":
         raise UsageError(
             f"the protocol says features:{base.features}: state them with features=… / --features"
         )
@@ -89,7 +91,7 @@ def plan(
             f"the protocol says slice:{base.slice}, a part of a result: leave it out, and ask for "
             f"scores by {base.slice.partition('=')[0]}"
         )
-    made = base.but(**chosen)
+    made = base.but(**chosen, features="none")
     if tagset is None and made.tagset != "auto":
         tagset = made.tagset
     return Plan(made, features, tagset, **rest)
@@ -119,6 +121,26 @@ class Prepared:
         features = self.key_features, self.response_features
         return align(self.key, self.response, self.matches, features)
 
+    @cached_property
+    def _codes(self) -> tuple[IntArray, IntArray]:
+        return mention_codes(self.key, self.response)
+
+    @property
+    def key_mentions(self) -> Mentions:
+        """The key as matchers see it."""
+        return Mentions(self.key, self._codes[0])
+
+    @property
+    def response_mentions(self) -> Mentions:
+        """The response as matchers see it."""
+        return Mentions(self.response, self._codes[1])
+
+    @property
+    def feature_notices(self) -> list[Notice]:
+        """What was guessed for the features of either side that were asked for so far."""
+        sides = self.key_features, self.response_features
+        return [notice for side in sides for notice in side.notices]
+
     @property
     def document_ids(self) -> tuple[str, ...]:
         """Names and parts of the documents."""
@@ -133,7 +155,7 @@ def prepare(
     response: Input,
     protocol: Protocol | str | None = None,
     *,
-    features: Mapping[str, object] | None = None,
+    features: Stated = None,
     **options: Any,
 ) -> Prepared:
     """Read two inputs, pair their documents, apply the policies and match their mentions.
@@ -149,10 +171,11 @@ def prepare(
 
 def prepare_inputs(key: Input, response: Input, plan: Plan) -> Prepared:
     """The same, for what `plan` made of the options."""
-    key_corpus, response_corpus = read_ahead(
-        (partial(plan.read, key, "key", is_key=True), partial(plan.read, response, "response"))
-    )
-    return prepare_corpora(key_corpus, response_corpus, plan)
+    jobs = partial(plan.read, key, "key", is_key=True), partial(plan.read, response, "response")
+    in_files = all(isinstance(side, str | os.PathLike) for side in (key, response))
+    # A thread costs more than what is in memory already.
+    corpora = read_ahead(jobs) if in_files else (job() for job in jobs)
+    return prepare_corpora(next(corpora), next(corpora), plan)
 
 
 def prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
@@ -166,7 +189,12 @@ def prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
     (key, response), codes, notices = apply_policies(corpora, mention_codes(*corpora), protocol)
     sides = Mentions(key, codes[0]), Mentions(response, codes[1])
     matches = MATCHERS[protocol.match](*sides)
-    known = partial(SideFeatures, texts=(key, response), given=plan.features, tagset=plan.tagset)
+    if matches.key is not None:
+        notices += mismatch_notices(key, response, matches.key)
+    stated, more = stated_features(plan.features, key, response, encoding=plan.encoding)
+    if stated:
+        protocol = protocol.but(features=",".join(map(str, stated)))
+    known = partial(SideFeatures, texts=(key, response), given=stated, tagset=plan.tagset)
     of_key = known(key)
     of_response = known(response, twins=(of_key, _twins(*sides, matches)))
     return Prepared(
@@ -177,7 +205,7 @@ def prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
         matches,
         protocol,
         key_digest,
-        (*pairing.key.notices, *pairing.response.notices, *pairing.notices, *notices),
+        (*pairing.key.notices, *pairing.response.notices, *pairing.notices, *notices, *more),
     )
 
 
@@ -230,20 +258,31 @@ def segment_prepared(prepared: Prepared, number: int) -> Prepared | Notice:
     )
 
 
-def as_corpus(
-    source: Input, name: str, *, format: str | None = None, encoding: str = "utf-8"
-) -> Corpus:
-    """A corpus from whatever stands for one."""
+def stated_features(
+    features: Stated, key: Corpus, response: Corpus | None = None, *, encoding: str = "utf-8"
+) -> tuple[Mapping[str, object] | None, list[Notice]]:
+    """The features that a mapping or a file states, and what a file leaves out or has too much."""
+    if features is None or not isinstance(features, str | os.PathLike):
+        return features, []
+    from corefeval.features.statements import CHOICES, check_coverage
+    from corefeval.formats.feature_table import read_features
+
+    given = read_features(features, encoding=encoding, choices=CHOICES)
+    return given, check_coverage(os.fspath(features), given, key, response)
+
+
+def as_corpus(source: Input, name: str, *, format: str | None = None, **files: Any) -> Corpus:
+    """A corpus from whatever stands for one; `files` says how files are read, as in `read`."""
     if isinstance(source, Corpus):
         return source
     if isinstance(source, Document):
         return source.corpus.select_documents(np.array([source.index]))
     if isinstance(source, str | os.PathLike):
-        return read(source, format=format, encoding=encoding)
+        return read(source, format=format, **files)
     if isinstance(source, Iterator):
         source = list(source)
     # Only those who score Python objects pay for what recognises them.
-    from corefeval.formats.json.loaded import corpus_from_records
+    from corefeval.formats.json.kinds import corpus_from_records
     from corefeval.live import corpus_from_object
 
     for known in (corpus_from_object, corpus_from_records):

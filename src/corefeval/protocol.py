@@ -7,7 +7,7 @@ commands, their help, the page on protocols and the signature follow from the de
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import (
@@ -252,7 +252,8 @@ def fields() -> dict[str, Choice]:
     return declared
 
 
-def choices(steps: Collection[str] | None = None) -> dict[str, Choice]:
+@cache
+def choices(steps: tuple[str, ...] | None = None) -> Mapping[str, Choice]:
     """Every choice that people have, or that acts at one of these steps."""
     return {
         name: choice
@@ -355,9 +356,12 @@ class Protocol:
 
     def __getattr__(self, name: str) -> Any:
         """The value of a choice."""
+        for other, value in self.values:
+            if other == name:
+                return value
         if name.startswith("_") or name not in fields():
             raise AttributeError(f"a protocol has no {name!r}")
-        return dict(self.values).get(name, fields()[name].default)
+        return fields()[name].default
 
     @property
     def shown(self) -> dict[str, str]:
@@ -383,7 +387,7 @@ class Protocol:
 
 
 def split_choices(
-    options: Mapping[str, Any], steps: Collection[str] = STEPS
+    options: Mapping[str, Any], steps: tuple[str, ...] = STEPS
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The choices of some steps among keywords, and the other keywords.
 

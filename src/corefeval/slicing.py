@@ -9,13 +9,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from corefeval.alignment import Alignment
-from corefeval.diagnostics import Notice, plural
+from corefeval.diagnostics import Notice, UsageError, plural
 from corefeval.features import FeatureRequest, level_of
 from corefeval.metrics import Metric
+from corefeval.metrics.counting import Counts
 from corefeval.metrics.declarations import Level
 from corefeval.model.arrays import IntArray
 from corefeval.preparation import Prepared
 from corefeval.results import CountTable, Result, Slices
+from corefeval.results.rates import rates_of
 from corefeval.results.slices import in_order, unlike
 
 NO_VALUE, OTHER = "none", "other"
@@ -123,9 +125,27 @@ def count_table(metric: Metric, alignment: Alignment) -> CountTable:
         return CountTable(
             "mean", parts=tuple(str(Metric.parse(part)) for part in metric.declaration.parts)
         )
-    counts = metric.count(alignment)
+    counts = _checked(metric, metric.count(alignment), alignment.n_groups)
     values = np.stack(list(counts.values()), axis=1)
     return CountTable(metric.shape, tuple(counts), values)
+
+
+def _checked(metric: Metric, counts: object, n_groups: int) -> Counts:
+    """The counts; an error where somebody's own metric gives what no rates can be made of."""
+    try:
+        arrays = {name: np.asarray(one, np.float64) for name, one in counts.items()}  # type: ignore[attr-defined]
+        rates_of(metric.shape, dict.fromkeys(arrays, np.zeros(1)))
+        if all(one.shape == (n_groups,) and np.isfinite(one).all() for one in arrays.values()):
+            return arrays
+        found = ", ".join(f"{name} of shape {one.shape}" for name, one in arrays.items())
+    except KeyError as error:
+        found = f"none that is called {error}"
+    except (AttributeError, TypeError, ValueError):
+        found = f"{type(counts).__name__} {counts!r:.60}"
+    raise UsageError(
+        f"{metric}: its function gives no counts of the shape {metric.shape!r}: expected a mapping "
+        f"from names to arrays of {n_groups} finite numbers (alignment.n_groups), found {found}"
+    )
 
 
 def _said(undefined: dict[str, str], cut: Cut) -> list[Notice]:

@@ -10,18 +10,15 @@ from cyclopts import App, CycloptsError
 
 from corefeval._version import __version__
 from corefeval.cli.agree import agree
-from corefeval.cli.check import check
+from corefeval.cli.arguments import remark, with_unpacking
 from corefeval.cli.compare import compare
-from corefeval.cli.convert import convert
+from corefeval.cli.corpora import check, convert, stats
 from corefeval.cli.errors import errors
-from corefeval.cli.example import example
 from corefeval.cli.lab import lab
-from corefeval.cli.listings import features, metrics, protocols
+from corefeval.cli.listings import example, features, metrics, protocols
 from corefeval.cli.report import report
 from corefeval.cli.score import score
-from corefeval.cli.stats import stats
-from corefeval.diagnostics import CorefEvalError, UsageError
-from corefeval.display import visible
+from corefeval.diagnostics import CorefEvalError, UsageError, memory_for
 
 BAD_INPUT, BAD_USAGE, INTERRUPTED = 1, 2, 130
 
@@ -41,33 +38,31 @@ app = App(
         "`--fail-if-worse`)."
     ),
 )
-app.command(score, help_epilogue="")
-app.command(errors, help_epilogue="")
-app.command(compare, help_epilogue="")
-app.command(report, help_epilogue="")
-app.command(agree, help_epilogue="")
-app.command(lab, help_epilogue="")
-app.command(check, help_epilogue="")
-app.command(stats, help_epilogue="")
-app.command(convert, help_epilogue="")
-app.command(metrics, help_epilogue="")
-app.command(features, help_epilogue="")
-app.command(protocols, help_epilogue="")
-app.command(example, help_epilogue="")
+for reader in (score, errors, compare, report, agree, lab, check, stats, convert):
+    app.command(with_unpacking(reader), help_epilogue="")
+for listing in (metrics, features, protocols, example):
+    app.command(listing, help_epilogue="")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the exit status is 0, 1 (bad input), 2 (bad usage) or 3 (a gate)."""
     _prepare_streams()
     try:
-        status = app(
-            sys.argv[1:] if arguments is None else list(arguments),
-            exit_on_error=False,
-            result_action="return_value",
-        )
+        with memory_for():
+            status = app(
+                sys.argv[1:] if arguments is None else list(arguments),
+                exit_on_error=False,
+                print_error=False,
+                result_action="return_value",
+            )
         sys.stdout.flush()
-    except CycloptsError:  # it has said what is wrong
+    except CycloptsError as error:  # its own box has colours wherever standard output is a terminal
+        _complain(str(error))
         return BAD_USAGE
+    except SystemExit as leaving:  # rich leaves with 1 where nobody reads the help
+        if not isinstance(leaving.__context__, BrokenPipeError):
+            raise
+        return BAD_USAGE if _is_about_usage(leaving) else 0
     except CorefEvalError as error:
         _complain(error)
         return BAD_USAGE if isinstance(error, UsageError) else BAD_INPUT
@@ -93,7 +88,13 @@ def _prepare_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
+def _is_about_usage(error: BaseException | None) -> bool:
+    """Whether an error came up while bad usage was being explained."""
+    while error is not None and not isinstance(error, CycloptsError):
+        error = error.__context__
+    return error is not None
+
+
 def _complain(error: CorefEvalError | str) -> None:
     color = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
-    label = "\x1b[1;31merror:\x1b[0m" if color else "error:"
-    sys.stderr.write(f"{label} {visible(str(error), lines=True)}\n")
+    remark("\x1b[1;31merror\x1b[0m" if color else "error", str(error))

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from contextlib import suppress
+from functools import partial, wraps
 from pathlib import Path
+from typing import Annotated, TypeVar
 
 from cyclopts import Parameter
 
-from corefeval.diagnostics import InputError, Notice, UsageError
+from corefeval.diagnostics import Notice, UsageError
 from corefeval.display import visible
+from corefeval.files import UNPACK_LIMIT, write_file
+from corefeval.files import unpack_limit as limited_to
+
+T = TypeVar("T")
 
 FLAG = partial(Parameter, negative=(), show_default=False)
 
@@ -28,11 +35,38 @@ def file_parameter(command: str) -> Callable[..., Parameter]:
     def refuse_options(_: object, value: object) -> None:
         for text in value if isinstance(value, tuple) else (value,):
             if isinstance(text, str) and text.startswith("-") and text != "-":
-                close = difflib.get_close_matches(text, _options(command), n=1)
+                options = _options(command)
+                if text in options:
+                    raise UsageError(f"{text} stands where a file should be: what is before it?")
+                close = difflib.get_close_matches(text, options, n=1)
                 advice = f"did you mean {close[0]}?" if close else f"see corefeval {command} --help"
                 raise UsageError(f"there is no option {text}: {advice}")
 
     return partial(Parameter, allow_leading_hyphen=True, validator=refuse_options)
+
+
+def with_unpacking(command: Callable[..., T]) -> Callable[..., T]:
+    """The command with an option of all commands that read: how much a packed file may hold."""
+
+    @wraps(command)
+    def run(*arguments: object, unpack_limit: str | None = None, **options: object) -> T:
+        if unpack_limit is None:
+            return command(*arguments, **options)
+        with limited_to(unpack_limit):
+            return command(*arguments, **options)
+
+    help = f"How much a packed file may unpack to, such as 20GB; {UNPACK_LIMIT} if not said."
+    option = inspect.Parameter(
+        "unpack_limit",
+        inspect.Parameter.KEYWORD_ONLY,
+        default=None,
+        annotation=Annotated[str | None, Parameter(help=help)],
+    )
+    signature = inspect.signature(command)
+    run.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[*signature.parameters.values(), option]
+    )
+    return run
 
 
 def _options(command: str) -> list[str]:
@@ -92,7 +126,7 @@ def show(render: Callable[[bool], str], output: str | None) -> None:
     if output is None:
         sys.stdout.write(text)
     else:
-        write_text(text, output)
+        write_file(output, text, problem="the output cannot be written")
 
 
 def tell(notices: Iterable[Notice]) -> None:
@@ -102,15 +136,6 @@ def tell(notices: Iterable[Notice]) -> None:
 
 
 def remark(label: str, message: str) -> None:
-    """Print something beside the output, whatever is in it."""
-    sys.stderr.write(f"{label}: {visible(message, lines=True)}\n")
-
-
-def write_text(text: str, path: str) -> None:
-    """Write to a file, whatever characters there are."""
-    try:
-        with open(path, "w", encoding="utf-8", errors="backslashreplace") as stream:
-            stream.write(text)
-    except OSError as error:
-        message = f"the output cannot be written: {error.strerror or error}"
-        raise InputError(message, file=path) from None
+    """Print something beside the output, whatever is in it; that nobody reads it costs nothing."""
+    with suppress(BrokenPipeError):
+        sys.stderr.write(f"{label}: {visible(message, lines=True)}\n")

@@ -159,10 +159,10 @@ def compare(
 
 def _chosen(metrics: str, rate: str, results: list[Result]) -> list[str]:
     """What was asked for and has the rate; the parts of a mean that has not are no mistake."""
-    from corefeval.metrics import requested
+    from corefeval.metrics import parse_metrics
 
-    names = [str(one.metric) for one in requested(metrics)]
-    named = {str(one.metric) for one in requested(metrics) if one.by_name}
+    names = [str(one.metric) for one in parse_metrics(metrics)]
+    named = {str(one.metric) for one in parse_metrics(metrics) if one.by_name}
     first = results[0]
     return [
         name

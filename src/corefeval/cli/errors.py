@@ -58,8 +58,8 @@ def errors(
     output
         Write to this file instead of the terminal.
     """
-    from corefeval.analysis.errors import analyse
-    from corefeval.analysis.errors.kinds import KINDS, error_kind
+    from corefeval.analysis.errors import analyse, judge_alike
+    from corefeval.analysis.errors.classification import KINDS, error_kind
     from corefeval.cli.responses import read_all
 
     if top < 0:
@@ -70,16 +70,12 @@ def errors(
     paths = [path for _, path in labelled]
     check_paths(labelled, [key, *paths], output)
     key_corpus, corpora = read_all(key, [*zip(names_of(labelled), paths, strict=True)], reading)
-    analyses = [
-        analyse(
-            key_corpus,
-            corpus,
-            metrics=metrics,
-            by=by,
-            **reading.policies,
-        )
-        for corpus in corpora
-    ]
+    analyses = judge_alike(
+        [
+            analyse(key_corpus, corpus, metrics=metrics, by=by, **reading.policies)
+            for corpus in corpora
+        ]
+    )
     show(partial(_rendered, analyses, format, kinds, top), output)
     if not reading.quiet:
         tell(notice for analysis in analyses for notice in analysis.notices)

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from corefeval.cli.arguments import FLAG, check_paths, file_parameter, label, short, show, tell
-from corefeval.diagnostics import InputError, Notice, UsageError, plural
+from corefeval.diagnostics import Notice, UsageError, plural
 from corefeval.display import csv_text, json_text
+from corefeval.files import write_folder
 
 if TYPE_CHECKING:
     from corefeval.figures import FigureFormat
@@ -44,6 +45,7 @@ def lab(
     key_format: str | None = None,
     response_format: str | None = None,
     encoding: str = "utf-8",
+    word_column: int | None = None,
     quiet: Annotated[bool, FLAG(alias="-q")] = False,
 ) -> None:
     """Find out what metrics reward: run an experiment, on the papers' data or on your own.
@@ -76,6 +78,9 @@ def lab(
         The response's format, if it is not to be told by its content.
     encoding
         The files' character encoding.
+    word_column
+        Which column of CoNLL files is the words, counted from 1, if it is not to be told by what is
+        in it.
     quiet
         Print no notices and no progress.
     """
@@ -92,14 +97,15 @@ def lab(
     check_paths([], paths)
     formats = (key_format, response_format)
     corpora = [
-        None if path is None else _read(path, form, encoding)
+        None if path is None else _read(path, form, encoding, word_column)
         for path, form in zip((key, response), formats, strict=True)
     ]
     with _progress(experiment, quiet) as progress:
         result = chosen.run(*corpora, metrics=metrics, seed=seed, progress=progress, tagset=tagset)
     show(partial(_printed, result, format, metrics is not None), None)
     # Nobody who brings no data is to be told what it lacks.
-    notices = list(result.notices) if key is not None else []
+    notices = [notice for corpus in corpora if corpus is not None for notice in corpus.notices]
+    notices += result.notices if key is not None else ()
     if output is not None:
         notices += _write(result, Path(output), forms, paths, quiet)
     if not quiet:
@@ -143,11 +149,13 @@ def _forms(figures: str) -> list[FigureFormat]:
     return [form for form in FORMATS if form in asked]
 
 
-def _read(argument: str, format: str | None, encoding: str) -> Corpus:
+def _read(argument: str, format: str | None, encoding: str, word_column: int | None) -> Corpus:
     from corefeval.formats import read
 
     name, path = label(argument)
-    return read(path, format=format, encoding=encoding, name=name or short(path))
+    return read(
+        path, format=format, encoding=encoding, word_column=word_column, name=name or short(path)
+    )
 
 
 @contextmanager
@@ -202,12 +210,6 @@ def _write(
                 progress(figure.name, done, len(drawn))
             contents |= {f"{figure.name}.{form}": figure.render(form) for form in forms}
     check_paths([], inputs, *(os.fspath(folder / name) for name in contents))
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, content in contents.items():
-            (folder / name).write_bytes(content)
-    except OSError as error:
-        message = f"the output cannot be written: {error.strerror or error}"
-        raise InputError(message, file=os.fspath(folder)) from None
+    write_folder(folder, contents, problem="the output cannot be written")
     message = f"{plural(len(contents), 'file')} in {folder}: {', '.join(contents)}"
     return [*notices, Notice("written", message, len(contents), tuple(contents))]

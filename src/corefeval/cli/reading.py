@@ -2,7 +2,6 @@
 
 # No `annotations` from __future__ here: types of fields must be types where classes are made anew.
 
-from collections.abc import Collection
 from dataclasses import dataclass, fields, make_dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -24,33 +23,46 @@ class BasicReading:
     protocol
         How to score: a name, or the signature that was printed under a number; choices that are
         given beside it override it. `corefeval protocols` lists names and choices.
+    features
+        A file that states features: tab-separated columns document, start, end (or mention), and
+        one for each feature, such as kind.
     key_format
         The key's format (conll, corefud, e2e, …), if it is not to be told by its content.
     response_format
         The responses' format, if it is not to be told by their content.
     encoding
         The files' character encoding.
+    word_column
+        Which column of CoNLL files is the words, counted from 1, if it is not to be told by what is
+        in it.
     quiet
         Print no notices and no progress.
     """
 
     protocol: Annotated[str | None, Parameter(group=_PROTOCOL)] = None
+    features: str | None = None
     key_format: str | None = None
     response_format: str | None = None
     encoding: str = "utf-8"
+    word_column: int | None = None
     quiet: Annotated[bool, FLAG(alias="-q")] = False
 
     @property
+    def files(self) -> dict[str, Any]:
+        """The options that `read` takes by these names, for keys and responses alike."""
+        return {name: getattr(self, name) for name in ("encoding", "word_column")}
+
+    @property
     def policies(self) -> dict[str, Any]:
-        """The protocol and the choices that were made, as keywords of `score` and its like."""
-        basic = {one.name for one in fields(BasicReading)} - {"protocol"}
+        """What `score` and its like take by these names: the protocol, and the choices made."""
+        basic = {one.name for one in fields(BasicReading)} - {"protocol", "features", "encoding"}
         given = {one.name: getattr(self, one.name) for one in fields(self)}
         return {
             name: v for name, v in given.items() if name not in basic and v not in (None, False)
         }
 
 
-def _options(name: str, steps: Collection[str]) -> type[BasicReading]:
+def _options(name: str, steps: tuple[str, ...]) -> type[BasicReading]:
     """The options of a command at which these steps take part, each choice with its help."""
     added = [
         (choice.flag or name, Annotated[_kind(choice), _parameter(choice)], _default(choice))

@@ -48,7 +48,7 @@ def results_of(key: str, responses: Sequence[str], request: Request) -> list[Res
         arguments, key_path = list(responses), key
     labelled = [label(argument) for argument in arguments]
     paths = [path for _, path in labelled]
-    check_paths(labelled, [*paths, *([key_path] if key_path else [])], *request.targets)
+    check_paths(labelled, [*paths, *([] if key_path is None else [key_path])], *request.targets)
     saved = {path for path in paths if path != "-" and is_saved(path)}
     if key_path is None and (bare := [path for path in paths if path not in saved]):
         raise UsageError(f"{bare[0]} needs a key, which comes first; {key} is a saved result")
@@ -57,7 +57,7 @@ def results_of(key: str, responses: Sequence[str], request: Request) -> list[Res
             f"there is no RESPONSE to {short(key)}: corefeval {request.command} KEY RESPONSE…, "
             "or results that were saved with --save"
         )
-    scored = iter(_scored(key_path, labelled, saved, request) if key_path else ())
+    scored = iter(_scored(key_path, labelled, saved, request) if key_path is not None else ())
     results: list[Result] = []
     for name, path in labelled:
         results += _loaded(name, path, request) if path in saved else [next(scored)]
@@ -71,7 +71,7 @@ def _check_key(key: str, results: Sequence[Result], reading: BasicReading) -> No
     from corefeval.evaluation import check_key
     from corefeval.formats import read
 
-    corpus = read(key, format=reading.key_format, encoding=reading.encoding, name=short(key))
+    corpus = read(key, format=reading.key_format, name=short(key), **reading.files)
     for result in results:
         check_key(result, corpus)
 
@@ -114,7 +114,7 @@ def read_all(
     from corefeval.formats import read, read_ahead
 
     jobs = [
-        partial(read, path, format=format, encoding=reading.encoding, name=name)
+        partial(read, path, format=format, name=name, **reading.files)
         for name, path, format in (
             (short(key), key, reading.key_format),
             *((name, path, reading.response_format) for name, path in responses),
@@ -135,6 +135,11 @@ def _loaded(name: str | None, path: str, request: Request) -> list[Result]:
     results = []
     for result in load_all(path):
         _check_choices(result, path, request)
+        if request.options.get("features") is not None and result.protocol.features == "none":
+            raise UsageError(
+                f"{path} was scored without features of a file, and counts cannot be made anew: "
+                "leave out --features, or score the files again"
+            )
         for feature in map(str, map(FeatureRequest.parse, split_list(request.options["by"]))):
             if feature not in result.slices:
                 there = ", ".join(result.slices) or "none"
@@ -167,10 +172,10 @@ def _check_choices(result: Result, path: str, request: Request) -> None:
 
 
 def _metrics(result: Result, path: str, request: Request) -> list[str]:
-    from corefeval.metrics import requested
+    from corefeval.metrics import parse_metrics
 
     chosen = []
-    for one in requested(request.metrics or request.default):
+    for one in parse_metrics(request.metrics or request.default):
         name = str(one.metric)
         if name in result.tables:
             chosen.append(name)

@@ -90,13 +90,13 @@ def score(
     """
     from corefeval.cli.gates import check_limits, parse_limits
     from corefeval.cli.responses import Request, keep, results_of
-    from corefeval.metrics import requested
+    from corefeval.metrics import parse_metrics
 
     limits = parse_limits(fail_under or ())
-    wanted = None if metrics is None else [one.metric for one in requested(metrics)]
+    wanted = None if metrics is None else [one.metric for one in parse_metrics(metrics)]
     if format == "conll":  # it prints mentions with every metric
         rest = wanted if wanted is not None else ["standard"]
-        wanted = [one.metric for one in requested(["mentions", *rest])]
+        wanted = [one.metric for one in parse_metrics(["mentions", *rest])]
     request = Request(
         command="score",
         metrics=wanted if format == "conll" else metrics,
@@ -110,9 +110,9 @@ def score(
         targets=(output, save),
     )
     results = results_of(key, response, request)
+    show(partial(_rendered, results, format, by_document), output)  # which may refuse the form
     if save is not None:
         keep(results, save, quiet=reading.quiet)
-    show(partial(_rendered, results, format, by_document), output)
     if not reading.quiet:
         tell(notice for result in results for notice in result.notices)
         if format == "conll":

@@ -173,10 +173,10 @@ INVENTORIES: dict[str, frozenset[str]] = {
 _ENOUGH = 0.6  # of the tokens must have a tag of the set
 
 
-def recognised(frequencies: Mapping[str, int]) -> TagSet | None:
+def recognise_tagset(frequencies: Mapping[str, int]) -> TagSet | None:
     """The tag set that most tokens have a tag of, by how often tags occur; None for no known one.
 
-    >>> recognised({"PPER": 3, "NN": 5, "VVFIN": 2}).name
+    >>> recognise_tagset({"PPER": 3, "NN": 5, "VVFIN": 2}).name
     'stts'
     """
     total = sum(frequencies.values())
@@ -190,10 +190,10 @@ def recognised(frequencies: Mapping[str, int]) -> TagSet | None:
     return TAGSETS[best]
 
 
-def tagset_of(value: object) -> TagSet:
+def read_tagset(value: object) -> TagSet:
     """The tag set that a name, a JSON file or a mapping of three lists stands for.
 
-    >>> tagset_of({"pronoun": ["P"], "name": ["NE"], "noun": ["N"]}).noun
+    >>> read_tagset({"pronoun": ["P"], "name": ["NE"], "noun": ["N"]}).noun
     ('N',)
     """
     if isinstance(value, TagSet):

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from corefeval.diagnostics import InputError, Notice, UsageError, plural
+from corefeval.diagnostics import InputError, Notice, UsageError, memory_for, plural
+from corefeval.files import write_file, write_folder
 from corefeval.formats.paths import files_of
 from corefeval.formats.registry import (
     FORMATS,
@@ -33,22 +34,24 @@ def read(
     *,
     format: str | None = None,
     encoding: str = "utf-8",
+    word_column: int | None = None,
     name: str = "",
 ) -> Corpus:
     """Read a corpus from a file, packed with gzip or not; `-` is standard input.
 
     A folder or a pattern such as `'dev/*.conll'` stands for all of its files, whose documents make
-    one corpus. The format is told by the content unless `format` names it.
+    one corpus. The format is told by the content unless `format` names it. `word_column` is the
+    column of the words in CoNLL files, counted from 1; by default it is told by what is in it.
     """
     files, several = files_of(path)
     if not several:
-        return _read_file(files[0], format, encoding, name)
+        return _read_file(files[0], format, encoding, name, word_column)
     from corefeval.model import join
 
     corpora, skipped = [], []
     for file in files:
         try:
-            corpora.append(_read_file(file, format, encoding, ""))
+            corpora.append(_read_file(file, format, encoding, "", word_column))
         except UnknownFormatError:
             skipped.append(file)
     if not corpora:
@@ -65,17 +68,21 @@ def read(
     return corpus.with_details(notices=(*corpus.notices, notice))
 
 
-def _read_file(file: str, format: str | None, encoding: str, name: str) -> Corpus:
+def _read_file(
+    file: str, format: str | None, encoding: str, name: str, word_column: int | None
+) -> Corpus:
     from corefeval.formats.source import read_source
 
-    source = read_source(file, encoding=encoding)
-    if not source.data.size and annotates_nothing(file):
-        format = format or "brat"
-    elif not source.data.size:
-        raise InputError("the file is empty", file=source.file, fix="check the path")
-    chosen = named(format) if format else detected(source.data[:HEAD].tobytes(), source.file)
-    corpus: Corpus = load(chosen.reader)(source, name=name)
-    return corpus
+    with memory_for(file):
+        source = read_source(file, encoding=encoding)
+        if not source.data.size and annotates_nothing(file):
+            format = format or "brat"
+        elif not source.data.size:
+            raise InputError("the file is empty", file=source.file, fix="check the path")
+        chosen = named(format) if format else detected(source.data[:HEAD].tobytes(), source.file)
+        options = {"word_column": word_column} if chosen.has_columns else {}
+        corpus: Corpus = load(chosen.reader)(source, name=name, **options)
+        return corpus
 
 
 def annotates_nothing(file: str) -> bool:
@@ -108,6 +115,8 @@ def write(
     The format is told by the file's ending if it is not named: `.conllu` is corefud, `.json` and
     `.jsonl` are e2e, anything else is conll. A path that ends in `.gz` is packed; `-` is standard
     output. Formats with files for each document take a folder.
+
+    An earlier file stays as it was until the new one is complete, and so do those of a folder.
     """
     from corefeval.model import Corpus
 
@@ -120,7 +129,7 @@ def write(
     if set(written.files) == {""}:
         _write_one(written.files[""], target)
     elif isinstance(target, str | os.PathLike):
-        _write_folder(written.files, Path(target))
+        write_folder(target, written.files)
     else:
         raise UsageError(f"{format} has files for each document: write it to a folder")
     return written.notices
@@ -144,18 +153,4 @@ def _write_one(data: bytes, target: str | os.PathLike[str] | IO[bytes]) -> None:
         sys.stdout.buffer.write(data)
     else:
         packed = os.fspath(target).endswith(".gz")
-        _write_file(gzip.compress(data) if packed else data, Path(target))
-
-
-def _write_folder(files: dict[str, bytes], folder: Path) -> None:
-    for name, data in files.items():
-        _write_file(data, folder / name, make_folder=True)
-
-
-def _write_file(data: bytes, path: Path, make_folder: bool = False) -> None:
-    try:
-        if make_folder:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-    except OSError as error:
-        raise InputError(f"the file cannot be written: {error.strerror}", file=str(path)) from None
+        write_file(target, gzip.compress(data) if packed else data)

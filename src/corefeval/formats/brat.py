@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from corefeval.diagnostics import InputError, Notice, excerpt, plural
-from corefeval.formats.file_names import document_id, file_stems, renamed_documents
+from corefeval.formats.brat_types import (
+    UNTYPED,
+    are_kinds,
+    chain_types,
+    joined_type,
+    kind_and_class,
+)
 from corefeval.formats.losses import (
     check_writable,
     counted,
@@ -16,18 +23,21 @@ from corefeval.formats.losses import (
     unwritten,
     words_of,
 )
+from corefeval.formats.paths import document_id, file_stems, renamed_documents
 from corefeval.formats.registry import Written
 from corefeval.formats.source import Source
 from corefeval.formats.standoff import companion_text, feature_values, lines_of, mention_ids
 from corefeval.model import Corpus, CorpusBuilder, Document
 from corefeval.model.text_tokens import TextTokens, text_of
 from corefeval.model.tokenising import pieces
+from corefeval.model.tokens import plain_word, writable_text
 
-FEATURES = ("mention_id", "entity_type")
+FEATURES = ("mention_id", "entity_type", "mention_type")
 _SPAN = r"[0-9]{1,15} [0-9]{1,15}"
 _TEXT_BOUND = re.compile(rf"(T\S*)\t(\S+) ({_SPAN}(?:;{_SPAN})*)(?:\t(.*))?", re.DOTALL)
 _RELATION = re.compile(r"R\S*\t(\S+) [^\s:]+:(\S+) [^\s:]+:(\S+)\s*")
 _COREFERENCE = re.compile(r"R\S*\tcoref", re.IGNORECASE)
+_OTHER_RELATION = re.compile(r"R\S*\t(\S+)")
 _EQUIVALENCE = re.compile(r"\*\tEquiv((?: \S+)+)\s*")
 _ASIDE = {
     "A": "attributes",
@@ -39,9 +49,7 @@ _ASIDE = {
     "*": "other equivalences",
 }
 _UNSAFE_TYPE = re.compile(r"[\s;]+")
-_BLANKS = re.compile(r"[ \t\r\n]")
 _LINE_END = re.compile(r"[\r\n]+")
-_UNTYPED = "Mention"
 
 
 @dataclass(slots=True)
@@ -62,6 +70,7 @@ class _Annotations:
     mentions: dict[str, _Mention] = field(default_factory=dict)
     links: list[tuple[list[str], int]] = field(default_factory=list)
     aside: Counter[str] = field(default_factory=Counter)
+    other_relations: Counter[str] = field(default_factory=Counter)
     other_text: int = 0
 
     def read(self, line: str, number: int) -> None:
@@ -76,6 +85,8 @@ class _Annotations:
                 raise self.broken(line, number, "R1, tab, Coreference Arg1:T1 Arg2:T2")
             self.join([relation[2], relation[3]], line, number)
         elif line[0] in _ASIDE:
+            if other := _OTHER_RELATION.match(line):
+                self.other_relations[other[1]] += 1
             self.aside[_ASIDE[line[0]]] += 1
         else:
             raise self.broken(line, number, "T1, tab, type, offsets, tab, text; or *, tab, Equiv …")
@@ -126,8 +137,7 @@ class _Annotations:
                     fix="check that this is the text that was annotated; ends are exclusive",
                 )
             spans.append((start, end))
-        covered = " ".join(self.text[start:end] for start, end in spans)
-        self.other_text += stated is not None and stated.split() != covered.split()
+        self.other_text += stated is not None and stated.split() != self.covered(spans).split()
         self.mentions[identifier] = _Mention(identifier, kind, self.merged(spans), number)
 
     def merged(self, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -163,19 +173,77 @@ class _Annotations:
                     )
             for one, other in pairwise(identifiers):
                 group[first(other)] = first(one)
-        ordered = sorted(self.mentions.values(), key=lambda m: (m.parts[0][0], -m.parts[-1][1]))
+        ordered = _in_order(self.mentions.values())
         names: dict[str, str] = {}
         for mention in ordered:
             mention.entity = names.setdefault(first(mention.identifier), mention.identifier)
         return ordered
+
+    def chains(self) -> list[_Mention]:
+        """The mentions in textual order, in entities that their types name; nothing if none do.
+
+        An annotation of another type on the same characters states what such a mention is, as
+        LitBank has it; one on characters of its own is an entity of its own.
+        """
+        names = chain_types([(m.type, self.covered(m.parts)) for m in self.mentions.values()])
+        others: dict[tuple[tuple[int, int], ...], list[_Mention]] = defaultdict(list)
+        for mention in reversed(self.mentions.values()):
+            if mention.type not in names:
+                others[tuple(mention.parts)].append(replace(mention, entity=mention.identifier))
+        made = []
+        for mention in self.mentions.values() if names else ():
+            if mention.type in names:
+                same = others[tuple(mention.parts)]
+                described = same.pop() if same else replace(mention, type="")
+                made.append(replace(described, entity=mention.type))
+        alone = [mention for rest in others.values() for mention in rest] if names else []
+        return _in_order([*made, *alone])
+
+    def covered(self, parts: list[tuple[int, int]]) -> str:
+        """The text of a mention."""
+        return " ".join(self.text[start:end] for start, end in parts)
+
+    def joined(self) -> tuple[list[_Mention], list[Notice]]:
+        """The mentions with their entities, and a notice where no line says which belong together.
+
+        Types are taken for names of entities only where nothing else joins any mentions.
+        """
+        chains = [] if self.links else self.chains()
+        mentions, file = chains or self.entities(), self.source.file
+        if not self.links and chains:
+            entities = {m.entity for m in chains if m.entity != m.identifier}
+            shown = excerpt(next(iter(entities)))
+            message = f"{file}: no line joins mentions, but types such as {shown} name entities: "
+            message += f"{plural(len(entities), 'type')} read as entities"
+            if merged := len(self.mentions) - len(chains):
+                message += f"; {plural(merged, 'annotation')} of the same characters state classes"
+            return mentions, [Notice("chains-in-types", message, len(entities))]
+        if not self.links and len(mentions) > 1:
+            message = (
+                f"{file}: nothing joins mentions (no coreference relation, no equivalence, no "
+            )
+            message += "types that name entities): each of the "
+            message += f"{plural(len(mentions), 'mention')} is an entity of its own"
+            if others := ", ".join(
+                map(excerpt, [t for t, _ in self.other_relations.most_common(3)])
+            ):
+                message += f"; relations that do not join: {others}"
+            return mentions, [Notice("nothing-joined", message, len(mentions))]
+        return mentions, []
+
+
+def _in_order(mentions: Iterable[_Mention]) -> list[_Mention]:
+    return sorted(mentions, key=lambda m: (m.parts[0][0], -m.parts[-1][1]))
 
 
 def read_brat(source: Source, *, name: str = "") -> Corpus:
     """Read `NAME.ann` and the `NAME.txt` beside it.
 
     Positions of this corpus are characters; it is scored on the tokens of its key. Relations whose
-    type begins with Coref, and equivalences, join mentions into entities; a mention that nothing
-    joins is an entity of its own.
+    type begins with Coref, and equivalences, join mentions into entities. Where there are none,
+    types may name the entities (`Kellynch_Hall-1`, `Cluster2`; see `chain_types`). A mention that
+    nothing joins is an entity of its own. Types such as PROP_PER are a `mention_type` and an
+    `entity_type`.
     """
     companion = companion_text(source)
     text = companion.text
@@ -185,14 +253,21 @@ def read_brat(source: Source, *, name: str = "") -> Corpus:
             found.read(line, number)
     builder = CorpusBuilder(name=name, source=source.file)
     document = builder.document(document_id(source.stem), n_tokens=len(text))
-    for mention in found.entities():
+    mentions, builder.notices = found.joined()
+    kinds_alone = are_kinds(mention.type for mention in mentions)
+    for mention in mentions:
+        kind, entity_class = kind_and_class(mention.type, kinds=kinds_alone)
         parts = mention.parts
         document.mention(
             mention.entity,
             parts[0][0],
             parts[-1][1],
             gaps=[(before[1], after[0]) for before, after in pairwise(parts)],
-            features={"mention_id": mention.identifier, "entity_type": mention.type},
+            features={
+                "mention_id": mention.identifier,
+                "entity_type": entity_class,
+                **({"mention_type": kind} if kind else {}),
+            },
         )
     builder.notices += counted(
         "other-text",
@@ -245,13 +320,16 @@ def write_brat(corpus: Corpus) -> Written:
             "changed-types", counts["types"], "mention", "of a type with blanks, written with _"
         ),
         *counted(
+            "mention-kinds", counts["kinds"], "mention", "whose mention_type its type does not tell"
+        ),
+        *counted(
             "trimmed-mentions",
             counts["trimmed"],
             "mention",
             "written without line ends at the edges",
         ),
         *renamed_documents(renamed),
-        *unwritten(corpus, features=FEATURES, relations=len(corpus.relations)),
+        *unwritten(corpus, features=FEATURES, relations=corpus.relations),
     )
     return Written(files, notices)
 
@@ -260,13 +338,12 @@ def _text(document: Document, counts: dict[str, int]) -> tuple[str, list[int], l
     """The text of a document, and where each of its positions begins and ends in it."""
     text = text_of(document.corpus.tokens, document.index)
     if text is not None:
-        safe = text.encode(errors="replace").decode()  # one for one, so that offsets hold
+        safe = writable_text(text)  # one for one, so that offsets hold
         counts["words"] += safe != text
         return safe, list(range(len(text))), list(range(1, len(text) + 1))
     words = []
     for word in words_of(document):
-        plain = word.encode(errors="backslashreplace").decode()
-        safe = _BLANKS.sub("_", plain) if plain.strip() else "_"
+        safe = plain_word(word)
         counts["words"] += safe != word
         words.append(safe)
     sentence_starts = {start for start, _ in sentence_bounds(document, len(words))}
@@ -284,19 +361,18 @@ def _text(document: Document, counts: dict[str, int]) -> tuple[str, list[int], l
 def _annotation(
     document: Document, text: str, spans: list[list[tuple[int, int]]], counts: dict[str, int]
 ) -> str:
-    identifiers = mention_ids(document)
-    types = feature_values(document, "entity_type")
+    identifiers, types = mention_ids(document), _types(document, counts)
     lines = []
     members: dict[int, list[str]] = defaultdict(list)
-    for mention, parts, identifier, kind in zip(
+    described = []
+    for mention, parts, identifier, safe in zip(
         document.mentions, spans, identifiers, types, strict=True
     ):
-        safe = _UNSAFE_TYPE.sub("_", kind.encode(errors="backslashreplace").decode()) or _UNTYPED
-        counts["types"] += bool(kind) and safe != kind
         lines_apart = [piece for start, end in parts for piece in _on_lines(text, start, end)]
         offsets = ";".join(f"{start} {end}" for start, end in lines_apart)
         counts["trimmed"] += (lines_apart[0][0], lines_apart[-1][1]) != (parts[0][0], parts[-1][1])
         covered = " ".join(text[start:end] for start, end in lines_apart)
+        described.append((safe, covered))
         lines.append(f"{identifier}\t{safe} {offsets}\t{_LINE_END.sub(' ', covered)}\n")
         members[mention.entity.index].append(identifier)
     names = document.corpus.names
@@ -304,7 +380,33 @@ def _annotation(
         counts["names"] += names is not None and names[entity] != found[0]
         if len(found) > 1:
             lines.append(f"*\tEquiv {' '.join(found)}\n")
+    if len(members) == len(described) and chain_types(described):
+        # Types would be read as names of entities, if nothing said what is joined.
+        lines.append(f"*\tEquiv {identifiers[0]}\n")
     return "".join(lines)
+
+
+def _types(document: Document, counts: dict[str, int]) -> list[str]:
+    """A type for each mention, of its kind and its class where these can be told apart again."""
+    kinds = feature_values(document, "mention_type")
+    classes = feature_values(document, "entity_type")
+    wanted = [
+        kind_class if (kind_class := joined_type(kind, entity_class)) is not None else entity_class
+        for kind, entity_class in zip(kinds, classes, strict=True)
+    ]
+    types = [
+        _UNSAFE_TYPE.sub("_", one.encode(errors="backslashreplace").decode()) or UNTYPED
+        for one in wanted
+    ]
+    alone = are_kinds(types)
+    counts["kinds"] += sum(
+        kind != kind_and_class(made, kinds=alone)[0]
+        for kind, made in zip(kinds, types, strict=True)
+    )
+    counts["types"] += sum(
+        bool(one) and one != made for one, made in zip(wanted, types, strict=True)
+    )
+    return types
 
 
 def _on_lines(text: str, start: int, end: int) -> list[tuple[int, int]]:

@@ -7,7 +7,6 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from corefeval.diagnostics import InputError, excerpt
-from corefeval.formats.file_names import document_id, file_stems, renamed_documents
 from corefeval.formats.losses import (
     check_writable,
     count_gapped,
@@ -18,10 +17,12 @@ from corefeval.formats.losses import (
     with_tokens,
     words_of,
 )
+from corefeval.formats.paths import document_id, file_stems, renamed_documents
 from corefeval.formats.registry import Written
 from corefeval.formats.source import Source
 from corefeval.formats.standoff import companion_text, feature_values, lines_of, mention_ids
-from corefeval.model import Corpus, CorpusBuilder, Document, DocumentBuilder
+from corefeval.model import Corpus, CorpusBuilder, Document, DocumentBuilder, Relation
+from corefeval.model.tokens import unbroken_word
 
 RELATIONS = {"APPOS": "apposition", "COP": "copula"}
 FEATURES = ("mention_id", "entity_type", "mention_type")
@@ -30,7 +31,6 @@ _COLUMNS = (
     "MENTION, id, sentence, token, sentence, token (inclusive), text, entity and mention type"
 )
 _BLANK_RUN = re.compile(r"[ \t]+")
-_BLANKS = re.compile(r"[ \t\r\n]")
 _NUMBER = re.compile(r"[0-9]{1,15}")
 _SAFE_NAME = re.compile(r"[^\t\r\n]+")
 
@@ -242,6 +242,7 @@ def write_litbank(corpus: Corpus) -> Written:
     corpus, made_up = with_tokens(corpus)
     files: dict[str, bytes] = {}
     counts: dict[str, int] = defaultdict(int)
+    lost: list[Relation] = []
     stems, renamed = file_stems(corpus.documents)
     for document, stem in zip(corpus, stems, strict=True):
         words = _carried_words(document, counts)
@@ -249,7 +250,7 @@ def write_litbank(corpus: Corpus) -> Written:
         text = "".join(" ".join(words[start:end]) + "\n" for start, end in sentences)
         # A byte order mark is dropped when the file is read: it takes another one to keep it.
         marked = "\ufeff" + text if text.startswith("\ufeff") else text
-        files[f"{stem}.ann"] = _annotation(document, words, sentences, counts)
+        files[f"{stem}.ann"] = _annotation(document, words, sentences, counts, lost)
         files[f"{stem}.txt"] = marked.encode()
     notices = (
         *made_up,
@@ -266,7 +267,7 @@ def write_litbank(corpus: Corpus) -> Written:
             "entity-names", counts["entities"], "entity", "numbered, as names have tabs or the like"
         ),
         *renamed_documents(renamed),
-        *unwritten(corpus, features=FEATURES, relations=counts["relations"]),
+        *unwritten(corpus, features=FEATURES, relations=lost),
     )
     return Written(files, notices)
 
@@ -274,7 +275,7 @@ def write_litbank(corpus: Corpus) -> Written:
 def _carried_words(document: Document, counts: dict[str, int]) -> list[str]:
     carried = []
     for word in words_of(document):
-        safe = _BLANKS.sub("_", word.encode(errors="backslashreplace").decode()) or "_"
+        safe = unbroken_word(word)
         counts["words"] += safe != word
         carried.append(safe)
     return carried
@@ -285,6 +286,7 @@ def _annotation(
     words: list[str],
     sentences: list[tuple[int, int]],
     counts: dict[str, int],
+    lost: list[Relation],
 ) -> bytes:
     places = [
         (number, token)
@@ -301,14 +303,15 @@ def _annotation(
         described = "\t".join((text, *(column[index] for column in types)))
         mentions[identifiers[index]] = f"MENTION\t{identifiers[index]}\t{place}\t{described}\n"
         links.append(f"COREF\t{identifiers[index]}\t{names[mention.entity.index]}\n")
-    relations = _relation_lines(document, identifiers, counts)
+    relations = _relation_lines(document, identifiers, lost)
     return "".join((*mentions.values(), *links, *relations)).encode(errors="backslashreplace")
 
 
-def _relation_lines(
-    document: Document, identifiers: list[str], counts: dict[str, int]
-) -> list[str]:
-    """Lines for the relations that are between mentions, by the ids that these have now."""
+def _relation_lines(document: Document, identifiers: list[str], lost: list[Relation]) -> list[str]:
+    """Lines for the relations that are between mentions, by the ids that these have now.
+
+    Other relations are put to those that are lost.
+    """
     lines = []
     for relation in relations_of(document):
         rows = [row for _, row in (*relation.antecedents, relation.anaphor)]
@@ -317,7 +320,7 @@ def _relation_lines(
             one, other = (identifiers[row - document.rows.start] for row in rows)
             lines.append(f"{keyword}\t{one}\t{other}\n")
         else:
-            counts["relations"] += 1
+            lost.append(relation)
     return lines
 
 

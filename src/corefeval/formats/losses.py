@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 
 import numpy as np
 
-from corefeval.diagnostics import InputError, Notice, plural
-from corefeval.model import Corpus, Document, Relation
+from corefeval.diagnostics import InputError, Notice, excerpt, plural
+from corefeval.model import Corpus, Document, Mention, Relation, Relations
 from corefeval.model.tokenising import tokenised
 
 # Columns that say where a token stands, and its word: every format has these in its own way.
@@ -29,6 +30,19 @@ def check_writable(corpus: Corpus, format: str) -> None:
         )
 
 
+def check_distinct(names: Iterable[str], format: str) -> None:
+    """Refuse documents that a format would call the same, so that they could not be read again."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise InputError(
+                f"two documents would both be called {excerpt(name)} in {format}",
+                found="ids that differ only in what the format cannot carry, such as line ends",
+                fix="rename one of the two",
+            )
+        seen.add(name)
+
+
 def with_tokens(corpus: Corpus) -> tuple[Corpus, tuple[Notice, ...]]:
     """The corpus with tokens where it has texts in characters, and what is to say about it."""
     made = tokenised(corpus)
@@ -46,13 +60,13 @@ def unwritten(
     *,
     columns: Collection[str] = (),
     features: Collection[str] = (),
-    relations: int = 0,
+    relations: Sequence[Relation] | Relations = (),
     metadata: bool = False,
 ) -> list[Notice]:
     """What there is beside words, mentions and entities that a format does not write.
 
-    `columns` and `features` (`head` among them) are those that it writes, `relations` is how many
-    it left out, `metadata` whether it writes what is said about documents and sentences.
+    `columns` and `features` (`head` among them) are those that it writes, `relations` are those
+    that it left out, `metadata` whether it writes what is said about documents and sentences.
     """
     known_columns = corpus.tokens.columns if corpus.tokens is not None else ()
     lost_columns = [name for name in known_columns if name not in {*_STRUCTURE, *columns}]
@@ -67,9 +81,18 @@ def unwritten(
         *_listed("token-columns", lost_columns, "token column"),
         *counted("empty-nodes", zeros, "empty node", "written as ordinary tokens"),
         *_listed("mention-features", lost_features, "mention feature"),
-        *counted("relations", relations, "relation", "between entities left out"),
+        *_relations_left_out(relations),
         *counted("metadata", lost, "line", "about documents or sentences left out"),
     ]
+
+
+def _relations_left_out(relations: Sequence[Relation] | Relations) -> list[Notice]:
+    if not relations:
+        return []
+    kinds = Counter(relation.kind for relation in relations)
+    listed = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+    message = f"{plural(len(relations), 'relation')} left out: {listed}"
+    return [Notice("relations", message, len(relations), tuple(kinds))]
 
 
 def count_empty(corpus: Corpus) -> int:
@@ -116,3 +139,23 @@ def sentence_bounds(document: Document, n_tokens: int) -> list[tuple[int, int]]:
 def _listed(kind: str, names: list[str], noun: str) -> list[Notice]:
     message = f"{plural(len(names), noun)} left out: {', '.join(names)}"
     return [Notice(kind, message, len(names), tuple(names))] if names else []
+
+
+def nested_mentions(mentions: Sequence[Mention]) -> tuple[list[Mention], int]:
+    """The mentions that brackets can carry, and how many they cannot.
+
+    Brackets of one entity close in the order last opened, first closed. A mention that opens inside
+    an earlier one of its entity and ends behind it cannot be written. Where it opens on the earlier
+    one's last token all is well, as closing brackets are written before opening ones.
+    """
+    kept = []
+    open_ends: dict[int, list[int]] = defaultdict(list)
+    for mention in mentions:
+        start, end = mention.span
+        ends = open_ends[mention.entity.index]  # the innermost is the last
+        while ends and ends[-1] - 1 <= start:
+            ends.pop()
+        if not ends or end <= ends[-1]:
+            ends.append(end)
+            kept.append(mention)
+    return kept, len(mentions) - len(kept)

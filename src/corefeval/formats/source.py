@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import codecs
-import gzip
 import os
 import sys
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from encodings.aliases import aliases
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 
+from corefeval.checks import did_you_mean
 from corefeval.diagnostics import InputError, UsageError
+from corefeval.files import GZIP_MAGIC, unpack
 from corefeval.model.arrays import ByteArray
 
-GZIP_MAGIC = b"\x1f\x8b"
 WIDE_MARKS = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -64,6 +65,8 @@ class Source:
             return data.decode(self.encoding)
         except UnicodeError as error:
             start = getattr(error, "start", 0)
+            if line is None:
+                line = data[:start].decode(self.encoding, "replace").count("\n") + 1
             raise InputError(
                 f"the text is not {self.encoding}",
                 file=self.file,
@@ -75,12 +78,16 @@ class Source:
 
 
 def read_source(path: str | os.PathLike[str], *, encoding: str = "utf-8") -> Source:
-    """Read a file (`-` is standard input), unpack gzip, drop a byte order mark."""
-    codec = _codec(encoding)
+    """Read a file (`-` is standard input), unpack gzip, drop a byte order mark.
+
+    What cannot be read, or unpacks to more than the limit, is an InputError; what is no encoding of
+    text is a UsageError before any file is opened.
+    """
+    codec = check_encoding(encoding)
     file = "standard input" if os.fspath(path) == "-" else os.fspath(path)
     data = _read_standard_input() if os.fspath(path) == "-" else _read_file(file)
     if data[:2].tobytes() == GZIP_MAGIC:
-        data = _unpack(data, file)
+        data = np.frombuffer(unpack(data.data, file), dtype=np.uint8)
     head = data[:4].tobytes()
     if head.startswith(codecs.BOM_UTF8):
         data = data[3:]
@@ -117,33 +124,54 @@ def _read_standard_input() -> ByteArray:
         raise InputError("there is no standard input to read") from None
 
 
-def _unpack(data: ByteArray, file: str) -> ByteArray:
-    try:
-        return np.frombuffer(gzip.decompress(data.tobytes()), dtype=np.uint8)
-    except (OSError, EOFError, zlib.error) as error:
-        raise InputError(
-            f"the gzip data is damaged: {error}", file=file, fix="unpack or copy the file again"
-        ) from None
-
-
 def _transcoded(data: ByteArray, file: str, encoding: str) -> Source:
     text = Source(data, file, encoding).decode(data.tobytes())
     return Source(np.frombuffer(text.removeprefix("\ufeff").encode(), dtype=np.uint8), file)
 
 
-def _codec(encoding: str) -> codecs.CodecInfo:
-    try:
-        codec = codecs.lookup(encoding)
-    except (LookupError, ValueError, TypeError):
-        codec = None
-    if codec is None or not getattr(codec, "_is_text_encoding", True):
-        raise UsageError(f"there is no encoding {encoding!r}: use a name such as utf-8 or latin-1")
+def check_encoding(encoding: str) -> codecs.CodecInfo:
+    """The codec of an encoding of text; anything else is a UsageError."""
+    codec = _text_codec(encoding)
+    if codec is None:
+        known = [] if _codec(encoding) else filter(_text_codec, sorted({*aliases.values()}))
+        advice = did_you_mean(str(encoding), known, (*_USUAL, "and others"))
+        raise UsageError(f"there is no encoding {encoding!r:.60} of text: {advice}")
     return codec
 
 
+_USUAL = ("utf-8", "utf-16", "latin-1", "cp1252", "gb18030", "shift_jis")
+# They encode names of hosts and literals of programs, and Python calls them text all the same.
+_NO_TEXT = {"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"}
+
+
+def _text_codec(encoding: str) -> codecs.CodecInfo | None:
+    codec = _codec(encoding)
+    if codec is None or codec.name in _NO_TEXT or not getattr(codec, "_is_text_encoding", True):
+        return None
+    # A mark at the start is dropped whatever the encoding.
+    return codecs.lookup("utf-8") if codec.name == "utf-8-sig" else codec
+
+
+def _codec(encoding: str) -> codecs.CodecInfo | None:
+    try:
+        return codecs.lookup(encoding)
+    except (LookupError, ValueError, TypeError):
+        return None
+
+
+@cache
 def _ascii_compatible(codec: codecs.CodecInfo) -> bool:
     """Whether every ASCII byte means itself, wherever it stands: then bytes can be looked at."""
+    if codec.name == "utf-8":
+        return True
     try:
-        return all(codec.decode(bytes([byte]))[0] == chr(byte) for byte in range(128))
+        if any(codec.decode(bytes([byte]))[0] != chr(byte) for byte in range(128)):
+            return False
+        for first in range(128, 256):  # which may take an ASCII byte for the rest of its character
+            pairs = b"".join(bytes((first, byte)) for byte in range(128))
+            text = codec.decode(pairs, "replace")[0]
+            if "".join(filter(str.isascii, text)).encode() != bytes(range(128)):
+                return False
     except (UnicodeError, AssertionError):
         return False
+    return True

@@ -6,9 +6,9 @@ imported when they are called.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from corefeval.diagnostics import UsageError
 
@@ -77,18 +77,23 @@ def _finite(value: object) -> float | None:
 class Declaration:
     """A metric: its names, its text for people, its parameters and the function that counts.
 
+    `function` is given an `Alignment` and the parameters by name, and gives an array for each count
+    of the `shape`, with a number for each of the alignment's groups (documents, unless the metric
+    is divided further). It is a function, or its place as text (`module:function`), which is
+    imported when it is called. `title` is the name for tables, `name` by default.
+
     `use` says when to report it, `edges` what happens at the edges. `needs` are the features of
     mentions that it cannot do without. `levels` are what it can be divided by: features of
     documents, of entities, of mentions.
     """
 
     name: str
-    title: str
-    summary: str
-    definition: str
-    reference: str
+    title: str = ""
+    summary: str = ""
+    definition: str = ""
+    reference: str = ""
     shape: Shape = "ratio"
-    function: str = ""
+    function: str | Callable[..., Mapping[str, Any]] = ""
     aliases: tuple[str, ...] = ()
     parameters: tuple[Parameter, ...] = ()
     parts: tuple[str, ...] = ()

@@ -23,7 +23,7 @@ _TREES = (
 _LINGUISTIC_EDGES = (
     "With all weights 1 every link is as good as another.",
     "Weights may come in any order; the trees are exact for all of them.",
-    "Needs the kind of every mention: tags, or `features={'kind': …}` in Python.",
+    "Needs the kind of every mention: tags, a format that states it, or `--features FILE`.",
 )
 
 PAPERS = (
@@ -149,7 +149,7 @@ PAPERS = (
             "Chains without a noun tell a reader nothing, and are not counted.",
             "wl that the response's loop finds counts in the denominator of recall too, so that "
             "spurious links cost recall, and a key singleton counts as a key mention.",
-            "Needs to know what is a noun: tags, or `features={'kind': …}` in Python.",
+            "Needs to know what is a noun: tags, a format that states it, or `--features FILE`.",
         ),
         needs=("noun",),
         levels=("document", "entity", "mention"),
@@ -166,13 +166,13 @@ PAPERS = (
         ),
         reference=f"{_TUGGENER}, Table 2",
         shape="anchors",
-        function="corefeval.metrics.anchors:anchors",
+        function="corefeval.metrics.antecedents:anchors",
         aliases=("anchor", "anchor-mentions", "arcs-anchors"),
         use="For search, sentiment and knowledge bases: all contexts of one entity.",
         edges=(
             "Entities without a noun and singletons are left out.",
             "Mentions are compared only for entities that were detected, so read both parts.",
-            "Needs to know what is a noun: tags, or `features={'kind': …}` in Python.",
+            "Needs to know what is a noun: tags, a format that states it, or `--features FILE`.",
         ),
         needs=("noun",),
         levels=("document", "entity"),
@@ -188,7 +188,7 @@ PAPERS = (
             "half a point for each end all categories together are MUC."
         ),
         reference="Zeldes and Simonson 2016",
-        function="corefeval.metrics.plink:p_link",
+        function="corefeval.metrics.links:p_link",
         aliases=("plink", "partitioned-link"),
         parameters=(
             Parameter(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from corefeval.diagnostics import InputError
+from corefeval.diagnostics import InputError, Notice
 from corefeval.model.arrays import IntArray, dense_ranks, is_sorted
 from corefeval.model.columns import LazyArray, taken
 from corefeval.model.corpus import NO_GAPS, Corpus
@@ -158,10 +158,13 @@ def corpus_from_entities(entities: object, *, name: str = "") -> Corpus:
     entity_document: list[int] = []
     mention_entity: list[int] = []
     labels: list[Hashable] = []
+    notices: list[Notice] = []
     for index, document in enumerate(documents.values()):
         side = f"the {name}" if name else "the input"
         where = f"document {identifiers[index].name!r}" if identifiers[index].name else side
-        for mentions in _iterate(document, f"{where} is", "a list of entities"):
+        listed = list(_iterate(document, f"{where} is", "a list of entities"))
+        notices += _flat_spans(listed, where)
+        for mentions in listed:
             members = _iterate(mentions, f"an entity of {where} is", "a list of mentions")
             found = [_label(mention, where) for mention in members]
             mention_entity += [len(entity_document)] * len(found)
@@ -174,7 +177,37 @@ def corpus_from_entities(entities: object, *, name: str = "") -> Corpus:
         mention_entity=np.array(mention_entity, dtype=np.int64),
         labels=labels,
         name=name,
+        notices=tuple(notices),
     )
+
+
+def _flat_spans(entities: Sequence[object], where: str) -> list[Notice]:
+    """Refuse tuples of numbers in the place of entities; lists of two numbers may be entities."""
+    first = entities[0] if entities else None
+    if isinstance(first, np.ndarray):
+        entities = [one.tolist() if isinstance(one, np.ndarray) else one for one in entities]
+        first = entities[0]
+    if not isinstance(first, tuple | list) or len(first) not in (2, 3):
+        return []
+    spans = [one for one in entities if isinstance(one, type(first)) and _are_numbers(one)]
+    if len(spans) < len(entities) or any(len(one) != len(first) for one in spans):
+        return []
+    fix = "put the spans of each entity into a list of their own: [[(0, 1), (3, 4)], [(6, 6)]]"
+    if isinstance(first, tuple):
+        raise InputError(
+            f"an entity of {where} is a tuple of {len(first)} numbers, like a span",
+            found=f"{first!r:.60}",
+            expected="a list of entities, each a list of mentions",
+            fix=f"{fix}; numbers that are mentions stand in a list: [[0, 1], [3, 4]]",
+        )
+    if len(first) != 2 or len(spans) < 2 or any(start > end for start, end in spans):
+        return []
+    message = f"{where}: every entity has two numbers as its mentions; if these are spans, {fix}"
+    return [Notice("flat-spans", message, len(entities))]
+
+
+def _are_numbers(values: Iterable[object]) -> bool:
+    return all(isinstance(v, int | np.integer) and not isinstance(v, bool) for v in values)
 
 
 def _iterate(value: object, what: str, expected: str) -> Iterable[Any]:
@@ -194,15 +227,22 @@ def _label(mention: Any, where: str) -> Hashable:
             mention = mention.tolist()
         if isinstance(mention, list):
             mention = _span(mention)
+        elif isinstance(mention, tuple | frozenset) and mention and all(map(_is_group, mention)):
+            raise TypeError
         hash(mention)
     except (TypeError, RecursionError):
         raise InputError(
             f"a mention of {where} cannot be compared with others",
             found=f"{type(mention).__name__} {mention!r:.60}",
             expected="a hashable value: a number, a string, a tuple such as (start, end)",
-            fix="if this is a list of documents, make it a mapping from document ids to entities",
+            fix="if this is a list of documents, make it a mapping from document ids to entities; "
+            "a mention of several pieces is one tuple: (start, end, start, end)",
         ) from None
     return mention  # type: ignore[no-any-return]
+
+
+def _is_group(value: object) -> bool:
+    return isinstance(value, tuple | list | set | frozenset)
 
 
 def _span(values: list[Any]) -> tuple[int, ...]:

@@ -97,6 +97,14 @@ class Corpus:
         return np.concatenate(([0], np.cumsum(counts)))
 
     @cached_property
+    def gaps_of(self) -> dict[int, list[tuple[int, int]]]:
+        """Start and end of the gaps of each mention that has any, in textual order."""
+        gaps: dict[int, list[tuple[int, int]]] = {}
+        for row, start, end in sorted(self.gaps.tolist()):
+            gaps.setdefault(row, []).append((start, end))
+        return gaps
+
+    @cached_property
     def _document_index(self) -> dict[DocumentId, int]:
         return {identifier: index for index, identifier in enumerate(self.documents)}
 

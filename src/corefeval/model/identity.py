@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 
@@ -38,7 +38,39 @@ def _label_codes(*corpora: Corpus) -> tuple[IntArray, IntArray]:
         pairs = zip(corpus.mention_document.tolist(), corpus.labels or (), strict=True)
         codes.append([numbers.setdefault(pair, len(numbers)) for pair in pairs])
     left, right = (np.array(code, dtype=np.int64) for code in codes)
+    _check_identity(corpora, left, right)
     return left, right
+
+
+def _check_identity(corpora: Sequence[Corpus], left: IntArray, right: IntArray) -> None:
+    """Refuse mentions that equal none but themselves, where no such mention is on both sides.
+
+    The same objects on both sides are as good as names.
+    """
+    kinds: set[type] = set().union(*(map(type, corpus.labels or ()) for corpus in corpora))
+    alone = {kind for kind in kinds if _is_by_identity(kind)}
+    if not alone:
+        return
+    rows = [
+        [row for row, label in enumerate(corpus.labels or ()) if type(label) in alone]
+        for corpus in corpora
+    ]
+    if not rows[0] or not rows[1] or np.isin(left[rows[0]], right[rows[1]]).any():
+        return
+    label = (corpora[1].labels or ())[rows[1][0]]
+    raise InputError(
+        f"mentions of type {type(label).__name__} equal only themselves, and no such object is on "
+        "both sides",
+        found=f"{label!r:.60}",
+        expected="mentions that are equal where they are the same: numbers, strings, tuples",
+        fix=f"give {type(label).__name__} an __eq__ and a __hash__ (a frozen dataclass has both), "
+        "or pass (start, end) in its place",
+    )
+
+
+def _is_by_identity(kind: type) -> bool:
+    own = {name for one in kind.__mro__[:-1] for name in vars(one)}
+    return not own & {"__eq__", "__hash__"} and kind is not type(None)
 
 
 def _span_codes(*corpora: Corpus) -> tuple[IntArray, IntArray]:
@@ -88,10 +120,7 @@ def _shapes(*corpora: Corpus) -> tuple[list[IntArray], int]:
     shapes = []
     for corpus in corpora:
         shape = np.zeros(corpus.n_mentions if corpus.gaps.size else 1, dtype=np.int64)
-        gaps: dict[int, list[tuple[int, int]]] = {}
-        for row, start, end in corpus.gaps.tolist():
-            gaps.setdefault(row, []).append((start, end))
-        for row, spans in gaps.items():
-            shape[row] = numbers.setdefault(tuple(sorted(spans)), 1 + len(numbers))
+        for row, spans in corpus.gaps_of.items():
+            shape[row] = numbers.setdefault(tuple(spans), 1 + len(numbers))
         shapes.append(shape)
     return shapes, 1 + len(numbers)

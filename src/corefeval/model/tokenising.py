@@ -33,15 +33,12 @@ def tokenised(corpus: Corpus) -> Corpus:
     if not has_texts(corpus.tokens) or corpus.mention_start is None or corpus.mention_end is None:
         return corpus
     builder = CorpusBuilder(name=corpus.name)
-    gaps: Gaps = {}
-    for row, start, end in corpus.gaps.tolist():
-        gaps.setdefault(row, []).append((start, end))
     names = _unique_names(corpus)
     numbers: dict[int, int] = {}
     tables, cut = [], 0
     for index in range(len(corpus.documents)):
         text = text_of(corpus.tokens, index)
-        spans = _spans(corpus, index, gaps)
+        spans = _spans(corpus, index, corpus.gaps_of)
         bounds = {bound for _, pieces in spans for piece in pieces for bound in piece}
         cuts = [] if text is None else token_spans(text, bounds)
         table = _as_table(corpus.tokens, index) if text is None else _table(text, cuts)

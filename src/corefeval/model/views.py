@@ -7,6 +7,7 @@ import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -57,13 +58,14 @@ class Mention:
     @property
     def positions(self) -> tuple[int, ...]:
         """Every token position, gaps left out."""
-        gaps = self.document.corpus.gaps
-        missing = {
-            position
-            for _, start, end in gaps[gaps[:, 0] == self.row].tolist()
-            for position in range(start, end)
-        }
-        return tuple(p for p in range(self.start, self.end) if p not in missing)
+        return tuple(chain.from_iterable(range(start, end) for start, end in self.parts))
+
+    @property
+    def parts(self) -> list[tuple[int, int]]:
+        """Start and end (exclusive) of what the gaps leave: one part where there are none."""
+        gaps = self.document.corpus.gaps_of.get(self.row, ())
+        edges = [self.start, *(edge for gap in gaps for edge in gap), self.end]
+        return [(a, b) for a, b in zip(edges[::2], edges[1::2], strict=True) if a < b]
 
     @property
     def head(self) -> int | None:

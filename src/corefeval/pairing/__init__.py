@@ -1,6 +1,7 @@
 """Which response document is which key document, and which mentions take part."""
 
 from corefeval.pairing.documents import Pairing, pair
+from corefeval.pairing.mismatches import mismatch_notices
 from corefeval.pairing.policies import apply_policies
 from corefeval.pairing.segments import Segmentation, segment, segment_notice
 
@@ -8,6 +9,7 @@ __all__ = [
     "Pairing",
     "Segmentation",
     "apply_policies",
+    "mismatch_notices",
     "pair",
     "segment",
     "segment_notice",

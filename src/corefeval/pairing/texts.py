@@ -12,12 +12,16 @@ _GO_ON = "or go on with --ignore-tokens / ignore_tokens=True"
 
 
 def check_tokens(
-    documents: Sequence[DocumentId], key: Tokens, response: Tokens, paired: IntArray
+    documents: Sequence[DocumentId], key: Tokens, response: Tokens, paired: IntArray, name: str
 ) -> None:
-    """Refuse a response of another text, at the first difference."""
+    """Refuse a response of another text, at the first difference.
+
+    `name` is the response's own, for tokens of several files, which have no source.
+    """
+    file = response.source or name or None
     unequal = paired[key.counts[paired] != response.counts[paired]]
     if unequal.size:
-        raise _other_length(documents, key, response, int(unequal[0]))
+        raise _other_length(documents, key, response, int(unequal[0]), file)
     difference = key.first_difference(response, paired)
     if difference is not None:
         found, expected = _told(difference, key)
@@ -25,7 +29,7 @@ def check_tokens(
         if "�" in difference.theirs + difference.mine:
             fix = f"name the files' encoding with --encoding / encoding=…, {_GO_ON}"
         identifier, line = documents[difference.document], difference.their_line
-        raise _another_text(identifier, response.source, line, found, expected, fix)
+        raise _another_text(identifier, file, line, found, expected, fix)
 
 
 def differing_documents(key: Tokens, response: Tokens, paired: IntArray) -> list[int]:
@@ -40,7 +44,7 @@ def differing_documents(key: Tokens, response: Tokens, paired: IntArray) -> list
 
 
 def _other_length(
-    documents: Sequence[DocumentId], key: Tokens, response: Tokens, document: int
+    documents: Sequence[DocumentId], key: Tokens, response: Tokens, document: int, file: str | None
 ) -> PairingError:
     theirs, mine = int(response.counts[document]), int(key.counts[document])
     difference = key.first_difference(response, [document])
@@ -53,7 +57,7 @@ def _other_length(
     elif theirs < mine:
         found += ", then the document ends"
         fix = f"the response seems to be cut short: write it again, {_GO_ON}"
-    return _another_text(documents[document], response.source, line, found, expected, fix)
+    return _another_text(documents[document], file, line, found, expected, fix)
 
 
 def _another_text(

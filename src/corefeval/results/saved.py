@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from corefeval.diagnostics import InputError, Notice, UsageError, excerpt
+from corefeval.diagnostics import InputError, Notice, UsageError, excerpt, memory_for
+from corefeval.files import GZIP_MAGIC, PathLike, unpack, write_file
 from corefeval.protocol import Protocol
 from corefeval.results.rates import RATES, Numbers, rates_of
 from corefeval.results.result import CountTable, Result
@@ -25,11 +26,8 @@ from corefeval.results.slices import Slices
 VERSION = 1
 _MARK = "corefeval_results"  # the first thing in a file, by which it is recognised
 _START = f'{{"{_MARK}":'.encode()
-_GZIP = b"\x1f\x8b"
 _ROUNDING = 1e-6
 _EXACT = 2.0**53  # whole numbers up to here are the same as floats
-
-PathLike = str | os.PathLike[str]
 
 
 def save(results: Sequence[Result], path: PathLike) -> None:
@@ -39,16 +37,17 @@ def save(results: Sequence[Result], path: PathLike) -> None:
     data = text.encode() + b"\n"
     if os.fspath(path).endswith(".gz"):
         data = gzip.compress(data, mtime=0)
-    try:
-        Path(path).write_bytes(data)
-    except OSError as error:
-        message = f"the results cannot be saved: {error.strerror or error}"
-        raise InputError(message, file=os.fspath(path)) from None
+    write_file(path, data, problem="the results cannot be saved")
 
 
 def load_all(path: PathLike, *, spell: Callable[[str], str] = str) -> list[Result]:
     """The results in a file that `save` wrote."""
     file = os.fspath(path)
+    with memory_for(file):
+        return _load_all(file, spell)
+
+
+def _load_all(file: str, spell: Callable[[str], str]) -> list[Result]:
     record = _record(file)
     try:
         results = [_result(one, None, spell) for one in record["results"]]
@@ -65,7 +64,7 @@ def load_all(path: PathLike, *, spell: Callable[[str], str] = str) -> list[Resul
         raise InputError(
             "the saved results are damaged",
             file=file,
-            found=excerpt(f"{type(error).__name__}: {error}"),
+            found=excerpt(f"{type(error).__name__}: {error}", 120),
             fix="save them again, or take another copy of the file",
         ) from None
 
@@ -79,7 +78,7 @@ def is_saved(path: PathLike) -> bool:
     try:
         with open(path, "rb") as stream:
             start = stream.read(len(_START))
-        if start.startswith(_GZIP):
+        if start.startswith(GZIP_MAGIC):
             with gzip.open(path, "rb") as stream:
                 start = stream.read(len(_START))
     except (OSError, EOFError, zlib.error):
@@ -91,9 +90,8 @@ def _record(file: str) -> dict[str, Any]:
     """The object in a file, known to be of this format and version."""
     try:
         data = Path(file).read_bytes()
-        record = json.loads(gzip.decompress(data) if data.startswith(_GZIP) else data)
-    except (EOFError, gzip.BadGzipFile, zlib.error):
-        raise InputError("the compressed file is damaged, or not complete", file=file) from None
+        text = unpack(data, file) if data.startswith(GZIP_MAGIC) else data
+        record = json.loads(text, object_pairs_hook=_object)
     except OSError as error:
         message = f"the file cannot be read: {error.strerror or error}"
         raise InputError(message, file=file) from None
@@ -104,21 +102,30 @@ def _record(file: str) -> dict[str, Any]:
             found=excerpt(str(error)),
             expected="a file that --save or result.save wrote",
         ) from None
-    version = record.get(_MARK) if isinstance(record, dict) else None
+    version: object = record.get(_MARK) if isinstance(record, dict) else None
     if version is None:
         raise InputError(
             "these are no saved results",
             file=file,
             expected=f"a file that --save or result.save wrote, with {_MARK!r} in it",
         )
-    if version != VERSION:
+    if type(version) is not int or version != VERSION:
         raise InputError(
-            f"the saved results are of version {version}",
+            f"the saved results are of version {version!r:.60}",
             file=file,
             expected=f"version {VERSION}",
             fix="read them with the version of corefeval that saved them, or a newer one",
         )
     return dict(record)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object in which nothing is said twice."""
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"{max(names, key=names.count)!r} is there twice")
+    return record
 
 
 def _result_record(result: Result, within: Result | None = None) -> dict[str, Any]:
@@ -195,21 +202,20 @@ def _result(
 ) -> Result:
     documents = within.document_ids if within and "documents" not in record else None
     if documents is None:
-        documents = tuple(map(str, record["documents"]))
+        documents = tuple(_texts(record["documents"], "documents"))
     source = within or Result(
         tables={},
         document_ids=documents,
-        key=str(record["key"]),
-        response=str(record["response"]),
-        key_digest=str(record["key_digest"]),
+        key=_text(record["key"], "key"),
+        response=_text(record["response"], "response"),
+        key_digest=_text(record["key_digest"], "key_digest"),
         whole_rates=_rates(record["whole_rates"]),
         spell=spell,
     )
-    tables = {metric: _table(one, len(documents)) for metric, one in record["tables"].items()}
-    for metric, table in tables.items():
-        if missing := [part for part in table.parts if part not in tables]:
-            raise ValueError(f"{metric} has no {', '.join(missing)}")
-    settings = {str(name): str(value) for name, value in record["settings"].items()}
+    tables: dict[str, CountTable] = {}
+    for metric, one in record["tables"].items():
+        tables[metric] = _table(metric, one, len(documents), tables)
+    settings = _named_texts(record["settings"])
     version = settings.pop("version", "0")
     result = Result(
         tables=tables,
@@ -222,14 +228,16 @@ def _result(
         whole_rates=source.whole_rates,
         notices=() if within else tuple(map(_notice, record["notices"])),
         spell=spell,
-        titles={str(name): str(title) for name, title in record["titles"].items()},
-        ci=float(record["ci"]) if "ci" in record else None,
+        titles=_named_texts(record["titles"]),
+        ci=_level(record["ci"]) if "ci" in record else None,
         intervals={
-            metric: {rate: (float(low), float(high)) for rate, (low, high) in rates.items()}
+            metric: {rate: _interval(ends, f"{metric} {rate}") for rate, ends in rates.items()}
             for metric, rates in record.get("intervals", {}).items()
         },
         segment_rates=_rates(record.get("segment_rates", {})),
     )
+    if strangers := [metric for metric in result.intervals if metric not in tables]:
+        raise ValueError(f"there is an interval of {strangers[0]}, but no count")
     if within is None:
         slices = {name: _slices(name, one, result) for name, one in record["slices"].items()}
         object.__setattr__(result, "slices", slices)  # it is not known to anybody yet
@@ -238,7 +246,7 @@ def _result(
 
 def _rates(record: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     return {
-        metric: {rate: float(value) for rate, value in rates.items()}
+        metric: {rate: _rate(value, f"{metric} {rate}") for rate, value in rates.items()}
         for metric, rates in record.items()
     }
 
@@ -249,44 +257,116 @@ def _slices(feature: str, record: Mapping[str, Any], within: Result) -> Slices:
         _one_of(record["level"], ("document", "entity", "mention")),
         _result(record["whole"], within, within.spell),
         {value: _result(one, within, within.spell) for value, one in record["values"].items()},
-        {value: int(size) for value, size in record["sizes"].items()},
-        {metric: str(why) for metric, why in record["undefined"].items()},
-        {role: str(name) for role, name in record["special"].items()},
+        {value: _whole(size, f"the size of {value}") for value, size in record["sizes"].items()},
+        _named_texts(record["undefined"]),
+        _named_texts(record["special"]),
     )
 
 
-def _table(record: Mapping[str, Any], n_documents: int) -> CountTable:
+def _table(
+    metric: str, record: Mapping[str, Any], n_documents: int, earlier: Mapping[str, CountTable]
+) -> CountTable:
+    """A metric's counts; a mean is of metrics that come before it."""
     shape = _one_of(record["shape"], (*RATES, "mean"))
-    parts = tuple(map(str, record.get("parts", ())))
+    parts = tuple(_texts(record.get("parts", []), f"the parts of {metric}"))
+    if bool(parts) != (shape == "mean"):
+        raise ValueError(
+            f"{metric} is {'a mean without' if not parts else 'no mean, but has'} parts"
+        )
+    if missing := [part for part in parts if part not in earlier]:
+        raise ValueError(f"{metric} has no {', '.join(missing)}")
     if shape == "mean":
-        if not parts:
-            raise ValueError("a mean has no parts")
         return CountTable(shape, parts=parts)
     counts = record["counts"]
-    values = np.array(list(counts.values()), dtype=np.float64).T
+    columns = [_numbers_in(values, f"{metric} {name}") for name, values in counts.items()]
+    values = np.array(columns, dtype=np.float64).T
     if values.shape != (n_documents, len(counts)):
-        raise ValueError(f"counts of {n_documents} documents were expected")
-    _check_counts(shape, counts, values)
-    return CountTable(shape, tuple(counts), values, parts, str(record.get("by", "")))
+        raise ValueError(f"{metric}: counts of {n_documents} documents were expected")
+    _check_counts(metric, shape, counts, values)
+    return CountTable(shape, tuple(counts), values, by=_text(record.get("by", ""), f"{metric} by"))
 
 
-def _check_counts(shape: str, counts: Mapping[str, Any], values: Numbers) -> None:
+def _check_counts(metric: str, shape: str, counts: Mapping[str, Any], values: Numbers) -> None:
     """Counts that somebody may have scored: all there, none below 0, and no rate above 1."""
-    if not np.isfinite(values).all() or (values < 0).any():
-        raise ValueError("a count is missing, or below 0")
+    with np.errstate(over="ignore"):
+        totals = values.sum(axis=0)
+    if not np.isfinite(totals).all() or (values < 0).any():
+        raise ValueError(f"{metric}: a count is missing, too large, or below 0")
     rates = rates_of(shape, dict(zip(counts, values.T, strict=True)))
     if any((rate > 1 + _ROUNDING).any() for rate in rates.values()):
-        raise ValueError("more was found than there is")
+        raise ValueError(f"{metric}: more was found than there is")
 
 
 def _notice(record: Mapping[str, Any]) -> Notice:
-    items = tuple(map(str, record["items"]))
-    text = str(record["text"] if "text" in record else record["message"])
-    noun = str(record.get("noun", ""))
-    return Notice(str(record["kind"]), text, int(record["count"]), items, noun)
+    return Notice(
+        _text(record["kind"], "the kind of a notice"),
+        _text(record["text"] if "text" in record else record["message"], "a notice"),
+        _whole(record["count"], "the count of a notice"),
+        tuple(_texts(record["items"], "the items of a notice")),
+        _text(record.get("noun", ""), "the noun of a notice"),
+    )
+
+
+# JSON has types, and what is written as another one is damaged, even if Python can make do with it.
+
+
+def _numbers_in(values: object, what: str) -> list[float]:
+    if not isinstance(values, list):
+        raise ValueError(f"{what}: {values!r:.40} is no list of numbers")
+    if not set(map(type, values)) <= {int, float}:
+        wrong = next(value for value in values if type(value) not in (int, float))
+        raise ValueError(f"{what}: {wrong!r:.40} is no number")
+    return values
+
+
+def _number(value: object, what: str, least: float, most: float) -> float:
+    (number,) = _numbers_in([value], what)
+    if not least <= number <= most:
+        raise ValueError(f"{what}: {number!r:.40} is not between {least} and {most}")
+    return float(number)
+
+
+def _rate(value: object, what: str) -> float:
+    return _number(value, what, 0, 1 + _ROUNDING)
+
+
+def _level(value: object) -> float:
+    level = _number(value, "ci", 0, 1)
+    if level in (0, 1):
+        raise ValueError(f"ci: {value!r} leaves nothing over")
+    return level
+
+
+def _interval(ends: object, what: str) -> tuple[float, float]:
+    low, high = (_rate(end, what) for end in _numbers_in(ends, what))
+    if low > high:
+        raise ValueError(f"{what}: an interval from {low} to {high}")
+    return low, high
+
+
+def _whole(value: object, what: str) -> int:
+    if type(value) is not int or not 0 <= value < _EXACT:
+        raise ValueError(f"{what}: {value!r:.40} is no whole number from 0")
+    return value
+
+
+def _text(value: object, what: str) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{what}: {value!r:.40} is no text")
+    return value
+
+
+def _texts(values: object, what: str) -> list[str]:
+    if not isinstance(values, list):
+        raise ValueError(f"{what}: {values!r:.40} is no list of texts")
+    return [_text(value, what) for value in values]
+
+
+def _named_texts(record: Mapping[str, object]) -> dict[str, str]:
+    return {name: _text(value, name) for name, value in record.items()}
 
 
 def _one_of(value: object, choices: Sequence[str]) -> Any:
     if value not in choices:
-        raise ValueError(f"{value!r} is none of {', '.join(choices)}")
+        raise ValueError(f"{value!r:.40} is none of {', '.join(choices)}")
     return value

@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice, pairwise
 from typing import Unpack
 
 from corefeval.alignment import Alignment
-from corefeval.analysis.errors.attribution import Attribution, attribution, decomposes
-from corefeval.analysis.errors.classification import Classification, classify
-from corefeval.analysis.errors.costs import EntityCost, MentionCost, entity_costs, mention_costs
-from corefeval.analysis.errors.fixes import fixed
-from corefeval.analysis.errors.kinds import KINDS, Kind, error_kind
-from corefeval.analysis.errors.links import LinkCounts, LinkRow, link_counts
-from corefeval.analysis.errors.listing import ErrorInstance, listed
-from corefeval.diagnostics import Notice, UndefinedMetricError, plural
+from corefeval.analysis.errors.classification import (
+    KINDS,
+    Classification,
+    ErrorKind,
+    SpanDecision,
+    classify,
+    error_kind,
+    explain_overlap,
+)
+from corefeval.analysis.errors.costs import Attribution, attribute, decomposes, fix
+from corefeval.analysis.errors.links import LinkCounts, LinkRow, count_links
+from corefeval.analysis.errors.listing import (
+    EntityCost,
+    ErrorInstance,
+    MentionCost,
+    list_errors,
+    rank_entities,
+    rank_mentions,
+)
+from corefeval.diagnostics import Notice, UndefinedMetricError, merge_notices, plural
 from corefeval.evaluation import Metrics, count
-from corefeval.metrics import Metric, requested
+from corefeval.metrics import Metric, parse_metrics
 from corefeval.model.arrays import IntArray
-from corefeval.preparation import Input, Options, Prepared, plan, prepare_inputs
+from corefeval.preparation import Input, Options, Prepared, Stated, plan, prepare_inputs
 from corefeval.protocol import STEPS, Protocol
 from corefeval.results import Result
 from corefeval.slicing import count_table
@@ -36,7 +48,7 @@ class KindRow:
     kind is fixed after all kinds before it. The gains in turn add up to 1 − F1.
     """
 
-    kind: Kind
+    kind: ErrorKind
     count: int
     alone: Mapping[str, float]
     in_turn: Mapping[str, float]
@@ -77,21 +89,21 @@ class ErrorAnalysis:
         return self.result.metrics
 
     @property
-    def counts(self) -> Mapping[Kind, IntArray]:
+    def counts(self) -> Mapping[ErrorKind, IntArray]:
         """How many errors of each kind there are in each document."""
         return self.classification.counts
 
     @cached_property
-    def alone(self) -> Mapping[Kind, Result]:
+    def alone(self) -> Mapping[ErrorKind, Result]:
         """The results with one kind of error fixed and nothing else."""
-        return {kind: self._fixed((kind,), self.result) for kind in KINDS}
+        return {kind: self._fix((kind,), self.result) for kind in KINDS}
 
     @cached_property
-    def in_turn(self) -> Mapping[Kind, Result]:
+    def in_turn(self) -> Mapping[ErrorKind, Result]:
         """The results with a kind of error fixed after all kinds before it."""
         results = {KINDS[0]: self.alone[KINDS[0]]}
         for number, (last, kind) in enumerate(pairwise(KINDS), start=2):
-            results[kind] = self._fixed(KINDS[:number], results[last])
+            results[kind] = self._fix(KINDS[:number], results[last])
         return results
 
     @cached_property
@@ -115,7 +127,7 @@ class ErrorAnalysis:
     @cached_property
     def link_counts(self) -> LinkCounts:
         """Links by document, pair of kinds and outcome, and Tuggener's counts."""
-        return link_counts(self.classification.alignment, self.by)
+        return count_links(self.classification.alignment, self.by)
 
     @property
     def links(self) -> tuple[LinkRow, ...]:
@@ -130,27 +142,30 @@ class ErrorAnalysis:
     @property
     def notices(self) -> tuple[Notice, ...]:
         """What was dropped, skipped or is not known."""
-        return (*self.result.notices, *self.link_counts.notices)
+        decision = self.classification.decision.notices
+        links = self.link_counts.notices  # which ask for a feature
+        guesses = self.classification.prepared.feature_notices
+        return merge_notices(dict.fromkeys((*self.result.notices, *decision, *links, *guesses)))
 
     def attribution(self, metric: str | Metric) -> Attribution:
         """Each mention's and entity's share of what a metric lost; CEAF has none."""
         wanted = metric if isinstance(metric, Metric) else Metric.parse(metric)
         name = str(wanted)
         if name not in self._attributions:
-            self._attributions[name] = attribution(self.classification, wanted)
+            self._attributions[name] = attribute(self.classification, wanted)
         return self._attributions[name]
 
     def mentions(self, n: int = 10, *, metric: str | Metric | None = None) -> list[MentionCost]:
         """The most expensive mentions: by one metric, or by all that have shares for mentions."""
-        return mention_costs(self.classification, self._chosen(metric), n)
+        return rank_mentions(self.classification, self._attributions_by(metric), n)
 
     def entities(self, n: int = 10, *, metric: str | Metric | None = None) -> list[EntityCost]:
         """The most expensive entities of key and response."""
-        return entity_costs(self.classification, self._chosen(metric), n)
+        return rank_entities(self.classification, self._attributions_by(metric), n)
 
     def listed(self, kind: str, n: int | None = None) -> list[ErrorInstance]:
         """All errors of a kind, or the first of them, in the order of the text."""
-        return list(islice(listed(self.classification, error_kind(kind)), n))
+        return list(islice(list_errors(self.classification, error_kind(kind)), n))
 
     def as_dict(self, *, top: int = 10) -> dict[str, object]:
         """Everything but the lists, for JSON."""
@@ -179,7 +194,7 @@ class ErrorAnalysis:
     def _attributions(self) -> dict[str, Attribution]:
         return {}
 
-    def _chosen(self, metric: str | Metric | None) -> list[Attribution]:
+    def _attributions_by(self, metric: str | Metric | None) -> list[Attribution]:
         """One metric's attribution, or that of all metrics whose loss can be shared out."""
         if metric is not None:
             return [self.attribution(metric)]
@@ -191,17 +206,17 @@ class ErrorAnalysis:
             )
         return [self.attribution(one) for one in metrics]
 
-    def _fixed(self, kinds: tuple[Kind, ...], before: Result) -> Result:
+    def _fix(self, kinds: tuple[ErrorKind, ...], before: Result) -> Result:
         """The result with kinds fixed; without an error of the last one it stays as it was.
 
         After all kinds it is counted in any case: the response is then the key.
         """
         if kinds != KINDS and not self.counts[kinds[-1]].any():
             return before
-        return _counted(self.result, self.scored, fixed(self.classification, kinds))
+        return _count_again(self.result, self.scored, fix(self.classification, kinds))
 
 
-def _counted(result: Result, metrics: Iterable[Metric], alignment: Alignment) -> Result:
+def _count_again(result: Result, metrics: Iterable[Metric], alignment: Alignment) -> Result:
     tables = {str(metric): count_table(metric, alignment) for metric in metrics}
     return replace(result, tables=tables, notices=(), slices={})
 
@@ -217,7 +232,7 @@ def analyse(
     metrics: Metrics = DEFAULT_METRICS,
     by: str = "kind",
     protocol: Protocol | str | None = None,
-    features: Mapping[str, object] | None = None,
+    features: Stated = None,
     **options: Unpack[Options],
 ) -> ErrorAnalysis:
     """Say what is wrong with a response, and what each kind of error costs.
@@ -225,7 +240,9 @@ def analyse(
     Key and response are what `score` takes, and so are protocol, features and options. `by` is the
     feature of mentions by which links are told apart. `wrong_spans` ("auto", "head" or "overlap")
     says when an extra mention that overlaps a missing one is that mention with a wrong span: when
-    it has the same head, in any case, or (auto) by the head where both heads are known.
+    it has the same head, in any case, or (auto) by the head where all heads are known; the
+    signature has what it was in the end. By "head", `MissingFeatureError` says that no head is
+    known.
 
     >>> analysis = analyse([["Ada", "she"], ["it"]], [["Ada", "she", "it"]], metrics="b3")
     >>> [(row.kind, row.count) for row in analysis.kinds if row.count]
@@ -233,7 +250,7 @@ def analyse(
     >>> analysis.listed("conflated")[0].mentions[0].text
     'it'
     """
-    requested(metrics)  # what is misspelt is told before anything is read
+    parse_metrics(metrics)  # what is misspelt is told before anything is read
     made = plan(protocol, options, features=features, steps=(*STEPS, "errors"))
     return analyse_prepared(prepare_inputs(key, response, made), metrics, by=by)
 
@@ -243,5 +260,41 @@ def analyse_prepared(
 ) -> ErrorAnalysis:
     """The same for what is prepared already."""
     result = count(prepared, metrics)
-    scored = [one.metric for one in requested(metrics) if str(one.metric) in result.tables]
-    return ErrorAnalysis(replace(result, slices={}), classify(prepared), tuple(scored), by)
+    scored = [one.metric for one in parse_metrics(metrics) if str(one.metric) in result.tables]
+    classification = classify(prepared, prepared.protocol.wrong_spans)
+    analysis = ErrorAnalysis(replace(result, slices={}), classification, tuple(scored), by)
+    return _sign(analysis)
+
+
+def judge_alike(analyses: Sequence[ErrorAnalysis]) -> list[ErrorAnalysis]:
+    """The analyses with one rule for all wrong spans: overlap, where one response lacks heads.
+
+    Counts of responses that stand side by side would not be comparable otherwise.
+    """
+    rules = [one.classification.decision.rule for one in analyses]
+    if not {"head", "overlap"} <= set(rules):
+        return list(analyses)
+    lacking = [
+        one.result.response or "a response"
+        for one, rule in zip(analyses, rules, strict=True)
+        if rule == "overlap"
+    ]
+    why = explain_overlap(f"not all heads of {', '.join(lacking)} are known")
+    decision = SpanDecision("overlap", (why,))
+    return [
+        _judge_again(one, decision) if rule == "head" else one
+        for one, rule in zip(analyses, rules, strict=True)
+    ]
+
+
+def _judge_again(analysis: ErrorAnalysis, decision: SpanDecision) -> ErrorAnalysis:
+    again = classify(analysis.classification.prepared, "overlap")
+    return _sign(replace(analysis, classification=replace(again, decision=decision)))
+
+
+def _sign(analysis: ErrorAnalysis) -> ErrorAnalysis:
+    """The analysis with what told wrong spans in its signature."""
+    rule, result = analysis.classification.decision.rule, analysis.result
+    if rule is None:
+        return analysis
+    return replace(analysis, result=replace(result, protocol=result.protocol.but(wrong_spans=rule)))

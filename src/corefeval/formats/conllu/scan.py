@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from corefeval.diagnostics import InputError, excerpt
+from corefeval.formats.conll.bitmaps import BLANK_BYTE
 from corefeval.formats.conll.lines import HASH_BYTE, NEWLINE, RETURN, newlines
-from corefeval.formats.conll.windows import BLANK_BYTE
 from corefeval.formats.source import Source
 from corefeval.model.arrays import BoolArray, ByteArray, IntArray
 
@@ -101,7 +101,7 @@ def line_bounds(data: ByteArray) -> tuple[IntArray, IntArray]:
     """Where lines start and end, returns before the newline left out; blanks alone are no text."""
     pieces = list(newlines(data))
     end = np.concatenate(pieces) if pieces else np.empty(0, dtype=np.int64)
-    start = np.concatenate((end[:0], [0][: end.size], end[:-1] + 1))
+    start = np.concatenate((np.zeros(min(end.size, 1), np.int64), end[:-1] + 1))
     end -= (end > start) & (data[end - 1] == RETURN)
     # A line of nothing but blanks would be looked at as a token otherwise.
     blank = np.flatnonzero((end > start) & (data[start] <= BLANK_BYTE))

@@ -8,12 +8,21 @@ from collections.abc import Sequence
 
 from corefeval.diagnostics import Notice, plural
 from corefeval.formats.conllu.tokens import COLUMNS, ConlluTokens
-from corefeval.formats.losses import check_writable, relations_of, unwritten, with_tokens
-from corefeval.formats.nesting import nested_mentions
+from corefeval.formats.losses import (
+    check_distinct,
+    check_writable,
+    nested_mentions,
+    relations_of,
+    unwritten,
+    with_tokens,
+)
 from corefeval.formats.registry import Written
-from corefeval.model import Corpus, Document, Mention
+from corefeval.model import Corpus, Document, Mention, Relation
+from corefeval.model.text_tokens import origin
+from corefeval.model.tokens import plain_word
 
 _SAFE_NAME = re.compile(r"[^\s()|\[\],<:%-]+")
+_WRITABLE = re.compile(r"[^\x00-\x20]+(?: [^\x00-\x20]+)*")
 _OWN = re.compile(r"(Entity|Bridge|SplitAnte)=")
 _UNSAFE_LABEL = re.compile(r"[\s,|]")
 _UNSAFE_VALUE = re.compile(r"[\s()|%-]")
@@ -30,18 +39,22 @@ def write_conllu(corpus: Corpus) -> Written:
     corpus, made_up = with_tokens(corpus)
     fields = [name for name in corpus.features if re.fullmatch(r"\w+", name)]
     fields.sort(key=lambda name: name != "etype")
-    parts, crossing, blank, renamed, unrelated = [], 0, 0, 0, 0
-    for document in corpus:
-        writer = _DocumentWriter(document, fields)
+    parts, crossing, blank, renamed, numbered = [], 0, 0, 0, 0
+    relations: list[Relation] = []
+    writers = [_DocumentWriter(document, fields) for document in corpus]
+    check_distinct((writer.name for writer in writers), "CoNLL-U")
+    for writer in writers:
         parts.append(writer.text())
         crossing += writer.crossing
         blank += writer.blank
         renamed += writer.renamed
-        unrelated += writer.unrelated
+        numbered += writer.numbered
+        relations += writer.lost
     told = (
         ("crossing-mentions", crossing, "mention",
          "left out: crossing another one of the same entity, which brackets cannot express"),
-        ("blank-tokens", blank, "token", "of nothing but blanks written as ‘_’"),
+        ("blank-tokens", blank, "token", "with blanks at the edges or alone, written with ‘_’"),
+        ("entity-names", numbered, "entity", "numbered, as names cannot be in brackets"),
         ("document-names", renamed, "document", "whose name CoNLL-U cannot carry as it is"),
     )  # fmt: skip
     notices = tuple(
@@ -53,7 +66,7 @@ def write_conllu(corpus: Corpus) -> Written:
         corpus,
         columns=(*COLUMNS, "empty"),
         features=("head", *fields),
-        relations=unrelated,
+        relations=relations,
         metadata=True,
     )
     data = "".join(parts).encode(errors="backslashreplace")
@@ -68,7 +81,9 @@ class _DocumentWriter:
         self.fields = fields
         self.has_heads = document.corpus.mention_head is not None
         self.mentions, self.crossing = _expressible(document)
-        self.blank = self.unrelated = 0
+        self.blank = self.numbered = 0
+        self.lost: list[Relation] = []  # relations that cannot be written
+        self.tokens, self.index = origin(document.corpus.tokens, document.index)
         name = " ".join(str(document.id).split())
         self.renamed = name != str(document.id) or not document.id.name
         self.name = name
@@ -97,51 +112,59 @@ class _DocumentWriter:
         return "\n".join((*lines, "", ""))
 
     def _sentence_starts(self) -> dict[int, int]:
-        tokens = self.document.corpus.tokens
-        starts = tokens.sentence_starts(self.document.index) if tokens is not None else [0]
+        tokens = self.tokens
+        starts = tokens.sentence_starts(self.index) if tokens is not None else [0]
         return {start: number for number, start in enumerate(starts)}
 
     def _ranges(self) -> dict[int, list[str]]:
-        tokens = self.document.corpus.tokens
-        if isinstance(tokens, ConlluTokens):
-            return tokens.multiword_lines(self.document.index)
+        if isinstance(self.tokens, ConlluTokens):
+            return self.tokens.multiword_lines(self.index)
         return {}
 
     def _rows(self) -> list[list[str]]:
         """The ten columns of each token: those of the file, or as many as are known."""
-        tokens = self.document.corpus.tokens
+        tokens = self.tokens
         if isinstance(tokens, ConlluTokens):
-            return tokens.rows(self.document.index)
+            return tokens.rows(self.index)
         if tokens is None:
             n_tokens = max((mention.end for mention in self.document.mentions), default=0)
             known: dict[str, list[str]] = {}
         else:
-            n_tokens = int(tokens.counts[self.document.index])
-            known = {name: tokens.column(self.document.index, name) for name in tokens.columns}
+            n_tokens = int(tokens.counts[self.index])
+            written = [name for name in (*COLUMNS, "empty") if name in tokens.columns]
+            known = {name: tokens.column(self.index, name) for name in written}
         numbers = _numbers(n_tokens, self._sentence_starts(), known.get("empty", []))
         rows = []
         for position in range(n_tokens):
-            row = [numbers[position]]
+            row = [
+                numbers[position],
+                self._word(known["word"][position] if "word" in known else "_"),
+            ]
             row += [
-                self._cell(known[name][position]) if name in known else "_"
-                for name in list(COLUMNS)[1:9]
+                " ".join(known[name][position].split()) or "_" if name in known else "_"
+                for name in list(COLUMNS)[2:9]
             ]
             row[6:8] = row[6:8] if "." not in numbers[position] and "head" in known else ["_", "_"]
-            rows.append([*row, "_"])
+            misc = " ".join(known["misc"][position].split()) if "misc" in known else ""
+            rows.append([*row, misc or "_"])
         return rows
 
-    def _cell(self, text: str) -> str:
-        plain = " ".join(text.split())
-        self.blank += not plain
-        return plain or "_"
+    def _word(self, word: str) -> str:
+        """The word as it is, with single blanks inside; else with `_` for them."""
+        if word.strip() and _WRITABLE.fullmatch(word):
+            return word
+        self.blank += 1
+        return plain_word(word)
 
     def _marks(self) -> dict[int, list[str]]:
         names = _names(self.document)
+        if self.document.corpus.names is not None:
+            self.numbered += sum(e.name != names[e.index] for e in self.document.entities)
         closing: dict[int, list[str]] = defaultdict(list)
         opening: dict[int, list[str]] = defaultdict(list)
         for mention in self.mentions:
             name = names[mention.entity.index]
-            spans = _spans(mention)
+            spans = mention.parts
             for number, (start, end) in enumerate(spans, 1):
                 key = name if len(spans) == 1 else f"{name}[{number}/{len(spans)}]"
                 bracket = self._bracket(key, mention)
@@ -163,9 +186,7 @@ class _DocumentWriter:
         features = mention.features
         values = [_value(str(features.get(name, ""))) for name in self.fields]
         if self.has_heads:
-            positions = mention.positions
-            head = mention.head
-            values.append(str(positions.index(head) + 1) if head in positions else "")
+            values.append(_head_number(mention))
         while values and not values[-1]:
             values.pop()
         return "-".join((key, *values))
@@ -179,8 +200,8 @@ class _DocumentWriter:
             entity, row = relation.anaphor
             key, label = _RELATIONS.get(relation.kind), _UNSAFE_LABEL.sub("_", relation.label)
             antecedents = [one for one, _ in relation.antecedents if one in first]
-            self.unrelated += not key or entity not in first
-            self.unrelated += bool(key) and len(antecedents) < len(relation.antecedents)
+            if not key or entity not in first or len(antecedents) < len(relation.antecedents):
+                self.lost.append(relation)
             if key and entity in first:
                 ending = f"<{names[entity]}" + (f":{label}" if label else "")
                 texts = [names[one] + ending for one in antecedents]
@@ -197,12 +218,12 @@ def _expressible(document: Document) -> tuple[list[Mention], int]:
     Whole mentions of an entity must nest; interrupted ones of as many parts must not overlap, as
     nothing would tell whose part is whose. The two kinds have brackets of their own.
     """
-    gapped = {row for row, _, _ in document.corpus.gaps.tolist()}
+    gapped = document.corpus.gaps_of
     kept, _ = nested_mentions([m for m in document.mentions if m.row not in gapped])
     reach: dict[tuple[int, int], int] = {}
     for mention in document.mentions:
         if mention.row in gapped:
-            key = mention.entity.index, len(_spans(mention))
+            key = mention.entity.index, len(mention.parts)
             if reach.get(key, 0) <= mention.start:
                 reach[key] = mention.end
                 kept.append(mention)
@@ -210,15 +231,14 @@ def _expressible(document: Document) -> tuple[list[Mention], int]:
     return kept, len(document.mentions) - len(kept)
 
 
-def _spans(mention: Mention) -> list[tuple[int, int]]:
-    """The unbroken parts of a mention."""
-    spans: list[tuple[int, int]] = []
-    for position in mention.positions:
-        if spans and spans[-1][1] == position:
-            spans[-1] = (spans[-1][0], position + 1)
-        else:
-            spans.append((position, position + 1))
-    return spans
+def _head_number(mention: Mention) -> str:
+    """Which of its tokens the head of a mention is, counted from 1; nothing where it is none."""
+    before = 0
+    for start, end in mention.parts:
+        if mention.head is not None and start <= mention.head < end:
+            return str(before + mention.head - start + 1)
+        before += end - start
+    return ""
 
 
 def _numbers(n_tokens: int, starts: dict[int, int], empty: Sequence[str]) -> list[str]:

@@ -182,7 +182,7 @@ def _left_out(
         *unwritten(
             corpus.with_details(metadata=others),
             columns=columns,
-            relations=len(corpus.relations),
+            relations=corpus.relations,
         ),
     ]
 

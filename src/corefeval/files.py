@@ -1,0 +1,273 @@
+"""Files: written whole or not at all, and unpacked up to a limit.
+
+Every room may import this one; it imports no numpy.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import shutil
+import stat
+import sys
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import IO
+
+from corefeval.diagnostics import InputError, UsageError
+
+PathLike = str | os.PathLike[str]
+
+GZIP_MAGIC = b"\x1f\x8b"
+UNPACK_LIMIT = "1GB"  # several times the largest files that are published
+LIMIT_VARIABLE = "COREFEVAL_UNPACK_LIMIT"
+
+_CANNOT = "the file cannot be written"
+_PIECE = 1 << 20  # bytes that are unpacked at a time
+_UNITS = {"": 1, "K": 1000, "M": 1000**2, "G": 1000**3, "T": 1000**4}
+_limits: list[int] = []  # those that are in force, the innermost last
+
+# What a folder says that lets nobody put a file beside another, or a file that is mounted alone.
+_IRREPLACEABLE = (errno.EACCES, errno.EPERM, errno.EBUSY)
+
+
+def write_file(path: PathLike, data: bytes | str, *, problem: str = _CANNOT) -> None:
+    """Write a file, whole or not at all: an earlier one is there until the new one is complete.
+
+    Text is written as UTF-8. An earlier file's permissions are kept and links are followed. What is
+    no ordinary file, such as a pipe or `/dev/stdout`, is written to directly. A failure is an
+    InputError that begins with `problem`.
+    """
+    place = os.fspath(path)
+    content = data.encode("utf-8", "backslashreplace") if isinstance(data, str) else data
+    with _one_error(path, problem):
+        try:
+            _write_all({place: content})
+        except OSError as error:
+            if error.errno not in _IRREPLACEABLE or not _is_writable(place):
+                raise
+            with open(place, "wb") as stream:
+                stream.write(content)
+
+
+def write_folder(
+    folder: PathLike, contents: Mapping[str, bytes], *, problem: str = _CANNOT
+) -> None:
+    """Write files by their names into a folder, which is made if need be.
+
+    A folder that is not there yet appears with all its files or not at all. In one that is there,
+    no file is touched before all new ones are complete; then they take their places one by one,
+    each whole. A failure is an InputError that begins with `problem`.
+    """
+    with _one_error(folder, problem):
+        place = os.path.realpath(folder)
+        if os.path.lexists(place):
+            _write_all({os.path.join(place, name): data for name, data in contents.items()})
+        else:
+            _make_folder(place, contents)
+
+
+def _write_all(contents: Mapping[str, bytes]) -> None:
+    """Write all files beside their places, then let them take these; clean up in any case."""
+    staged: dict[str, str] = {}
+    try:
+        for path, data in contents.items():
+            stream = _direct_stream(path)
+            if stream is not None:
+                with stream:
+                    stream.write(data)
+                continue
+            target = os.path.realpath(path) if os.path.islink(path) else path
+            staged[target] = _beside(target)
+            # Thousands of files would take minutes if each had to reach the disk on its own.
+            _stage(staged[target], data, target, sync=len(contents) == 1)
+        for target, new in staged.items():
+            os.replace(new, target)
+    finally:
+        for new in staged.values():
+            with suppress(OSError):
+                os.unlink(new)
+
+
+def _stage(new: str, data: bytes, target: str, *, sync: bool) -> None:
+    """Write a file that is to replace another one, with the permissions of that."""
+    earlier = os.stat(target) if os.path.exists(target) else None
+    if earlier is not None and not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), target)
+    with open(new, "xb") as stream:
+        stream.write(data)
+        stream.flush()
+        if sync:
+            os.fsync(stream.fileno())
+    if earlier is not None:
+        made = os.stat(new)
+        with suppress(OSError, AttributeError):  # not every system knows owners
+            if (made.st_uid, made.st_gid) != (earlier.st_uid, earlier.st_gid):
+                os.chown(new, earlier.st_uid, earlier.st_gid)
+        with suppress(OSError):
+            os.chmod(new, stat.S_IMODE(earlier.st_mode))
+
+
+def _make_folder(place: str, contents: Mapping[str, bytes]) -> None:
+    """Make a folder with files, under another name until it is complete."""
+    first = place  # of the folders on the way, the first that is not there
+    while not os.path.lexists(os.path.dirname(first)):
+        first = os.path.dirname(first)
+    staged = _beside(first)
+    folder = os.path.join(staged, os.path.relpath(place, first))
+    try:
+        os.makedirs(folder)
+        for name, data in contents.items():
+            with open(os.path.join(folder, name), "xb") as stream:
+                stream.write(data)
+        os.rename(staged, first)
+    except BaseException:
+        shutil.rmtree(staged, ignore_errors=True)
+        raise
+
+
+def _beside(path: str) -> str:
+    """A new name in the same folder: hidden, so that nobody reads what is not complete."""
+    return os.path.join(os.path.dirname(path), f".corefeval-{os.urandom(8).hex()}.tmp")
+
+
+def _is_writable(path: str) -> bool:
+    return os.path.isfile(path) and os.access(path, os.W_OK)
+
+
+def _direct_stream(path: str) -> IO[bytes] | None:
+    """A stream to what cannot be replaced because it is no ordinary file; None for files."""
+    number = _descriptor(path)
+    if number is not None:
+        if number == 1:
+            sys.stdout.flush()
+        return open(os.dup(number), "wb")
+    names_folder = os.path.isdir(path) or not os.path.basename(path)  # the system refuses these
+    return open(path, "wb") if names_folder or is_stream(path) else None
+
+
+def is_stream(path: str) -> bool:
+    """Whether what is written to a path cannot be read from there, as with pipes and devices."""
+    special = os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
+    return special or _descriptor(path) is not None
+
+
+def _descriptor(path: str) -> int | None:
+    """The number of the open file that a path such as `/dev/stdout` or `/dev/fd/3` stands for.
+
+    It may lead to an ordinary file that others are writing to as well, so it is not to be followed.
+    """
+    if not os.path.islink(path) and not os.path.abspath(path).startswith(("/dev/", "/proc/")):
+        return None
+    own = f"/proc/{os.getpid()}/fd"
+    for _ in range(40):  # links that go round in circles are for the system to refuse
+        folder, name = os.path.split(os.path.abspath(path))
+        folder = os.path.realpath(folder)
+        if folder == own and name.isdecimal():
+            return int(name)
+        if not os.path.islink(path):
+            break
+        path = os.path.join(folder, os.readlink(path))
+    return None
+
+
+@contextmanager
+def _one_error(path: PathLike, problem: str) -> Iterator[None]:
+    if not os.fspath(path):
+        raise UsageError(f"{problem}: its path is empty")
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or error
+        raise InputError(f"{problem}: {reason}", file=os.fspath(path)) from None
+    except ValueError:  # a NUL in the path, or half a character
+        message = f"{problem}: there can be no such file"
+        raise InputError(message, file=repr(os.fspath(path))) from None
+
+
+@contextmanager
+def unpack_limit(limit: str | int) -> Iterator[None]:
+    """Within, a packed file may unpack to so many bytes, in the whole process.
+
+    The limit is a number of bytes or a size such as `"20GB"`. Outside it is the environment's
+    `COREFEVAL_UNPACK_LIMIT`, or 1GB.
+
+    >>> with unpack_limit("20GB"):
+    ...     print(current_limit())
+    20000000000
+    """
+    _limits.append(parse_size(limit))
+    try:
+        yield
+    finally:
+        _limits.pop()
+
+
+def current_limit() -> int:
+    """How many bytes a packed file may unpack to now."""
+    return _limits[-1] if _limits else parse_size(os.environ.get(LIMIT_VARIABLE) or UNPACK_LIMIT)
+
+
+def parse_size(size: str | int) -> int:
+    """The number of bytes that a size names.
+
+    >>> parse_size("20GB"), parse_size("1.5 MB"), parse_size("2GiB"), parse_size("700")
+    (20000000000, 1500000, 2147483648, 700)
+    """
+    parts = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*([KMGT]?)(I?)B?\s*", str(size), re.I | re.A)
+    if isinstance(size, bool) or parts is None or len(parts[1]) > 20:
+        raise UsageError(
+            f"a limit (--unpack-limit, {LIMIT_VARIABLE}) is a size such as 500MB or 20GB, "
+            f"not {size!r:.60}"
+        )
+    unit = _UNITS[parts[2].upper()]
+    return int(float(parts[1]) * (1024 ** list(_UNITS.values()).index(unit) if parts[3] else unit))
+
+
+def show_size(size: int) -> str:
+    """A number of bytes for people.
+
+    >>> show_size(700), show_size(1_500_000), show_size(2 * 10**9)
+    ('700 B', '1.5 MB', '2 GB')
+    """
+    letter = next((letter for letter in "TGMK" if size >= _UNITS[letter]), "")
+    return f"{size / _UNITS[letter]:.3g} {letter}B"
+
+
+def unpack(data: bytes | memoryview, file: str) -> bytearray:
+    """Unpack gzip data, of one member or several, up to the limit.
+
+    Damaged data, and data that unpacks to more, is an InputError that names the file.
+    """
+    limit = current_limit()
+    unpacked = bytearray()
+    try:
+        unpacker, done = zlib.decompressobj(wbits=31), False
+        for start in range(0, len(data), _PIECE):
+            rest = bytes(data[start : start + _PIECE])
+            while rest := rest.lstrip(b"\0") if done else rest:  # members may be padded
+                if done:
+                    unpacker = zlib.decompressobj(wbits=31)
+                unpacked += unpacker.decompress(rest, limit - len(unpacked) + 1)
+                if len(unpacked) > limit:
+                    raise _too_large(file, len(data), limit)
+                rest, done = unpacker.unused_data, unpacker.eof
+        if not done:
+            raise EOFError("it ends too early")
+    except (EOFError, zlib.error) as error:
+        raise InputError(
+            f"the gzip data is damaged: {error}", file=file, fix="unpack or copy the file again"
+        ) from None
+    return unpacked
+
+
+def _too_large(file: str, packed: int, limit: int) -> InputError:
+    return InputError(
+        f"the packed file unpacks to more than {show_size(limit)}",
+        file=file,
+        found=f"{show_size(packed)} packed",
+        fix="where you trust the file, raise the limit with --unpack-limit 20GB, "
+        f"corefeval.unpack_limit('20GB') or {LIMIT_VARIABLE}=20GB",
+    )

@@ -1,0 +1,133 @@
+"""Features in a file: tab-separated columns, a mention or a document per line."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Hashable, Mapping
+
+from corefeval.diagnostics import InputError, excerpt
+from corefeval.formats.source import Source, read_source
+from corefeval.formats.standoff import lines_of
+
+DOCUMENT, MENTION, START, END = "document", "mention", "start", "end"
+_PLACES = (DOCUMENT, MENTION, START, END)
+_NUMBER = re.compile(r"[0-9]{1,15}")
+_HEADER = (
+    "a first line that names the columns, with tabs between them: document, then start and end, or "
+    "mention, or neither for documents; then features, such as kind"
+)
+
+# The values of a feature by document and mention (start and end, or an id), or by document.
+Given = dict[str, dict[str, object]]
+
+
+def read_features(
+    path: str | os.PathLike[str],
+    *,
+    encoding: str = "utf-8",
+    choices: Mapping[str, Collection[str]] | None = None,
+) -> Given:
+    """Read features of mentions or documents, as `features=` of `score` takes them.
+
+    The first line names the columns: `document`; `start` and `end` (exclusive, counted from 0) or
+    `mention` (the id that the key has for it), or neither for features of documents; every other
+    column is a feature. An empty cell states nothing. `choices` are the values that a feature may
+    have. Anything else is an `InputError` with file and line.
+    """
+    source = read_source(path, encoding=encoding)
+    lines = lines_of(source.text)
+    names = [name.strip() for name in lines[0].split("\t")] if lines else []
+    features = _checked_header(source, names)
+    given: Given = {name: {} for name in features}
+    seen: dict[tuple[str, Hashable], int] = {}
+    for number, line in enumerate(lines[1:], start=2):
+        if not line.strip():
+            continue
+        cells = line.split("\t")
+        if len(cells) != len(names):
+            raise InputError(
+                f"a line of {len(cells)} columns",
+                file=source.file,
+                line=number,
+                found=excerpt(line),
+                expected=f"{len(names)} columns, with tabs between them: {', '.join(names)}",
+            )
+        row = dict(zip(names, map(str.strip, cells), strict=True))
+        place = _place(source, row, number)
+        if (first := seen.setdefault((row[DOCUMENT], place), number)) != number:
+            raise InputError(
+                "a mention that is there twice" if place else "a document that is there twice",
+                file=source.file,
+                line=number,
+                found=f"what line {first} is about: {excerpt(line)}",
+                expected="one line for each",
+                fix="remove one of the two",
+            )
+        for name in features:
+            _check_value(source, name, row[name], (choices or {}).get(name), number)
+            _put(given[name], row[DOCUMENT], place, row[name] or None)
+    if not seen:
+        raise InputError("a file without features", file=source.file, expected="lines of mentions")
+    return given
+
+
+def _checked_header(source: Source, names: list[str]) -> list[str]:
+    features = [name for name in names if name not in _PLACES]
+    places = [name for name in names if name in _PLACES]
+    sound = sorted(places) in (sorted(p) for p in ((DOCUMENT, START, END), (DOCUMENT, MENTION),
+                                                   (DOCUMENT,)))  # fmt: skip
+    if not sound or not features or "" in features or len(set(features)) < len(features):
+        raise InputError(
+            "no header of a file of features",
+            file=source.file,
+            line=1,
+            found=excerpt("\t".join(names)),
+            expected=_HEADER,
+        )
+    return features
+
+
+def _place(source: Source, row: Mapping[str, str], number: int) -> Hashable:
+    """The mention that a line is about: its span or its id; None for a document."""
+    if MENTION in row and row[MENTION] and row[DOCUMENT]:
+        return row[MENTION]
+    if MENTION not in row and START not in row and row[DOCUMENT]:
+        return None
+    if START in row and row[DOCUMENT]:
+        start, end = row[START], row[END]
+        if _NUMBER.fullmatch(start) and _NUMBER.fullmatch(end) and int(start) < int(end):
+            return int(start), int(end)
+    raise InputError(
+        "a line about nothing",
+        file=source.file,
+        line=number,
+        found=excerpt(" ".join(row[name] for name in _PLACES if name in row)),
+        expected="a document, and the id of a mention"
+        if MENTION in row
+        else "a document, and start and end in tokens from 0, the end after the start (exclusive)"
+        if START in row
+        else "a document",
+    )
+
+
+def _check_value(
+    source: Source, name: str, value: str, choices: Collection[str] | None, number: int
+) -> None:
+    if choices is not None and value and value not in choices:
+        raise InputError(
+            f"a {name} that there is not",
+            file=source.file,
+            line=number,
+            found=excerpt(value),
+            expected=f"one of {', '.join(choices)}",
+        )
+
+
+def _put(values: dict[str, object], document: str, place: Hashable, value: str | None) -> None:
+    if place is None:
+        values[document] = value
+        return
+    table = values.setdefault(document, {})
+    assert isinstance(table, dict)
+    table[place] = value

@@ -1,0 +1,384 @@
+"""Command lines and their files, drawn from a seed: every command with every one of its options."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cache
+from random import Random
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin
+
+from corefeval.analysis.errors import KINDS as ERRORS
+from corefeval.cli import app
+from corefeval.features.declarations import FEATURES
+from corefeval.formats import FORMATS
+from corefeval.lab import EXPERIMENTS
+from corefeval.metrics import REGISTRY, presets
+from corefeval.protocol import choices
+from fuzzing.hostility import CODECS, NAMES, NUMBERS
+from fuzzing.inputs import CORPORA, KINDS, SAVED, SIDES, Files, make_input, stated_features
+
+# How many of a thousand cases each command gets: all alike, but for what is slow or says little.
+SHARES = {
+    "score": 200, "errors": 120, "compare": 110, "agree": 110, "check": 160, "stats": 90,
+    "convert": 160, "report": 6, "lab": 6, "metrics": 12, "features": 12, "protocols": 12,
+    "example": 14,
+}  # fmt: skip
+SLOW_EXPERIMENTS = ("trust", "correct-links", "mention-identification", "mention-tagger")
+
+INPUTS = ("KEY", "RESPONSE", "MORE", "FILE", "OTHER", "SOURCE", "--against", "--tagset")
+OUTPUTS = ("TARGET", "FOLDER", "--output", "--save", "--fix")
+
+# What can be on a command line, and what can be a path without leading out of the case's folder.
+ARGUMENTS = tuple(name for name in NAMES if "\x00" not in name and "\ud800" not in name)
+PATHS = tuple(name for name in ARGUMENTS if "/" not in name and name not in ("..", "~"))
+
+
+@dataclass(frozen=True)
+class Case:
+    """A command line and what it finds: arguments in groups that may be left out one by one.
+
+    `files` are by path; `written` are the paths that the command may write or write below, `kinds`
+    the formats that the inputs had before mistakes were made in them.
+    """
+
+    arguments: tuple[tuple[str, ...], ...]
+    files: Files = field(repr=False)
+    written: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    stdin: bytes = b""
+    terminal: bool = False
+    width: int = 80
+
+    @property
+    def command(self) -> str:
+        """The command's name."""
+        return self.arguments[0][0]
+
+    @property
+    def line(self) -> list[str]:
+        """The arguments one after the other."""
+        return [word for group in self.arguments for word in group]
+
+    def option(self, *names: str) -> str | None:
+        """The value of an option, by any of its names."""
+        return next((group[1] for group in self.arguments if group[0] in names and group[1:]), None)
+
+    @property
+    def inputs(self) -> list[str]:
+        """What is named on the command line, besides options."""
+        return [group[0] for group in self.arguments[1:] if len(group) == 1]
+
+
+@cache
+def arguments_of(command: str) -> tuple[Any, ...]:
+    """The declared arguments of a command; options of shared groups are listed one by one."""
+    every = app[command].assemble_argument_collection()
+    return tuple(one for one in every if one.names != ("*",))
+
+
+def commands() -> list[str]:
+    """The commands that the command line has."""
+    return [name for name in app if not name.startswith("-")]
+
+
+def make_case(seed: str) -> Case:
+    """The case of a seed, always the same one."""
+    random = Random(seed)
+    command = random.choices([*SHARES], [*SHARES.values()])[0]
+    return _Maker(random, command).case()
+
+
+class _Maker:
+    """One case in the making."""
+
+    def __init__(self, random: Random, command: str) -> None:
+        self.random, self.command = random, command
+        self.files: Files = {}
+        self.written: list[str] = ["report.html"] if command == "report" else []
+        self.number = random.randrange(CORPORA)
+        self.kind = random.choice([*FORMATS])
+        if command in ("score", "compare") and random.random() < 0.05:
+            self.kind = SAVED
+        self.rate = random.choice((0.03, 0.1, 0.2))
+        # Half of the cases are as they should be but for hostile names, so that work is done; the
+        # others have a mistake here and there, or are full of them.
+        self.bad = random.choices((0.0, 0.08, 0.3), (50, 40, 10))[0]
+        self.kinds: list[str] = []
+        self.stdin = b""
+
+    def case(self) -> Case:
+        every = arguments_of(self.command)
+        groups = [group for one in every for group in self._groups(one)]
+        places = [group for group in groups if len(group) == 1 and not group[0].startswith("--")]
+        options = [group for group in groups if group not in places]
+        self.random.shuffle(options)
+        if self.random.random() < self.bad / 20:
+            options.append((self.random.choice(("--nonsense", "--help", "-x", "--version")),))
+        return Case(
+            arguments=((self.command,), *places, *options),
+            files=self.files,
+            written=tuple(self.written),
+            kinds=tuple(self.kinds),
+            stdin=self.stdin,
+            terminal=self.random.random() < 0.1,
+            width=self.random.choice((20, 40, 80, 80, 80, 120, 200)),
+        )
+
+    def _groups(self, argument: Any) -> Iterable[tuple[str, ...]]:
+        name = argument.names[0]
+        if not name.startswith("-"):
+            return [(value,) for value in self._positional(argument)]
+        required = argument.required
+        eager = name in ("--format", "--by") and self.random.random() < 0.4
+        if not required and not eager and self.random.random() > self.rate:
+            return []
+        hint = _plain(argument.hint)
+        written = self.random.choice(argument.names)
+        if hint is bool:
+            return [(written,)]
+        return [(written, self._value(name, hint))]
+
+    def _positional(self, argument: Any) -> list[str]:
+        name = argument.names[0]
+        several = get_origin(argument.hint) is tuple
+        optional = NoneType in get_args(argument.hint) or not argument.required
+        if several:
+            count = self.random.choice((0, 1, 1, 1, 2, 2, 3))
+            count = min(count, 1) if name == "MORE" else count
+            count = max(count, 2 if self.command == "compare" else 1) if not self.bad else count
+        else:
+            count = int(not optional or self.random.random() < 0.6)
+        if self.random.random() < self.bad / 20:
+            count = 0
+        return [self._value(name, str) for _ in range(count)]
+
+    def _value(self, name: str, hint: Any) -> str:
+        if self.random.random() < self.bad / 2:
+            names = PATHS if name in (*INPUTS, *OUTPUTS) else ARGUMENTS
+            value = self.random.choice(self.random.choice((names, NUMBERS)))
+            self.written += [value] if name in OUTPUTS else []
+            return value
+        if get_origin(hint) is Literal:
+            return str(self.random.choice(get_args(hint)))
+        if hint is int and name not in STRINGS:
+            return self.random.choice(
+                ("2", "5", "20", *(("0", "1", "0.5", "-1") if self.bad else ()))
+            )
+        if hint is float and name not in STRINGS:
+            return self.random.choice(
+                (".05", "0.95", *(("0", "1", "2", "-0.5") if self.bad else ()))
+            )
+        return STRINGS[name](self)
+
+    def input(self) -> str:
+        """A path to be read, and the files behind it; rarely none, or standard input."""
+        random, bad = self.random, self.bad
+        if random.random() < bad / 4:
+            return random.choice(
+                ("missing.conll", "", ".", "no/*.conll", "[", "empty", "-", *self.files)
+            )
+        number = self.number if random.random() >= bad / 4 else random.randrange(CORPORA)
+        kind = self.kind if random.random() >= 0.05 + bad else random.choice(KINDS)
+        if self.command in ("score", "compare") and self.kinds and random.random() < 0.1:
+            kind = SAVED
+        name = "abcdefgh"[len(self.kinds) % 8]
+        if random.random() < 0.06:
+            name += random.choice(PATHS)[:60]
+        mistakes = random.random() < min(5 * bad, 0.7)
+        path, files = make_input(
+            random, name, number, len(self.kinds) % SIDES, kind, mistakes=mistakes
+        )
+        self.kinds.append(kind)
+        if len(files) == 1 and random.random() < 0.03 and not self.stdin:
+            self.stdin = files[path]
+            return "-"
+        self.files |= files
+        if random.random() < 0.02:
+            self.files["empty/"] = b""
+        labelled = self.command in ("score", "compare", "errors", "report", "agree")
+        if labelled and len(self.kinds) > 1 and random.random() < 0.3:
+            label = (
+                random.choice(ARGUMENTS) if random.random() < 0.4 else f"system{len(self.kinds)}"
+            )
+            return f"{label}={path}"
+        return path
+
+    def output(self) -> str:
+        """A path to be written: new, there already, an input, a folder, or impossible."""
+        chance = self.random.random() if self.bad else self.random.random() * 0.8
+        if chance < 0.6:
+            path = self.random.choice(("out", "out.json", "out.conllu.gz", "out.txt"))
+        elif chance < 0.8:
+            path = self.random.choice(("out", "out.html"))
+            self.files.setdefault(path, b"before\n")
+        elif chance < 0.85 and self.files:
+            path = self.random.choice([*self.files])
+        elif chance < 0.92:
+            path = "-"
+        else:
+            path = self.random.choice(
+                ("", ".", "no/such/out", "x" * 300, "out\x1b[2J", "=x", "out/", "\udcff")
+            )
+        self.written.append(path)
+        return path
+
+    def listed(self, names: Iterable[str], most: int = 3) -> str:
+        """Some names with commas between them."""
+        chosen = self.random.choices([*names], k=self.random.randint(1, most))
+        return self.random.choice((",", ", ")).join(chosen)
+
+    def metric(self) -> str:
+        """A metric."""
+        return self.random.choice(metrics(sound=not self.bad))
+
+    def tagset(self) -> str:
+        """A tag set by its name, or a file of one."""
+        if self.random.random() < 0.7:
+            return self.random.choice(("penn", "upos", "stts"))
+        content = {"pronoun": ["PRP*"], "name": ["NNP*"], "noun": ["NN*"]}
+        data = json.dumps(content).encode()
+        self.files["tags.json"] = data[: self.random.choice((10, 1000, 1000))]
+        return "tags.json"
+
+
+def _stated(maker: _Maker) -> str:
+    mistakes = maker.random.random() < 3 * maker.bad
+    data = stated_features(maker.random, maker.number, mistakes=mistakes)
+    maker.files["features.tsv"] = data
+    return "features.tsv"
+
+
+def _plain(hint: Any) -> Any:
+    """The type that a value is made of: `list[str] | None` is str."""
+    parts = [part for part in get_args(hint) if part is not NoneType]
+    if get_origin(hint) is Literal or not parts:
+        return hint
+    return _plain(parts[0])
+
+
+@cache
+def metrics(*, sound: bool) -> tuple[str, ...]:
+    """Metrics as they are written, with every parameter; unless sound, also with nonsense."""
+    names = [*presets(), *(name for one in REGISTRY.values() for name in (one.name, *one.aliases))]
+    for one in REGISTRY.values():
+        for parameter in one.parameters:
+            others = () if sound else ("0", "1e9", "-1", "nan", "size", "x")
+            values = (*(parameter.choices or (parameter.default,)), *others)
+            names += [f"{one.name}({parameter.name}={value})" for value in values]
+    return tuple(names)
+
+
+@cache
+def features(*, sound: bool) -> tuple[str, ...]:
+    """Features as they are written, with every argument; unless sound, also with nonsense."""
+    bins = ("1, 2-3, 4+", "0+", *(() if sound else ("2-1", "x", "1,1")))
+    places = ("tag", *(() if sound else ("5", "0", "-1", "x")))
+    names = ["etype", "size", "length", "distance", "nested", "genre", "words", "kind"]
+    for one in FEATURES.values():
+        names += [one.name] if not one.takes_name else [f"{one.name}({place})" for place in places]
+        names += [f"{one.name}({word})" for word in one.words]
+        names += [f"{one.name}({name}={value})" for name in one.settings for value in places]
+        names += [f"{one.name}({text})" for text in bins if one.takes_bins]
+    return (*names, *(() if sound else ("size(", "(1)", "metadata()", "x")))
+
+
+def _format(maker: _Maker) -> str:
+    other = maker.random.random() < 2 * maker.bad or maker.kind == SAVED
+    return maker.random.choice([*FORMATS]) if other else maker.kind
+
+
+def _names(maker: _Maker) -> str:
+    if maker.command == "metrics":
+        return maker.random.choice([*REGISTRY]) if not maker.bad else maker.metric()
+    return maker.random.choice([*FEATURES, *(("x",) if maker.bad else ())])
+
+
+def _experiment(maker: _Maker) -> str:
+    quick = [name for name in EXPERIMENTS if name not in SLOW_EXPERIMENTS]
+    slow = maker.random.random() < 0.08
+    return maker.random.choice([*EXPERIMENTS] if slow else [*quick, "list"])
+
+
+def _limits(maker: _Maker) -> str:
+    limits = (
+        "conll=60",
+        "lea.recall=40",
+        "muc=0",
+        "b3=100",
+        "muc=x",
+        "=1",
+        "conll.recall=1",
+        "x=1",
+    )
+    return maker.listed(limits)
+
+
+_System = ("a.conll", "b.conll", "c.conll", "system2", "system3", "b.json")
+
+_BAD = ("0", "1", "10", "-1", "1.5KB", "x", "GB", "", "1" + "0" * 30 + "TB")
+
+
+# A new option that takes text has to be told here what it takes.
+def _protocol(maker: _Maker) -> str:
+    """A few choices as a signature has them, or what is none."""
+    if maker.random.random() < maker.bad:
+        return maker.random.choice(
+            (
+                "x",
+                "match",
+                "match:",
+                "a:b",
+                "slice:kind=x",
+                'documents:"',
+                "version:99",
+                "|",
+                "ci:x",
+            )
+        )
+    chosen = maker.random.sample(sorted(choices()), 3)
+    values = {name: sorted(choices()[name].values or ("*",)) for name in chosen}
+    parts = [f"{name}:{maker.random.choice(some)}" for name, some in values.items()]
+    return "|".join(("default", *parts, "version:0.0.1"))
+
+
+STRINGS: dict[str, Callable[[_Maker], str]] = {
+    **dict.fromkeys(INPUTS, _Maker.input),
+    **dict.fromkeys(OUTPUTS, _Maker.output),
+    **dict.fromkeys(
+        ("--key-format", "--response-format", "--input-format", "--file-format"), _format
+    ),
+    "--tagset": _Maker.tagset,
+    "--protocol": _protocol,
+    "--features": _stated,
+    "--to": lambda maker: maker.random.choice([*FORMATS]),
+    "EXPERIMENT": _experiment,
+    "NAMES": _names,
+    "--metrics": lambda maker: maker.listed(metrics(sound=not maker.bad)),
+    "--metric": _Maker.metric,
+    "--by": lambda maker: maker.listed(
+        features(sound=not maker.bad), 2 - (maker.command == "errors")
+    ),
+    "--list": lambda maker: maker.listed((*ERRORS, "all", "merged")),
+    "--distances": lambda maker: maker.listed(("passonneau", "jaccard", "masi", "dice", "all")),
+    "--documents": lambda maker: maker.random.choice(("*", "*0*", "bc/*", "[", "", "x*")),
+    "--encoding": lambda maker: maker.random.choice(CODECS if maker.bad else CODECS[:3]),
+    "--unpack-limit": lambda maker: maker.random.choice(
+        ("1GB", "10MB", "5000", *_BAD[: 9 * bool(maker.bad)])
+    ),
+    "--fail-under": _limits,
+    "--baseline": lambda maker: maker.random.choice(_System),
+    "--fail-if-worse": lambda maker: maker.random.choice(_System),
+    "--title": lambda maker: maker.random.choice(ARGUMENTS),
+    "--figures": lambda maker: maker.random.choice(
+        ("none", "none", "none", "svg", "html", "x", "")
+    ),
+    "--trials": lambda maker: maker.random.choice(
+        ("20", "99", *(("0", "1", "-1") if maker.bad else ()))
+    ),
+    "--samples": lambda maker: maker.random.choice(
+        ("20", "99", *(("0", "1", "-1") if maker.bad else ()))
+    ),
+}

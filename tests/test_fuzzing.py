@@ -1,0 +1,137 @@
+"""The command line under fire: every command, option and format, hostile names and codecs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from corefeval.formats import FORMATS
+from corefeval.metrics import REGISTRY
+from fuzzing import Case, Outcome, make_case, problems_of, run
+from fuzzing.cases import SHARES, STRINGS, _Maker, arguments_of, commands
+from fuzzing.hostility import CODECS
+from fuzzing.rules import RULES
+from fuzzing.shrinking import shrink
+
+RUNS, PARTS = 400, 8
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_runs_end_in_results_or_one_error(part):
+    broken, ends = [], Counter()
+    for number in range(part, RUNS, PARTS):
+        case = make_case(f"suite-{number}")
+        outcome = run(case)
+        ends[outcome.status] += 1
+        broken += [
+            f"python -m fuzzing --case suite-{number}: {problem.rule}: {problem.what}"
+            for problem in problems_of(case, outcome)
+        ]
+    assert not broken, "\n".join(broken)
+    assert ends[0] > RUNS / PARTS / 5, "next to nothing was done, so next to nothing was tested"
+    assert ends[1] and ends[2]
+
+
+def test_every_command_has_its_share():
+    assert set(SHARES) == set(commands())
+
+
+@pytest.mark.parametrize("command", commands())
+def test_every_argument_of_a_command_is_known(command):
+    maker = _Maker(Random(0), command)
+    for argument in arguments_of(command):
+        for _ in range(20):
+            assert all(isinstance(word, str) for group in maker._groups(argument) for word in group)
+    texts = [a.names[0] for a in arguments_of(command) if a.hint in (str, str | None)]
+    assert set(texts) <= set(STRINGS)
+
+
+def test_everything_is_drawn():
+    cases = [make_case(f"drawn-{number}") for number in range(8000)]
+    assert {case.command for case in cases} == set(commands())
+    assert {kind for case in cases for kind in case.kinds} >= set(FORMATS)
+    assert {case.option("--to") for case in cases} >= set(FORMATS)
+    assert {case.option("--encoding") for case in cases} >= set(CODECS)
+    drawn = {(case.command, group[0]) for case in cases for group in case.arguments[1:]}
+    slow = {"lab", "report"}
+    for command in {*commands()} - slow:
+        options = [a.names for a in arguments_of(command) if a.names[0].startswith("-")]
+        missing = [
+            names for names in options if not any((command, name) in drawn for name in names)
+        ]
+        assert not missing, (command, missing)
+    metrics = " ".join(case.option("--metrics", "-m") or "" for case in cases)
+    assert all(name in metrics for name in REGISTRY)
+
+
+def test_a_seed_is_always_the_same_case():
+    for number in range(50):
+        assert make_case(f"same-{number}") == make_case(f"same-{number}")
+
+
+DONE = Outcome(status=0, out=b"fine\n", err="", before={"a": b"1"}, files={"a": b"1"}, seconds=0.1)
+SCORE = Case((("score",), ("a",), ("b",)), {})
+JSON = Case((("score",), ("a",), ("b",), ("--format", "json")), {})
+CSV = Case((("score",), ("a",), ("b",), ("-f", "csv")), {})
+MARKDOWN = Case((("score",), ("a",), ("b",), ("-f", "markdown")), {})
+LATEX = Case((("score",), ("a",), ("b",), ("-f", "latex")), {})
+OUTPUT = Case((("score",), ("a",), ("b",), ("-o", "out")), {}, ("out",))
+CONVERT = Case((("convert",), ("a",), ("out",), ("--to", "conll")), {}, ("out",))
+REPORT = Case((("report",), ("a",), ("b",)), {}, ("report.html",))
+BROKEN = [
+    ("status", SCORE, {"status": 7}),
+    ("status", SCORE, {"status": 1}),
+    ("status", SCORE, {"status": 2, "err": "error: a is bad\nerror: so is b\n"}),
+    ("status", SCORE, {"err": "error: a is bad enough\n"}),
+    ("status", SCORE, {"status": 3}),
+    ("lines", SCORE, {"err": "RuntimeWarning: divide by zero\n"}),
+    ("lines", SCORE, {"status": 1, "err": "error: 'a'\n"}),
+    ("blame", SCORE, {"status": 1, "err": "error: something is wrong\n"}),
+    ("controls", SCORE, {"out": b"\x1b[2J\n"}),
+    ("controls", replace(SCORE, terminal=True), {"out": b"\x1b[2J\n"}),
+    ("controls", SCORE, {"err": "note: \u202eevil\n"}),
+    ("form", JSON, {"out": b"{"}),
+    ("form", JSON, {"out": b'{"x": NaN}'}),
+    ("form", JSON, {"out": b'{"x": [{"f1": 1.2}]}'}),
+    ("form", CSV, {"out": b"x,y\n1\n"}),
+    ("form", CSV, {"out": b"f1\n101\n"}),
+    ("form", MARKDOWN, {"out": b"| a | b |\n| - | - |\n| a|b | c |\n"}),
+    ("form", LATEX, {"out": b"\\textbf{a"}),
+    ("form", OUTPUT, {}),
+    ("files", SCORE, {"files": {"a": b"1", "a.tmp": b""}}),
+    ("files", SCORE, {"files": {"a": b"2"}}),
+    ("files", SCORE, {"files": {}}),
+    ("files", OUTPUT, {"status": 1, "err": "error: a: bad\n", "files": {"a": b"1", "out": b""}}),
+    ("written", CONVERT, {"files": {"a": b"1", "out": b"?"}}),
+    ("pages", REPORT, {"files": {"a": b"1", "report.html": b"<html>"}}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("rule", "case", "changes"), BROKEN)
+def test_rules_can_be_broken(rule, case, changes):
+    assert rule in {problem.rule for problem in problems_of(case, replace(DONE, **changes))}
+
+
+def test_all_rules_can_be_broken():
+    assert {rule for rule, _, _ in BROKEN} == set(RULES)
+    assert problems_of(SCORE, DONE) == []
+
+
+def test_tracebacks_break_the_rules():
+    try:
+        [][0]
+    except IndexError as error:
+        (problem,) = problems_of(SCORE, replace(DONE, escaped=error))
+    assert problem.rule == "traceback"
+    assert "IndexError at tests/test_fuzzing.py" in problem.signature[1]
+
+
+def test_cases_are_made_small():
+    files = {"a": b"one\ntwo X three\nfour\n", "b": b"more\n"}
+    case = Case((("score",), ("a",), ("b",), ("--by", "size")), files)
+    small = shrink(case, lambda case: b"X" in case.files.get("a", b""))
+    assert small.arguments == (("score",),)
+    assert small.files == {"a": b"X"}

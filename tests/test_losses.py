@@ -1,0 +1,132 @@
+"""Whatever a corpus has, a format carries it, or a notice counts that it does not."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import corefeval
+from corefeval.formats import FORMATS
+from corefeval.model import CorpusBuilder, join
+from standoff_strategies import write_pair
+
+
+@pytest.fixture
+def everything():
+    """A document with something of everything; its words are its own in any format."""
+    builder = CorpusBuilder()
+    document = builder.document(
+        "doc",
+        words=["Ada", "met", "him", "gone", "here", "."],
+        sentence_starts=[0, 3],
+        columns={
+            "tag": ["NNP", "VBD", "PRP", "VBN", "RB", "."],
+            "lemma": ["Ada", "meet", "he", "go", "here", "."],
+            "misc": ["SpaceAfter=No", "_", "_", "_", "_", "_"],
+            "own": list("abcdef"),
+        },
+        metadata={"author": "me"},
+        sentence_metadata=[{"sent_id": "s1"}, {"s_type": "frag"}],
+    )
+    described = {"entity_type": "PER", "mention_type": "PROP", "infstat": "new"}
+    document.mention("Ada Lovelace", 0, 1, head=0, features={"mention_id": "T1", **described})
+    document.mention("Ada Lovelace", 4, 5, features={"mention_id": "T2", "mention_type": "PRON"})
+    document.mention("Lord-Byron", 2, 3, features={"mention_id": "T3", "entity_type": "PER"})
+    document.mention("Lord-Byron", 3, 6, gaps=[(4, 5)], features={"mention_id": "T4"})
+    document.relation("bridge", "Ada Lovelace", "Lord-Byron", "part")
+    document.relation("split-antecedent", "Ada Lovelace", "Lord-Byron")
+    document.relation("apposition", "T1", "T3")
+    document.relation("copula", "T1", "T9")
+    document.relation("agent", "x", "y")
+    return builder.build()
+
+
+def facts(corpus) -> dict[str, Counter]:
+    """What there is, by the kind of the notice that must say if some of it is not written."""
+    texts = {name: np.asarray(corpus.features[name]).tolist() for name in corpus.features}
+    heads = [] if corpus.mention_head is None else np.asarray(corpus.mention_head).tolist()
+    columns = {} if corpus.tokens is None else {
+        name: corpus.tokens.column(0, name) for name in ("tag", "lemma", "own", "misc")
+        if name in corpus.tokens.columns
+    }  # fmt: skip
+    return {
+        "relations": Counter(relation.kind for relation in corpus.relations),
+        "mention-features": Counter(
+            (name, text)
+            for name, values in texts.items()
+            if name not in ("entity_type", "mention_type")
+            for text in values
+            if text
+        ) + Counter(("head", "") for head in heads if head >= 0),
+        "mention types": Counter(
+            (name, text)
+            for name in ("entity_type", "mention_type")
+            for text in texts.get(name, ())
+            if text
+        ),
+        "entity-names": Counter(corpus.names or ()),
+        "metadata": Counter(
+            item for known in (*corpus.metadata, *(one for all_ in corpus.sentence_metadata
+                                                   for one in all_)) for item in known.items()
+        ),
+        "token-columns": Counter(
+            (name, part)
+            for name, cells in columns.items()
+            for cell in cells
+            for part in cell.split("|")
+            if part not in "_-" and not part.startswith(("Entity", "Bridge", "SplitAnte"))
+        ),
+        "discontinuous-mentions": Counter(corpus.gaps.shape[:1]),
+    }  # fmt: skip
+
+
+# By what other kind of notice a loss may be told, too.
+ALSO = {"mention types": {"mention-features", "mention-kinds"}}
+NOT_YET = {("conll", "entity-names")}  # CoNLL's brackets have numbers
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_what_does_not_come_back_was_told(everything, format, tmp_path):
+    target = tmp_path / "out"
+    notices = corefeval.write(everything, target, format=format)
+    told = {notice.kind for notice in notices}
+    again = corefeval.read(target)
+    before, after = facts(everything), facts(again)
+    for kind, there in before.items():
+        lost = there - after[kind]
+        if lost and (format, kind) not in NOT_YET:
+            assert told & ALSO.get(kind, {kind}), (kind, lost)
+    counts = {notice.kind: notice.count for notice in notices}
+    assert counts.get("relations", 0) == (before["relations"].total() - after["relations"].total())
+
+
+def test_relations_that_corefud_cannot_carry_are_told(tmp_path, run):
+    path = write_pair(
+        tmp_path,
+        "MENTION\tT1\t0\t0\t0\t0\tAda\tPER\tPROP\nMENTION\tT2\t0\t1\t0\t1\tshe\tPER\tPRON\n"
+        "COREF\tT1\tAda-1\nCOREF\tT2\tAda-1\nAPPOS\tT1\tT2\nCOP\tT1\tT2\n",
+        "Ada she\n",
+    )
+    printed = run("convert", path, tmp_path / "out.conllu", "--to", "corefud")[2]
+    assert "2 relations left out: 1 apposition, 1 copula" in printed
+    assert "1 entity numbered" in printed
+
+
+def test_folders_of_corefud_keep_their_lines(tmp_path):
+    lines = (
+        "# newdoc id = {0}\n# global.Entity = eid-etype-head\n# sent_id = {0}-1\n"
+        "1-2\tdel\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No\n"
+        "1\tde\tde\tADP\tSP\t_\t2\tcase\t_\tEntity=(e1-person-1)|Gloss=of\n"
+        "2\tel\tel\tDET\tDA\t_\t0\troot\t_\t_\n\n"
+    )
+    for name in "ab":
+        (tmp_path / f"{name}.conllu").write_text(lines.format(name))
+    corpus = corefeval.read(tmp_path)
+    assert corefeval.write(corpus, tmp_path / "all.conllu") == ()
+    written = (tmp_path / "all.conllu").read_text()
+    assert written.count("1-2\tdel") == 2
+    assert written.count("Gloss=of") == 2
+    parts = [corefeval.read(tmp_path / f"{name}.conllu") for name in "ab"]
+    assert join(parts).names == corefeval.read(tmp_path / "all.conllu").names
