@@ -51,8 +51,8 @@ def with_tokens(corpus: Corpus) -> tuple[Corpus, tuple[Notice, ...]]:
 
 def counted(kind: str, count: int, noun: str, what: str, *, file: str = "") -> list[Notice]:
     """A notice of so many things, or none where there are none."""
-    message = f"{plural(count, noun)} {what}"
-    return [Notice(kind, f"{file}: {message}" if file else message, count)] if count else []
+    text = f"{file}: {{n}} {what}" if file else f"{{n}} {what}"
+    return [Notice(kind, text, count, noun=noun)] if count else []
 
 
 def unwritten(

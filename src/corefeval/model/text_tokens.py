@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from corefeval.diagnostics import InputError, Notice, plural
+from corefeval.diagnostics import InputError, Notice
 from corefeval.model.arrays import IntArray, ragged_arange
 from corefeval.model.construction import in_textual_order
 from corefeval.model.corpus import Corpus
@@ -192,7 +192,7 @@ def moved_to_tokens(
     )
     name = corpus.name or "response"
     return in_textual_order(moved.keep_mentions(state <= _WIDENED)), tuple(
-        Notice(kind, f"{name}: {plural(count, 'mention')} {what}", count)
+        Notice(kind, f"{name}: {{n}} {what}", count, noun="mention")
         for kind, count, what in told
         if count
     )

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from corefeval.diagnostics import Notice, plural
+from corefeval.diagnostics import Notice
 from corefeval.model.builder import CorpusBuilder, DocumentBuilder, Reference
 from corefeval.model.corpus import Corpus
 from corefeval.model.text_tokens import TextTokens, has_texts, origin, text_of
@@ -198,8 +198,8 @@ def _unique_names(corpus: Corpus) -> Sequence[str]:
 
 def _told(cut: int, blank: int) -> Iterator[Notice]:
     if cut:
-        message = f"{plural(cut, 'text')} cut into tokens at white space, punctuation and mentions"
-        yield Notice("made-up-tokens", message, cut)
+        text = "{n} cut into tokens at white space, punctuation and mentions"
+        yield Notice("made-up-tokens", text, cut, noun="text")
     if blank:
-        message = f"{plural(blank, 'mention')} of white space alone left out"
-        yield Notice("blank-mentions", message, blank)
+        text = "{n} of white space alone left out"
+        yield Notice("blank-mentions", text, blank, noun="mention")

@@ -187,9 +187,9 @@ def partners(key: Sequence[DocumentId], response: Sequence[DocumentId]) -> dict[
 
     Ids that are the same pair first. Then `bc/x_0` is part 0 of `bc/x`, as some formats write it.
     Then an id without a part pairs with the only part that the other side has; then names that
-    differ in white space, and names with a part in them that are themselves part 0, as of files
-    that were converted. A single document without a name pairs with the only document of the other
-    side.
+    differ in white space; then names with a part in them that are themselves part 0, and names to
+    which a part 0 was added, as of files that were converted once or twice. A single document
+    without a name pairs with the only document of the other side.
 
     >>> key = [DocumentId("bc/x", 0), DocumentId("y", 3)]
     >>> partners(key, [DocumentId("y"), DocumentId("bc/x_0")])
@@ -203,6 +203,8 @@ def partners(key: Sequence[DocumentId], response: Sequence[DocumentId]) -> dict[
         (_by_words, _by_words),
         (_with_own_part, _as_part_0),
         (_as_part_0, _with_own_part),
+        (_without_part, _with_0_cut_off),
+        (_with_0_cut_off, _without_part),
     ):
         left = [index for index in range(len(key)) if index not in found]
         taken = set(found.values())
@@ -244,6 +246,17 @@ def _with_own_part(identifier: DocumentId) -> Hashable:
 def _as_part_0(identifier: DocumentId) -> Hashable:
     """The name of a document that is part 0; others have no such spelling."""
     return identifier.name if identifier.part == 0 else identifier
+
+
+def _without_part(identifier: DocumentId) -> Hashable:
+    """The name of a document that has no part; others have no such spelling."""
+    return identifier.name if identifier.part is None else identifier
+
+
+def _with_0_cut_off(identifier: DocumentId) -> Hashable:
+    """The name before `_0`; others have no such spelling."""
+    cut = identifier.part is None and identifier.name.endswith("_0")
+    return identifier.name.removesuffix("_0") if cut else identifier
 
 
 def _two_parts(one: DocumentId, other: DocumentId) -> bool:

@@ -270,11 +270,9 @@ def _notices(
     """What was guessed about a file, or is likely to be wrong with it."""
     found = [] if tokens.layout.notice is None else [tokens.layout.notice]
     if outline.unfinished:
-        message = f"{plural(outline.unfinished, 'document')} without ‘#end document’ "
-        message += "before the next one began; taken to end there"
-        found.append(
-            Notice("unfinished-documents", f"{source.file}: {message}", outline.unfinished)
-        )
+        text = f"{source.file}: {{n}} without ‘#end document’ before the next one began; taken to "
+        text += "end there"
+        found.append(Notice("unfinished-documents", text, outline.unfinished, noun="document"))
     if outline.cut_short:
         last = excerpt(str(outline.identifiers[-1]))
         message = f"{source.file}: the file ends inside of document {last}, without "

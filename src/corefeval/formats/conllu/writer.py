@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 
-from corefeval.diagnostics import Notice, plural
+from corefeval.diagnostics import Notice
 from corefeval.formats.conllu.tokens import COLUMNS, ConlluTokens
 from corefeval.formats.losses import (
     check_distinct,
@@ -22,7 +22,7 @@ from corefeval.model.text_tokens import origin
 from corefeval.model.tokens import plain_word
 
 _SAFE_NAME = re.compile(r"[^\s()|\[\],<:%-]+")
-_WRITABLE = re.compile(r"[^\x00-\x20]+(?: [^\x00-\x20]+)*")
+_WRITABLE = re.compile(r"[^\x00-\x20\ud800-\udfff]+(?: [^\x00-\x20\ud800-\udfff]+)*")
 _OWN = re.compile(r"(Entity|Bridge|SplitAnte)=")
 _UNSAFE_LABEL = re.compile(r"[\s,|]")
 _UNSAFE_VALUE = re.compile(r"[\s()|%-]")
@@ -58,9 +58,7 @@ def write_conllu(corpus: Corpus) -> Written:
         ("document-names", renamed, "document", "whose name CoNLL-U cannot carry as it is"),
     )  # fmt: skip
     notices = tuple(
-        Notice(kind, f"{plural(count, noun)} {what}", count)
-        for kind, count, noun, what in told
-        if count
+        Notice(kind, f"{{n}} {what}", count, noun=noun) for kind, count, noun, what in told if count
     )
     lost = unwritten(
         corpus,
