@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -104,7 +104,7 @@ def rank(one, other):
 
 def gaps(tokens):
     edges = sorted(tokens)
-    return [(a + 1, b) for a, b in zip(edges, edges[1:], strict=False) if b > a + 1]
+    return [(a + 1, b) for a, b in pairwise(edges) if b > a + 1]
 
 
 def matched(key, response, match):
@@ -130,9 +130,7 @@ def test_exchanged_sides_exchange_recall_and_precision(mine, theirs, match):
     key, response = corpus(mine), corpus(theirs)
     one = score(key, response, match=match, metrics="mentions, muc, b3, ceafm, ceafe, lea")
     other = score(response, key, match=match, metrics="mentions, muc, b3, ceafm, ceafe, lea")
-    assert matched(key, response, match) == {
-        (i, j) for j, i in matched(response, key, match)
-    }
+    assert matched(key, response, match) == {(i, j) for j, i in matched(response, key, match)}
     for name in one.metrics:
         assert one[name].recall == pytest.approx(other[name].precision, abs=1e-12)
         assert one[name].precision == pytest.approx(other[name].recall, abs=1e-12)

@@ -12,7 +12,7 @@ import corefeval
 from corefeval import score
 from corefeval.features import MissingFeatureError
 from corefeval.features import minimum_spans as finding
-from corefeval.features.analysis import Analysis
+from corefeval.features.annotations import TokenAnnotations
 from corefeval.preparation import prepare
 
 # the old man of the sea saw Ada 's dogs , and left
@@ -55,7 +55,7 @@ def text(spans, *, parse=True) -> str:
 )
 def test_minimum_spans(conll, span, minimum):
     corpus = corefeval.read(conll(text([span])))
-    trees = finding.Trees(Analysis(corpus, (corpus,), None), 0)
+    trees = finding.Trees(TokenAnnotations(corpus, (corpus,), None), 0)
     found = trees.minimum(span[0], span[1] + 1)
     assert " ".join(SENTENCE[token][0] for token in found) == minimum
 
@@ -180,7 +180,9 @@ def differing(result, expected) -> set[int]:
     return others
 
 
-@pytest.mark.parametrize("system", ["baseline", "corefgraph", "cort-latent", "cort-pair", "xrenner"])
+@pytest.mark.parametrize(
+    "system", ["baseline", "corefgraph", "cort-latent", "cort-pair", "xrenner"]
+)
 def test_coval_has_the_same_where_no_accident_plays_a_part(shared, system):
     folder = shared
     files = [str(folder / "gum" / f"{name}.conll") for name in ("key", system)]
@@ -188,7 +190,7 @@ def test_coval_has_the_same_where_no_accident_plays_a_part(shared, system):
     result = score(*files, match="min", metrics="muc, b3, ceafe, lea")
     others = differing(result, expected["coval min_span"]["documents"])
     key, response = map(corefeval.read, files)
-    trees = finding.Trees(Analysis(key, (key,), None), 0)
+    trees = finding.Trees(TokenAnnotations(key, (key,), None), 0)
     words = [word for document in key for word in document.column("word")]
     response = prepare(key, response).response
     told = [accidents(one, trees, words) for one in (key, response)]

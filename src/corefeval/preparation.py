@@ -13,7 +13,7 @@ import numpy as np
 from corefeval.alignment import Alignment, align
 from corefeval.checks import did_you_mean
 from corefeval.diagnostics import Notice, UsageError
-from corefeval.features.sides import PartFeatures, SideFeatures
+from corefeval.features import PartFeatures, SideFeatures
 from corefeval.formats import read, read_ahead
 from corefeval.matching import Matches, Mentions, matcher
 from corefeval.model import Corpus, Document, corpus_from_entities
@@ -33,6 +33,7 @@ class Options(Choices, total=False):
 
     ignore_tokens: bool
     encoding: str
+    word_column: int | None
     key_format: str | None
     response_format: str | None
 
@@ -45,16 +46,18 @@ class Plan:
     features: Stated = None
     tagset: object = None
     encoding: str = "utf-8"
+    word_column: int | None = None
     key_format: str | None = None
     response_format: str | None = None
 
     def read(self, source: Input, name: str, *, is_key: bool = False) -> Corpus:
         """A corpus from whatever stands for one."""
         format = self.key_format if is_key else self.response_format
-        return as_corpus(source, name, format=format, encoding=self.encoding)
+        files = {"encoding": self.encoding, "word_column": self.word_column}
+        return as_corpus(source, name, format=format, **files)
 
 
-_READING = ("encoding", "key_format", "response_format")
+_READING = ("encoding", "word_column", "key_format", "response_format")
 
 
 def plan(
@@ -75,9 +78,9 @@ def plan(
             raise UsageError(f"there is no option {name!r} here: {did_you_mean(name, known)}")
     tagset = chosen.get("tagset")
     if tagset is not None and not isinstance(tagset, str):
-        from corefeval.features.tagsets import tagset_of
+        from corefeval.features.tagsets import read_tagset
 
-        tagset = tagset_of(tagset)
+        tagset = read_tagset(tagset)
         chosen["tagset"] = tagset.name
     base = Protocol.of(protocol)
     if not features and base.features != "none":
@@ -191,7 +194,7 @@ def prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
 
         evidence = gather(*sides, split_call(protocol.match)[0], plan.tagset)
         sides = evidence.key, evidence.response
-        protocol = protocol.but(**evidence.fields)
+        protocol = Protocol.of_fields(evidence.fields, protocol)
         notices += evidence.notices
     matches = matcher(protocol.match)(*sides)
     if matches.key is not None:
@@ -269,27 +272,25 @@ def stated_features(
     """The features that a mapping or a file states, and what a file leaves out or has too much."""
     if features is None or not isinstance(features, str | os.PathLike):
         return features, []
-    from corefeval.features.given import CHOICES, file_coverage
+    from corefeval.features.statements import CHOICES, check_coverage
     from corefeval.formats.feature_table import read_features
 
     given = read_features(features, encoding=encoding, choices=CHOICES)
-    return given, file_coverage(os.fspath(features), given, key, response)
+    return given, check_coverage(os.fspath(features), given, key, response)
 
 
-def as_corpus(
-    source: Input, name: str, *, format: str | None = None, encoding: str = "utf-8"
-) -> Corpus:
-    """A corpus from whatever stands for one."""
+def as_corpus(source: Input, name: str, *, format: str | None = None, **files: Any) -> Corpus:
+    """A corpus from whatever stands for one; `files` says how files are read, as in `read`."""
     if isinstance(source, Corpus):
         return source
     if isinstance(source, Document):
         return source.corpus.select_documents(np.array([source.index]))
     if isinstance(source, str | os.PathLike):
-        return read(source, format=format, encoding=encoding)
+        return read(source, format=format, **files)
     if isinstance(source, Iterator):
         source = list(source)
     # Only those who score Python objects pay for what recognises them.
-    from corefeval.formats.json.loaded import corpus_from_records
+    from corefeval.formats.json.kinds import corpus_from_records
     from corefeval.live import corpus_from_object
 
     for known in (corpus_from_object, corpus_from_records):

@@ -46,9 +46,9 @@ class Choice:
     `summary` is its line of help, `values` says of each value in a few words what it does, and
     `at` names the step at which it acts. Values in `shares` take a number above 0 and up to 1 in
     parentheses, and have the one that is said there without it. A choice without values takes any
-    text that `pattern` allows. The signature has it `always`, or where it is not at its default. `flag` is an option
-    without a value, as people write it for the value `flagged`; a choice that is no `option` is
-    for Python alone.
+    text that `pattern` allows. The signature has it `always`, or where it is not at its default.
+    `flag` is an option without a value, as people write it for the value `flagged`; a choice that
+    is no `option` is for Python alone.
     """
 
     default: str
@@ -127,7 +127,7 @@ class Choices(TypedDict, total=False):
             at="pairing",
             values={
                 "place": "the same where they stand at the same place of a sentence",
-                "drop": "left out on both sides, and mentions of nothing else with them",
+                "drop": "left out on both sides, and mentions whose head or only token is one",
             },
         ),
     ]
@@ -441,9 +441,9 @@ def _checked(name: str, value: object) -> str:
             allowed = ", ".join(choice.spellings)
             raise UsageError(f"{name} is one of {allowed}, not {value!r:.60}")
         return found
-    elif not isinstance(value, str):
+    if not isinstance(value, str):
         raise UsageError(f"{name} is a text, not {value!r:.60}")
-    elif value != choice.default and not re.fullmatch(choice.pattern, value, re.DOTALL):
+    if value != choice.default and not re.fullmatch(choice.pattern, value, re.DOTALL):
         raise UsageError(f"{name}: {value!r:.60} is no value that it can have")
     return str(value)
 

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 
+from corefeval.diagnostics import plural
 from corefeval.features import Features
 from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray, IntArray
 from corefeval.model.text_tokens import has_texts
+from corefeval.tabular import Row, Tabular
 
 SIZES = ((1, 1), (2, 2), (3, 5), (6, 10), (11, 50), (51, None))
 _FEW_VALUES = 15  # a feature with more values is text, not a kind
 
 
-@dataclass(frozen=True, slots=True)
-class Statistics:
+@dataclass(frozen=True, repr=False)
+class Statistics(Tabular):
     """Counts over all documents; None where the corpus does not say.
 
     `nested` are mentions inside another mention, `zeros` those of nothing but empty nodes, `kinds`
@@ -25,7 +27,7 @@ class Statistics:
     """
 
     name: str
-    documents: int
+    document_ids: tuple[str, ...]
     sentences: int | None
     tokens: int | None
     empty_nodes: int | None
@@ -42,9 +44,49 @@ class Statistics:
     sizes: dict[str, int] = field(default_factory=dict)
     kinds: dict[str, dict[str, int]] = field(default_factory=dict)
 
+    corpus: Corpus | None = field(default=None, compare=False)
+    stated: Mapping[str, object] | None = field(default=None, compare=False)
+
+    @property
+    def n_documents(self) -> int:
+        """How many documents there are."""
+        return len(self.document_ids)
+
+    @property
+    def id(self) -> str:
+        """Name and part of the document, where it is one."""
+        return ", ".join(self.document_ids)
+
+    @property
+    def documents(self) -> list[Statistics]:
+        """The counts of each document, worked out when they are asked for."""
+        if self.corpus is None:
+            return []
+        places = (np.array([index]) for index in range(self.n_documents))
+        corpora = (self.corpus.select_documents(place) for place in places)
+        return [statistics(one, features=self.stated) for one in corpora]
+
+    def rows(self) -> list[Row]:
+        """One row for each number: of `counts`, of `sizes` of entities, or of a kind's values."""
+        counts = {"documents": self.n_documents, **{n: getattr(self, n) for n in _COUNTS}}
+        return [
+            {"corpus": self.name, "table": table, "measure": measure, "value": value}
+            for table, values in (("counts", counts), ("sizes", self.sizes), *self.kinds.items())
+            for measure, value in values.items()
+        ]
+
     def as_dict(self) -> dict[str, object]:
         """For JSON."""
-        return asdict(self)
+        counts = {name: getattr(self, name) for name in _COUNTS}
+        tables = {"sizes": dict(self.sizes), "kinds": {k: dict(v) for k, v in self.kinds.items()}}
+        return {"name": self.name, "documents": self.n_documents, **counts, **tables}
+
+    def __repr__(self) -> str:
+        counts = plural(self.entities, "entity"), plural(self.mentions, "mention")
+        return f"<Statistics of {plural(self.n_documents, 'document')}: {', '.join(counts)}>"
+
+
+_COUNTS = tuple(one.name for one in fields(Statistics))[2:-4]
 
 
 def statistics(corpus: Corpus, *, features: Mapping[str, object] | None = None) -> Statistics:
@@ -54,12 +96,12 @@ def statistics(corpus: Corpus, *, features: Mapping[str, object] | None = None) 
     in_characters = has_texts(corpus.tokens)
     tokens = None if in_characters else corpus.tokens
     positions = start is not None and end is not None
-    repeated = _repeated(corpus) if positions else None
-    empty = _empty_nodes(corpus)
+    repeated = _find_repeats(corpus) if positions else None
+    empty = _find_empty_nodes(corpus)
     documents = range(len(corpus.documents))
     return Statistics(
         name=corpus.name,
-        documents=len(documents),
+        document_ids=tuple(map(str, corpus.documents)),
         sentences=(
             sum(len(tokens.sentence_starts(index)) for index in documents)
             if tokens is not None
@@ -77,28 +119,32 @@ def statistics(corpus: Corpus, *, features: Mapping[str, object] | None = None) 
             if start is not None and end is not None and start.size and not in_characters
             else None
         ),
-        nested=int((_nested(corpus) & ~repeated).sum()) if repeated is not None else None,
+        nested=int((_find_nested(corpus) & ~repeated).sum()) if repeated is not None else None,
         discontinuous=int(np.unique(corpus.gaps[:, 0]).size),
-        zeros=_zeros(corpus, empty) if positions and empty is not None else None,
+        zeros=_count_zeros(corpus, empty) if positions and empty is not None else None,
         repeated=int(repeated.sum()) if repeated is not None else None,
-        sizes=_by_size(sizes),
-        kinds=_kinds(corpus) | _stated(corpus, features or {}),
+        sizes=_count_sizes(sizes),
+        kinds=_count_kinds(corpus) | _count_stated(corpus, features or {}),
+        corpus=corpus,
+        stated=features,
     )
 
 
-def _by_size(sizes: IntArray) -> dict[str, int]:
+def _count_sizes(sizes: IntArray) -> dict[str, int]:
     """How many entities there are of each range of sizes."""
     return {
-        _range(low, high): int(((sizes >= low) & (sizes <= (high or sizes.max(initial=0)))).sum())
+        _name_range(low, high): int(
+            ((sizes >= low) & (sizes <= (high or sizes.max(initial=0)))).sum()
+        )
         for low, high in SIZES
     }
 
 
-def _range(low: int, high: int | None) -> str:
+def _name_range(low: int, high: int | None) -> str:
     return f"{low}" if low == high else f"{low}+" if high is None else f"{low}–{high}"
 
 
-def _repeated(corpus: Corpus) -> BoolArray:
+def _find_repeats(corpus: Corpus) -> BoolArray:
     """Mentions that have the document, start and end of the one before them."""
     same = np.zeros(corpus.n_mentions, dtype=np.bool_)
     start, end = corpus.mention_start, corpus.mention_end
@@ -109,7 +155,7 @@ def _repeated(corpus: Corpus) -> BoolArray:
     return same
 
 
-def _nested(corpus: Corpus) -> BoolArray:
+def _find_nested(corpus: Corpus) -> BoolArray:
     """Mentions that end no later than one that began no later: mentions are in textual order."""
     end = corpus.mention_end
     if end is None or not end.size:
@@ -120,7 +166,7 @@ def _nested(corpus: Corpus) -> BoolArray:
     return nested
 
 
-def _empty_nodes(corpus: Corpus) -> BoolArray | None:
+def _find_empty_nodes(corpus: Corpus) -> BoolArray | None:
     """Which tokens, of all documents together, are empty nodes."""
     tokens = corpus.tokens
     if tokens is None or "empty" not in tokens.columns:
@@ -129,7 +175,7 @@ def _empty_nodes(corpus: Corpus) -> BoolArray | None:
     return np.array([bool(mark) for column in columns for mark in column], dtype=np.bool_)
 
 
-def _zeros(corpus: Corpus, empty: BoolArray) -> int:
+def _count_zeros(corpus: Corpus, empty: BoolArray) -> int:
     """Mentions all of whose tokens are empty nodes."""
     start, end, tokens = corpus.mention_start, corpus.mention_end, corpus.tokens
     if start is None or end is None or tokens is None:
@@ -139,7 +185,7 @@ def _zeros(corpus: Corpus, empty: BoolArray) -> int:
     return int((before[first + end] - before[first + start] == end - start).sum())
 
 
-def _kinds(corpus: Corpus) -> dict[str, dict[str, int]]:
+def _count_kinds(corpus: Corpus) -> dict[str, dict[str, int]]:
     kinds = {}
     for name, values in corpus.features.items():
         if name == "mention_id":
@@ -151,12 +197,12 @@ def _kinds(corpus: Corpus) -> dict[str, dict[str, int]]:
     return kinds
 
 
-def _stated(corpus: Corpus, given: Mapping[str, object]) -> dict[str, dict[str, int]]:
+def _count_stated(corpus: Corpus, given: Mapping[str, object]) -> dict[str, dict[str, int]]:
     """How many mentions have each value of a feature that is given."""
     known = Features(corpus, given=given)
-    found = {}
+    counts = {}
     for name in given:
         values = known(name)
         table = zip(("", *values.names), np.bincount(values.codes + 1).tolist(), strict=False)
-        found[name] = {value: count for value, count in table if count}
-    return found
+        counts[name] = {value: count for value, count in table if count}
+    return counts

@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 _FILE = file_parameter("lab")
 
-OutputFormat = Literal["text", "json", "csv"]
+OutputFormat = Literal["text", "json", "csv", "markdown", "latex"]
 
 
 def lab(
@@ -45,6 +44,7 @@ def lab(
     key_format: str | None = None,
     response_format: str | None = None,
     encoding: str = "utf-8",
+    word_column: int | None = None,
     quiet: Annotated[bool, FLAG(alias="-q")] = False,
 ) -> None:
     """Find out what metrics reward: run an experiment, on the papers' data or on your own.
@@ -77,6 +77,9 @@ def lab(
         The response's format, if it is not to be told by its content.
     encoding
         The files' character encoding.
+    word_column
+        Which column of CoNLL files is the words, counted from 1, if it is not to be told by what is
+        in it.
     quiet
         Print no notices and no progress.
     """
@@ -85,7 +88,7 @@ def lab(
     if experiment == "list":
         if key is not None or response is not None:
             raise UsageError("corefeval lab list takes no files")
-        sys.stdout.write(_listed(format))
+        sys.stdout.write(_list(format))
         return
     chosen = named(experiment)
     forms = _forms(figures)
@@ -93,21 +96,22 @@ def lab(
     check_paths([], paths)
     formats = (key_format, response_format)
     corpora = [
-        None if path is None else _read(path, form, encoding)
+        None if path is None else _read(path, form, encoding, word_column)
         for path, form in zip((key, response), formats, strict=True)
     ]
     with _progress(experiment, quiet) as progress:
         result = chosen.run(*corpora, metrics=metrics, seed=seed, progress=progress, tagset=tagset)
-    show(partial(_printed, result, format, metrics is not None), None)
+    show(result, None, format=format, everything=metrics is not None)
     # Nobody who brings no data is to be told what it lacks.
-    notices = list(result.notices) if key is not None else []
+    notices = [notice for corpus in corpora if corpus is not None for notice in corpus.notices]
+    notices += result.notices if key is not None else ()
     if output is not None:
         notices += _write(result, Path(output), forms, paths, quiet)
     if not quiet:
         tell(notices)
 
 
-def _listed(format: OutputFormat) -> str:
+def _list(format: OutputFormat) -> str:
     """All experiments: names, what they ask, and whose they are."""
     from corefeval.lab import EXPERIMENTS
 
@@ -144,11 +148,13 @@ def _forms(figures: str) -> list[FigureFormat]:
     return [form for form in FORMATS if form in asked]
 
 
-def _read(argument: str, format: str | None, encoding: str) -> Corpus:
+def _read(argument: str, format: str | None, encoding: str, word_column: int | None) -> Corpus:
     from corefeval.formats import read
 
     name, path = label(argument)
-    return read(path, format=format, encoding=encoding, name=name or short(path))
+    return read(
+        path, format=format, encoding=encoding, word_column=word_column, name=name or short(path)
+    )
 
 
 @contextmanager
@@ -167,16 +173,6 @@ def _progress(name: str, quiet: bool) -> Iterator[Progress | None]:
         )
 
 
-def _printed(result: ExperimentResult, format: OutputFormat, everything: bool, color: bool) -> str:
-    if format == "json":
-        return result.to_json()
-    if format == "csv":
-        return result.to_csv()
-    from corefeval.figures import render_result
-
-    return render_result(result, everything=everything, color=color)
-
-
 def _write(
     result: ExperimentResult,
     folder: Path,
@@ -185,22 +181,23 @@ def _write(
     quiet: bool,
 ) -> list[Notice]:
     """Write everything; what there is to say about it."""
-    from corefeval.figures import MISSING, can_draw, figures, render_result
+    from corefeval.figures import MISSING, can_draw, figures
+    from corefeval.output import render
 
     contents: dict[str, bytes] = {
-        f"{result.name}.csv": result.to_csv().encode(),
-        f"{result.name}.json": result.to_json().encode(),
-        f"{result.name}.txt": render_result(result, everything=True).encode(),
+        f"{result.name}.csv": render(result, format="csv").encode(),
+        f"{result.name}.json": render(result, format="json").encode(),
+        f"{result.name}.txt": render(result, everything=True).encode(),
     }
     notices = []
     if forms and not can_draw():
         notices.append(Notice("no-figures", MISSING))
         forms = []
-    drawn = figures(result) if forms else []
+    pictures = figures(result) if forms else []
     with _progress("figures", quiet) as progress:
-        for done, figure in enumerate(drawn):
+        for done, figure in enumerate(pictures):
             if progress is not None:
-                progress(figure.name, done, len(drawn))
+                progress(figure.name, done, len(pictures))
             contents |= {f"{figure.name}.{form}": figure.render(form) for form in forms}
     check_paths([], inputs, *(os.fspath(folder / name) for name in contents))
     write_folder(folder, contents, problem="the output cannot be written")

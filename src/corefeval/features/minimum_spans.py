@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from corefeval.features.analysis import Analysis
-from corefeval.features.brackets import match_labels, regions
-from corefeval.features.words import WORD
+from corefeval.features.annotations import TokenAnnotations
+from corefeval.features.brackets import match_labels, number_regions
+from corefeval.features.token_columns import WORD
 from corefeval.model.arrays import IntArray
 from corefeval.model.categories import Categories
 
@@ -46,20 +46,20 @@ class Node:
 class Trees:
     """The parse trees of all sentences, from which those of mentions are cut."""
 
-    def __init__(self, analysis: Analysis, index: int) -> None:
-        texts, spans = analysis.texts, analysis.spans
+    def __init__(self, annotations: TokenAnnotations, index: int) -> None:
+        columns, spans = annotations.columns, annotations.spans
         tokens = np.arange(spans.n_tokens)
-        cells = texts.cells(index, "parse", tokens)
-        starts = texts.sentence_starts()
+        cells = columns.cells(index, "parse", tokens)
+        starts = columns.sentence_starts()
         breaks = spans.offsets[:-1] if starts is None else np.union1d(starts, spans.offsets[:-1])
-        nodes, _ = match_labels(cells, tokens, regions(tokens, breaks))
+        nodes, _ = match_labels(cells, tokens, number_regions(tokens, breaks))
         order = np.argsort(nodes.opening, kind="stable")
         self.start: list[int] = nodes.start[order].tolist()
         self.end: list[int] = nodes.end[order].tolist()
         self.label = [nodes.names[code][:2] for code in nodes.label[order].tolist()]
         self.opens = cells.where(lambda cell: "(" in cell)
         self.closes = cells.where(lambda cell: ")" in cell)
-        self.good = _good_words(texts.column(*WORD), texts.column("tag"), tokens.size)
+        self.good = _good_words(columns.column(*WORD), columns.column("tag"), tokens.size)
 
     def minimum(self, start: int, end: int) -> tuple[int, ...]:
         """The tokens of the minimum span of the tokens from `start` up to `end`."""
@@ -158,30 +158,32 @@ def _good_words(words: Categories | None, tags: Categories | None, number: int) 
     return found
 
 
-def minimum_spans(analyses: Sequence[Analysis], rows: Sequence[IntArray]) -> list[IntArray] | None:
+def minimum_spans(
+    sides: Sequence[TokenAnnotations], rows: Sequence[IntArray]
+) -> list[IntArray] | None:
     """A number for some mentions of each corpus, the same where minimum spans are; −1 for others.
 
     The trees are those of the first text that has any; None where no text has.
     """
     numbers: dict[tuple[int, ...], int] = {}
     found = []
-    trees: Trees | None = None
-    for analysis, own in zip(analyses, rows, strict=True):
-        place = analysis.spans_for("match min") and analysis.texts.find(("parse",))
+    for side, own in zip(sides, rows, strict=True):
+        side.spans_for("match min")
+        place = side.columns.find(("parse",))
         if place is None:
             return None
-        trees = Trees(analysis, place[0])
-        found.append(_numbered(analysis, trees, own, numbers))
+        trees = Trees(side, place[0])
+        found.append(_numbered(side, trees, own, numbers))
     return found
 
 
 def _numbered(
-    analysis: Analysis, trees: Trees, rows: IntArray, numbers: dict[tuple[int, ...], int]
+    annotations: TokenAnnotations, trees: Trees, rows: IntArray, numbers: dict[tuple[int, ...], int]
 ) -> IntArray:
-    spans = analysis.spans
+    spans = annotations.spans
     codes = np.full(spans.start.size, -1, dtype=np.int64)
     known: dict[tuple[int, int], tuple[int, ...]] = {}
-    gaps = analysis.corpus.gaps_of
+    gaps = annotations.corpus.gaps_of
     columns = spans.start, spans.end, spans.document, spans.offsets[spans.document]
     table = zip(rows.tolist(), *(column[rows].tolist() for column in columns), strict=True)
     for row, start, end, document, base in table:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from corefeval.diagnostics import InputError, Notice, UsageError, memory_for, plural
+from corefeval.diagnostics import InputError, Notice, UsageError, memory_for
 from corefeval.files import write_file, write_folder
 from corefeval.formats.paths import files_of
 from corefeval.formats.registry import (
@@ -19,6 +19,7 @@ from corefeval.formats.registry import (
     UnknownFormatError,
     Written,
     detected,
+    format_for,
     load,
     named,
 )
@@ -34,22 +35,24 @@ def read(
     *,
     format: str | None = None,
     encoding: str = "utf-8",
+    word_column: int | None = None,
     name: str = "",
 ) -> Corpus:
     """Read a corpus from a file, packed with gzip or not; `-` is standard input.
 
     A folder or a pattern such as `'dev/*.conll'` stands for all of its files, whose documents make
-    one corpus. The format is told by the content unless `format` names it.
+    one corpus. The format is told by the content unless `format` names it. `word_column` is the
+    column of the words in CoNLL files, counted from 1; by default it is told by what is in it.
     """
     files, several = files_of(path)
     if not several:
-        return _read_file(files[0], format, encoding, name)
+        return _read_file(files[0], format, encoding, name, word_column)
     from corefeval.model import join
 
     corpora, skipped = [], []
     for file in files:
         try:
-            corpora.append(_read_file(file, format, encoding, ""))
+            corpora.append(_read_file(file, format, encoding, "", word_column))
         except UnknownFormatError:
             skipped.append(file)
     if not corpora:
@@ -61,12 +64,14 @@ def read(
     corpus = join(corpora, name=name or os.fspath(path))
     if not skipped:
         return corpus
-    message = f"{os.fspath(path)}: {plural(len(skipped), 'file')} of no known format left out"
-    notice = Notice("skipped-files", message, len(skipped), tuple(skipped))
+    text = f"{os.fspath(path)}: {{n}} of no known format left out"
+    notice = Notice("skipped-files", text, len(skipped), tuple(skipped), "file")
     return corpus.with_details(notices=(*corpus.notices, notice))
 
 
-def _read_file(file: str, format: str | None, encoding: str, name: str) -> Corpus:
+def _read_file(
+    file: str, format: str | None, encoding: str, name: str, word_column: int | None
+) -> Corpus:
     from corefeval.formats.source import read_source
 
     with memory_for(file):
@@ -76,7 +81,8 @@ def _read_file(file: str, format: str | None, encoding: str, name: str) -> Corpu
         elif not source.data.size:
             raise InputError("the file is empty", file=source.file, fix="check the path")
         chosen = named(format) if format else detected(source.data[:HEAD].tobytes(), source.file)
-        corpus: Corpus = load(chosen.reader)(source, name=name)
+        options = {"word_column": word_column} if chosen.has_columns else {}
+        corpus: Corpus = load(chosen.reader)(source, name=name, **options)
         return corpus
 
 
@@ -107,9 +113,10 @@ def write(
 ) -> tuple[Notice, ...]:
     """Write a corpus to a file or binary stream; what the format cannot carry comes back.
 
-    The format is told by the file's ending if it is not named: `.conllu` is corefud, `.json` and
-    `.jsonl` are e2e, anything else is conll. A path that ends in `.gz` is packed; `-` is standard
-    output. Formats with files for each document take a folder.
+    The format is told by the file's ending if it is not named: `.conll` is conll, `.conllu`
+    corefud, `.json` and `.jsonl` are e2e, `.ann` is brat; what has no ending is conll, and another
+    ending is a UsageError. A path that ends in `.gz` is packed; `-` is standard output. Formats
+    with files for each document take a folder, or for a single document the name of its `.ann`.
 
     An earlier file stays as it was until the new one is complete, and so do those of a folder.
     """
@@ -119,23 +126,16 @@ def write(
         raise UsageError(f"a Corpus can be written, not {corpus!r:.60}")
     if not isinstance(target, str | os.PathLike) and not hasattr(target, "write"):
         raise UsageError(f"a corpus is written to a path or a binary stream, not {target!r:.60}")
-    format = format or _by_ending(target)
-    written: Written = load(named(format).writer)(corpus)
+    name = os.fspath(target) if isinstance(target, str | os.PathLike) else "-"
+    chosen = named(format) if format else format_for(name)
+    written: Written = load(chosen.writer)(corpus)
     if set(written.files) == {""}:
         _write_one(written.files[""], target)
     elif isinstance(target, str | os.PathLike):
-        write_folder(target, written.files)
+        _write_several(written.files, Path(target), chosen.name)
     else:
-        raise UsageError(f"{format} has files for each document: write it to a folder")
+        raise UsageError(f"{chosen.name} has files for each document: write it to a folder")
     return written.notices
-
-
-_ENDINGS = {".conllu": "corefud", ".json": "e2e", ".jsonl": "e2e"}
-
-
-def _by_ending(target: object) -> str:
-    name = os.fspath(target).removesuffix(".gz") if isinstance(target, str | os.PathLike) else ""
-    return _ENDINGS.get(Path(name).suffix, "conll")
 
 
 def _write_one(data: bytes, target: str | os.PathLike[str] | IO[bytes]) -> None:
@@ -149,3 +149,19 @@ def _write_one(data: bytes, target: str | os.PathLike[str] | IO[bytes]) -> None:
     else:
         packed = os.fspath(target).endswith(".gz")
         write_file(target, gzip.compress(data) if packed else data)
+
+
+def _write_several(files: dict[str, bytes], target: Path, format: str) -> None:
+    """Files into a folder; those of a single document beside each other, where one is named."""
+    endings = {Path(name).suffix for name in files}
+    if target.suffix == ".gz":
+        raise UsageError(f"{format} has files for each document, which are not packed: {target}")
+    if target.suffix not in endings or target.is_dir():
+        write_folder(target, files)
+    elif len(files) > len(endings):
+        raise UsageError(
+            f"{target} is one file, and {format} has files for each document: write to a folder"
+        )
+    else:
+        beside = {target.with_suffix(Path(name).suffix).name: data for name, data in files.items()}
+        write_folder(target.parent, beside)

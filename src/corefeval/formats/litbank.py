@@ -7,7 +7,6 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from corefeval.diagnostics import InputError, excerpt
-from corefeval.formats.file_names import document_id, file_stems, renamed_documents
 from corefeval.formats.losses import (
     check_writable,
     count_gapped,
@@ -18,10 +17,12 @@ from corefeval.formats.losses import (
     with_tokens,
     words_of,
 )
+from corefeval.formats.paths import document_id, file_stems, renamed_documents
 from corefeval.formats.registry import Written
 from corefeval.formats.source import Source
 from corefeval.formats.standoff import companion_text, feature_values, lines_of, mention_ids
 from corefeval.model import Corpus, CorpusBuilder, Document, DocumentBuilder, Relation
+from corefeval.model.tokens import unbroken_word
 
 RELATIONS = {"APPOS": "apposition", "COP": "copula"}
 FEATURES = ("mention_id", "entity_type", "mention_type")
@@ -30,7 +31,6 @@ _COLUMNS = (
     "MENTION, id, sentence, token, sentence, token (inclusive), text, entity and mention type"
 )
 _BLANK_RUN = re.compile(r"[ \t]+")
-_BLANKS = re.compile(r"[ \t\r\n]")
 _NUMBER = re.compile(r"[0-9]{1,15}")
 _SAFE_NAME = re.compile(r"[^\t\r\n]+")
 
@@ -219,15 +219,17 @@ def _known(source: Source, found: _Annotations, identifier: str, number: int) ->
 
 def _add_mentions(document: DocumentBuilder, found: _Annotations) -> None:
     named = {entity for _, entity, _ in found.links}
+    numbers: dict[str, int] = {}
     for identifier, mention in found.mentions.items():
         alone = identifier
         while alone in named:
             alone += "_"
         for entity in mention.entities or [alone]:
-            document.mention(entity, mention.start, mention.end, features=mention.features)
+            number = document.mention(entity, mention.start, mention.end, features=mention.features)
+            numbers.setdefault(identifier, number)
         named.update(() if mention.entities else (alone,))
     for kind, one, other, _ in found.relations:
-        document.relation(kind, one, other)
+        document.relation(kind, numbers[other], [numbers[one]])
 
 
 def write_litbank(corpus: Corpus) -> Written:
@@ -273,7 +275,7 @@ def write_litbank(corpus: Corpus) -> Written:
 def _carried_words(document: Document, counts: dict[str, int]) -> list[str]:
     carried = []
     for word in words_of(document):
-        safe = _BLANKS.sub("_", word.encode(errors="backslashreplace").decode()) or "_"
+        safe = unbroken_word(word)
         counts["words"] += safe != word
         carried.append(safe)
     return carried
@@ -310,12 +312,12 @@ def _relation_lines(document: Document, identifiers: list[str], lost: list[Relat
 
     Other relations are put to those that are lost.
     """
-    now = dict(zip(feature_values(document, "mention_id"), identifiers, strict=True))
     lines = []
     for relation in relations_of(document):
-        one, other = now.get(relation.source), now.get(relation.target)
+        rows = [row for _, row in (*relation.antecedents, relation.anaphor)]
         keyword = _KEYWORDS.get(relation.kind)
-        if keyword and one and other and not relation.label:
+        if keyword and len(rows) == 2 and min(rows) >= 0 and not relation.label:
+            one, other = (identifiers[row - document.rows.start] for row in rows)
             lines.append(f"{keyword}\t{one}\t{other}\n")
         else:
             lost.append(relation)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 
-from corefeval.diagnostics import InputError, Notice, plural
-from corefeval.model import Corpus, Document, Relation
+import numpy as np
+
+from corefeval.diagnostics import InputError, Notice, excerpt, plural
+from corefeval.model import Corpus, Document, Mention, Relation, Relations
 from corefeval.model.tokenising import tokenised
 
 # Columns that say where a token stands, and its word: every format has these in its own way.
@@ -28,6 +30,19 @@ def check_writable(corpus: Corpus, format: str) -> None:
         )
 
 
+def check_distinct(names: Iterable[str], format: str) -> None:
+    """Refuse documents that a format would call the same, so that they could not be read again."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise InputError(
+                f"two documents would both be called {excerpt(name)} in {format}",
+                found="ids that differ only in what the format cannot carry, such as line ends",
+                fix="rename one of the two",
+            )
+        seen.add(name)
+
+
 def with_tokens(corpus: Corpus) -> tuple[Corpus, tuple[Notice, ...]]:
     """The corpus with tokens where it has texts in characters, and what is to say about it."""
     made = tokenised(corpus)
@@ -36,8 +51,8 @@ def with_tokens(corpus: Corpus) -> tuple[Corpus, tuple[Notice, ...]]:
 
 def counted(kind: str, count: int, noun: str, what: str, *, file: str = "") -> list[Notice]:
     """A notice of so many things, or none where there are none."""
-    message = f"{plural(count, noun)} {what}"
-    return [Notice(kind, f"{file}: {message}" if file else message, count)] if count else []
+    text = f"{file}: {{n}} {what}" if file else f"{{n}} {what}"
+    return [Notice(kind, text, count, noun=noun)] if count else []
 
 
 def unwritten(
@@ -45,7 +60,7 @@ def unwritten(
     *,
     columns: Collection[str] = (),
     features: Collection[str] = (),
-    relations: Collection[Relation] = (),
+    relations: Sequence[Relation] | Relations = (),
     metadata: bool = False,
 ) -> list[Notice]:
     """What there is beside words, mentions and entities that a format does not write.
@@ -71,7 +86,7 @@ def unwritten(
     ]
 
 
-def _relations_left_out(relations: Collection[Relation]) -> list[Notice]:
+def _relations_left_out(relations: Sequence[Relation] | Relations) -> list[Notice]:
     if not relations:
         return []
     kinds = Counter(relation.kind for relation in relations)
@@ -95,7 +110,9 @@ def count_gapped(corpus: Corpus) -> int:
 
 def relations_of(document: Document) -> list[Relation]:
     """The relations of a document."""
-    return [known for known in document.corpus.relations if known.document == document.index]
+    corpus = document.corpus
+    of_document = corpus.entity_document[corpus.relations.entity] == document.index
+    return list(corpus.relations.take(np.flatnonzero(of_document)))
 
 
 def words_of(document: Document) -> list[str]:
@@ -122,3 +139,23 @@ def sentence_bounds(document: Document, n_tokens: int) -> list[tuple[int, int]]:
 def _listed(kind: str, names: list[str], noun: str) -> list[Notice]:
     message = f"{plural(len(names), noun)} left out: {', '.join(names)}"
     return [Notice(kind, message, len(names), tuple(names))] if names else []
+
+
+def nested_mentions(mentions: Sequence[Mention]) -> tuple[list[Mention], int]:
+    """The mentions that brackets can carry, and how many they cannot.
+
+    Brackets of one entity close in the order last opened, first closed. A mention that opens inside
+    an earlier one of its entity and ends behind it cannot be written. Where it opens on the earlier
+    one's last token all is well, as closing brackets are written before opening ones.
+    """
+    kept = []
+    open_ends: dict[int, list[int]] = defaultdict(list)
+    for mention in mentions:
+        start, end = mention.span
+        ends = open_ends[mention.entity.index]  # the innermost is the last
+        while ends and ends[-1] - 1 <= start:
+            ends.pop()
+        if not ends or end <= ends[-1]:
+            ends.append(end)
+            kept.append(mention)
+    return kept, len(mentions) - len(kept)

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from corefeval.diagnostics import Notice, plural
-from corefeval.features.analysis import HEAD_RULES, Analysis
-from corefeval.features.errors import MissingFeatureError
+from corefeval.features.annotations import HEAD_RULES, TokenAnnotations
+from corefeval.features.declarations import MissingFeatureError
 from corefeval.features.minimum_spans import minimum_spans
-from corefeval.features.tagsets import tagset_of
+from corefeval.features.tagsets import read_tagset
 from corefeval.matching.exact import common_rows
 from corefeval.matching.resolution import Mentions, TokenSets
 from corefeval.matching.spans import bounds, contain, sizes
@@ -44,8 +44,8 @@ def gather(key: Mentions, response: Mentions, match: str, tagset: object = None)
     corpora = key.corpus, response.corpus
     if any(corpus.labels is not None for corpus in corpora):
         raise MissingFeatureError(f"match {match}", _POSITIONS, fix=_FIX)
-    known = None if tagset is None else tagset_of(tagset)
-    analyses = [Analysis(corpus, corpora, known) for corpus in corpora]
+    known = None if tagset is None else read_tagset(tagset)
+    analyses = [TokenAnnotations(corpus, corpora, known) for corpus in corpora]
     if match == "head":
         return _by_heads(key, response, analyses, "match head")
     if match == "partial":
@@ -58,7 +58,7 @@ def gather(key: Mentions, response: Mentions, match: str, tagset: object = None)
     return _by_minima(key, response, analyses) if match == "min" else Evidence(key, response)
 
 
-def _by_minima(key: Mentions, response: Mentions, analyses: Sequence[Analysis]) -> Evidence:
+def _by_minima(key: Mentions, response: Mentions, analyses: Sequence[TokenAnnotations]) -> Evidence:
     """Stated minimum spans of the key, and those in its parse trees of whatever has none.
 
     Trees are only looked at for mentions whose tokens the other side has not.
@@ -74,7 +74,7 @@ def _by_minima(key: Mentions, response: Mentions, analyses: Sequence[Analysis]) 
     lacking = int((several[0] & (cores.counts == 0)).sum())
     if minima is None:
         if lacking and not cores.counts.any():
-            raise analyses[0].texts.missing(
+            raise analyses[0].columns.missing(
                 "match min",
                 "minimum spans that the key states, or parse trees",
                 ("parse",),
@@ -92,7 +92,7 @@ def _by_minima(key: Mentions, response: Mentions, analyses: Sequence[Analysis]) 
 def _by_heads(
     key: Mentions,
     response: Mentions,
-    analyses: Sequence[Analysis],
+    analyses: Sequence[TokenAnnotations],
     feature: str,
     minima: TokenSets | None = None,
 ) -> Evidence:
@@ -111,7 +111,7 @@ def _by_heads(
         notices += _told(sides[number].corpus, counts, unknown[-1])
     if sum(unknown) and not used.any() and (minima is None or not minima.counts.any()):
         guilty = next(a for a, n in zip(analyses, unknown, strict=True) if n)
-        raise guilty.texts.missing(
+        raise guilty.columns.missing(
             feature, "heads, or tags to find them", ("tag",), "add tags, or state heads"
         )
     rules = "+".join(rule for rule, n in zip(HEAD_RULES, used.tolist(), strict=True) if n)

@@ -66,9 +66,7 @@ def match_minima(key: Mentions, response: Mentions) -> Matches:
     def find(key_rows: IntArray, response_rows: IntArray) -> Candidates:
         stated = cores.counts[key_rows] > 0
         inside = _find_inside(key, key_rows[stated], cores, response, response_rows)
-        equal = find_overlaps(
-            key, key_rows[~stated], response, response_rows, groups=minima
-        )
+        equal = find_overlaps(key, key_rows[~stated], response, response_rows, groups=minima)
         return Candidates(
             np.concatenate((inside.key, equal.key)),
             np.concatenate((inside.response, equal.response)),
@@ -129,7 +127,7 @@ def _find_inside(
     stride = stride_of(key.corpus, response.corpus)
     shift = key.corpus.mention_document[key_rows] * stride
     start, end = (bound + shift for bound in bounds(key.corpus, key_rows))
-    tokens, place = cores.of(key_rows)
+    tokens, _ = cores.of(key_rows)
     edge = np.cumsum(cores.counts[key_rows]) - cores.counts[key_rows]
     first = (np.minimum.reduceat(tokens, edge) if edge.size else tokens) + shift
     last = (np.maximum.reduceat(tokens, edge) if edge.size else tokens) + shift

@@ -30,9 +30,10 @@ def find_overlaps(
     """Pairs of some mentions of key and response that overlap, weighed by their Dice overlap.
 
     With `heads` (the position of each mention's head on both sides, −1 where it is not known) they
-    must have the same head, too; with `groups` the same number, which no two documents share. Two mentions that both overlap more than 64 of the other side are
-    compared only where one is among those nearest to the other, by their starts or by their ends,
-    so that the time stays in proportion to the mentions. That is the same from either side.
+    must have the same head, too; with `groups` the same number, which no two documents share. Two
+    mentions that both overlap more than 64 of the other side are compared only where one is among
+    those nearest to the other, by their starts or by their ends, so that the time stays in
+    proportion to the mentions. That is the same from either side.
     """
     if key.corpus.labels is not None or response.corpus.labels is not None:
         return Candidates(key_rows[:0], response_rows[:0], np.zeros(0))

@@ -36,7 +36,7 @@ def common_tokens(one: Corpus, rows: IntArray, other: Corpus, others: IntArray) 
     """
     (start, end), (begin, stop) = bounds(one, rows), bounds(other, others)
     low, high = np.maximum(start, begin), np.minimum(end, stop)
-    common = np.maximum(high - low, 0)
+    common: IntArray = np.maximum(high - low, 0)
     gaps = [
         _gaps(corpus, own) if corpus.gaps.size else None
         for corpus, own in ((one, rows), (other, others))

@@ -1,4 +1,4 @@
-"""Metrics that count mentions: mention detection and B³."""
+"""Metrics that count shared mentions, or tokens: mention detection, MOR, B³ and CEAF."""
 
 from __future__ import annotations
 
@@ -13,8 +13,14 @@ from corefeval.matching import Mentions
 from corefeval.matching.exact import common_rows
 from corefeval.matching.overlaps import find_overlaps
 from corefeval.matching.spans import common_tokens, sizes
-from corefeval.metrics.counting import Counts, Ratio, both_directions, ratio_counts
-from corefeval.metrics.twinless import Twinless, under
+from corefeval.metrics.counting import (
+    Counts,
+    Ratio,
+    Twinless,
+    apply_policy,
+    both_directions,
+    ratio_counts,
+)
 from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray, FloatArray, IntArray
 from corefeval.model.identity import mention_codes
@@ -37,13 +43,13 @@ def mentions(alignment: Alignment, *, zeros: Zeros = "all") -> Counts:
 
 
 def _matched(alignment: Alignment) -> Ratio:
-    found, wanted = alignment.shares, alignment.key.shares
-    return alignment.sums(found.group, found.count), alignment.sums(wanted.group, wanted.count)
+    shared, wanted = alignment.shares, alignment.key.shares
+    return alignment.sums(shared.group, shared.count), alignment.sums(wanted.group, wanted.count)
 
 
 def b3(alignment: Alignment, *, twinless: Twinless = "none") -> Counts:
     """B³: each mention's share of its entity that is with it on the other side."""
-    for_recall, for_precision = under(twinless, alignment)
+    for_recall, for_precision = apply_policy(twinless, alignment)
     return ratio_counts(_b3(for_recall), _b3(for_precision.swapped))
 
 
@@ -80,7 +86,9 @@ def _tokens(alignment: Alignment, side: Side) -> FloatArray:
 
 def _overlaps(key: Corpus, response: Corpus) -> tuple[IntArray, IntArray]:
     """Key mentions that are paired with a response mention, and how many tokens they share."""
-    sides = [Mentions(*one) for one in zip((key, response), mention_codes(key, response), strict=True)]
+    sides = [
+        Mentions(*one) for one in zip((key, response), mention_codes(key, response), strict=True)
+    ]
     twins = common_rows(sides[0].codes, sides[1].codes)
     left = [
         np.setdiff1d(np.arange(side.codes.size), rows, assume_unique=True)
@@ -91,3 +99,60 @@ def _overlaps(key: Corpus, response: Corpus) -> tuple[IntArray, IntArray]:
     best = heaviest_matching(found.key, found.response, shared.astype(np.float64))
     rows = np.concatenate((twins[0], found.key[best]))
     return rows, np.concatenate((sizes(key, twins[0]), shared[best]))
+
+
+def ceafm(alignment: Alignment, *, twinless: Twinless = "none") -> Counts:
+    """CEAF with φ3: the mentions that aligned entities share."""
+    for_recall, for_precision = apply_policy(twinless, alignment, ceaf=True)
+    shared = [
+        best_alignment(one, one.overlap.count.astype(np.float64))
+        for one in _distinct(for_recall, for_precision)
+    ]
+    key, response = for_recall.key, for_precision.response
+    return ceaf_counts(
+        shared,
+        for_recall.sums(key.entity_document, key.sizes),
+        for_precision.sums(response.entity_document, response.sizes),
+    )
+
+
+def ceafe(alignment: Alignment, *, twinless: Twinless = "none") -> Counts:
+    """CEAF with φ4: twice the shared mentions over the sizes of both entities."""
+    for_recall, for_precision = apply_policy(twinless, alignment, ceaf=True)
+    shared = [best_alignment(one, _dice(one)) for one in _distinct(for_recall, for_precision)]
+    key, response = for_recall.key, for_precision.response
+    return ceaf_counts(
+        shared,
+        for_recall.sums(key.entity_document, key.sizes > 0),
+        for_precision.sums(response.entity_document, response.sizes > 0),
+    )
+
+
+def best_alignment(alignment: Alignment, similarity: FloatArray) -> FloatArray:
+    """The similarity of the most similar one-to-one alignment of entities, by document."""
+    overlap = alignment.overlap
+    positive = np.flatnonzero(similarity > 0)
+    weights = similarity[positive]
+    aligned = heaviest_matching(overlap.key[positive], overlap.response[positive], weights)
+    document = alignment.key.entity_document[overlap.key[positive[aligned]]]
+    return alignment.sums(document, weights[aligned])
+
+
+def ceaf_counts(shared: list[FloatArray], of_key: FloatArray, of_response: FloatArray) -> Counts:
+    """Counts from the similarity for recall and, where it is another, for precision."""
+    return {
+        "recall_numerator": shared[0],
+        "recall_denominator": of_key,
+        "precision_numerator": shared[-1],
+        "precision_denominator": of_response,
+    }
+
+
+def _distinct(for_recall: Alignment, for_precision: Alignment) -> list[Alignment]:
+    return [for_recall] if for_recall is for_precision else [for_recall, for_precision]
+
+
+def _dice(alignment: Alignment) -> FloatArray:
+    overlap, key, response = alignment.overlap, alignment.key.sizes, alignment.response.sizes
+    dice: FloatArray = 2.0 * overlap.count / (key[overlap.key] + response[overlap.response])
+    return dice

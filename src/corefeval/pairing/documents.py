@@ -6,7 +6,7 @@ import difflib
 import fnmatch
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,9 +14,9 @@ from corefeval.diagnostics import Notice, PairingError, excerpt, list_names, plu
 from corefeval.live.spans import spans_reading, with_positions
 from corefeval.model import Corpus, DocumentId
 from corefeval.model.arrays import IntArray
-from corefeval.pairing.characters import on_tokens
+from corefeval.pairing.characters import on_tokens, with_key_on_tokens
 from corefeval.pairing.texts import check_tokens, differing_documents
-from corefeval.pairing.zeros import on_equal_terms
+from corefeval.pairing.zeros import settle_zeros
 from corefeval.protocol import Protocol, Spans
 
 _SHOWN = 3
@@ -44,8 +44,8 @@ def pair(key: Corpus, response: Corpus, protocol: Protocol) -> Pairing:
     `missing` and `extra` say what becomes of documents that only one side has.
     """
     if protocol.documents != "*":
-        key = _matching_documents(key, protocol.documents)
-        response = _matching_documents(response, protocol.documents, may_be_empty=True)
+        key = matching_documents(key, protocol.documents)
+        response = matching_documents(response, protocol.documents, may_be_empty=True)
     if not key.documents:
         raise PairingError("the key has no documents", file=key.name or None)
     ignore_tokens = protocol.tokens == "ignore"
@@ -53,9 +53,12 @@ def pair(key: Corpus, response: Corpus, protocol: Protocol) -> Pairing:
     paired = np.arange(len(key.documents))
     if key.documents != response.documents:
         key, response, paired, notices = _with_common_documents(key, response, protocol)
+    key, told = with_key_on_tokens(key, response)
+    notices += told
     response, told = on_tokens(response, key, ignore_tokens=ignore_tokens)
     notices += told
-    key, response, told = on_equal_terms(key, response)
+    key, response, spans = put_on_tokens(key, response, protocol)
+    (key, response), told = settle_zeros((key, response), protocol.zeros)
     notices += told
     if key.tokens is not None and response.tokens is not None:
         if not ignore_tokens:
@@ -70,26 +73,28 @@ def pair(key: Corpus, response: Corpus, protocol: Protocol) -> Pairing:
         if not corpus.n_mentions:
             message = f"{corpus.name or side}: there is not a single mention"
             notices.append(Notice("no-mentions", message))
-    return _put_on_tokens(Pairing(key, response, tuple(notices)), protocol)
+    return Pairing(key, response, tuple(notices), spans)
 
 
-def _put_on_tokens(pairing: Pairing, protocol: Protocol) -> Pairing:
-    """The pairing with token spans on both sides, where one side has plain spans."""
-    key, response = pairing.key, pairing.response
+def put_on_tokens(
+    key: Corpus, response: Corpus, protocol: Protocol
+) -> tuple[Corpus, Corpus, Spans | None]:
+    """Token spans on both sides, where one side has plain spans, and how these were read."""
     if (key.labels is None) == (response.labels is None):
-        return pairing
+        return key, response, None
     plain, other = (response, key) if key.labels is None else (key, response)
     reading = spans_reading(plain, protocol.spans)
     if reading is None:
-        return pairing
+        return key, response, None
     plain = with_positions(plain, other, reading, guessed=protocol.spans == "auto")
     key, response = (other, plain) if key.labels is None else (plain, other)
     if not plain.n_mentions and protocol.spans == "auto":  # nothing was guessed from no spans
-        return replace(pairing, key=key, response=response)
-    return replace(pairing, key=key, response=response, spans=reading)
+        return key, response, None
+    return key, response, reading
 
 
-def _matching_documents(corpus: Corpus, pattern: str, may_be_empty: bool = False) -> Corpus:
+def matching_documents(corpus: Corpus, pattern: str, may_be_empty: bool = False) -> Corpus:
+    """The documents whose id or name a glob matches; an error where there are none."""
     chosen = [
         index
         for index, identifier in enumerate(corpus.documents)
@@ -181,7 +186,9 @@ def partners(key: Sequence[DocumentId], response: Sequence[DocumentId]) -> dict[
     """The response document of each key document, by index.
 
     Ids that are the same pair first. Then `bc/x_0` is part 0 of `bc/x`, as some formats write it.
-    Then an id without a part pairs with the only part that the other side has. A single document
+    Then an id without a part pairs with the only part that the other side has; then names that
+    differ in white space; then names with a part in them that are themselves part 0, and names to
+    which a part 0 was added, as of files that were converted once or twice. A single document
     without a name pairs with the only document of the other side.
 
     >>> key = [DocumentId("bc/x", 0), DocumentId("y", 3)]
@@ -189,13 +196,26 @@ def partners(key: Sequence[DocumentId], response: Sequence[DocumentId]) -> dict[
     {0: 1, 1: 0}
     """
     found: dict[int, int] = {}
-    for spelling in (_exactly, _with_part_in_name, _by_name_alone):
+    for of_key, of_response in (
+        (_exactly, _exactly),
+        (_with_part_in_name, _with_part_in_name),
+        (_by_name_alone, _by_name_alone),
+        (_by_words, _by_words),
+        (_with_own_part, _as_part_0),
+        (_as_part_0, _with_own_part),
+        (_without_part, _with_0_cut_off),
+        (_with_0_cut_off, _without_part),
+    ):
         left = [index for index in range(len(key)) if index not in found]
         taken = set(found.values())
         right = [index for index in range(len(response)) if index not in taken]
-        theirs = _unambiguous(response, right, spelling)
-        for text, index in _unambiguous(key, left, spelling).items():
-            if text in theirs and not _two_parts(key[index], response[theirs[text]]):
+        if not left or not right:
+            break
+        theirs = _unambiguous(response, right, of_response)
+        for text, index in _unambiguous(key, left, of_key).items():
+            if text not in theirs:
+                continue
+            if of_key is not of_response or not _two_parts(key[index], response[theirs[text]]):
                 found[index] = theirs[text]
     if len(key) == len(response) == 1 and "" in (key[0].name, response[0].name):
         found[0] = 0
@@ -212,6 +232,31 @@ def _with_part_in_name(identifier: DocumentId) -> Hashable:
 
 def _by_name_alone(identifier: DocumentId) -> Hashable:
     return identifier.name
+
+
+def _by_words(identifier: DocumentId) -> Hashable:
+    return " ".join(str(identifier.name).split())
+
+
+def _with_own_part(identifier: DocumentId) -> Hashable:
+    """The name with its part; a document without one has no such spelling."""
+    return identifier if identifier.part is None else _with_part_in_name(identifier)
+
+
+def _as_part_0(identifier: DocumentId) -> Hashable:
+    """The name of a document that is part 0; others have no such spelling."""
+    return identifier.name if identifier.part == 0 else identifier
+
+
+def _without_part(identifier: DocumentId) -> Hashable:
+    """The name of a document that has no part; others have no such spelling."""
+    return identifier.name if identifier.part is None else identifier
+
+
+def _with_0_cut_off(identifier: DocumentId) -> Hashable:
+    """The name before `_0`; others have no such spelling."""
+    cut = identifier.part is None and identifier.name.endswith("_0")
+    return identifier.name.removesuffix("_0") if cut else identifier
 
 
 def _two_parts(one: DocumentId, other: DocumentId) -> bool:

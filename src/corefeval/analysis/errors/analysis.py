@@ -2,29 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice, pairwise
 from typing import Unpack
 
 from corefeval.alignment import Alignment
-from corefeval.analysis.errors.attribution import Attribution, attribution, decomposes
-from corefeval.analysis.errors.classification import Classification, classify
-from corefeval.analysis.errors.costs import EntityCost, MentionCost, entity_costs, mention_costs
-from corefeval.analysis.errors.fixes import fixed
-from corefeval.analysis.errors.kinds import KINDS, Kind, error_kind
-from corefeval.analysis.errors.links import LinkCounts, LinkRow, link_counts
-from corefeval.analysis.errors.listing import ErrorInstance, listed
-from corefeval.analysis.errors.spans import Decision, explain_overlap
+from corefeval.analysis.errors.classification import (
+    KINDS,
+    Classification,
+    ErrorKind,
+    SpanDecision,
+    classify,
+    error_kind,
+    explain_overlap,
+)
+from corefeval.analysis.errors.costs import Attribution, attribute, decomposes, fix
+from corefeval.analysis.errors.links import LinkCounts, LinkRow, count_links
+from corefeval.analysis.errors.listing import (
+    EntityCost,
+    ErrorInstance,
+    MentionCost,
+    list_errors,
+    rank_entities,
+    rank_mentions,
+)
 from corefeval.diagnostics import Notice, UndefinedMetricError, merge_notices, plural
 from corefeval.evaluation import Metrics, count
-from corefeval.metrics import Metric, requested
+from corefeval.metrics import Metric, parse_metrics
 from corefeval.model.arrays import IntArray
 from corefeval.preparation import Input, Options, Prepared, Stated, plan, prepare_inputs
 from corefeval.protocol import STEPS, Protocol
 from corefeval.results import Result
+from corefeval.results.result import DocumentResult
 from corefeval.slicing import count_table
+from corefeval.tabular import Row, Tabular
 
 DEFAULT_METRICS = "conll, lea"
 
@@ -37,7 +50,7 @@ class KindRow:
     kind is fixed after all kinds before it. The gains in turn add up to 1 − F1.
     """
 
-    kind: Kind
+    kind: ErrorKind
     count: int
     alone: Mapping[str, float]
     in_turn: Mapping[str, float]
@@ -52,8 +65,8 @@ class KindRow:
         }
 
 
-@dataclass(frozen=True, eq=False)
-class ErrorAnalysis:
+@dataclass(frozen=True, eq=False, repr=False)
+class ErrorAnalysis(Tabular):
     """What is wrong with a response, and what it costs.
 
     `result` are its scores, `counts["span"]` the number of errors of a kind in each document,
@@ -78,21 +91,31 @@ class ErrorAnalysis:
         return self.result.metrics
 
     @property
-    def counts(self) -> Mapping[Kind, IntArray]:
+    def counts(self) -> Mapping[ErrorKind, IntArray]:
         """How many errors of each kind there are in each document."""
         return self.classification.counts
 
-    @cached_property
-    def alone(self) -> Mapping[Kind, Result]:
-        """The results with one kind of error fixed and nothing else."""
-        return {kind: self._fixed((kind,), self.result) for kind in KINDS}
+    @property
+    def document_ids(self) -> tuple[str, ...]:
+        """Names and parts of the documents."""
+        return self.result.document_ids
+
+    @property
+    def documents(self) -> list[DocumentErrors]:
+        """The errors of each document."""
+        return [DocumentErrors(self, index) for index in range(len(self.document_ids))]
 
     @cached_property
-    def in_turn(self) -> Mapping[Kind, Result]:
+    def alone(self) -> Mapping[ErrorKind, Result]:
+        """The results with one kind of error fixed and nothing else."""
+        return {kind: self._fix((kind,), self.result) for kind in KINDS}
+
+    @cached_property
+    def in_turn(self) -> Mapping[ErrorKind, Result]:
         """The results with a kind of error fixed after all kinds before it."""
         results = {KINDS[0]: self.alone[KINDS[0]]}
         for number, (last, kind) in enumerate(pairwise(KINDS), start=2):
-            results[kind] = self._fixed(KINDS[:number], results[last])
+            results[kind] = self._fix(KINDS[:number], results[last])
         return results
 
     @cached_property
@@ -116,7 +139,7 @@ class ErrorAnalysis:
     @cached_property
     def link_counts(self) -> LinkCounts:
         """Links by document, pair of kinds and outcome, and Tuggener's counts."""
-        return link_counts(self.classification.alignment, self.by)
+        return count_links(self.classification.alignment, self.by)
 
     @property
     def links(self) -> tuple[LinkRow, ...]:
@@ -141,20 +164,84 @@ class ErrorAnalysis:
         wanted = metric if isinstance(metric, Metric) else Metric.parse(metric)
         name = str(wanted)
         if name not in self._attributions:
-            self._attributions[name] = attribution(self.classification, wanted)
+            self._attributions[name] = attribute(self.classification, wanted)
         return self._attributions[name]
 
     def mentions(self, n: int = 10, *, metric: str | Metric | None = None) -> list[MentionCost]:
         """The most expensive mentions: by one metric, or by all that have shares for mentions."""
-        return mention_costs(self.classification, self._chosen(metric), n)
+        return rank_mentions(self.classification, self._attributions_by(metric), n)
 
     def entities(self, n: int = 10, *, metric: str | Metric | None = None) -> list[EntityCost]:
         """The most expensive entities of key and response."""
-        return entity_costs(self.classification, self._chosen(metric), n)
+        return rank_entities(self.classification, self._attributions_by(metric), n)
 
     def listed(self, kind: str, n: int | None = None) -> list[ErrorInstance]:
         """All errors of a kind, or the first of them, in the order of the text."""
-        return list(islice(listed(self.classification, error_kind(kind)), n))
+        return list(islice(list_errors(self.classification, error_kind(kind)), n))
+
+    def rows(self, *, top: int = 5) -> list[Row]:
+        """One row for each number: which table, row, measure and metric it belongs to.
+
+        Of mentions and entities the `top` most expensive ones are there.
+        """
+        response, signature = self.result.response, self.result.signature
+        names = ("table", "row", "measure", "metric", "value")
+        return [
+            {"response": response, **dict(zip(names, row, strict=True)), "signature": signature}
+            for row in (*self._table_rows(), *(self._cost_rows(top) if top > 0 else ()))
+        ]
+
+    def _table_rows(self) -> Iterator[tuple[object, ...]]:
+        for kind in self.kinds:
+            yield "kind", kind.kind, "count", "", kind.count
+            for measure, gains in (("alone", kind.alone), ("in_turn", kind.in_turn)):
+                for metric, gain in gains.items():
+                    yield "kind", kind.kind, measure, metric, gain
+        for link in self.links:
+            for outcome in ("correct", "wrong", "missed", "spurious"):
+                pair = f"{link.anaphor} → {link.antecedent}"
+                yield "link", pair, outcome, "", getattr(link, outcome)
+        for metric, table in self.antecedents.items():
+            for name, counts in table.items():
+                for outcome, value in counts.items():
+                    yield "antecedent", name, outcome, metric, value
+
+    def _cost_rows(self, top: int) -> Iterator[tuple[object, ...]]:
+        if not self.shared_out:
+            return
+        for mention in self.mentions(top):
+            row = f"{mention.document}: {mention.mention}"
+            yield "mention", row, "cost", "", mention.cost
+            for measure, shares in (("recall", mention.recall), ("precision", mention.precision)):
+                for metric, share in shares.items():
+                    yield "mention", row, measure, metric, share
+        for entity in self.entities(top):
+            row = f"{entity.document}: {entity.side} {entity.name}"
+            yield "entity", row, "cost", "", entity.cost
+            for metric, share in entity.loss.items():
+                yield "entity", row, "loss", metric, share
+
+    def error_rows(self, kinds: Iterable[str] = KINDS) -> list[Row]:
+        """One row for each mention of each error; `error` numbers the errors of a kind."""
+        return [
+            {
+                "response": self.result.response,
+                "kind": kind,
+                "error": number,
+                "document": error.document,
+                "start": place.start,
+                "end": place.end,
+                "text": place.text,
+                "key_entity": error.key_entity,
+                "response_entity": error.response_entity,
+                "instead_start": error.instead and error.instead.start,
+                "instead_end": error.instead and error.instead.end,
+                "instead_text": error.instead and error.instead.text,
+            }
+            for kind in kinds
+            for number, error in enumerate(self.listed(kind), start=1)
+            for place in error.mentions
+        ]
 
     def as_dict(self, *, top: int = 10) -> dict[str, object]:
         """Everything but the lists, for JSON."""
@@ -168,10 +255,7 @@ class ErrorAnalysis:
             "antecedents": self.antecedents,
             "mentions": [one.as_dict() for one in self.mentions(top)] if self.shared_out else [],
             "entities": [one.as_dict() for one in self.entities(top)] if self.shared_out else [],
-            "documents": [
-                {"id": name, "errors": {kind: int(self.counts[kind][at]) for kind in KINDS}}
-                for at, name in enumerate(self.result.document_ids)
-            ],
+            "documents": [{"id": one.id, "errors": one.counts} for one in self.documents],
             "notices": [str(notice) for notice in self.notices],
         }
 
@@ -183,7 +267,7 @@ class ErrorAnalysis:
     def _attributions(self) -> dict[str, Attribution]:
         return {}
 
-    def _chosen(self, metric: str | Metric | None) -> list[Attribution]:
+    def _attributions_by(self, metric: str | Metric | None) -> list[Attribution]:
         """One metric's attribution, or that of all metrics whose loss can be shared out."""
         if metric is not None:
             return [self.attribution(metric)]
@@ -195,17 +279,43 @@ class ErrorAnalysis:
             )
         return [self.attribution(one) for one in metrics]
 
-    def _fixed(self, kinds: tuple[Kind, ...], before: Result) -> Result:
+    def _fix(self, kinds: tuple[ErrorKind, ...], before: Result) -> Result:
         """The result with kinds fixed; without an error of the last one it stays as it was.
 
         After all kinds it is counted in any case: the response is then the key.
         """
         if kinds != KINDS and not self.counts[kinds[-1]].any():
             return before
-        return _counted(self.result, self.scored, fixed(self.classification, kinds))
+        return _count_again(self.result, self.scored, fix(self.classification, kinds))
 
 
-def _counted(result: Result, metrics: Iterable[Metric], alignment: Alignment) -> Result:
+@dataclass(frozen=True, slots=True, repr=False)
+class DocumentErrors:
+    """The errors of one document."""
+
+    analysis: ErrorAnalysis
+    index: int
+
+    @property
+    def id(self) -> str:
+        """Name and part of the document."""
+        return self.analysis.document_ids[self.index]
+
+    @property
+    def counts(self) -> dict[ErrorKind, int]:
+        """How many errors of each kind there are."""
+        return {kind: int(self.analysis.counts[kind][self.index]) for kind in KINDS}
+
+    @property
+    def result(self) -> DocumentResult:
+        """The document's scores."""
+        return self.analysis.result.document(self.index)
+
+    def __repr__(self) -> str:
+        return f"<{self.id}: {', '.join(f'{kind} {n:,}' for kind, n in self.counts.items())}>"
+
+
+def _count_again(result: Result, metrics: Iterable[Metric], alignment: Alignment) -> Result:
     tables = {str(metric): count_table(metric, alignment) for metric in metrics}
     return replace(result, tables=tables, notices=(), slices={})
 
@@ -239,7 +349,7 @@ def analyse(
     >>> analysis.listed("conflated")[0].mentions[0].text
     'it'
     """
-    requested(metrics)  # what is misspelt is told before anything is read
+    parse_metrics(metrics)  # what is misspelt is told before anything is read
     made = plan(protocol, options, features=features, steps=(*STEPS, "errors"))
     return analyse_prepared(prepare_inputs(key, response, made), metrics, by=by)
 
@@ -249,7 +359,7 @@ def analyse_prepared(
 ) -> ErrorAnalysis:
     """The same for what is prepared already."""
     result = count(prepared, metrics)
-    scored = [one.metric for one in requested(metrics) if str(one.metric) in result.tables]
+    scored = [one.metric for one in parse_metrics(metrics) if str(one.metric) in result.tables]
     classification = classify(prepared, prepared.protocol.wrong_spans)
     analysis = ErrorAnalysis(replace(result, slices={}), classification, tuple(scored), by)
     return _sign(analysis)
@@ -269,14 +379,14 @@ def judge_alike(analyses: Sequence[ErrorAnalysis]) -> list[ErrorAnalysis]:
         if rule == "overlap"
     ]
     why = explain_overlap(f"not all heads of {', '.join(lacking)} are known")
-    decision = Decision("overlap", (why,))
+    decision = SpanDecision("overlap", (why,))
     return [
         _judge_again(one, decision) if rule == "head" else one
         for one, rule in zip(analyses, rules, strict=True)
     ]
 
 
-def _judge_again(analysis: ErrorAnalysis, decision: Decision) -> ErrorAnalysis:
+def _judge_again(analysis: ErrorAnalysis, decision: SpanDecision) -> ErrorAnalysis:
     again = classify(analysis.classification.prepared, "overlap")
     return _sign(replace(analysis, classification=replace(again, decision=decision)))
 

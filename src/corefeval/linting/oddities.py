@@ -1,0 +1,292 @@
+"""What can be odd about mentions, about documents, and about CoNLL files."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right, insort
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+
+import numpy as np
+
+from corefeval.diagnostics import excerpt, plural
+from corefeval.formats.conll.repair import Repair
+from corefeval.formats.source import Source
+from corefeval.linting.findings import Finding, Locator, from_error
+from corefeval.model import Corpus
+from corefeval.model.arrays import BoolArray, IntArray
+from corefeval.model.identity import mention_codes
+
+_TRIED = 64
+_NAMED = 10
+
+
+def mention_findings(locator: Locator) -> Iterator[Finding]:
+    """All findings about mentions."""
+    corpus = locator.corpus
+    if not corpus.n_mentions:
+        return
+    codes, _ = mention_codes(corpus, corpus)
+    yield from _find_repeats(locator, codes)
+    if corpus.labels is not None:
+        return
+    yield from _find_out_of_range(locator)
+    yield from _find_overlaps(locator, first_copies(corpus, codes))
+    yield from _find_across_sentences(locator)
+    yield from _find_on_blanks(locator)
+
+
+def first_copies(corpus: Corpus, codes: IntArray) -> BoolArray:
+    """Which mentions are the first of their tokens in their entity; codes tell tokens apart."""
+    order = np.lexsort((corpus.mention_entity, codes))
+    same = (np.diff(codes[order]) == 0) & (np.diff(corpus.mention_entity[order]) == 0)
+    first: BoolArray = np.ones(corpus.n_mentions, dtype=np.bool_)
+    first[order[1:][same]] = False
+    return first
+
+
+def _find_repeats(locator: Locator, codes: IntArray) -> Iterator[Finding]:
+    """Spans that one entity has several times, and spans of several entities."""
+    order = np.argsort(codes, kind="stable")
+    starts = np.flatnonzero(np.concatenate(([True], np.diff(codes[order]) != 0)))
+    sizes = np.diff(np.append(starts, codes.size))
+    for start, size in zip(starts[sizes > 1].tolist(), sizes[sizes > 1].tolist(), strict=True):
+        by_entity: dict[int, list[int]] = {}
+        for row in order[start : start + size].tolist():
+            by_entity.setdefault(int(locator.corpus.mention_entity[row]), []).append(row)
+        for rows in by_entity.values():
+            if len(rows) > 1:
+                message = f"{_times(len(rows))} in entity {_entity(locator, rows[0])}"
+                yield locator.about_mention("repeated-mention", rows[0], message)
+        if len(by_entity) > 1:
+            firsts = [rows[0] for rows in by_entity.values()]
+            names = " and ".join(_entity(locator, row) for row in firsts[:_NAMED])
+            more = f" and {len(firsts) - _NAMED:,} more" if len(firsts) > _NAMED else ""
+            message = f"in the entities {names}{more}"
+            yield locator.about_mention("span-in-two-entities", firsts[0], message)
+
+
+def _times(count: int) -> str:
+    return "twice" if count == 2 else f"{count} times"
+
+
+def _entity(locator: Locator, row: int) -> str:
+    return excerpt(locator.mention(row).entity.name, 30)
+
+
+def _find_out_of_range(locator: Locator) -> Iterator[Finding]:
+    corpus = locator.corpus
+    start, end = _positions(corpus)
+    if corpus.tokens is None:
+        return
+    counts = corpus.tokens.counts[corpus.mention_document]
+    for row in np.flatnonzero((end > counts) | (start < 0)).tolist():
+        count = plural(int(counts[row]), "token")
+        yield locator.about_mention("out-of-range", row, f"goes beyond the {count} of its document")
+
+
+def _positions(corpus: Corpus) -> tuple[IntArray, IntArray]:
+    nothing = np.zeros(0, dtype=np.int64)
+    start, end = corpus.mention_start, corpus.mention_end
+    return (nothing if start is None else start), (nothing if end is None else end)
+
+
+def _find_overlaps(locator: Locator, first: BoolArray) -> Iterator[Finding]:
+    """Mentions that cross others or are nested in one of their own entity.
+
+    Each mention is reported once per kind, with the nearest of those that it crosses. Mentions that
+    are alone among their tokens, most of them, are never looked at.
+    """
+    corpus = locator.corpus
+    rows = np.flatnonzero(first)
+    start, end = (positions[rows] for positions in _positions(corpus))
+    document = corpus.mention_document[rows]
+    stride = int(end.max()) + 1
+    reach = np.maximum.accumulate(document * stride + end)
+    fresh = np.concatenate(([True], (document * stride + start)[1:] >= reach[:-1]))
+    begins = np.flatnonzero(fresh)
+    sizes = np.diff(np.append(begins, rows.size))
+    overlap = _overlap(locator)
+    for begin, size in zip(begins[sizes > 1].tolist(), sizes[sizes > 1].tolist(), strict=True):
+        yield from _sweep(locator, rows[begin : begin + size], overlap)
+
+
+def _overlap(locator: Locator) -> Callable[[int, int], bool]:
+    """A test of whether two mentions whose extents overlap share a token; gaps may be why not."""
+    gapped = locator.corpus.gaps_of
+
+    def overlap(one: int, other: int) -> bool:
+        if one not in gapped and other not in gapped:
+            return True
+        ours, theirs = (set(locator.mention(row).positions) for row in (one, other))
+        return not ours.isdisjoint(theirs)
+
+    return overlap
+
+
+# Mentions that are open at some place: end and row, in this order.
+_Open = list[tuple[int, int]]
+
+
+def _sweep(
+    locator: Locator, rows: IntArray, overlap: Callable[[int, int], bool]
+) -> Iterator[Finding]:
+    """Walk through mentions in textual order, with those that are still open, by their ends.
+
+    Only the nearest few are tried, more than one of them because of gaps.
+    """
+    starts, ends = _positions(locator.corpus)
+    spans = dict(
+        zip(
+            rows.tolist(), zip(starts[rows].tolist(), ends[rows].tolist(), strict=True), strict=True
+        )
+    )
+    everything: _Open = []
+    by_entity: dict[int, _Open] = defaultdict(list)
+    for row, entity in zip(spans, locator.corpus.mention_entity[rows].tolist(), strict=True):
+        start, end = spans[row]
+        own = by_entity[entity]
+        for still_open in (everything, own):
+            del still_open[: bisect_right(still_open, (start, locator.corpus.n_mentions))]
+        nested = bisect_right(own, (end, -1))
+        others = _list_others(everything, own, bisect_right(everything, (end, -1)) - nested)
+        around = (other for _, other in own[nested : nested + _TRIED] if spans[other] != spans[row])
+        for kind, verb, candidates in (
+            ("crossing-entities", "crosses", others),
+            ("crossing-mentions", "crosses", (other for _, other in own[: min(nested, _TRIED)])),
+            ("self-nested-mention", "is inside", around),
+        ):
+            other = next((other for other in candidates if overlap(row, other)), None)
+            if other is not None:
+                yield _about_two(locator, kind, row, other, verb)
+        insort(everything, (end, row))
+        insort(own, (end, row))
+
+
+def _list_others(everything: _Open, own: _Open, count: int) -> Iterator[int]:
+    """The first of all mentions, up to a count, that are not among an entity's own.
+
+    The n-th of them is at the first place behind which there are n more of all than of its own.
+    """
+    for number in range(1, min(count, _TRIED) + 1):
+        place = bisect_left(
+            range(len(everything)),
+            number,
+            key=lambda place: place + 1 - bisect_right(own, everything[place]),
+        )
+        yield everything[place][1]
+
+
+def _about_two(locator: Locator, kind: str, row: int, other: int, verb: str) -> Finding:
+    mention = locator.mention(other)
+    text = locator.text(mention)
+    named = (
+        f"{excerpt(text, 40)} ({tell_span(*mention.span)})" if text else tell_span(*mention.span)
+    )
+    same = locator.corpus.mention_entity[row] == locator.corpus.mention_entity[other]
+    entity = _entity(locator, row)
+    whose = f"both of entity {entity}" if same else f"of entities {entity} and "
+    whose += "" if same else _entity(locator, other)
+    return locator.about_mention(kind, row, f"{verb} {named}, {whose}")
+
+
+def tell_span(start: int, end: int) -> str:
+    """Token positions in words, the last one included."""
+    return f"token {start}" if end - start == 1 else f"tokens {start} to {end - 1}"
+
+
+def _find_across_sentences(locator: Locator) -> Iterator[Finding]:
+    corpus = locator.corpus
+    starts, ends = _positions(corpus)
+    if corpus.tokens is None:
+        return
+    offsets = corpus.mention_offsets
+    for index in np.flatnonzero(np.diff(offsets)).tolist():
+        sentences = np.array(corpus.tokens.sentence_starts(index), dtype=np.int64)
+        begin, stop = int(offsets[index]), int(offsets[index + 1])
+        first = np.searchsorted(sentences, starts[begin:stop], side="right")
+        last = np.searchsorted(sentences, ends[begin:stop] - 1, side="right")
+        for place in np.flatnonzero(first != last).tolist():
+            message = f"from sentence {first[place]} into sentence {last[place]}"
+            yield locator.about_mention("cross-sentence-mention", begin + place, message)
+
+
+def _find_on_blanks(locator: Locator) -> Iterator[Finding]:
+    """Mentions that begin or end on white space; zeros stand for nothing on purpose."""
+    corpus = locator.corpus
+    starts, ends = _positions(corpus)
+    if corpus.tokens is None or "word" not in corpus.tokens.columns:
+        return
+    offsets = corpus.mention_offsets
+    for index in np.flatnonzero(np.diff(offsets)).tolist():
+        words = locator.document(index).words
+        blank = np.array([not word or word.isspace() for word in words], dtype=np.bool_)
+        if "empty" in corpus.tokens.columns:
+            zeros = np.array(corpus.tokens.column(index, "empty"), dtype=np.str_) == "1"
+            blank &= ~zeros
+        if not blank.any():
+            continue
+        for row in range(int(offsets[index]), int(offsets[index + 1])):
+            edges = [p for p in (int(starts[row]), int(ends[row]) - 1) if p < blank.size]
+            where = [side for p, side in zip(edges, ("begins", "ends"), strict=False) if blank[p]]
+            if where:
+                message = f"{' and '.join(where)} on a blank token"
+                yield locator.about_mention("blank-tokens", row, message)
+
+
+def document_findings(locator: Locator) -> Iterator[Finding]:
+    """All findings about documents, and about the file as a whole."""
+    corpus = locator.corpus
+    # A file without its last line is found where files are looked at, with that line's number.
+    for notice in (notice for notice in corpus.notices if notice.kind != "unfinished-file"):
+        yield locator.about_file("reading-notice", notice.message)
+    if corpus.tokens is not None:
+        counts = corpus.tokens.counts
+        for index in np.flatnonzero(counts == 0).tolist():
+            yield locator.about_document("empty-document", index, "no tokens")
+        if int(counts.sum()) == 1:
+            index = int(np.argmax(counts))
+            yield locator.about_document("one-token-file", index, "one token in all", 0)
+        else:
+            for index in np.flatnonzero(counts == 1).tolist():
+                yield locator.about_document("one-token-document", index, "one token", 0)
+    if not corpus.n_mentions:
+        documents = plural(len(corpus.documents), "document")
+        yield locator.about_file("no-mentions", f"not a single mention in {documents}")
+    single = int((corpus.entity_sizes == 1).sum())
+    if single:
+        entities = plural(int((corpus.entity_sizes > 0).sum()), "entity")
+        verb = "has" if single == 1 else "have"
+        yield locator.about_file("singletons", f"{single:,} of {entities} {verb} one mention")
+
+
+# A document line as corefeval reads it, and the little that the official scorer insists on.
+_DOCUMENT_LINE = re.compile(rb"(?im)^#[^\S\n]*begin[^\S\n]+document\b[^\n]*")
+_END_LINE = re.compile(rb"(?i)#\s*end\s+document\b")
+_OFFICIAL = re.compile(rb"#\s*begin document ")
+
+
+def conll_findings(source: Source, repairs: Iterable[Repair]) -> Iterator[tuple[Finding, str]]:
+    """The mistakes of a file and its document lines that others do not read, and what to do."""
+    for repair in repairs:
+        yield from_error(repair.error, repair.kind, document=repair.document), repair.done
+    data = source.data.tobytes()
+    yield from _find_unfinished(source, data)
+    line, seen = 1, 0
+    for match in _DOCUMENT_LINE.finditer(data):
+        if not _OFFICIAL.match(match[0]):
+            line += data.count(b"\n", seen, match.start())
+            seen = match.start()
+            text = excerpt(match[0].decode(source.encoding, "replace").strip())
+            finding = Finding("document-line", f"found {text}", source.file, line)
+            yield finding, "written as the official scorer reads it"
+
+
+def _find_unfinished(source: Source, data: bytes) -> Iterator[tuple[Finding, str]]:
+    """A file whose last document does not end, which may mean that the file was cut."""
+    last = data.rstrip().rpartition(b"\n")[2]
+    if last and not _END_LINE.match(last):
+        text = excerpt(last.decode(source.encoding, "replace").strip())
+        line = data.rstrip().count(b"\n") + 1
+        finding = Finding("unfinished-file", f"the last line is {text}", source.file, line)
+        yield finding, "an ‘#end document’ line added"

@@ -1,0 +1,133 @@
+"""A file without what can be mended, and a list of all that was changed."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from corefeval.diagnostics import InputError, Notice, UsageError, plural
+from corefeval.files import is_stream
+from corefeval.formats import write
+from corefeval.formats.registry import Format, named
+from corefeval.formats.source import Source
+from corefeval.linting.findings import Finding
+from corefeval.linting.inspection import Inspection, inspect, inspect_source
+from corefeval.linting.oddities import first_copies
+from corefeval.model import Corpus
+from corefeval.model.identity import mention_codes
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Something that the new file has otherwise: why, where it was, and what was done."""
+
+    kind: str
+    done: str
+    line: int | None = None
+    finding: Finding | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FileRepair:
+    """A file that was written anew: what was changed, and what was found in the new file."""
+
+    file: str
+    target: str
+    format: str
+    changes: tuple[Change, ...]
+    after: tuple[Inspection, ...]
+
+
+def repair_file(
+    path: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    encoding: str = "utf-8",
+    word_column: int | None = None,
+) -> FileRepair:
+    """Write a file anew, in its own format and UTF-8, without what can be mended.
+
+    What is no matter of form stays: a span in two entities, nesting, mentions across sentences.
+    A file that cannot be read at all is an error, and the input is never overwritten.
+    """
+    if os.path.isdir(path):
+        raise UsageError(f"one file can be repaired at a time, not the folder {os.fspath(path)}")
+    _refuse_to_overwrite(os.fspath(path), os.fspath(target))
+    (before, *_) = inspect(path, format=format, encoding=encoding, word_column=word_column)
+    if before.corpus is None or before.format is None or before.source is None:
+        error = before.findings[0]
+        raise InputError(
+            f"the file cannot be repaired: {error.message}",
+            file=error.file,
+            line=error.line,
+            fix=error.advice,
+        )
+    corpus, changes = _without_copies(before.corpus, before.findings)
+    form = _form(before.format, before.source)
+    notices, after = _write(corpus, os.fspath(target), form)
+    changes += [Change(f.kind, done, f.line, f) for f, done in before.mended]
+    changes.sort(key=lambda change: change.line or 0)
+    changes += [Change(notice.kind, notice.message) for notice in notices]
+    return FileRepair(before.file, os.fspath(target), form, tuple(changes), tuple(after))
+
+
+def _write(
+    corpus: Corpus, target: str, form: str
+) -> tuple[tuple[Notice, ...], Sequence[Inspection]]:
+    """Write the corpus, and check what was written."""
+    if target != "-" and not is_stream(target):
+        notices = write(corpus, target, format=form)
+        return notices, inspect(target, format=form)
+    stream = io.BytesIO()
+    notices = write(corpus, stream, format=form)
+    write(corpus, target, format=form)
+    data = np.frombuffer(stream.getvalue(), dtype=np.uint8)
+    name = "standard output" if target == "-" else target
+    return notices, [inspect_source(Source(data, name), named(form))]
+
+
+def _refuse_to_overwrite(path: str, target: str) -> None:
+    """The target must not be the input, nor a folder that may hold it."""
+    if not os.path.exists(path) or not os.path.exists(target):
+        return
+    inside = os.path.isdir(target) and Path(path).resolve().is_relative_to(Path(target).resolve())
+    if inside or os.path.samefile(path, target):
+        raise UsageError(f"the repaired file would overwrite its input: {target}")
+
+
+def _without_copies(corpus: Corpus, findings: tuple[Finding, ...]) -> tuple[Corpus, list[Change]]:
+    """Leave out what an entity has already."""
+    if not corpus.n_mentions:
+        return corpus, []
+    codes, _ = mention_codes(corpus, corpus)
+    keep = first_copies(corpus, codes)
+    changes = [
+        Change(finding.kind, "kept the first", finding.line, finding)
+        for finding in findings
+        if finding.kind == "repeated-mention"
+    ]
+    return corpus.keep_mentions(keep), changes
+
+
+def _form(format: Format, source: Source) -> str:
+    """The format to write; for JSON of any kind, the kind that the records have."""
+    if format.name != "json":
+        return format.name
+    from corefeval.formats.json.kinds import kind_of
+    from corefeval.formats.json.parsing import records_of
+
+    kinds = list(dict.fromkeys(kind_of(record) for record in records_of(source)))
+    if len(kinds) != 1:
+        raise InputError(
+            f"the file has records of {plural(len(kinds), 'kind')}, and is written as one",
+            file=source.file,
+            found=", ".join(kinds),
+            fix="repair the records of each kind in a file of their own",
+        )
+    return kinds[0]
