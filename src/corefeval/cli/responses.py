@@ -53,6 +53,8 @@ def results_of(key: str, responses: Sequence[str], request: Request) -> list[Res
     saved = {path for path in paths if path != "-" and is_saved(path)}
     if key_path is None and (bare := [path for path in paths if path not in saved]):
         raise UsageError(f"{bare[0]} needs a key, which comes first; {key} is a saved result")
+    if saved and len(_matches(request)) > 1:
+        raise UsageError(f"{min(saved)} was scored already: leave out --match, or score the files")
     if not arguments:
         raise UsageError(
             f"there is no RESPONSE to {short(key)}: corefeval {request.command} KEY RESPONSE…, "
@@ -61,7 +63,7 @@ def results_of(key: str, responses: Sequence[str], request: Request) -> list[Res
     scored = iter(_scored(key_path, labelled, saved, request) if key_path is not None else ())
     results: list[Result] = []
     for name, path in labelled:
-        results += _loaded(name, path, request) if path in saved else [next(scored)]
+        results += _loaded(name, path, request) if path in saved else next(scored)
     if key_path is not None and saved:
         _check_key(key_path, results, request.reading)
     if not saved:
@@ -82,8 +84,8 @@ def _check_key(key: str, results: Sequence[Result], reading: BasicReading) -> No
 
 def _scored(
     key: str, labelled: Sequence[tuple[str | None, str]], saved: set[str], request: Request
-) -> Iterator[Result]:
-    """The results of the responses that are no saved ones, in order."""
+) -> Iterator[list[Result]]:
+    """The results of the responses that are no saved ones, in order: one for each `match`."""
     from corefeval.evaluation import score
 
     chosen = [
@@ -95,8 +97,26 @@ def _scored(
         return
     key_corpus, corpora = read_all(key, chosen, request.reading)
     metrics = request.default if request.metrics is None else request.metrics
+    matches = _matches(request)
     for corpus in corpora:
-        yield score(key_corpus, corpus, metrics=metrics, **request.options)
+        results = [score(key_corpus, corpus, metrics=metrics, **options) for options in matches]
+        yield (
+            results
+            if len(results) == 1
+            else [
+                replace(one, response=f"{one.response} ({one.protocol.match})") for one in results
+            ]
+        )
+
+
+def _matches(request: Request) -> list[dict[str, Any]]:
+    """The options, once for each of the ways to match mentions that a score was asked for."""
+    from corefeval.syntax import split_list
+
+    asked = list(split_list(request.options.get("match") or ""))
+    if len(asked) < 2 or request.command != "score":
+        return [request.options]
+    return [{**request.options, "match": match} for match in dict.fromkeys(asked)]
 
 
 def keep(results: Sequence[Result], path: str, *, quiet: bool) -> None:
