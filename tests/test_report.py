@@ -196,6 +196,7 @@ def test_a_hostile_page_is_framed_and_saved_as_it_is(tmp_path):
 def test_scripts_and_styles_do_not_end_their_elements(monkeypatch):
     """Neither ours nor those of the library, whatever strings it may have one day."""
     import vl_convert
+
     from corefeval.reports.page import charts_library
 
     ends = re.compile("</script|<!--", re.IGNORECASE)
