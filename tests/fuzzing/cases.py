@@ -10,20 +10,21 @@ from random import Random
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
-from corefeval.analysis.errors.kinds import KINDS as ERRORS
-
+from corefeval.analysis.errors import KINDS as ERRORS
 from corefeval.cli import app
 from corefeval.features.declarations import FEATURES
 from corefeval.formats import FORMATS
 from corefeval.lab import EXPERIMENTS
 from corefeval.metrics import REGISTRY, presets
+from corefeval.protocol import choices
 from fuzzing.hostility import CODECS, NAMES, NUMBERS
 from fuzzing.inputs import CORPORA, KINDS, SAVED, SIDES, Files, make_input, stated_features
 
 # How many of a thousand cases each command gets: all alike, but for what is slow or says little.
 SHARES = {
     "score": 200, "errors": 120, "compare": 110, "agree": 110, "check": 160, "stats": 90,
-    "convert": 160, "report": 6, "lab": 6, "metrics": 12, "features": 12, "example": 14,
+    "convert": 160, "report": 6, "lab": 6, "metrics": 12, "features": 12, "protocols": 12,
+    "example": 14,
 }  # fmt: skip
 SLOW_EXPERIMENTS = ("trust", "correct-links", "mention-identification", "mention-tagger")
 
@@ -319,7 +320,30 @@ _System = ("a.conll", "b.conll", "c.conll", "system2", "system3", "b.json")
 
 _BAD = ("0", "1", "10", "-1", "1.5KB", "x", "GB", "", "1" + "0" * 30 + "TB")
 
+
 # A new option that takes text has to be told here what it takes.
+def _protocol(maker: _Maker) -> str:
+    """A few choices as a signature has them, or what is none."""
+    if maker.random.random() < maker.bad:
+        return maker.random.choice(
+            (
+                "x",
+                "match",
+                "match:",
+                "a:b",
+                "slice:kind=x",
+                'documents:"',
+                "version:99",
+                "|",
+                "ci:x",
+            )
+        )
+    chosen = maker.random.sample(sorted(choices()), 3)
+    values = {name: sorted(choices()[name].values or ("*",)) for name in chosen}
+    parts = [f"{name}:{maker.random.choice(some)}" for name, some in values.items()]
+    return "|".join(("default", *parts, "version:0.0.1"))
+
+
 STRINGS: dict[str, Callable[[_Maker], str]] = {
     **dict.fromkeys(INPUTS, _Maker.input),
     **dict.fromkeys(OUTPUTS, _Maker.output),
@@ -327,6 +351,7 @@ STRINGS: dict[str, Callable[[_Maker], str]] = {
         ("--key-format", "--response-format", "--input-format", "--file-format"), _format
     ),
     "--tagset": _Maker.tagset,
+    "--protocol": _protocol,
     "--features": _stated,
     "--to": lambda maker: maker.random.choice([*FORMATS]),
     "EXPERIMENT": _experiment,
