@@ -55,6 +55,24 @@ def test_the_signature_is_pinned(result):
     )
 
 
+def test_the_tag_set_is_in_the_signature():
+    """Kinds follow from tags: what tags were taken for is part of what was counted."""
+    key, response = corefeval.example("key"), corefeval.example("eager")
+    plain = corefeval.score(key, response, metrics="muc")
+    assert "tagset" not in plain.settings  # nobody looked at the tags
+    for options in ({"metrics": "lmuc"}, {"metrics": "muc", "by": "kind"}):
+        result = corefeval.score(key, response, **options)
+        assert result.settings["tagset"] == "penn" and "|tagset:penn|" in result.signature
+    kinds = corefeval.score(key, response, metrics="muc", by="kind").by("kind")
+    assert all("|tagset:penn|" in part.signature for part in kinds.values())
+    named = corefeval.score(key, response, metrics="lmuc", tagset="penn")
+    assert "|tagset:penn|" in named.signature
+    assert corefeval.score(key, response, metrics="lmuc", protocol=named.signature) == named
+    with pytest.raises(corefeval.CorefEvalError, match="upos"):
+        other = named.signature.replace("tagset:penn", "tagset:upos")
+        corefeval.score(key, response, metrics="lmuc", protocol=other)
+
+
 @pytest.mark.parametrize("name", REGISTRY)
 def test_any_spelling_finds_a_metric(name):
     kinds = {"kind": lambda mention: "name"}

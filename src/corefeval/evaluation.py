@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from corefeval.stats import Comparison, Correction, Test
 
 COMPARED = "muc, b3, ceafe, conll, lea"
+SEGMENTS = 20  # into which a single document is cut
 
 Metrics = str | Metric | Iterable[str | Metric]
 
@@ -51,7 +52,7 @@ def score(
     ci: float | None = None,
     samples: int = 1000,
     seed: int = 0,
-    segments: int = 20,
+    segments: int = SEGMENTS,
     as_segments: bool = False,
     **options: Unpack[Options],
 ) -> Result:
@@ -107,7 +108,7 @@ class Sampling:
     ci: float | None = None
     samples: int = 1000
     seed: int = 0
-    segments: int = 20
+    segments: int = SEGMENTS
     as_segments: bool = False
 
     def __post_init__(self) -> None:
@@ -170,7 +171,7 @@ def _count_and_sample(
 
 
 def _with_intervals(result: Result, sampling: Sampling, segments: Result | None = None) -> Result:
-    from corefeval.stats.confidence import with_intervals
+    from corefeval.stats.intervals import with_intervals
 
     level = 0.95 if sampling.ci is None else sampling.ci
     return with_intervals(
@@ -235,68 +236,99 @@ def _count(prepared: Prepared, wanted: Sequence[MetricRequest], by: Sequence[str
 
 def compare(
     key: Input,
-    responses: Mapping[str, Input] | Sequence[Input],
+    responses: Mapping[str, Input] | Iterable[Input],
     *,
     metrics: Metrics = COMPARED,
+    by: str | Iterable[str] = (),
     protocol: Protocol | str | None = None,
     features: Stated = None,
+    rate: str = "f1",
     test: Test = "randomization",
-    trials: int = 10_000,
+    trials: int | None = None,
     seed: int = 0,
     correction: Correction = "holm",
     alpha: float = 0.05,
-    rate: str = "f1",
+    level: float = 0.95,
+    samples: int | None = None,
     baseline: str | None = None,
-    segments: int = 20,
+    segments: int = SEGMENTS,
     **options: Unpack[Options],
 ) -> Comparison:
     """Score several responses against a key, and compare each with each.
 
     `responses` may be a mapping, which names them, and may have results among them (of `score`, or
     from `load`); with nothing but results the key may be None, and there is nothing left to choose
-    about how they are scored. A single document is compared by its segments. `protocol`, `features`
-    and `options` are those of `score`; the others are those of `stats.compare`.
+    about how they are scored. A single document is compared by its `segments`. `by`, `protocol`,
+    `features` and `options` are those of `score`; the others are those of `stats.compare`.
 
     >>> key = {name: [["a", "b", "c"]] for name in "12345678"}
     >>> full, half = (dict.fromkeys(key, [list(side)]) for side in ("abc", "ab"))
     >>> compared = compare(key, {"full": full, "half": half}, metrics="muc")
     >>> compared.is_better("muc", "full", "half")
     True
+    >>> compared
+    <Comparison of 8 documents, by muc: full 100.00, half 66.67>
     """
-    from corefeval.stats.comparison import compare as compare_results
+    from corefeval.stats import compare as compare_results
 
-    if isinstance(responses, str | os.PathLike) or not isinstance(responses, Iterable):
+    if isinstance(responses, str | os.PathLike | Result) or not isinstance(responses, Iterable):
         raise UsageError(f"a comparison needs two responses at least, not only {responses!r:.60}")
-    made = plan(protocol, options, features=features)
-    corpus = None if key is None else made.read(key, "key", is_key=True)
-    sampling = Sampling(segments=segments, as_segments=True)
+    metrics = metrics if isinstance(metrics, str | Metric) else list(metrics)
+    parse_metrics(metrics)  # what is misspelt is told before anything is read
+    made, by = plan(protocol, options, features=features), _feature_names(by)
     names = list(responses) if isinstance(responses, Mapping) else None
     sources = list(responses.values() if isinstance(responses, Mapping) else responses)
-    if (options or features or protocol) and all(isinstance(one, Result) for one in sources):
-        asked = ", ".join(options) or ("protocol" if protocol else "features")
-        raise UsageError(f"results were scored already: {asked} would change nothing")
+    if all(isinstance(one, Result) for one in sources):
+        asked = [*options, *(["features"] if features else []), *(["protocol"] if protocol else [])]
+        asked += ["segments"] if segments != SEGMENTS else []
+        if asked:
+            message = f"results were scored already: {', '.join(asked)} would change nothing"
+            raise UsageError(message)
+    corpus = None if key is None else made.read(key, "key", is_key=True)
+    sampling = Sampling(segments=segments, as_segments=True)
     results = [
-        check_key(source, corpus)
+        _narrow(check_key(source, corpus), metrics)
         if isinstance(source, Result)
-        else count(prepare_inputs(_needed(corpus), source, made), metrics, sampling=sampling)
+        else count(prepare_inputs(_needed(corpus), source, made), metrics, by=by, sampling=sampling)
         for source in sources
-    ]
-    common = [
-        name
-        for name in (str(request.metric) for request in parse_metrics(metrics))
-        if all(name in result.tables for result in results)
     ]
     return compare_results(
         results if names is None else dict(zip(names, results, strict=True)),
-        metrics=common or None,
+        metrics=None if metrics == COMPARED else common_metrics(results, metrics, rate),
+        by=by,
         rate=rate,
         test=test,
         trials=trials,
         seed=seed,
         correction=correction,
         alpha=alpha,
+        level=level,
+        samples=samples,
         baseline=baseline,
     )
+
+
+def common_metrics(results: Sequence[Result], metrics: Metrics, rate: str) -> list[str]:
+    """The metrics to compare: those asked for by name, and of presets what all results have.
+
+    What a preset has without this rate, or a mean as a part, is left out: it is no mistake.
+    """
+    return [
+        name
+        for name, by_name in ((str(one.metric), one.by_name) for one in parse_metrics(metrics))
+        if by_name or _has(results, name, rate)
+    ]
+
+
+def _has(results: Sequence[Result], metric: str, rate: str) -> bool:
+    return all(metric in one.tables and rate in one.scores[metric].rates for one in results)
+
+
+def _narrow(result: Result, metrics: Metrics) -> Result:
+    """A saved result with the metrics of a comparison, where nobody said which."""
+    names = [str(one.metric) for one in parse_metrics(metrics)]
+    kept = [name for name in names if name in result.tables]
+    return result.only(kept) if kept and metrics == COMPARED else result
 
 
 def _needed(key: Corpus | None) -> Corpus:

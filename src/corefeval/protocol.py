@@ -110,7 +110,7 @@ class Choices(TypedDict, total=False):
             at="pairing",
             values={
                 "place": "the same where they stand at the same place of a sentence",
-                "drop": "left out on both sides, and mentions of nothing else with them",
+                "drop": "left out on both sides, and mentions whose head or only token is one",
             },
         ),
     ]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
@@ -110,7 +108,7 @@ def score(
         targets=(output, save),
     )
     results = results_of(key, response, request)
-    show(partial(_rendered, results, format, by_document), output)  # which may refuse the form
+    show(results, output, format=format, by_document=by_document)  # which may refuse the form
     if save is not None:
         keep(results, save, quiet=reading.quiet)
     if not reading.quiet:
@@ -118,18 +116,6 @@ def score(
         if format == "conll":
             _print_left_out(results[0])
     return check_limits(results, limits)
-
-
-def _rendered(
-    results: Sequence[Result], format: OutputFormat, by_document: bool, color: bool
-) -> str:
-    from corefeval.output import render
-
-    if format != "text":
-        return render(results, format=format, by_document=by_document)
-    from corefeval.output.text import render_text
-
-    return render_text(results, by_document=by_document, color=color)
 
 
 def _print_left_out(result: Result) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from corefeval.features.declarations import (
     FEATURES,
@@ -70,6 +70,10 @@ class SideFeatures:
         self.given, self.tagset = given, tagset
         if given is not None or tagset is not None:
             self.lookup  # noqa: B018
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What was asked for; what was worked out is worked out anew."""
+        return {name: value for name, value in vars(self).items() if name != "lookup"}
 
     @cached_property
     def lookup(self) -> Features:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields, replace
 from fnmatch import translate
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from corefeval.diagnostics import InputError, UsageError
 
@@ -52,6 +53,10 @@ class TagSet:
             if isinstance(value, str) or not all(isinstance(tag, str) for tag in value):
                 raise UsageError(f"tag set {self.name}: {field.name} is no list of tags: {value!r}")
             object.__setattr__(self, field.name, tuple(value))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields alone: functions that were made of them do not pickle."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
     def is_pronoun(self) -> Callable[[str], bool]:

@@ -124,7 +124,7 @@ class Measurement:
             name=name,
             title=title,
             columns=(*fields, *SCORE_COLUMNS),
-            rows=tuple(self.rows),
+            data=tuple(self.rows),
             statements=tuple(statements),
             charts=tuple(charts),
             settings={**settings, "seed": self.setup.seed},

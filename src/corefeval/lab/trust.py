@@ -165,7 +165,7 @@ def trust(setup: Setup) -> ExperimentResult:
         name="trust",
         title="Which metric do you trust?",
         columns=COLUMNS,
-        rows=tuple(rows),
+        data=tuple(rows),
         statements=tuple(_state(row) for row in rows if row["holds"] is not None),
         charts=(
             Chart(

@@ -14,7 +14,7 @@ from itertools import accumulate
 from operator import index
 from typing import Any
 
-from corefeval.diagnostics import InputError, Notice, excerpt, plural
+from corefeval.diagnostics import InputError, Notice, excerpt
 from corefeval.model import Corpus, CorpusBuilder
 from corefeval.model.text_tokens import TextTokens
 
@@ -145,6 +145,6 @@ def _read_clusters(
             expected=f"a list of entities, each a list of ({form})",
         ) from None
     if placeless:
-        what = f"{plural(placeless, 'mention')} without a place in the text left out"
-        builder.notices.append(Notice("placeless-mentions", f"{builder.name}: {what}", placeless))
+        text = f"{builder.name}: {{n}} without a place in the text left out"
+        builder.notices.append(Notice("placeless-mentions", text, placeless, noun="mention"))
     return spans

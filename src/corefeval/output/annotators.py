@@ -1,46 +1,50 @@
-"""Agreement between annotators in every form: tables, JSON and CSV."""
+"""Agreement between annotators in every format."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from corefeval._version import __version__
-from corefeval.diagnostics import UsageError, plural
-from corefeval.display import csv_text, json_text, shortened
-from corefeval.output.tables import Cell, Column, Table, percent
+from corefeval.diagnostics import plural
+from corefeval.display import shortened
+from corefeval.output.drawing import SoloDrawing
+from corefeval.output.tables import Cell, Column, Sheet, Table, percent
+from corefeval.tabular import Row
 
 if TYPE_CHECKING:
     from corefeval.analysis.agreement import Agreement, Pairs
-
-FORMATS = ("text", "json", "csv", "markdown", "latex")
 
 _ROOM = 60  # names that take more do not fit side by side: columns get numbers
 _ITSELF = "–"
 
 
-def render_agreement(
-    agreement: Agreement, *, format: str = "text", by_document: bool = False, color: bool = False
-) -> str:
-    """The agreement as text in the given format; JSON always has the documents."""
-    if format == "json":
-        return _json(agreement)
-    if format == "csv":
-        return _csv(agreement, by_document)
-    tables = _tables(agreement, by_document)
-    if format == "text":
-        return _text(agreement, tables, color)
-    if format == "markdown":
-        return _markdown(agreement, tables)
-    if format == "latex":
-        return _latex(agreement, tables)
-    raise UsageError(f"there is no output format {format!r}: there are {', '.join(FORMATS)}")
+@dataclass(frozen=True)
+class AgreementDrawing(SoloDrawing):
+    """The agreement between annotators; JSON always has the documents."""
+
+    things: Sequence[Agreement]
+    by_document: bool = False
+
+    def sheet_of(self, thing: Agreement, format: str) -> Sheet:
+        """Tables of α and of F1."""
+        tables = _tables(thing, self.by_document)
+        return Sheet(tuple(tables), tuple(_about(thing)), (thing.signature,))
+
+    def rows(self) -> list[Row]:
+        """A row for each document, measure and pair."""
+        return [row for one in self.things for row in one.rows(by_document=self.by_document)]
+
+    def record_of(self, thing: Agreement) -> object:
+        """All of it."""
+        notices = [notice.as_dict() for notice in thing.notices]
+        return {"corefeval": __version__, **thing.as_dict(), "notices": notices}
 
 
-def _tables(agreement: Agreement, by_document: bool) -> list[tuple[str, Table]]:
-    """The tables, each with its title."""
+def _tables(agreement: Agreement, by_document: bool) -> list[Table]:
+    """The tables, each with its title for a caption."""
     two = len(agreement.annotators) == 2
     tables = [
         ("Krippendorff's α over chains", _alpha_table(agreement)),
@@ -52,7 +56,7 @@ def _tables(agreement: Agreement, by_document: bool) -> list[tuple[str, Table]]:
             ("Krippendorff's α by document", _document_alpha_table(agreement)),
             (title, _document_f1_table(agreement)),
         ]
-    return tables
+    return [replace(table, caption=title) for title, table in tables]
 
 
 def _alpha_table(agreement: Agreement) -> Table:
@@ -136,29 +140,7 @@ def _document_f1_table(agreement: Agreement) -> Table:
     return Table(columns, (tuple(rows),))
 
 
-def _text(agreement: Agreement, tables: Sequence[tuple[str, Table]], color: bool) -> str:
-    from corefeval.output.terminal import drawn_text
-
-    titled = [replace(table, caption=title) for title, table in tables]
-    return drawn_text(titled, _footer(agreement), color=color)
-
-
-def _markdown(agreement: Agreement, tables: Sequence[tuple[str, Table]]) -> str:
-    from corefeval.output.markdown import code, drawn_markdown, escaped
-
-    parts = [part for title, table in tables for part in (f"**{title}**", drawn_markdown(table))]
-    *lines, signature = _footer(agreement)
-    return "\n\n".join((*parts, *map(escaped, lines), code(signature))) + "\n"
-
-
-def _latex(agreement: Agreement, tables: Sequence[tuple[str, Table]]) -> str:
-    from corefeval.output.latex import drawn_latex, latex_comments
-
-    parts = [f"% {title}\n{drawn_latex(table)}" for title, table in tables]
-    return "\n\n".join((latex_comments(_footer(agreement)), *parts)) + "\n"
-
-
-def _footer(agreement: Agreement) -> list[str]:
+def _about(agreement: Agreement) -> list[str]:
     mentions = plural(int(agreement.mentions.sum()), "mention")
     documents = plural(len(agreement.document_ids), "document")
     names = ", ".join(map(shortened, agreement.annotators))
@@ -172,52 +154,7 @@ def _footer(agreement: Agreement) -> list[str]:
         depends = f"{', '.join(unequal)} depend{'s' if len(unequal) == 1 else ''} on who is the key"
         two = len(agreement.annotators) == 2
         lines.append(f"{depends}: " + ("the mean of both ways" if two else "keys are in rows"))
-    return [*lines, agreement.signature]
-
-
-def _json(agreement: Agreement) -> str:
-    report = {
-        "corefeval": __version__,
-        **agreement.as_dict(),
-        "notices": [
-            {
-                "kind": notice.kind,
-                "message": notice.message,
-                "count": notice.count,
-                **({"items": list(notice.items)} if notice.items else {}),
-            }
-            for notice in agreement.notices
-        ],
-    }
-    return json_text(report)
-
-
-def _csv(agreement: Agreement, by_document: bool) -> str:
-    """A line for each document (empty for all together), measure and pair, unrounded."""
-    header = ("document", "measure", "name", "key", "response", "value", "signature")
-    everything = [("", agreement.alpha, agreement.pairwise)]
-    if by_document:
-        everything += [(one.id, one.alpha, one.pairwise) for one in agreement.documents]
-    rows = (
-        (identifier, *row, agreement.signature)
-        for identifier, alpha, pairwise in everything
-        for row in _csv_rows(alpha, pairwise)
-    )
-    return csv_text(header, rows)
-
-
-def _csv_rows(
-    alpha: Mapping[str, float], pairwise: Mapping[str, Pairs]
-) -> list[tuple[object, ...]]:
-    rows: list[tuple[object, ...]] = [
-        ("alpha", name, "", "", "" if math.isnan(value) else value) for name, value in alpha.items()
-    ]
-    rows += [
-        ("f1", metric, key, response, f1)
-        for metric, pairs in pairwise.items()
-        for (key, response), f1 in pairs.items()
-    ]
-    return rows
+    return lines
 
 
 def _decimal(value: float) -> str:

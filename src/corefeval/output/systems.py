@@ -1,16 +1,20 @@
-"""Tables of a comparison: systems by metrics, and what else a report has."""
+"""Comparisons in every format: systems by metrics, and what else was asked for."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from corefeval._version import __version__
 from corefeval.diagnostics import plural
-from corefeval.output.tables import RAISED, RATES, Cell, Column, Table, percent
+from corefeval.output.drawing import SoloDrawing
+from corefeval.output.tables import RAISED, RATES, Cell, Column, Sheet, Table, percent
+from corefeval.tabular import Row
 
 if TYPE_CHECKING:
-    from corefeval.stats import Comparison, Differences, Findings, PairDifference, Power
+    from corefeval.stats import Comparison, Differences, PairDifference, Power
 
 BETTER, WORSE = "†", "‡"  # than the baseline
 
@@ -29,6 +33,77 @@ _SHOWN = 10  # documents that drive a difference
 _PAIR = 24  # characters of two names that fit side by side in a terminal
 
 
+@dataclass(frozen=True)
+class ComparisonDrawing(SoloDrawing):
+    """A comparison, with what else is asked for; the pairs of two systems are always there."""
+
+    things: Sequence[Comparison]
+    pairs: bool = False
+    differences: bool = False
+    agreement: bool = False
+    power: bool = False
+    metric: str | None = None
+
+    def sheet_of(self, thing: Comparison, format: str) -> Sheet:
+        """Systems by metrics, what the table means, and more tables and sentences."""
+        compact = format == "text"
+        most = len(thing.metrics) if format == "markdown" else _MANY
+        tables = main_tables(thing, compact=compact, most=most)
+        more = self._more(thing, compact)
+        between = [""] if more and isinstance(more[0], str) else []
+        parts = (*tables, legend(thing, compact=compact), *between, *more)
+        signatures = (*dict.fromkeys(thing.signatures.values()), thing.signature)
+        return Sheet(parts, (), signatures, label="comparison")
+
+    def _more(self, thing: Comparison, compact: bool) -> list[Table | str]:
+        """What follows the main tables."""
+        parts: list[Table | str] = []
+        if self.pairs or len(thing.systems) == 2:
+            parts.append(pair_table(thing, compact=compact))
+        parts += [
+            slice_table(feature, values, thing, compact=compact)
+            for feature, values in thing.slices.items()
+        ]
+        if self.differences:
+            where = thing.differences(self.metric)
+            parts.append(outcome_table(where, thing))
+            for one in where:
+                parts += [driver_table(one, thing)] if one.drivers() else []
+                parts += turning_sentences(one)
+        if self.agreement:
+            parts += [tau_table(thing), *disagreements(thing)]
+        if self.power:
+            parts += power_sentences(thing.power(self.metric), thing.main_metric(self.metric))
+        return parts
+
+    def rows(self) -> list[Row]:
+        """One table: documents where it was asked where systems differ, pairs, or scores."""
+        return [row for thing in self.things for row in self._rows_of(thing)]
+
+    def _rows_of(self, thing: Comparison) -> list[Row]:
+        if self.differences:
+            return [row for one in thing.differences(self.metric) for row in one.rows()]
+        groups = [({"feature": "", "value": ""} if thing.slices else {}, thing)]
+        for feature, values in thing.slices.items():
+            groups += [({"feature": feature, "value": v}, one) for v, one in values.items()]
+        return [
+            {**place, **row}
+            for place, one in groups
+            for row in one.rows("differences" if self.pairs else "scores")
+        ]
+
+    def record_of(self, thing: Comparison) -> Row:
+        """Scores and differences, and what else was asked for."""
+        record = {"corefeval": __version__, **thing.as_dict()}
+        if self.differences:
+            record["where"] = [one.as_dict() for one in thing.differences(self.metric)]
+        if self.agreement:
+            record["agreement"] = thing.agreement.rows()
+        if self.power:
+            record["power"] = [one.as_dict() for one in thing.power(self.metric)]
+        return record
+
+
 def letters(systems: Sequence[str]) -> dict[str, str]:
     """A letter for each system: a to z, then aa and so on.
 
@@ -38,12 +113,6 @@ def letters(systems: Sequence[str]) -> dict[str, str]:
     alphabet = "abcdefghijklmnopqrstuvwxyz"
     names = [*alphabet, *(one + other for one in alphabet for other in alphabet)]
     return dict(zip(systems, names, strict=False))
-
-
-def title_of(compared: Comparison, metric: str) -> str:
-    """What tables call a metric."""
-    first = next(iter(compared.results.values()))
-    return (first.titles or {}).get(metric, metric)
 
 
 def main_tables(compared: Comparison, *, compact: bool, most: int = _MANY) -> list[Table]:
@@ -63,7 +132,7 @@ def main_tables(compared: Comparison, *, compact: bool, most: int = _MANY) -> li
 
 
 def slice_table(
-    feature: str, values: dict[str, Comparison], whole: Comparison, *, compact: bool
+    feature: str, values: Mapping[str, Comparison], whole: Comparison, *, compact: bool
 ) -> Table:
     """The same for each value of a feature."""
     first = next(iter(values.values()))
@@ -87,7 +156,7 @@ def _head(compared: Comparison) -> tuple[Column, ...]:
 def _metric_columns(compared: Comparison, metrics: Sequence[str], compact: bool) -> list[Column]:
     columns = []
     for metric in metrics:
-        title = title_of(compared, metric)
+        title = compared.title(metric)
         if compact or compared.baseline is not None:
             columns.append(Column(title, whole=True))
         else:
@@ -151,9 +220,9 @@ def legend(compared: Comparison, *, compact: bool = False) -> str:
     if pairs > 1:
         how += _CORRECTIONS[settings["correction"]].format(pairs=plural(pairs, "pair"))
     rate = RATES.get(compared.rate, compared.rate)
-    start = f"{rate} on {plural(compared.documents, 'document')}, the best in bold."
+    start = f"{rate} on {plural(len(compared.document_ids), 'document')}, the best in bold."
     if compared.unit == "segment":
-        units = plural(compared.documents, "segment")
+        units = plural(len(compared.document_ids), "segment")
         start = f"{rate} of one document, the best in bold; tests and differences on {units} of it."
     if compared.baseline is not None:
         return (
@@ -185,7 +254,7 @@ def pair_table(compared: Comparison, *, compact: bool = False) -> Table:
         pairs = [pair for pair in compared.pairs if pair.metric == metric]
         rows = [
             (
-                Cell("" if number else title_of(compared, metric), label=True),
+                Cell("" if number else compared.title(metric), label=True),
                 *((Cell(f"{names[pair.first]} – {names[pair.second]}"),) if several else ()),
                 *_pair_cells(pair, adjusted, compared.segment_scores.get(metric)),
             )
@@ -200,7 +269,7 @@ def pair_table(compared: Comparison, *, compact: bool = False) -> Table:
     columns = (
         Column("Metric"),
         *((Column("Systems"),) if several else ()),
-        *(Column(side, plural(compared.documents, compared.unit), True) for side in sides),
+        *(Column(side, plural(len(compared.document_ids), compared.unit), True) for side in sides),
         *(Column(heading, numeric=True) for heading in headings),
         *(Column(name, f"by {compared.unit}", True) for name in ("mean", "d", "win rate")),
     )
@@ -246,9 +315,9 @@ def p_value(p: float) -> str:
     return "<0.0001" if p < 0.0001 else f"{p:.4f}"
 
 
-def outcome_table(found: Sequence[Differences], compared: Comparison) -> Table:
+def outcome_table(where: Sequence[Differences], compared: Comparison) -> Table:
     """In how many documents each system is better, worse and equal."""
-    title = title_of(compared, found[0].metric)
+    title = compared.title(where[0].metric)
     columns = (
         *(Column("System"), Column("Against")),
         *(Column(name, numeric=True) for name in ("better", "worse", "equal", "Difference")),
@@ -259,14 +328,14 @@ def outcome_table(found: Sequence[Differences], compared: Comparison) -> Table:
             *(Cell(f"{one.outcomes[name]:,}") for name in ("win", "loss", "tie")),
             Cell(signed(one.difference)),
         )
-        for one in found
+        for one in where
     )
     return Table(columns, (rows,), caption=f"Documents won and lost, by {title}")
 
 
-def driver_table(found: Differences, compared: Comparison) -> Table:
+def driver_table(where: Differences, compared: Comparison) -> Table:
     """The documents that make most of a difference."""
-    one, other = found.systems
+    one, other = where.systems
     columns = (
         Column("Document"),
         *(Column(name, numeric=True) for name in (one, other, "Difference", "Influence")),
@@ -279,37 +348,35 @@ def driver_table(found: Differences, compared: Comparison) -> Table:
             Cell(signed(document.difference)),
             Cell(signed(document.influence)),
         )
-        for document in found.drivers(_SHOWN)
+        for document in where.drivers(_SHOWN)
     )
-    title = title_of(compared, found.metric)
+    title = compared.title(where.metric)
     return Table(columns, (rows,), caption=f"What drives {one} – {other}, by {title}")
 
 
-def turned_sentences(found: Differences) -> list[str]:
+def turning_sentences(where: Differences) -> list[str]:
     """What would turn the order round, and where it is turned."""
-    one, other = found.systems
+    one, other = where.systems
     lines = []
-    if found.turning_set is not None:
-        few = found.turning_set
+    if where.turning_set is not None:
+        few = where.turning_set
         names = ", ".join(few[:5]) + (", …" if len(few) > 5 else "")
         absent = plural(len(few), "document")
         lines.append(f"{one} – {other}: without {absent} the order turns round: {names}.")
-    for part in found.turned_slices:
+    for part in where.turned_slices:
         scores = f"{percent(part.first)} against {percent(part.second)}"
-        where = f"{part.feature} {part.value}"
-        lines.append(f"{one} – {other}: in {where} the order is turned round, {scores}.")
+        value = f"{part.feature} {part.value}"
+        lines.append(f"{one} – {other}: in {value} the order is turned round, {scores}.")
     return lines
 
 
-def tau_table(findings: Findings) -> Table:
+def tau_table(compared: Comparison) -> Table:
     """Kendall's τ between metrics."""
-    found = findings.concordance
-    if found is None:
-        return Table((), ())
-    titles = [title_of(findings.comparison, metric) for metric in found.metrics]
+    metrics, tau = compared.metrics, compared.agreement.tau
+    titles = [compared.title(metric) for metric in metrics]
     rows = tuple(
-        (Cell(title, label=True), *(Cell(_tau(found.tau(one, other))) for other in found.metrics))
-        for title, one in zip(titles, found.metrics, strict=True)
+        (Cell(title, label=True), *(Cell(_tau(tau(one, other))) for other in metrics))
+        for title, one in zip(titles, metrics, strict=True)
     )
     columns = (Column("τ"), *(Column(title, numeric=True) for title in titles))
     return Table(columns, (rows,), caption="Do the metrics agree on the order? Kendall's τ")
@@ -319,20 +386,18 @@ def _tau(value: float) -> str:
     return "–" if math.isnan(value) else f"{value:.2f}".replace("-", "−")
 
 
-def disagreements(findings: Findings) -> list[str]:
+def disagreements(compared: Comparison) -> list[str]:
     """The pairs of systems on which metrics disagree, each once."""
-    if findings.concordance is None:
-        return []
-    found: dict[tuple[str, str], tuple[dict[str, None], dict[str, None]]] = {}
-    for pair in findings.concordance.pairs:
+    orders: dict[tuple[str, str], tuple[dict[str, None], dict[str, None]]] = {}
+    for pair in compared.agreement.pairs:
         for above, below in pair.disagreements:
-            turned = (below, above) in found
-            sides = found.setdefault((below, above) if turned else (above, below), ({}, {}))
-            sides[turned][title_of(findings.comparison, pair.first)] = None
-            sides[not turned][title_of(findings.comparison, pair.second)] = None
+            turned = (below, above) in orders
+            sides = orders.setdefault((below, above) if turned else (above, below), ({}, {}))
+            sides[turned][compared.title(pair.first)] = None
+            sides[not turned][compared.title(pair.second)] = None
     return [
         f"{one} is above {other} by {', '.join(those)}, below it by {', '.join(others)}."
-        for (one, other), (those, others) in found.items()
+        for (one, other), (those, others) in orders.items()
     ] or ["All metrics put the systems in the same order."]
 
 
