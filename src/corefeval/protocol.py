@@ -25,10 +25,10 @@ from corefeval._version import __version__
 from corefeval.checks import did_you_mean
 from corefeval.diagnostics import UsageError
 
-Match = Literal["exact"]
+Match = Literal["exact", "partial", "head"]
 Singletons = Literal["keep", "drop"]
 Duplicates = Literal["first", "last", "error"]
-Zeros = Literal["place", "drop"]
+Zeros = Literal["place", "align", "drop"]
 Missing = Literal["empty", "skip", "error"]
 Extra = Literal["ignore", "count", "error"]
 TokenCheck = Literal["check", "ignore"]
@@ -37,6 +37,7 @@ WrongSpans = Literal["auto", "head", "overlap"]
 Unmarked = Literal["singleton", "missing"]
 Undefined = Literal["0", "1"]
 Aggregate = Literal["micro", "macro"]
+Emulate = Literal["none", "corefud-1.2"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ class Choice:
 
 
 # The steps that take part where key and response are compared; errors and agreement have more.
-STEPS = ("pairing", "policies", "matching", "features", "rates")
+STEPS = ("pairing", "policies", "matching", "features", "rates", "emulation")
 
 
 class Choices(TypedDict, total=False):
@@ -74,7 +75,11 @@ class Choices(TypedDict, total=False):
             "exact",
             "Which mentions of key and response are the same.",
             at="matching",
-            values={"exact": "the same tokens"},
+            values={
+                "exact": "the same tokens",
+                "partial": "the key's head in a response that lies in the key",
+                "head": "the same head",
+            },
             always=True,
         ),
     ]
@@ -110,6 +115,7 @@ class Choices(TypedDict, total=False):
             at="pairing",
             values={
                 "place": "the same where they stand at the same place of a sentence",
+                "align": "the same where they have the same dependencies",
                 "drop": "left out on both sides, and mentions of nothing else with them",
             },
         ),
@@ -217,6 +223,16 @@ class Choices(TypedDict, total=False):
             always=True,
         ),
     ]
+    emulate: Annotated[
+        Emulate,
+        Choice(
+            "none",
+            "The program whose numbers are wanted, with its accidents.",
+            at="emulation",
+            values={"none": "corefeval's own rules", "corefud-1.2": "corefud-scorer 1.2"},
+            option=False,
+        ),
+    ]
 
 
 class Fields(Choices, total=False):
@@ -272,7 +288,30 @@ class NamedProtocol:
     reference: str = ""
 
 
-_NAMED = (NamedProtocol("default", "exact spans, singletons kept, summed counts", {}),)
+_COREFUD: Choices = {
+    "match": "head", "singletons": "drop", "zeros": "align", "emulate": "corefud-1.2"
+}  # fmt: skip
+_NAMED = (
+    NamedProtocol("default", "exact spans, singletons kept, summed counts", {}),
+    NamedProtocol(
+        "corefud-1.2",
+        "corefud-scorer 1.2 as it comes: heads, zeros aligned, singletons dropped",
+        _COREFUD,
+        "https://github.com/ufal/corefud-scorer",
+    ),
+    NamedProtocol(
+        "crac-2022",
+        "the shared task CRAC 2022 by corefud-scorer 1.2: partial match",
+        {**_COREFUD, "match": "partial", "zeros": "place"},
+        "Žabokrtský et al. 2022",
+    ),
+    NamedProtocol(
+        "crac-2024",
+        "the shared tasks CRAC 2024 and later: as corefud-1.2",
+        _COREFUD,
+        "Novák et al. 2024",
+    ),
+)
 NAMED: dict[str, NamedProtocol] = {one.name: one for one in _NAMED}
 
 # What earlier versions wrote.
