@@ -93,9 +93,11 @@ def score(
     >>> score([["Ada", "she", "her"]], [["she", "her"]], metrics="lmuc", features=kinds)["lmuc"]
     <lmuc: recall=0.2500, precision=1.0000, f1=0.4000>
     """
-    wanted = requested(metrics)  # what is misspelt is told before anything is read
     sampling = Sampling(ci, samples, seed, segments, as_segments)
     made, sampling = _with_protocol(plan(protocol, options, features=features), sampling)
+    if made.protocol.emulates:
+        return _emulate(key, response, metrics, _feature_names(by), made, sampling)
+    wanted = requested(metrics)  # what is misspelt is told before anything is read
     prepared = prepare_inputs(key, response, made)
     return _count_and_sample(prepared, wanted, _feature_names(by), sampling)
 
@@ -128,6 +130,33 @@ def _with_protocol(made: Plan, sampling: Sampling) -> tuple[Plan, Sampling]:
         level, samples, seed = text.groups()
         sampling = replace(sampling, ci=float(level), samples=int(samples), seed=int(seed))
     return replace(made, protocol=protocol.but(segments="none", ci="none")), sampling
+
+
+def _emulate(
+    key: Input,
+    response: Input,
+    metrics: Metrics,
+    by: Sequence[str],
+    made: Plan,
+    sampling: Sampling,
+) -> Result:
+    """The numbers of another program, which has scores alone: no features, slices or segments."""
+    from corefeval.emulation import score_emulated
+
+    if by or made.features:
+        asked = f"scores by {', '.join(by)}" if by else "features of mentions"
+        raise UsageError(f"emulate:{made.protocol.emulate} has no {asked}: leave them out")
+    for format in (made.key_format, made.response_format):
+        if format not in (None, "corefud"):
+            raise UsageError(f"emulate:{made.protocol.emulate} reads corefud alone, not {format}")
+    result = score_emulated(key, response, metrics, made.protocol, encoding=made.encoding)
+    wants_segments = sampling.ci is not None or sampling.as_segments
+    if len(result.document_ids) == 1 and wants_segments:
+        text = f"{result.document_ids[0]}: a single document is not cut into segments where "
+        text += "another program is emulated"
+        notice = Notice("no-segments", text)
+        result = replace(result, notices=(*result.notices, notice))
+    return result if sampling.ci is None else _with_intervals(result, sampling)
 
 
 def count(
@@ -268,7 +297,8 @@ def compare(
     if isinstance(responses, str | os.PathLike) or not isinstance(responses, Iterable):
         raise UsageError(f"a comparison needs two responses at least, not only {responses!r:.60}")
     made = plan(protocol, options, features=features)
-    corpus = None if key is None else made.read(key, "key", is_key=True)
+    emulates = made.protocol.emulates
+    corpus = None if key is None or emulates else made.read(key, "key", is_key=True)
     sampling = Sampling(segments=segments, as_segments=True)
     names = list(responses) if isinstance(responses, Mapping) else None
     sources = list(responses.values() if isinstance(responses, Mapping) else responses)
@@ -278,12 +308,14 @@ def compare(
     results = [
         check_key(source, corpus)
         if isinstance(source, Result)
+        else _emulate(key, source, metrics, (), made, sampling)
+        if emulates
         else count(prepare_inputs(_needed(corpus), source, made), metrics, sampling=sampling)
         for source in sources
     ]
     common = [
         name
-        for name in (str(request.metric) for request in requested(metrics))
+        for name in (results[0].tables if emulates else _names(metrics))
         if all(name in result.tables for result in results)
     ]
     return compare_results(
@@ -297,6 +329,10 @@ def compare(
         alpha=alpha,
         baseline=baseline,
     )
+
+
+def _names(metrics: Metrics) -> list[str]:
+    return [str(request.metric) for request in requested(metrics)]
 
 
 def _needed(key: Corpus | None) -> Corpus:

@@ -408,8 +408,14 @@ class Protocol:
         return {
             name.replace("_", "-"): getattr(self, name)
             for name, choice in fields().items()
-            if choice.always or getattr(self, name) != choice.default
+            if (choice.always and (name != "duplicates" or not self.emulates))
+            or getattr(self, name) != choice.default
         }
+
+    @property
+    def emulates(self) -> bool:
+        """Whether another program's numbers are wanted, which has rules of its own for repeats."""
+        return bool(self.emulate != "none")
 
     @property
     def signature(self) -> str:

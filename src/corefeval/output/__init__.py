@@ -23,6 +23,7 @@ OUTPUTS = {
     "markdown": "corefeval.output.markdown:render_markdown",
     "latex": "corefeval.output.latex:render_latex",
     "conll": "corefeval.output.conll:render_conll",
+    "corefud": "corefeval.output.corefud:render_corefud",
 }
 
 
