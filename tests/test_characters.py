@@ -128,8 +128,11 @@ def test_keys_that_cannot_take_characters(file):
 
 def test_a_key_in_characters(file):
     key = file(RECORDS["fastcoref"], name="key.json")
-    with pytest.raises(PairingError, match="the key is a text without tokens"):
-        corefeval.score(key, file(RECORDS["e2e"]))
+    assert corefeval.score(key, file(RECORDS["e2e"]))["conll"].f1 == 1.0
+    part = file(in_characters(TEXT, (0, 2)), name="part.json")
+    with pytest.raises(PairingError, match="the key is a text without tokens") as caught:
+        corefeval.score(part, file(RECORDS["e2e"], name="response.json"))
+    assert "1 mention of the key inside of tokens" in caught.value.found
     assert corefeval.score(key, key)["conll"].f1 == 1.0
     other = file(changed("fastcoref", text=TEXT.replace("met", "saw")), name="other.json")
     with pytest.raises(PairingError, match="another text") as caught:

@@ -14,7 +14,7 @@ import corefeval
 from conftest import ROOT
 from conll_texts import BROKEN, END, HEADER, document, rows
 from corefeval import corpus_from_arrays, corpus_from_entities
-from corefeval.linting import KINDS, check_corpus, inspect, restore
+from corefeval.linting import KINDS, check_corpus, inspect, repair_file
 from corefeval.linting.report import render_text
 from strategies import spans
 
@@ -172,7 +172,7 @@ def test_files_that_cannot_be_read_are_one_error(found, text):
 
 def test_columns_that_are_no_coreference_stay_where_most_lines_have_one(conll, tmp_path):
     path = conll(HEADER + "d 0 0 Ada NNP\nd 0 1 met VBD\nd 0 2 her PRP\n" + END)
-    restore(path, tmp_path / "out.conll")
+    repair_file(path, tmp_path / "out.conll")
     assert corefeval.read(tmp_path / "out.conll")["d"].tags == ["NNP", "VBD", "PRP"]
 
 

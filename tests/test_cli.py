@@ -290,3 +290,20 @@ def test_another_text_in_a_folder_is_named(run, tmp_path):
         (tmp_path / f"{name}.jsonl").write_text(json.dumps(record))
     status, _, err = run("score", tmp_path / "*.jsonl", folder)
     assert (status, err.startswith("error: folder")) == (1, True)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("convert", KEY, "", "--to", "conll"),
+        ("convert", KEY, "", "--to", "brat"),
+        ("score", KEY, EAGER, "-o", ""),
+        ("score", KEY, EAGER, "--save", ""),
+        ("check", KEY, "--fix", ""),
+    ],
+)
+def test_an_empty_output_is_one_clear_error(run, tmp_path, monkeypatch, arguments):
+    monkeypatch.chdir(tmp_path)
+    status, _, err = run(*arguments)
+    assert (status, err.count("error:"), "path is empty" in err) == (2, 1, True)
+    assert not list(tmp_path.iterdir())

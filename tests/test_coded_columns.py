@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import corefeval
 from corefeval import InputError
 from corefeval.formats.conll.bitmaps import Bitmap, nth_set
-from corefeval.formats.conll.distinct import coded_cells
+from corefeval.formats.conll.columns import coded_cells
 from corefeval.formats.conll.reader import read_conll
 from corefeval.formats.conllu.reader import read_conllu
 from corefeval.formats.source import Source
@@ -76,7 +76,7 @@ def some_of(draw, tokens: Tokens) -> np.ndarray:
 
 LETTERS = "abÄß漢(*)|=.\x7f"
 CELLS = st.one_of(
-    st.sampled_from(["NN", "(NP*", "*", "-", "ab", "ab\x01c", "é" * 30, "x" * 8, "x" * 16]),
+    st.sampled_from(["NN", "(NP*", "*", "-", "ab", "ab\x7fc", "é" * 30, "x" * 8, "x" * 16]),
     st.text(LETTERS, min_size=1, max_size=3),
     st.text(LETTERS, min_size=1, max_size=20).map(lambda text: text * 3),
     st.integers(1, 700).map(lambda size: "long" * (size // 4) + "er"),

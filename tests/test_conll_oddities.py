@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import corefeval
+from conll_texts import END, document
 from corefeval import InputError
+from corefeval.cli import main
+from corefeval.linting import repair_file
 from test_conll_reading import PLAIN, body, entities
 
 WIDE_AND_NARROW = [
@@ -147,3 +152,105 @@ def test_three_columns_of_number_word_and_coreference(conll):
         corefeval.score(conll(wide), corpus)
     letters = corefeval.read(conll(body("a x (1)", "b y -")))
     assert "word" not in letters[0].columns
+
+
+MEETING = document("(0", "0)|(0", "0)")
+
+
+def test_brackets_of_one_entity_that_meet_on_a_token_are_read_as_written(conll):
+    """v8.01 opens before it closes: there the key is one word inside of the whole, MUC 100."""
+    key = corefeval.read(conll(MEETING))
+    assert [(m.start, m.end) for m in key[0].mentions] == [(0, 2), (1, 3)]
+    result = corefeval.score(key, conll(document("(0", "(0)", "0)")), metrics="muc")
+    assert result["muc"].f1 == 0
+    (notice,) = [notice for notice in result.notices if notice.kind == "overlapping-mentions"]
+    assert notice.count == 1
+    assert "line 3" in str(notice)
+    assert "v8.01" in str(notice)
+
+
+def opened_first(cells: list[str]) -> set[tuple[int, int]]:
+    """The mentions of entity 0 for whoever opens all brackets of a cell before closing any."""
+    found, open_starts = set(), []
+    for position, cell in enumerate(cells):
+        open_starts += [position] * cell.count("(")
+        for _ in range(cell.count(")")):
+            found.add((open_starts.pop(), position + 1))
+    return found
+
+
+@given(
+    cells=st.lists(
+        st.lists(st.sampled_from(["(0", "0)", "(0)"]), max_size=4).map("|".join),
+        min_size=2,
+        max_size=6,
+    )
+)
+def test_the_notice_is_there_just_where_the_order_matters(cells, tmp_path_factory):
+    path = tmp_path_factory.getbasetemp() / "meeting.conll"
+    path.write_text(document(*(cell or "-" for cell in cells)))
+    try:
+        corpus = corefeval.read(path)
+    except InputError:
+        return
+    ours = {(mention.start, mention.end) for mention in corpus[0].mentions}
+    noticed = any(notice.kind == "overlapping-mentions" for notice in corpus.notices)
+    assert noticed == (ours != opened_first(cells))
+
+
+def test_other_cells_are_not_noticed(conll):
+    for cells in (("(0", "0)|(1", "1)"), ("(0", "0)|(0)"), ("(0)|(0", "0)"), ("(0|0)", "(0)")):
+        assert corefeval.read(conll(document(*cells))).notices == ()
+
+
+@pytest.mark.parametrize("byte", [b"\x00", b"\x01", b"\x08"])
+@pytest.mark.parametrize("line_end", [b"\n", b"\r\n", b"\r"])
+def test_a_control_character_is_an_error_with_its_line(conll, byte, line_end):
+    """Taken for a blank it would make two columns of one."""
+    text = document("(0)", "-", "(0)").encode().replace(b"word1", b"wo" + byte + b"rd1")
+    with pytest.raises(InputError, match="control character") as error:
+        corefeval.read(conll(text.replace(b"\n", line_end)))
+    assert error.value.line == 3
+    assert repr(byte)[2:-1] in error.value.found
+
+
+def test_a_control_character_can_be_repaired(conll, tmp_path):
+    path = conll(document("(0)", "-", "(0)").replace("word1", "wo\x00rd1"))
+    repair = repair_file(path, tmp_path / "out.conll")
+    assert [change.kind for change in repair.changes] == ["wrong-encoding"]
+    assert corefeval.read(tmp_path / "out.conll")[0].words[1] == "wo�rd1"
+
+
+def test_utf_16_without_a_mark_is_told_from_text(conll):
+    path = conll(document("(0)", "-").encode("utf-16-le"))
+    with pytest.raises(InputError, match="encoding"):
+        corefeval.read(path, format="conll")
+    assert corefeval.read(path, encoding="utf-16-le").n_mentions == 1
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["score", "CUT", "WHOLE"],
+        ["score", "WHOLE", "CUT"],
+        ["compare", "WHOLE", "a=CUT", "b=WHOLE"],
+        ["errors", "WHOLE", "CUT"],
+        ["agree", "CUT", "WHOLE"],
+        ["stats", "CUT"],
+        ["check", "CUT"],
+        ["check", "WHOLE", "--against", "CUT"],
+        ["convert", "CUT", "-", "--to", "e2e"],
+        ["report", "CUT", "WHOLE", "-o", "OUT"],
+        ["lab", "splits", "CUT"],
+    ],
+    ids=" ".join,
+)
+def test_every_command_notices_a_file_that_ends_inside_a_document(conll, tmp_path, command, capfd):
+    whole = document("(0)", "(1)", "(0)")
+    files = {"WHOLE": conll(whole), "CUT": conll(whole.replace(END, ""))}
+    files["OUT"] = str(tmp_path / "out.html")
+    for name, path in files.items():
+        command = [part.replace(name, path) for part in command]
+    main(command)
+    said = "".join(capfd.readouterr())
+    assert "ends inside of document ‘d; part 000’" in said or "no ‘#end document’" in said

@@ -13,8 +13,8 @@ import pytest
 import corefeval
 from corefeval import CorefEvalError, UsageError
 from corefeval.lab import EXPERIMENTS, experiment
-from corefeval.lab.data import moosavi_strube_key
-from corefeval.lab.findings import Finding, findings
+from corefeval.lab.experiments import Statement, check_claims
+from corefeval.lab.measurement import moosavi_strube_key
 from corefeval.lab.perturbations import merge_entities, split_entities
 from corefeval.lab.properties import PROPERTIES
 
@@ -56,7 +56,7 @@ def test_results_are_tidy(results, name):
             assert value is None or isinstance(value, str | int | float)
             assert not isinstance(value, float) or math.isfinite(value)
     for chart in result.charts:
-        drawn = result.drawn(chart)
+        drawn = result.select(chart)
         assert drawn
         for field in (chart.x.field, chart.y.field, chart.series, *filter(None, [chart.facet])):
             assert field in result.columns
@@ -142,11 +142,11 @@ def test_numbers_are_looked_up(results):
 
 
 def test_claims_about_what_is_not_there_are_left_out():
-    def missing() -> Finding:
+    def missing() -> Statement:
         raise LookupError
 
-    assert findings([missing, lambda: Finding("yes", True)]) == (Finding("yes", True),)
-    assert str(Finding("yes", True, detail="1")) == "holds: yes (1)"
+    assert check_claims([missing, lambda: Statement("yes", True)]) == (Statement("yes", True),)
+    assert str(Statement("yes", True, detail="1")) == "holds: yes (1)"
 
 
 def test_own_data_in_plain_python():

@@ -7,8 +7,9 @@ import re
 import pytest
 
 from corefeval.lab import EXPERIMENTS
-from corefeval.lab.data import CHEN_NG_KINDS, moosavi_strube_key
-from corefeval.lab.findings import Finding
+from corefeval.lab.experiments import Statement
+from corefeval.lab.measurement import moosavi_strube_key
+from corefeval.lab.weights import CHEN_NG_KINDS
 
 SIX = ("muc", "b3", "ceafm", "ceafe", "blanc", "lea")
 
@@ -19,7 +20,7 @@ def results():
     return {name: one.run() for name, one in EXPERIMENTS.items() if name != "trust"}
 
 
-def statement(result, start: str) -> Finding:
+def statement(result, start: str) -> Statement:
     (found,) = [one for one in result.statements if one.text.startswith(start)]
     return found
 

@@ -16,8 +16,9 @@ from corefeval import UsageError, corpus_from_arrays, corpus_from_entities
 from corefeval.lab import PERTURBATIONS, compose
 from corefeval.lab import perturbations as lab
 from corefeval.lab.additions import wrong_pairs
-from corefeval.lab.comparison import compared
-from corefeval.lab.data import moosavi_strube_key
+from corefeval.lab.declarations import count_totals, find_missing
+from corefeval.lab.measurement import moosavi_strube_key
+from corefeval.preparation import prepare
 from strategies import corpora
 
 KINDS = {(n, n + 1): ("name", "nominal", "pronoun")[n % 3] for n in range(100)}
@@ -265,7 +266,7 @@ def test_all_other_mentions_are_linked_wrongly():
         wrong = lab.resolve_links(key, key, share=share, wrong=True)
         assert wrong.n_mentions == 79
         assert min(wrong.entity_sizes) > 1
-        assert compared(key, wrong).totals()["correct_links"] == pytest.approx(326 * share, abs=10)
+        assert count_totals(key, wrong)["correct_links"] == pytest.approx(326 * share, abs=10)
 
 
 @pytest.mark.parametrize("name", ["drop-mentions", "drop-twinless", "link-missing-pairwise"])
@@ -327,7 +328,7 @@ def test_interrupted_mentions_and_properties_stay(shared):
     response = corefeval.read(shared / "gum" / "xrenner.conllu")
     worse = lab.link_missing_pairwise(key, response)
     again = lab.drop_mentions(key, worse, share=0.0)
-    missing = compared(key, response).missing.size
+    missing = find_missing(prepare(key, response)).size
     assert 0 < worse.n_mentions - response.n_mentions <= missing
     result = corefeval.score(key, again, metrics="mentions, muc, lea")
     old = corefeval.score(key, response, metrics="mentions, muc, lea")

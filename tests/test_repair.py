@@ -15,7 +15,7 @@ import corefeval
 from conll_texts import BROKEN, END, HEADER, document
 from corefeval import UsageError
 from corefeval.cli import main
-from corefeval.linting import inspect, restore
+from corefeval.linting import inspect, repair_file
 from corefeval.linting.report import render_text
 
 MANY = 500
@@ -23,8 +23,8 @@ MANY = 500
 
 def test_a_repaired_file_is_whole_and_every_repair_is_listed(conll, tmp_path):
     target = tmp_path / "repaired.conll"
-    restoration = restore(conll(BROKEN, "broken.conll"), target)
-    assert [(change.line, change.kind) for change in restoration.changes] == [
+    repair = repair_file(conll(BROKEN, "broken.conll"), target)
+    assert [(change.line, change.kind) for change in repair.changes] == [
         (1, "document-line"),
         (3, "unbalanced-bracket"),
         (5, "unreadable-cell"),
@@ -33,7 +33,7 @@ def test_a_repaired_file_is_whole_and_every_repair_is_listed(conll, tmp_path):
         (15, "repeated-document"),
         (16, "unbalanced-bracket"),
     ]
-    (after,) = restoration.after
+    (after,) = repair.after
     assert not after.has_errors
     corpus = corefeval.read(target)
     assert list(map(str, corpus.documents)) == ["a", "broken", "d; part 000", "d; part 001"]
@@ -42,7 +42,7 @@ def test_a_repaired_file_is_whole_and_every_repair_is_listed(conll, tmp_path):
 
 def test_names_that_differ_in_blanks_alone_stay_two(conll, tmp_path):
     text = document("-", "-", name="a b") + document("-", "-", name="a  b")
-    (after,) = restore(conll(text), tmp_path / "out.conll").after
+    (after,) = repair_file(conll(text), tmp_path / "out.conll").after
     assert not after.has_errors
 
 
@@ -50,7 +50,7 @@ def test_coreference_without_a_token_is_left_out(conll, tmp_path):
     path = conll(HEADER + "d 0 0 Ada N (1)\n\n (1)\n(1)\n" + END)
     (inspection,) = inspect(path)
     assert [f.line for f in inspection.findings if f.kind == "unreadable-cell"] == [4, 5]
-    (after,) = restore(path, tmp_path / "out.conll").after
+    (after,) = repair_file(path, tmp_path / "out.conll").after
     assert (after.corpus.n_mentions, after.has_errors) == (1, False)
 
 
@@ -97,10 +97,10 @@ def test_whatever_is_broken_the_repaired_file_is_whole(data, tmp_path_factory):
         render_text([before], all=True)
         if before.corpus is None:
             with pytest.raises(corefeval.InputError, match="cannot be repaired"):
-                restore(broken, target, format="conll")
+                repair_file(broken, target, format="conll")
             return
-        restoration = restore(broken, target, format="conll")
-    (after,) = restoration.after
+        repair = repair_file(broken, target, format="conll")
+    (after,) = repair.after
     assert not after.has_errors, render_text([after])
     dropped = sum(f.message.startswith("twice") for f in before.findings)
     if not any("times" in f.message or f.kind == "crossing-mentions" for f in before.findings):
@@ -115,8 +115,8 @@ def test_whatever_is_broken_the_repaired_file_is_whole(data, tmp_path_factory):
 def test_other_formats_are_repaired_as_what_they_are(format, conll, tmp_path):
     corpus = corefeval.read(conll(document("(1)|(1)", "-", "(1)")))
     corefeval.write(corpus, tmp_path / "in", format=format)
-    restoration = restore(tmp_path / "in", tmp_path / "out")
-    assert restoration.format == format
+    repair = repair_file(tmp_path / "in", tmp_path / "out")
+    assert repair.format == format
     assert corefeval.read(tmp_path / "out", format=format).n_mentions == 2
 
 
@@ -144,9 +144,9 @@ def test_an_input_is_never_overwritten(run, conll):
     status, _, err = run("check", path, "--fix", path)
     assert (status, "overwrite its input" in err) == (2, True)
     with pytest.raises(UsageError):
-        restore(path, Path(path).parent)
+        repair_file(path, Path(path).parent)
     with pytest.raises(UsageError):
-        restore(Path(path).parent, "elsewhere")
+        repair_file(Path(path).parent, "elsewhere")
     assert Path(path).read_text() == BROKEN
     assert run("check", path, path, "--fix", "elsewhere")[0] == 2
 

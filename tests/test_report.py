@@ -16,8 +16,8 @@ import corefeval
 from corefeval.analysis.errors import KINDS, analyse
 from corefeval.diagnostics import InputError, UsageError
 from corefeval.reports import Report, report
-from corefeval.reports.assets import SCRIPTS, bundle, style
-from corefeval.reports.notebook import document_html, framed, result_html
+from corefeval.reports.notebook import document_html, frame, result_html
+from corefeval.reports.page import SCRIPTS, bundle, style
 
 pytest.importorskip("vl_convert", reason="charts need vl-convert-python: corefeval[charts]")
 
@@ -220,7 +220,7 @@ def test_scripts_have_no_name_twice():
 
 
 def test_scripts_import_what_they_use():
-    from corefeval.reports.assets import _read
+    from corefeval.reports.page import _read
 
     texts = {name: _read("scripts", f"{name}.js") for name in SCRIPTS}
     export = re.compile(r"^export (?:async )?(?:function|const|let) (\w+)", re.MULTILINE)
@@ -242,7 +242,7 @@ def test_scripts_import_what_they_use():
 
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_nothing_is_put_into_the_page_as_html(script):
-    from corefeval.reports.assets import _read
+    from corefeval.reports.page import _read
 
     text = _read("scripts", f"{script}.js")
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(", text)
@@ -266,7 +266,7 @@ def test_no_response_is_an_error(responses):
 
 
 def test_without_the_library_of_charts_the_extra_is_named(monkeypatch):
-    monkeypatch.setattr("corefeval.reports.assets.find_spec", lambda name: None)
+    monkeypatch.setattr("corefeval.reports.page.find_spec", lambda name: None)
     with pytest.raises(UsageError, match=r"corefeval\[charts\]"):
         report(KEY, CAUTIOUS)
 
@@ -332,8 +332,8 @@ def test_notebooks_escape_what_they_show(conll):
     assert "<script>" not in document_html(corpus[0]) and "<i>" not in document_html(corpus[0])
     named = corpus.with_details(name="<script>")
     assert "<script>" not in result_html(corefeval.score(named, named))
-    assert "<script" not in framed("<script>1</script>")
-    assert 'srcdoc="&lt;script' in framed("<script>1</script>")
+    assert "<script" not in frame("<script>1</script>")
+    assert 'srcdoc="&lt;script' in frame("<script>1</script>")
 
 
 def test_long_documents_are_cut_short_in_notebooks():

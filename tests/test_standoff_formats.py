@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 import corefeval
 from corefeval import CorefEvalError, InputError, corpus_from_entities
-from corefeval.formats.file_names import document_id, file_stems
 from corefeval.formats.litbank import read_litbank, write_litbank
+from corefeval.formats.paths import document_id, file_stems
 from corefeval.formats.source import read_source
 from corefeval.model import CorpusBuilder, DocumentId
 from corefeval.pairing.documents import partners

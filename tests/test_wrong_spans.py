@@ -11,7 +11,7 @@ from scipy.optimize import linear_sum_assignment
 import corefeval
 from corefeval import corpus_from_arrays
 from corefeval.analysis.errors import analyse, judge_alike
-from corefeval.analysis.errors.spans import match_wrong_spans
+from corefeval.analysis.errors.classification import match_wrong_spans
 from corefeval.cli import main
 from corefeval.preparation import prepare
 from corefeval.reports import report

@@ -69,8 +69,8 @@ def score(
     `protocol` says how to score: a name, a `Protocol`, or a signature that was printed under a
     number. Every choice of it is also an option, which overrides it: `singletons="drop"`,
     `duplicates="error"`, `documents="bc/*"`, `aggregate="macro"`, `ignore_tokens=True` and so on;
-    `corefeval protocols` lists them. `encoding`, `key_format` and `response_format` say how files
-    are read, if they do not tell.
+    `corefeval protocols` lists them. `encoding`, `key_format`, `response_format` and
+    `word_column` (of CoNLL files, counted from 1) say how files are read, if they do not tell.
 
     `features` states features itself: for each name a mapping from mentions to values (with several
     documents, from document ids to such mappings), or a function of a mention; or it is a file that

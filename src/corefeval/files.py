@@ -175,6 +175,8 @@ def _descriptor(path: str) -> int | None:
 
 @contextmanager
 def _one_error(path: PathLike, problem: str) -> Iterator[None]:
+    if not os.fspath(path):
+        raise UsageError(f"{problem}: its path is empty")
     try:
         yield
     except OSError as error:

@@ -32,6 +32,7 @@ class Options(Choices, total=False):
 
     ignore_tokens: bool
     encoding: str
+    word_column: int | None
     key_format: str | None
     response_format: str | None
 
@@ -44,16 +45,18 @@ class Plan:
     features: Stated = None
     tagset: object = None
     encoding: str = "utf-8"
+    word_column: int | None = None
     key_format: str | None = None
     response_format: str | None = None
 
     def read(self, source: Input, name: str, *, is_key: bool = False) -> Corpus:
         """A corpus from whatever stands for one."""
         format = self.key_format if is_key else self.response_format
-        return as_corpus(source, name, format=format, encoding=self.encoding)
+        files = {"encoding": self.encoding, "word_column": self.word_column}
+        return as_corpus(source, name, format=format, **files)
 
 
-_READING = ("encoding", "key_format", "response_format")
+_READING = ("encoding", "word_column", "key_format", "response_format")
 
 
 def plan(
@@ -273,20 +276,18 @@ def stated_features(
     return given, file_coverage(os.fspath(features), given, key, response)
 
 
-def as_corpus(
-    source: Input, name: str, *, format: str | None = None, encoding: str = "utf-8"
-) -> Corpus:
-    """A corpus from whatever stands for one."""
+def as_corpus(source: Input, name: str, *, format: str | None = None, **files: Any) -> Corpus:
+    """A corpus from whatever stands for one; `files` says how files are read, as in `read`."""
     if isinstance(source, Corpus):
         return source
     if isinstance(source, Document):
         return source.corpus.select_documents(np.array([source.index]))
     if isinstance(source, str | os.PathLike):
-        return read(source, format=format, encoding=encoding)
+        return read(source, format=format, **files)
     if isinstance(source, Iterator):
         source = list(source)
     # Only those who score Python objects pay for what recognises them.
-    from corefeval.formats.json.loaded import corpus_from_records
+    from corefeval.formats.json.kinds import corpus_from_records
     from corefeval.live import corpus_from_object
 
     for known in (corpus_from_object, corpus_from_records):

@@ -10,19 +10,21 @@ from random import Random
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
-from corefeval.analysis.errors.kinds import KINDS as ERRORS
+from corefeval.analysis.errors import KINDS as ERRORS
 from corefeval.cli import app
 from corefeval.features.declarations import FEATURES
 from corefeval.formats import FORMATS
 from corefeval.lab import EXPERIMENTS
 from corefeval.metrics import REGISTRY, presets
+from corefeval.protocol import choices
 from fuzzing.hostility import CODECS, NAMES, NUMBERS
 from fuzzing.inputs import CORPORA, KINDS, SAVED, SIDES, Files, make_input, stated_features
 
 # How many of a thousand cases each command gets: all alike, but for what is slow or says little.
 SHARES = {
     "score": 200, "errors": 120, "compare": 110, "agree": 110, "check": 160, "stats": 90,
-    "convert": 160, "report": 6, "lab": 6, "metrics": 12, "features": 12, "example": 14,
+    "convert": 160, "report": 6, "lab": 6, "metrics": 12, "features": 12, "protocols": 12,
+    "example": 14,
 }  # fmt: skip
 SLOW_EXPERIMENTS = ("trust", "correct-links", "mention-identification", "mention-tagger")
 
@@ -316,7 +318,32 @@ def _limits(maker: _Maker) -> str:
 
 _System = ("a.conll", "b.conll", "c.conll", "system2", "system3", "b.json")
 
+_BAD = ("0", "1", "10", "-1", "1.5KB", "x", "GB", "", "1" + "0" * 30 + "TB")
+
+
 # A new option that takes text has to be told here what it takes.
+def _protocol(maker: _Maker) -> str:
+    """A few choices as a signature has them, or what is none."""
+    if maker.random.random() < maker.bad:
+        return maker.random.choice(
+            (
+                "x",
+                "match",
+                "match:",
+                "a:b",
+                "slice:kind=x",
+                'documents:"',
+                "version:99",
+                "|",
+                "ci:x",
+            )
+        )
+    chosen = maker.random.sample(sorted(choices()), 3)
+    values = {name: sorted(choices()[name].values or ("*",)) for name in chosen}
+    parts = [f"{name}:{maker.random.choice(some)}" for name, some in values.items()]
+    return "|".join(("default", *parts, "version:0.0.1"))
+
+
 STRINGS: dict[str, Callable[[_Maker], str]] = {
     **dict.fromkeys(INPUTS, _Maker.input),
     **dict.fromkeys(OUTPUTS, _Maker.output),
@@ -324,6 +351,7 @@ STRINGS: dict[str, Callable[[_Maker], str]] = {
         ("--key-format", "--response-format", "--input-format", "--file-format"), _format
     ),
     "--tagset": _Maker.tagset,
+    "--protocol": _protocol,
     "--features": _stated,
     "--to": lambda maker: maker.random.choice([*FORMATS]),
     "EXPERIMENT": _experiment,
@@ -337,6 +365,9 @@ STRINGS: dict[str, Callable[[_Maker], str]] = {
     "--distances": lambda maker: maker.listed(("passonneau", "jaccard", "masi", "dice", "all")),
     "--documents": lambda maker: maker.random.choice(("*", "*0*", "bc/*", "[", "", "x*")),
     "--encoding": lambda maker: maker.random.choice(CODECS if maker.bad else CODECS[:3]),
+    "--unpack-limit": lambda maker: maker.random.choice(
+        ("1GB", "10MB", "5000", *_BAD[: 9 * bool(maker.bad)])
+    ),
     "--fail-under": _limits,
     "--baseline": lambda maker: maker.random.choice(_System),
     "--fail-if-worse": lambda maker: maker.random.choice(_System),

@@ -7,7 +7,6 @@ import io
 import json
 import os
 import re
-import unicodedata
 from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -23,7 +22,11 @@ from fuzzing.running import Outcome, lay_out, make_folder
 
 DONE, BAD_INPUT, BAD_USAGE, GATE = 0, 1, 2, 3
 
-_LINES = ("error: ", "note: ", "failed: ", "  found: ", "  expected: ", "  fix: ")
+_LINES = ("error: ", "note: ", "failed: ", "  ")  # what is indented goes on
+# Controls of terminals and of direction, ends of lines, halves of characters.
+_ACTIVE = re.compile(
+    r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _FEATURE = re.compile(r"[\w()=, -]+ (needs|is neither stated) ")
 _RATES = ("recall", "precision", "f1", "accuracy", "score")
@@ -111,14 +114,15 @@ def _mentions(message: str, name: str) -> bool:
 def _controls(case: Case, outcome: Outcome) -> Iterator[str]:
     """Nothing that a terminal obeys, nothing that turns text around."""
     texts = {"error stream": outcome.err}
-    if _format(case) in ("text", "markdown", "latex", "conll") and not _is_data(case):
+    printed = outcome.status in (DONE, GATE) and not _is_data(case)
+    if printed and _format(case) in ("text", "markdown", "latex", "conll"):
         shown = _shown(case, outcome)
         texts["output"] = _COLOURS.sub("", shown) if case.terminal else shown
+        if _format(case) == "conll":  # the official form has tabs
+            texts["output"] = texts["output"].replace("\t", "")
     for where, text in texts.items():
-        for character in sorted(set(text) - {"\n"}):
-            if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp"):
-                yield f"{character!a} in the {where}"
-                return
+        if bad := _ACTIVE.search(text):
+            yield f"{bad[0]!a} in the {where}"
 
 
 def _format(case: Case) -> str:

@@ -12,8 +12,7 @@ from typing import Unpack
 
 import numpy as np
 
-from corefeval.analysis.alpha import Alpha, AlphaCounts, Coding, alpha_counts
-from corefeval.analysis.chain_distances import chosen_distances
+from corefeval.analysis.alpha import Alpha, AlphaCounts, Coding, count_alpha, parse_distances
 from corefeval.diagnostics import Notice, UsageError, merge_notices, plural
 from corefeval.evaluation import Metrics, count
 from corefeval.formats import read_ahead
@@ -194,14 +193,14 @@ def agree(
     (0.6667, -0.1111)
     """
     requested(metrics)  # what is misspelt is told before anything is read
-    chosen = chosen_distances(distances)
+    wanted = parse_distances(distances)
     made = plan(protocol, options, steps=(*STEPS, "agreement"))
     corpora = _read(sources, replace(made, response_format=format))
     notices = [notice for corpus in corpora for notice in corpus.notices]
     annotations = pair_annotations(corpora, made.protocol)
     notices += annotations.notices
     coding = Coding.of(annotations.corpora, annotations.codes, made.protocol.unmarked)
-    results = _scored(annotations.corpora, metrics, made)
+    results = _score_pairs(annotations.corpora, metrics, made)
     for (one, other), result in results.items():
         names = [corpus.name for corpus in corpora]
         once = MISMATCHES if names.index(one) < names.index(other) else ()
@@ -213,14 +212,14 @@ def agree(
         annotators=tuple(corpus.name for corpus in corpora),
         document_ids=tuple(map(str, annotations.corpora[0].documents)),
         results=results,
-        counts=alpha_counts(coding, chosen),
+        counts=count_alpha(coding, wanted),
         mentions=coding.units,
         protocol=common,
         notices=merge_notices(notices),
     )
 
 
-def _scored(
+def _score_pairs(
     corpora: Sequence[Corpus], metrics: Metrics, made: Plan
 ) -> dict[tuple[str, str], Result]:
     """Everybody against everybody, both ways: not every metric has the same F1 in both."""
@@ -245,11 +244,11 @@ def _read(sources: Mapping[str, Input] | Iterable[Input], made: Plan) -> list[Co
     jobs = [partial(made.read, *pair) for pair in zip(given, names, strict=True)]
     corpora = list(read_ahead(jobs))
     if not named:
-        names = _told_apart(corpora, defaults)
+        names = _tell_apart(corpora, defaults)
     return [corpus.with_details(name=name) for corpus, name in zip(corpora, names, strict=True)]
 
 
-def _told_apart(corpora: Sequence[Corpus], defaults: Sequence[str]) -> list[str]:
+def _tell_apart(corpora: Sequence[Corpus], defaults: Sequence[str]) -> list[str]:
     """File names, else whole paths where file names are the same, else numbers."""
     long = [corpus.name or default for corpus, default in zip(corpora, defaults, strict=True)]
     short = [Path(name).name or name for name in long]

@@ -1,18 +1,87 @@
-"""Krippendorff's α over chains, from additive counts per document."""
+"""Krippendorff's α over chains, from additive counts per document, with Passonneau's distances.
+
+A distance is a similarity from 0 to 1 here: a function of the number of mentions that two chains
+share and of their sizes, as arrays. It is only asked about chains that share something: chains
+that do not are at distance 1.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from typing import Any, Literal, get_args
 
 import numpy as np
 
-from corefeval.analysis.chain_distances import SIMILARITIES
+from corefeval.diagnostics import UsageError
 from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray, FloatArray, IntArray, dense_ranks
 from corefeval.protocol import Unmarked
+
+Distance = Literal["passonneau", "jaccard", "masi", "dice"]
+Similarity = Callable[[IntArray, IntArray, IntArray], FloatArray]
+
+
+def monotonicity(shared: IntArray, one: IntArray, other: IntArray) -> FloatArray:
+    """1 for the same chain, 2/3 where one chain contains the other, 1/3 where they overlap.
+
+    One less this is the distance of Passonneau (2004): 0, 1/3, 2/3, and 1 for disjoint chains.
+
+    >>> monotonicity(np.array([2, 2, 1]), np.array([2, 2, 2]), np.array([2, 4, 3])).round(2)
+    array([1.  , 0.67, 0.33])
+    """
+    return np.select([shared == np.maximum(one, other), shared == np.minimum(one, other)],
+                     [1.0, 2 / 3], 1 / 3)  # fmt: skip
+
+
+def jaccard(shared: IntArray, one: IntArray, other: IntArray) -> FloatArray:
+    """The shared mentions among all mentions of the two chains."""
+    ratio: FloatArray = shared / (one + other - shared)
+    return ratio
+
+
+def masi(shared: IntArray, one: IntArray, other: IntArray) -> FloatArray:
+    """Jaccard times monotonicity (Passonneau 2006).
+
+    >>> masi(np.array([2]), np.array([2]), np.array([4])).round(4)
+    array([0.3333])
+    """
+    return jaccard(shared, one, other) * monotonicity(shared, one, other)
+
+
+def dice(shared: IntArray, one: IntArray, other: IntArray) -> FloatArray:
+    """The shared mentions among the mean size of the two chains."""
+    ratio: FloatArray = 2 * shared / (one + other)
+    return ratio
+
+
+SIMILARITIES: dict[str, Similarity] = {
+    "passonneau": monotonicity,
+    "jaccard": jaccard,
+    "masi": masi,
+    "dice": dice,
+}
+
+
+def parse_distances(distances: str | Iterable[str]) -> tuple[str, ...]:
+    """The distances that a text or list asks for, each one once.
+
+    >>> parse_distances("MASI, dice"), len(parse_distances("all"))
+    (('masi', 'dice'), 4)
+    """
+    items: Iterable[Any] = distances.split(",") if isinstance(distances, str) else distances
+    known = get_args(Distance)
+    names: list[str] = []
+    for item in items:
+        name = str(item).strip().lower()
+        if name not in (*known, "all"):
+            raise UsageError(f"there is no distance {item!r}: there are {', '.join(known)}, all")
+        names += known if name == "all" else (name,)
+    if not names:
+        raise UsageError(f"no distance was asked for: there are {', '.join(known)}, all")
+    return tuple(dict.fromkeys(names))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +151,7 @@ class Coding:
     n_documents: int
 
     @cached_property
-    def given(self) -> BoolArray:
+    def has_value(self) -> BoolArray:
         """Where there is a value."""
         return self.chain >= 0
 
@@ -94,19 +163,19 @@ class Coding:
     @cached_property
     def sizes(self) -> IntArray:
         """How many mentions each chain has."""
-        return np.bincount(self.chain[self.given])
+        return np.bincount(self.chain[self.has_value])
 
     @cached_property
     def weights(self) -> FloatArray:
         """1 / (values − 1) for each unit, and 0 where there is no second value to compare."""
-        others = self.given.sum(axis=0) - 1.0
+        others = self.has_value.sum(axis=0) - 1.0
         weights: FloatArray = np.divide(1.0, others, out=np.zeros_like(others), where=others > 0)
         return weights
 
     @cached_property
     def pairable(self) -> IntArray:
         """How many values each chain is, of those that can be compared with another."""
-        used = self.given & (self.weights > 0)
+        used = self.has_value & (self.weights > 0)
         return np.bincount(self.chain[used], minlength=self.sizes.size)
 
     @staticmethod
@@ -132,7 +201,7 @@ class Coding:
         return Coding(chain, unit_document, len(corpora[0].documents))
 
 
-def alpha_counts(coding: Coding, distances: Iterable[str]) -> dict[str, AlphaCounts]:
+def count_alpha(coding: Coding, distances: Iterable[str]) -> dict[str, AlphaCounts]:
     """Count what α needs for each distance.
 
     The chains of one annotator are disjoint, and most chains of two annotators are, too. So only
@@ -142,9 +211,9 @@ def alpha_counts(coding: Coding, distances: Iterable[str]) -> dict[str, AlphaCou
     values = coding.pairable
     # A chain without mentions is no value: its document does not matter.
     document = np.zeros(values.size, dtype=np.int64)
-    document[coding.chain[coding.given]] = np.broadcast_to(
+    document[coding.chain[coding.has_value]] = np.broadcast_to(
         coding.unit_document, coding.chain.shape
-    )[coding.given]
+    )[coding.has_value]
 
     def by_document(place: IntArray, numbers: IntArray | FloatArray) -> FloatArray:
         sums = np.bincount(place, weights=numbers, minlength=coding.n_documents)
@@ -167,7 +236,7 @@ def alpha_counts(coding: Coding, distances: Iterable[str]) -> dict[str, AlphaCou
 
 def _cells(coding: Coding, one: int, other: int) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
     """Chains of two annotators that share mentions, how many, and the weight of these units."""
-    both = np.flatnonzero(coding.given[one] & coding.given[other])
+    both = np.flatnonzero(coding.has_value[one] & coding.has_value[other])
     width = coding.sizes.size
     pairs = coding.chain[one, both] * width + coding.chain[other, both]
     cell, distinct = dense_ranks(pairs)

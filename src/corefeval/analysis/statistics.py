@@ -54,8 +54,8 @@ def statistics(corpus: Corpus, *, features: Mapping[str, object] | None = None) 
     in_characters = has_texts(corpus.tokens)
     tokens = None if in_characters else corpus.tokens
     positions = start is not None and end is not None
-    repeated = _repeated(corpus) if positions else None
-    empty = _empty_nodes(corpus)
+    repeated = _find_repeats(corpus) if positions else None
+    empty = _find_empty_nodes(corpus)
     documents = range(len(corpus.documents))
     return Statistics(
         name=corpus.name,
@@ -77,28 +77,30 @@ def statistics(corpus: Corpus, *, features: Mapping[str, object] | None = None) 
             if start is not None and end is not None and start.size and not in_characters
             else None
         ),
-        nested=int((_nested(corpus) & ~repeated).sum()) if repeated is not None else None,
+        nested=int((_find_nested(corpus) & ~repeated).sum()) if repeated is not None else None,
         discontinuous=int(np.unique(corpus.gaps[:, 0]).size),
-        zeros=_zeros(corpus, empty) if positions and empty is not None else None,
+        zeros=_count_zeros(corpus, empty) if positions and empty is not None else None,
         repeated=int(repeated.sum()) if repeated is not None else None,
-        sizes=_by_size(sizes),
-        kinds=_kinds(corpus) | _stated(corpus, features or {}),
+        sizes=_count_sizes(sizes),
+        kinds=_count_kinds(corpus) | _count_stated(corpus, features or {}),
     )
 
 
-def _by_size(sizes: IntArray) -> dict[str, int]:
+def _count_sizes(sizes: IntArray) -> dict[str, int]:
     """How many entities there are of each range of sizes."""
     return {
-        _range(low, high): int(((sizes >= low) & (sizes <= (high or sizes.max(initial=0)))).sum())
+        _name_range(low, high): int(
+            ((sizes >= low) & (sizes <= (high or sizes.max(initial=0)))).sum()
+        )
         for low, high in SIZES
     }
 
 
-def _range(low: int, high: int | None) -> str:
+def _name_range(low: int, high: int | None) -> str:
     return f"{low}" if low == high else f"{low}+" if high is None else f"{low}–{high}"
 
 
-def _repeated(corpus: Corpus) -> BoolArray:
+def _find_repeats(corpus: Corpus) -> BoolArray:
     """Mentions that have the document, start and end of the one before them."""
     same = np.zeros(corpus.n_mentions, dtype=np.bool_)
     start, end = corpus.mention_start, corpus.mention_end
@@ -109,7 +111,7 @@ def _repeated(corpus: Corpus) -> BoolArray:
     return same
 
 
-def _nested(corpus: Corpus) -> BoolArray:
+def _find_nested(corpus: Corpus) -> BoolArray:
     """Mentions that end no later than one that began no later: mentions are in textual order."""
     end = corpus.mention_end
     if end is None or not end.size:
@@ -120,7 +122,7 @@ def _nested(corpus: Corpus) -> BoolArray:
     return nested
 
 
-def _empty_nodes(corpus: Corpus) -> BoolArray | None:
+def _find_empty_nodes(corpus: Corpus) -> BoolArray | None:
     """Which tokens, of all documents together, are empty nodes."""
     tokens = corpus.tokens
     if tokens is None or "empty" not in tokens.columns:
@@ -129,7 +131,7 @@ def _empty_nodes(corpus: Corpus) -> BoolArray | None:
     return np.array([bool(mark) for column in columns for mark in column], dtype=np.bool_)
 
 
-def _zeros(corpus: Corpus, empty: BoolArray) -> int:
+def _count_zeros(corpus: Corpus, empty: BoolArray) -> int:
     """Mentions all of whose tokens are empty nodes."""
     start, end, tokens = corpus.mention_start, corpus.mention_end, corpus.tokens
     if start is None or end is None or tokens is None:
@@ -139,7 +141,7 @@ def _zeros(corpus: Corpus, empty: BoolArray) -> int:
     return int((before[first + end] - before[first + start] == end - start).sum())
 
 
-def _kinds(corpus: Corpus) -> dict[str, dict[str, int]]:
+def _count_kinds(corpus: Corpus) -> dict[str, dict[str, int]]:
     kinds = {}
     for name, values in corpus.features.items():
         if name == "mention_id":
@@ -151,12 +153,12 @@ def _kinds(corpus: Corpus) -> dict[str, dict[str, int]]:
     return kinds
 
 
-def _stated(corpus: Corpus, given: Mapping[str, object]) -> dict[str, dict[str, int]]:
+def _count_stated(corpus: Corpus, given: Mapping[str, object]) -> dict[str, dict[str, int]]:
     """How many mentions have each value of a feature that is given."""
     known = Features(corpus, given=given)
-    found = {}
+    counts = {}
     for name in given:
         values = known(name)
         table = zip(("", *values.names), np.bincount(values.codes + 1).tolist(), strict=False)
-        found[name] = {value: count for value, count in table if count}
-    return found
+        counts[name] = {value: count for value, count in table if count}
+    return counts

@@ -11,16 +11,13 @@ from cyclopts import App, CycloptsError
 from corefeval._version import __version__
 from corefeval.cli.agree import agree
 from corefeval.cli.arguments import remark, with_unpacking
-from corefeval.cli.check import check
 from corefeval.cli.compare import compare
-from corefeval.cli.convert import convert
+from corefeval.cli.corpora import check, convert, stats
 from corefeval.cli.errors import errors
-from corefeval.cli.example import example
 from corefeval.cli.lab import lab
-from corefeval.cli.listings import features, metrics, protocols
+from corefeval.cli.listings import example, features, metrics, protocols
 from corefeval.cli.report import report
 from corefeval.cli.score import score
-from corefeval.cli.stats import stats
 from corefeval.diagnostics import CorefEvalError, UsageError, memory_for
 
 BAD_INPUT, BAD_USAGE, INTERRUPTED = 1, 2, 130

@@ -72,7 +72,7 @@ def agree(
     _check(labelled, paths, output)
     names = names_of(labelled)
     jobs = [
-        partial(read, path, format=file_format, encoding=reading.encoding, name=name)
+        partial(read, path, format=file_format, name=name, **reading.files)
         for path, name in zip(paths, names, strict=True)
     ]
     agreement = agree(

@@ -59,7 +59,7 @@ def errors(
         Write to this file instead of the terminal.
     """
     from corefeval.analysis.errors import analyse, judge_alike
-    from corefeval.analysis.errors.kinds import KINDS, error_kind
+    from corefeval.analysis.errors.classification import KINDS, error_kind
     from corefeval.cli.responses import read_all
 
     if top < 0:

@@ -45,6 +45,7 @@ def lab(
     key_format: str | None = None,
     response_format: str | None = None,
     encoding: str = "utf-8",
+    word_column: int | None = None,
     quiet: Annotated[bool, FLAG(alias="-q")] = False,
 ) -> None:
     """Find out what metrics reward: run an experiment, on the papers' data or on your own.
@@ -77,6 +78,9 @@ def lab(
         The response's format, if it is not to be told by its content.
     encoding
         The files' character encoding.
+    word_column
+        Which column of CoNLL files is the words, counted from 1, if it is not to be told by what is
+        in it.
     quiet
         Print no notices and no progress.
     """
@@ -93,14 +97,15 @@ def lab(
     check_paths([], paths)
     formats = (key_format, response_format)
     corpora = [
-        None if path is None else _read(path, form, encoding)
+        None if path is None else _read(path, form, encoding, word_column)
         for path, form in zip((key, response), formats, strict=True)
     ]
     with _progress(experiment, quiet) as progress:
         result = chosen.run(*corpora, metrics=metrics, seed=seed, progress=progress, tagset=tagset)
     show(partial(_printed, result, format, metrics is not None), None)
     # Nobody who brings no data is to be told what it lacks.
-    notices = list(result.notices) if key is not None else []
+    notices = [notice for corpus in corpora if corpus is not None for notice in corpus.notices]
+    notices += result.notices if key is not None else ()
     if output is not None:
         notices += _write(result, Path(output), forms, paths, quiet)
     if not quiet:
@@ -144,11 +149,13 @@ def _forms(figures: str) -> list[FigureFormat]:
     return [form for form in FORMATS if form in asked]
 
 
-def _read(argument: str, format: str | None, encoding: str) -> Corpus:
+def _read(argument: str, format: str | None, encoding: str, word_column: int | None) -> Corpus:
     from corefeval.formats import read
 
     name, path = label(argument)
-    return read(path, format=format, encoding=encoding, name=name or short(path))
+    return read(
+        path, format=format, encoding=encoding, word_column=word_column, name=name or short(path)
+    )
 
 
 @contextmanager

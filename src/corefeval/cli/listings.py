@@ -1,18 +1,22 @@
-"""`corefeval metrics`, `features` and `protocols`: what there is to choose from."""
+"""`corefeval metrics`, `features`, `protocols` and `example`: what there is to choose from."""
 
 from __future__ import annotations
 
 import sys
 import textwrap
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
 from corefeval.checks import did_you_mean
-from corefeval.diagnostics import UsageError
-from corefeval.display import json_text
+from corefeval.diagnostics import InputError, UsageError
+from corefeval.display import json_text, visible
+from corefeval.examples import NAMES
+from corefeval.examples import example as path_of
 from corefeval.features.declarations import FEATURES, FeatureDeclaration
+from corefeval.files import write_folder
 from corefeval.metrics import REGISTRY, Declaration, Metric, presets
 from corefeval.protocol import NAMED, Choice, NamedProtocol, Protocol, choices
 
@@ -182,3 +186,32 @@ def _entry(name: str, lines: list[str]) -> str:
     """A name with what is said of it beside and below."""
     shown = f"{name:16}" if len(name) < 16 else f"{name}\n{'':16}"
     return shown + f"\n{'':16}".join(lines) + "\n"
+
+
+def example(folder: str = ".", /) -> None:
+    """Copy the example corpus to a folder: key.conll, cautious.conll and eager.conll.
+
+    Parameters
+    ----------
+    folder
+        Where to put the files; the current folder by default.
+    """
+    sources = [Path(path_of(name)) for name in NAMES]
+    targets = [Path(folder) / source.name for source in sources]
+    contents = {source.name: source.read_bytes() for source in sources}
+    for target in targets:
+        if target.exists() and not _has(target, contents[target.name]):
+            raise InputError(
+                "there is another file of this name",
+                file=str(target),
+                fix="choose another folder: corefeval example FOLDER",
+            )
+    write_folder(folder, contents)
+    sys.stdout.writelines(f"{visible(str(target))}\n" for target in targets)
+
+
+def _has(path: Path, content: bytes) -> bool:
+    try:
+        return path.read_bytes() == content
+    except OSError:
+        return False

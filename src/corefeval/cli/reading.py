@@ -32,6 +32,9 @@ class BasicReading:
         The responses' format, if it is not to be told by their content.
     encoding
         The files' character encoding.
+    word_column
+        Which column of CoNLL files is the words, counted from 1, if it is not to be told by what is
+        in it.
     quiet
         Print no notices and no progress.
     """
@@ -41,7 +44,13 @@ class BasicReading:
     key_format: str | None = None
     response_format: str | None = None
     encoding: str = "utf-8"
+    word_column: int | None = None
     quiet: Annotated[bool, FLAG(alias="-q")] = False
+
+    @property
+    def files(self) -> dict[str, Any]:
+        """The options that `read` takes by these names, for keys and responses alike."""
+        return {name: getattr(self, name) for name in ("encoding", "word_column")}
 
     @property
     def policies(self) -> dict[str, Any]:

@@ -65,7 +65,7 @@ def report(
     from corefeval.cli.responses import read_all
     from corefeval.reports import DEFAULT_FEATURES
     from corefeval.reports import report as make
-    from corefeval.reports.assets import check_library
+    from corefeval.reports.page import check_library
     from corefeval.syntax import split_list
 
     check_library()

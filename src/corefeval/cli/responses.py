@@ -72,7 +72,7 @@ def _check_key(key: str, results: Sequence[Result], reading: BasicReading) -> No
     from corefeval.evaluation import check_key
     from corefeval.formats import read
 
-    corpus = read(key, format=reading.key_format, encoding=reading.encoding, name=short(key))
+    corpus = read(key, format=reading.key_format, name=short(key), **reading.files)
     for result in results:
         check_key(result, corpus)
 
@@ -139,7 +139,7 @@ def read_all(
     from corefeval.formats import read, read_ahead
 
     jobs = [
-        partial(read, path, format=format, encoding=reading.encoding, name=name)
+        partial(read, path, format=format, name=name, **reading.files)
         for name, path, format in (
             (short(key), key, reading.key_format),
             *((name, path, reading.response_format) for name, path in responses),

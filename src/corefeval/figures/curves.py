@@ -9,7 +9,7 @@ from corefeval.figures.figure import Spec
 from corefeval.figures.selection import axis_title, is_share, merged, shown_value, values_of
 from corefeval.figures.styles import Style, styles_of
 from corefeval.lab import Chart
-from corefeval.lab.findings import Row
+from corefeval.lab.experiments import Row
 
 _HEIGHT = 190
 _ALONE, _BESIDE = 360, 215  # the width of one panel, and of panels in two columns

@@ -11,7 +11,7 @@ from corefeval.figures.scorecard import scorecard
 from corefeval.figures.selection import drawn_rows, values_of, well_known
 from corefeval.figures.styles import MOST, config
 from corefeval.lab import Chart, ExperimentResult
-from corefeval.lab.findings import Row
+from corefeval.lab.experiments import Row
 
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 

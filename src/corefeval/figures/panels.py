@@ -9,7 +9,7 @@ from corefeval.figures.figure import Spec
 from corefeval.figures.selection import axis_title, shown_value, values_of
 from corefeval.figures.styles import BLUE, ORANGE, SOFT, STYLES
 from corefeval.lab import Chart
-from corefeval.lab.findings import Row
+from corefeval.lab.experiments import Row
 
 _ROW = 16  # the height of a case
 _COLUMNS = 3

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from corefeval.figures.figure import Spec
 from corefeval.figures.selection import values_of
 from corefeval.lab import Chart
-from corefeval.lab.findings import Row
+from corefeval.lab.experiments import Row
 
 _WIDTH, _HEIGHT = 50, 20
 _HOLDS = "#D3E6F3"  # Okabe and Ito's blue, light

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from corefeval.lab import Chart, ExperimentResult
-from corefeval.lab.findings import TINY, Encoding, Row
+from corefeval.lab.experiments import TINY, Encoding, Row
 from corefeval.lab.measurement import RATES, THE_SIX
 
 _WELL_KNOWN = (*THE_SIX, "conll")
@@ -31,7 +31,7 @@ def shown_value(row: Row, encoding: Encoding) -> object:
 
 def drawn_rows(result: ExperimentResult, chart: Chart) -> list[Row]:
     """The rows of a chart that have something to show."""
-    return [row for row in result.drawn(chart) if row.get(chart.y.field) is not None]
+    return [row for row in result.select(chart) if row.get(chart.y.field) is not None]
 
 
 def well_known(rows: Sequence[Row], chart: Chart) -> list[Row]:

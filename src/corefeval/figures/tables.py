@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from corefeval.figures.scorecard import sign
 from corefeval.figures.selection import drawn_rows, shown_value, values_of, well_known
 from corefeval.lab import Chart, ExperimentResult
-from corefeval.lab.findings import Row
+from corefeval.lab.experiments import Row
 from corefeval.output.tables import Cell, Column, Table
 
 

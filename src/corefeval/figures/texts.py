@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from corefeval.figures.selection import shown_titles
 from corefeval.figures.tables import tables
-from corefeval.lab import ExperimentResult, Finding
+from corefeval.lab import ExperimentResult, Statement
 from corefeval.output.tables import Table
 from corefeval.output.terminal import drawn_text
 
@@ -35,7 +35,7 @@ def _settings(result: ExperimentResult) -> dict[str, object]:
     return {name: value for name, value in result.settings.items() if name != value}
 
 
-def _findings(result: ExperimentResult, everything: bool) -> list[Finding]:
+def _findings(result: ExperimentResult, everything: bool) -> list[Statement]:
     """The statements that are about a metric that is shown, or about several."""
     if everything:
         return list(result.statements)
@@ -43,7 +43,7 @@ def _findings(result: ExperimentResult, everything: bool) -> list[Finding]:
     return [one for one in result.statements if one.text.partition(":")[0] not in titles]
 
 
-def _sentence(finding: Finding) -> str:
+def _sentence(finding: Statement) -> str:
     detail = f" ({finding.detail})" if finding.detail else ""
     source = f" [{finding.source}]" if finding.source else ""
     return f"  {finding.text}{detail}{source}"

@@ -34,22 +34,24 @@ def read(
     *,
     format: str | None = None,
     encoding: str = "utf-8",
+    word_column: int | None = None,
     name: str = "",
 ) -> Corpus:
     """Read a corpus from a file, packed with gzip or not; `-` is standard input.
 
     A folder or a pattern such as `'dev/*.conll'` stands for all of its files, whose documents make
-    one corpus. The format is told by the content unless `format` names it.
+    one corpus. The format is told by the content unless `format` names it. `word_column` is the
+    column of the words in CoNLL files, counted from 1; by default it is told by what is in it.
     """
     files, several = files_of(path)
     if not several:
-        return _read_file(files[0], format, encoding, name)
+        return _read_file(files[0], format, encoding, name, word_column)
     from corefeval.model import join
 
     corpora, skipped = [], []
     for file in files:
         try:
-            corpora.append(_read_file(file, format, encoding, ""))
+            corpora.append(_read_file(file, format, encoding, "", word_column))
         except UnknownFormatError:
             skipped.append(file)
     if not corpora:
@@ -66,7 +68,9 @@ def read(
     return corpus.with_details(notices=(*corpus.notices, notice))
 
 
-def _read_file(file: str, format: str | None, encoding: str, name: str) -> Corpus:
+def _read_file(
+    file: str, format: str | None, encoding: str, name: str, word_column: int | None
+) -> Corpus:
     from corefeval.formats.source import read_source
 
     with memory_for(file):
@@ -76,7 +80,8 @@ def _read_file(file: str, format: str | None, encoding: str, name: str) -> Corpu
         elif not source.data.size:
             raise InputError("the file is empty", file=source.file, fix="check the path")
         chosen = named(format) if format else detected(source.data[:HEAD].tobytes(), source.file)
-        corpus: Corpus = load(chosen.reader)(source, name=name)
+        options = {"word_column": word_column} if chosen.has_columns else {}
+        corpus: Corpus = load(chosen.reader)(source, name=name, **options)
         return corpus
 
 

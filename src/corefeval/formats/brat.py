@@ -16,7 +16,6 @@ from corefeval.formats.brat_types import (
     joined_type,
     kind_and_class,
 )
-from corefeval.formats.file_names import document_id, file_stems, renamed_documents
 from corefeval.formats.losses import (
     check_writable,
     counted,
@@ -24,12 +23,14 @@ from corefeval.formats.losses import (
     unwritten,
     words_of,
 )
+from corefeval.formats.paths import document_id, file_stems, renamed_documents
 from corefeval.formats.registry import Written
 from corefeval.formats.source import Source
 from corefeval.formats.standoff import companion_text, feature_values, lines_of, mention_ids
 from corefeval.model import Corpus, CorpusBuilder, Document
 from corefeval.model.text_tokens import TextTokens, text_of
 from corefeval.model.tokenising import pieces
+from corefeval.model.tokens import plain_word, writable_text
 
 FEATURES = ("mention_id", "entity_type", "mention_type")
 _SPAN = r"[0-9]{1,15} [0-9]{1,15}"
@@ -48,7 +49,6 @@ _ASIDE = {
     "*": "other equivalences",
 }
 _UNSAFE_TYPE = re.compile(r"[\s;]+")
-_BLANKS = re.compile(r"[ \t\r\n]")
 _LINE_END = re.compile(r"[\r\n]+")
 
 
@@ -338,13 +338,12 @@ def _text(document: Document, counts: dict[str, int]) -> tuple[str, list[int], l
     """The text of a document, and where each of its positions begins and ends in it."""
     text = text_of(document.corpus.tokens, document.index)
     if text is not None:
-        safe = text.encode(errors="replace").decode()  # one for one, so that offsets hold
+        safe = writable_text(text)  # one for one, so that offsets hold
         counts["words"] += safe != text
         return safe, list(range(len(text))), list(range(1, len(text) + 1))
     words = []
     for word in words_of(document):
-        plain = word.encode(errors="backslashreplace").decode()
-        safe = _BLANKS.sub("_", plain) if plain.strip() else "_"
+        safe = plain_word(word)
         counts["words"] += safe != word
         words.append(safe)
     sentence_starts = {start for start, _ in sentence_bounds(document, len(words))}

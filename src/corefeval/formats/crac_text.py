@@ -8,18 +8,20 @@ from dataclasses import dataclass, field
 
 from corefeval.diagnostics import InputError, Notice, excerpt
 from corefeval.formats.losses import (
+    check_distinct,
     check_writable,
     count_gapped,
     counted,
+    nested_mentions,
     sentence_bounds,
     unwritten,
     with_tokens,
     words_of,
 )
-from corefeval.formats.nesting import nested_mentions
 from corefeval.formats.registry import Written
 from corefeval.formats.source import Source
 from corefeval.model import Corpus, CorpusBuilder, Document, DocumentId
+from corefeval.model.tokens import unbroken_word
 
 _NAME = r"[^\s\[\],|]+"
 _MARK = rf"(?:\[{_NAME}\]?|{_NAME}\])"
@@ -30,7 +32,6 @@ _BARRED = re.compile(rf"(.+\|{_MARK}(?:,{_MARK})*\|*)\|", re.DOTALL)
 _NEW_DOCUMENT = re.compile(r"# newdoc id =(?: (.*))?")
 _COMMENT = re.compile(r"# \S+ = ")
 _LINE_END = re.compile(r"\r\n|\n|\r")
-_BLANKS = re.compile(r"[ \t\r\n]")
 _BLANK_RUN = re.compile(r"[ \t]+")
 ZERO = "##"
 
@@ -179,8 +180,9 @@ def write_crac_text(corpus: Corpus) -> Written:
     corpus, made_up = with_tokens(corpus)
     counts: dict[str, int] = defaultdict(int)
     parts = []
-    for document in corpus:
-        identifier = _header(document)
+    headers = [_header(document) for document in corpus]
+    check_distinct(map(str, headers), "CRAC plain text")
+    for document, identifier in zip(corpus, headers, strict=True):
         counts["renamed"] += identifier != document.id or not identifier.name
         parts.append(f"# newdoc id = {identifier}\n")
         words = _carried_words(document, counts)
@@ -234,7 +236,7 @@ def _carried_words(document: Document, counts: dict[str, int]) -> list[str]:
     zeros = document.column("empty") if "empty" in document.columns else [""] * len(words)
     carried = []
     for word, zero in zip(words, zeros, strict=True):
-        safe = _BLANKS.sub("_", word.encode(errors="backslashreplace").decode()) or "_"
+        safe = unbroken_word(word)
         counts["changed"] += safe != word and (zero != "1" or word.startswith(ZERO))
         if zero == "1" and not safe.startswith(ZERO):
             safe = ZERO if safe == "_" else ZERO + safe

@@ -7,7 +7,6 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from corefeval.diagnostics import InputError, excerpt
-from corefeval.formats.file_names import document_id, file_stems, renamed_documents
 from corefeval.formats.losses import (
     check_writable,
     count_gapped,
@@ -18,10 +17,12 @@ from corefeval.formats.losses import (
     with_tokens,
     words_of,
 )
+from corefeval.formats.paths import document_id, file_stems, renamed_documents
 from corefeval.formats.registry import Written
 from corefeval.formats.source import Source
 from corefeval.formats.standoff import companion_text, feature_values, lines_of, mention_ids
 from corefeval.model import Corpus, CorpusBuilder, Document, DocumentBuilder, Relation
+from corefeval.model.tokens import unbroken_word
 
 RELATIONS = {"APPOS": "apposition", "COP": "copula"}
 FEATURES = ("mention_id", "entity_type", "mention_type")
@@ -30,7 +31,6 @@ _COLUMNS = (
     "MENTION, id, sentence, token, sentence, token (inclusive), text, entity and mention type"
 )
 _BLANK_RUN = re.compile(r"[ \t]+")
-_BLANKS = re.compile(r"[ \t\r\n]")
 _NUMBER = re.compile(r"[0-9]{1,15}")
 _SAFE_NAME = re.compile(r"[^\t\r\n]+")
 
@@ -273,7 +273,7 @@ def write_litbank(corpus: Corpus) -> Written:
 def _carried_words(document: Document, counts: dict[str, int]) -> list[str]:
     carried = []
     for word in words_of(document):
-        safe = _BLANKS.sub("_", word.encode(errors="backslashreplace").decode()) or "_"
+        safe = unbroken_word(word)
         counts["words"] += safe != word
         carried.append(safe)
     return carried

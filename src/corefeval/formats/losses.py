@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 
-from corefeval.diagnostics import InputError, Notice, plural
-from corefeval.model import Corpus, Document, Relation
+from corefeval.diagnostics import InputError, Notice, excerpt, plural
+from corefeval.model import Corpus, Document, Mention, Relation
 from corefeval.model.tokenising import tokenised
 
 # Columns that say where a token stands, and its word: every format has these in its own way.
@@ -26,6 +26,19 @@ def check_writable(corpus: Corpus, format: str) -> None:
             f"a corpus without documents cannot be written as {format}",
             fix="make the corpus with corpus_from_arrays",
         )
+
+
+def check_distinct(names: Iterable[str], format: str) -> None:
+    """Refuse documents that a format would call the same, so that they could not be read again."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise InputError(
+                f"two documents would both be called {excerpt(name)} in {format}",
+                found="ids that differ only in what the format cannot carry, such as line ends",
+                fix="rename one of the two",
+            )
+        seen.add(name)
 
 
 def with_tokens(corpus: Corpus) -> tuple[Corpus, tuple[Notice, ...]]:
@@ -122,3 +135,23 @@ def sentence_bounds(document: Document, n_tokens: int) -> list[tuple[int, int]]:
 def _listed(kind: str, names: list[str], noun: str) -> list[Notice]:
     message = f"{plural(len(names), noun)} left out: {', '.join(names)}"
     return [Notice(kind, message, len(names), tuple(names))] if names else []
+
+
+def nested_mentions(mentions: Sequence[Mention]) -> tuple[list[Mention], int]:
+    """The mentions that brackets can carry, and how many they cannot.
+
+    Brackets of one entity close in the order last opened, first closed. A mention that opens inside
+    an earlier one of its entity and ends behind it cannot be written. Where it opens on the earlier
+    one's last token all is well, as closing brackets are written before opening ones.
+    """
+    kept = []
+    open_ends: dict[int, list[int]] = defaultdict(list)
+    for mention in mentions:
+        start, end = mention.span
+        ends = open_ends[mention.entity.index]  # the innermost is the last
+        while ends and ends[-1] - 1 <= start:
+            ends.pop()
+        if not ends or end <= ends[-1]:
+            ends.append(end)
+            kept.append(mention)
+    return kept, len(mentions) - len(kept)

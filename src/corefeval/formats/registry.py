@@ -6,12 +6,12 @@ Only what detection needs is here; readers and writers are imported when a file 
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from corefeval.diagnostics import InputError, Notice, UsageError, excerpt
-from corefeval.formats import detection
 
 
 class UnknownFormatError(InputError):
@@ -47,6 +47,68 @@ class Format:
     reader: str
     writer: str
 
+    @property
+    def has_columns(self) -> bool:
+        """Whether the reader can be told which column is the words (`word_column=`)."""
+        return self.name == "conll"
+
+
+def _has_document_line(head: bytes) -> bool:
+    return re.search(rb"(?im)^#\s*begin\s+document\b", head) is not None
+
+
+def is_conll(head: bytes) -> bool:
+    """A document line, or a last column of brackets and dashes."""
+    if _has_document_line(head):
+        return True
+    lines = [line.split() for line in head.splitlines()[:200] if line.strip()]
+    cells = [line[-1] for line in lines if len(line) > 1]
+    marks = [cell for cell in cells if cell in (b"-", b"_") or b"(" in cell or b")" in cell]
+    return bool(marks) and len(marks) > 0.8 * len(lines)
+
+
+def is_conllu(head: bytes) -> bool:
+    """Ten columns, numbered from 1 in each sentence, or the comments that only CoNLL-U has."""
+    if _has_document_line(head):
+        return False
+    if re.search(rb"(?m)^# (global\.Entity|sent_id) ?=", head):
+        return True
+    rows = [line for line in head.splitlines()[:200] if re.match(rb"\d+([-.]\d+)?\t", line)]
+    return bool(rows) and all(row.count(b"\t") == 9 for row in rows[:-1] or rows)
+
+
+def is_json(head: bytes) -> bool:
+    """An object, or a list of objects."""
+    return re.match(rb'\s*(\[\s*)?\{\s*("|\})|\s*\[\s*\]', head) is not None
+
+
+def is_crac_text(head: bytes) -> bool:
+    """Words with `|[e1`, `|e1]` or `|[e1]` behind them, or documents in lines without mentions."""
+    mark = rb"(?<=\S)\|(\[[^\s\[\],|]+\]?|[^\s\[\],|]+\])(,\S+)?(?=\s|$)"
+    return re.search(mark, head) is not None or _is_plain_text(head)
+
+
+def _is_plain_text(head: bytes) -> bool:
+    """Lines that name documents, as CoNLL-U has them, and lines of words between them."""
+    lines = [line for line in head.splitlines() if line.strip()]
+    named = [line.startswith(b"# newdoc id =") for line in lines]
+    return bool(named) and named[0] and not any(b"\t" in line for line in lines)
+
+
+def is_litbank(head: bytes) -> bool:
+    """Lines of MENTION and COREF, tab-separated."""
+    return re.search(rb"(?m)^(MENTION\t[^\t\n]+(\t\d+){4}\t|COREF\t[^\t\n]+\t)", head) is not None
+
+
+def is_brat(head: bytes) -> bool:
+    """Text-bound annotations, or an equivalence of them."""
+    return re.search(rb"(?m)^(T\S*\t\S+ \d+ \d+[\t; ]|\*\tEquiv )", head) is not None
+
+
+def never(head: bytes) -> bool:
+    """For formats that are never guessed, only named."""
+    return False
+
 
 # The order is the order in which formats are tried: those that are recognised for sure come first.
 # `json` reads any kind of JSON by its keys; the kinds have names of their own to be insisted on,
@@ -55,84 +117,84 @@ _DECLARED = (
     (
         "corefud",
         "CorefUD CoNLL-U: ten columns, coreference in MISC as Entity=…",
-        detection.is_conllu,
+        is_conllu,
         "conllu.reader:read_conllu",
         "conllu.writer:write_conllu",
     ),
     (
         "json",
         "JSON or JSON lines of any of the kinds below, told by its keys",
-        detection.is_json,
-        "json.records:read_json",
-        "json.e2e:write_e2e",
+        is_json,
+        "json.kinds:read_json",
+        "json.token_lists:write_e2e",
     ),
     (
         "e2e",
         "JSON lines with doc_key, sentences, clusters (inclusive token offsets)",
-        detection.never,
-        "json.e2e:read_e2e",
-        "json.e2e:write_e2e",
+        never,
+        "json.token_lists:read_e2e",
+        "json.token_lists:write_e2e",
     ),
     (
         "bookcoref",
         "BookCoref's JSON: doc_id, sentences, clusters, characters",
-        detection.never,
+        never,
         "json.bookcoref:read_bookcoref",
         "json.bookcoref:write_bookcoref",
     ),
     (
         "preco",
         "PreCo's JSON: id, sentences, mention_clusters as sentence, begin, end (exclusive)",
-        detection.never,
-        "json.preco:read_preco",
-        "json.preco:write_preco",
+        never,
+        "json.token_lists:read_preco",
+        "json.token_lists:write_preco",
     ),
     (
         "crac-json",
         "CRAC's JSON: doc_id, tokens, clusters_token_offsets (inclusive), ## for zeros",
-        detection.never,
-        "json.crac:read_crac",
-        "json.crac:write_crac",
+        never,
+        "json.token_lists:read_crac",
+        "json.token_lists:write_crac",
     ),
     (
         "maverick",
         "Maverick's dictionaries: tokens, clusters_token_offsets (inclusive)",
-        detection.never,
-        "json.maverick:read_maverick",
-        "json.maverick:write_maverick",
+        never,
+        "json.token_lists:read_maverick",
+        "json.token_lists:write_maverick",
     ),
     (
         "fastcoref",
         "fastcoref's JSON: text, clusters as character spans (half-open)",
-        detection.never,
+        never,
         "json.fastcoref:read_fastcoref",
         "json.fastcoref:write_fastcoref",
     ),
     (
         "litbank",
         "LitBank's TSV: MENTION and COREF lines, with the text beside it",
-        detection.is_litbank,
+        is_litbank,
         "litbank:read_litbank",
         "litbank:write_litbank",
     ),
     (
         "brat",
         "brat standoff: T, R Coreference and * Equiv lines, with the text beside it",
-        detection.is_brat,
+        is_brat,
         "brat:read_brat",
         "brat:write_brat",
     ),
     (
         "crac-text",
         "CRAC's plain text: words with |[e1, |e1] or |[e1] behind them",
-        detection.is_crac_text,
+        is_crac_text,
         "crac_text:read_crac_text",
         "crac_text:write_crac_text",
     ),
     (
         "conll",
         "CoNLL-2011/2012: a token per line, coreference as brackets in the last column",
-        detection.is_conll,
+        is_conll,
         "conll.reader:read_conll",
         "conll.writer:write_conll",
     ),

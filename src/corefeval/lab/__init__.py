@@ -14,8 +14,15 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
-from corefeval.lab.experiments import EXPERIMENTS, Experiment, experiment
-from corefeval.lab.findings import Chart, Encoding, ExperimentResult, Finding
+from corefeval.lab.experiments import (
+    EXPERIMENTS,
+    Chart,
+    Encoding,
+    Experiment,
+    ExperimentResult,
+    Statement,
+    experiment,
+)
 
 if TYPE_CHECKING:
     from corefeval.lab.perturbations import PERTURBATIONS, Perturbation, compose
@@ -27,8 +34,8 @@ __all__ = [
     "Encoding",
     "Experiment",
     "ExperimentResult",
-    "Finding",
     "Perturbation",
+    "Statement",
     "compose",
     "experiment",
 ]

@@ -24,10 +24,10 @@ def check_share(share: float) -> None:
         raise UsageError(f"share is a number from 0 to 1, not {share!r}")
 
 
-def chosen(number: int, share: float, generator: Generator) -> BoolArray:
+def choose(number: int, share: float, generator: Generator) -> BoolArray:
     """A share of some things at random; with the same seed a larger share has all of a smaller.
 
-    >>> chosen(4, 0.5, np.random.default_rng(0)).sum()
+    >>> choose(4, 0.5, np.random.default_rng(0)).sum()
     np.int64(2)
     """
     check_share(share)
@@ -55,13 +55,13 @@ def ranks_in_runs(group: IntArray, order: IntArray) -> IntArray:
     return ranks
 
 
-def dealt(wanted: IntArray, there: IntArray) -> IntArray:
+def deal(wanted: IntArray, there: IntArray) -> IntArray:
     """For each one the place of a thing of its group, none taken twice; −1 when they run out.
 
     `wanted` are the groups of those that take, one after the other, `there` the groups of what
     there is to take. Both keep groups together, and the second ascends.
 
-    >>> dealt(np.array([3, 3, 7]), np.array([3, 7, 7])).tolist()
+    >>> deal(np.array([3, 3, 7]), np.array([3, 7, 7])).tolist()
     [0, -1, 1]
     """
     rank = ranks_in_runs(wanted, np.arange(wanted.size))
@@ -70,13 +70,13 @@ def dealt(wanted: IntArray, there: IntArray) -> IntArray:
     return np.where(enough, begin + rank, -1)
 
 
-def regrouped(corpus: Corpus, entity: IntArray, keep: BoolArray | None = None) -> Corpus:
+def regroup(corpus: Corpus, entity: IntArray, keep: BoolArray | None = None) -> Corpus:
     """The corpus with its mentions in other entities, and without those that are not kept.
 
     `entity` numbers may be any; mentions with the same one in the same document are an entity.
     """
     rows = np.arange(corpus.n_mentions) if keep is None else np.flatnonzero(keep)
-    return _assembled(
+    return _assemble(
         corpus,
         document=corpus.mention_document[rows],
         entity=entity[rows],
@@ -89,7 +89,7 @@ def regrouped(corpus: Corpus, entity: IntArray, keep: BoolArray | None = None) -
     )
 
 
-def joined(
+def join(
     corpus: Corpus, entity: IntArray, other: Corpus, rows: IntArray, other_entity: IntArray
 ) -> Corpus:
     """The corpus with other entities and with some mentions of another corpus besides.
@@ -106,29 +106,29 @@ def joined(
     labels: list[Hashable] | None = None
     if corpus.labels is not None and other.labels is not None:
         labels = [*corpus.labels, *(other.labels[row] for row in rows.tolist())]
-    return _assembled(
+    return _assemble(
         corpus,
         document=np.concatenate((corpus.mention_document, other.mention_document[rows])),
         entity=np.concatenate((entity, other_entity)),
-        start=_concatenated(corpus.mention_start, other.mention_start, rows),
-        end=_concatenated(corpus.mention_end, other.mention_end, rows),
+        start=_concatenate(corpus.mention_start, other.mention_start, rows),
+        end=_concatenate(corpus.mention_end, other.mention_end, rows),
         labels=labels,
         gaps=np.concatenate((corpus.gaps, gaps)),
         head=heads,
-        features=_joined_features(corpus, other, rows),
+        features=_join_features(corpus, other, rows),
     )
 
 
-def selection(corpus: Corpus, rows: IntArray, entity: IntArray) -> Corpus:
+def regroup_rows(corpus: Corpus, rows: IntArray, entity: IntArray) -> Corpus:
     """Some mentions of a corpus, put into entities."""
     keep = np.zeros(corpus.n_mentions, dtype=np.bool_)
     keep[rows] = True
     numbers = np.zeros(corpus.n_mentions, dtype=np.int64)
     numbers[rows] = entity
-    return regrouped(corpus, numbers, keep)
+    return regroup(corpus, numbers, keep)
 
 
-def _assembled(
+def _assemble(
     corpus: Corpus,
     *,
     document: IntArray,
@@ -154,11 +154,11 @@ def _assembled(
             gaps=gaps,
         )
     else:
-        made = _labelled(corpus, document, entity, labels or [], features)
+        made = _assemble_labels(corpus, document, entity, labels or [], features)
     return made.with_details(metadata=corpus.metadata, sentence_metadata=corpus.sentence_metadata)
 
 
-def _labelled(
+def _assemble_labels(
     corpus: Corpus,
     document: IntArray,
     entity: IntArray,
@@ -190,13 +190,11 @@ def _gaps(corpus: Corpus, rows: IntArray) -> IntArray:
     return gaps
 
 
-def _concatenated(
-    mine: IntArray | None, theirs: IntArray | None, rows: IntArray
-) -> IntArray | None:
+def _concatenate(mine: IntArray | None, theirs: IntArray | None, rows: IntArray) -> IntArray | None:
     return None if mine is None or theirs is None else np.concatenate((mine, theirs[rows]))
 
 
-def _joined_features(corpus: Corpus, other: Corpus, rows: IntArray) -> dict[str, NDArray[Any]]:
+def _join_features(corpus: Corpus, other: Corpus, rows: IntArray) -> dict[str, NDArray[Any]]:
     """All properties of mentions; a side that does not state one has nothing there."""
 
     def column(owner: Corpus, name: str, size: int) -> NDArray[Any]:
@@ -268,7 +266,7 @@ def _free_spans(
         codes = np.repeat(wanted * stride, room) + ragged_arange(np.zeros_like(room), room)
         codes = np.setdiff1d(codes, (places * stride + starts)[ends - starts == length])
         free = codes[np.lexsort((generator.random(codes.size), codes // stride))]
-        place = dealt(document[open_rows], free // stride)
+        place = deal(document[open_rows], free // stride)
         rows = open_rows[place >= 0]
         start[rows] = free[place[place >= 0]] % stride
         end[rows] = start[rows] + length

@@ -1,4 +1,4 @@
-"""The experiments: their names, what they need, and how to run them.
+"""The experiments: their names, what they need, how to run them, and what they give.
 
 Nothing here needs numpy, so that lists of experiments cost nothing.
 """
@@ -6,17 +6,193 @@ Nothing here needs numpy, so that lists of experiments cost nothing.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from corefeval.checks import check_seed, did_you_mean
-from corefeval.diagnostics import UsageError
-from corefeval.lab.findings import ExperimentResult
+from corefeval.diagnostics import Notice, UsageError
+from corefeval.display import csv_text, json_text
 from corefeval.metrics import Metric
 
 if TYPE_CHECKING:
     from corefeval.model import Corpus
+
+TINY = 1e-9  # rates that differ by less are the same
+
+Cell = str | int | float | bool | None
+Row = Mapping[str, Cell]
+Scale = Literal["quantitative", "ordinal", "nominal"]
+Mark = Literal["line", "point", "bar", "cell"]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A claim and whether it holds here; `detail` shows the numbers in words.
+
+    `source` says whose claim it is, where it is not ours.
+    """
+
+    text: str
+    holds: bool
+    numbers: Mapping[str, float] = field(default_factory=dict)
+    detail: str = ""
+    source: str = ""
+
+    def __str__(self) -> str:
+        sentence = f"{'holds' if self.holds else 'does not hold'}: {self.text}"
+        return f"{sentence} ({self.detail})" if self.detail else sentence
+
+    def as_dict(self) -> dict[str, object]:
+        """All of it, for JSON."""
+        return {
+            "text": self.text,
+            "holds": self.holds,
+            "numbers": dict(self.numbers),
+            "detail": self.detail,
+            "source": self.source,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """A column on an axis."""
+
+    field: str
+    title: str
+    scale: Scale = "quantitative"
+
+
+F1 = Encoding("f1", "F1")
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """How to draw some of the rows: those that agree with `where`.
+
+    `series` is the column that tells curves apart, `facet` the one that tells panels apart.
+    """
+
+    title: str
+    x: Encoding
+    y: Encoding
+    series: str = "title"
+    facet: str = ""
+    mark: Mark = "line"
+    where: Mapping[str, Cell] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ExperimentResult:
+    """An experiment's rows (one for each output and metric), what they say, and how to draw them.
+
+    `settings` is what it takes to get the same again. `notices` say what was left out.
+    """
+
+    name: str
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+    statements: tuple[Statement, ...] = ()
+    charts: tuple[Chart, ...] = ()
+    settings: Mapping[str, Cell] = field(default_factory=dict)
+    notices: tuple[Notice, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {len(self.rows)} rows, {len(self.statements)} statements>"
+
+    def where(self, /, **fields: Cell) -> list[Row]:
+        """The rows that have these values."""
+        return list(select_rows(self.rows, fields))
+
+    def value(self, column: str, /, **fields: Cell) -> float:
+        """One number, of the only row that has these values."""
+        try:
+            return find_number(self.rows, column, **fields)
+        except LookupError as error:
+            raise UsageError(f"{self.name}: {error.args[0]}") from None
+
+    def select(self, chart: Chart) -> list[Row]:
+        """The rows that a chart shows."""
+        return list(select_rows(self.rows, chart.where))
+
+    def to_csv(self) -> str:
+        """The rows, with a header; what is not defined is empty."""
+        rows = ([row.get(column) for column in self.columns] for row in self.rows)
+        return csv_text(self.columns, rows)
+
+    def to_json(self) -> str:
+        """All of it."""
+        return json_text(
+            {
+                "experiment": self.name,
+                "title": self.title,
+                "settings": dict(self.settings),
+                "statements": [statement.as_dict() for statement in self.statements],
+                "rows": [dict(row) for row in self.rows],
+                "notices": [str(notice) for notice in self.notices],
+            }
+        )
+
+
+def select_rows(rows: Iterable[Row], fields: Mapping[str, Cell]) -> Iterator[Row]:
+    """The rows that have these values; numbers may differ by what floats lose."""
+    for row in rows:
+        if all(_same(row.get(name), value) for name, value in fields.items()):
+            yield row
+
+
+def find_number(rows: Iterable[Row], column: str, /, **fields: Cell) -> float:
+    """One number, of the only row that has these values; a LookupError where there is none."""
+    values = [row.get(column) for row in select_rows(rows, fields)]
+    if len(values) != 1 or not isinstance(values[0], int | float):
+        wanted = ", ".join(f"{name}={value}" for name, value in fields.items())
+        raise LookupError(f"{len(values) or 'no'} rows have {wanted} and a number {column}")
+    return values[0]
+
+
+def check_claims(claims: Sequence[Callable[[], Statement]]) -> tuple[Statement, ...]:
+    """The statements that claims make; without those of metrics or cases that are not there.
+
+    >>> check_claims([lambda: Statement("two is two", 2 == 2), lambda: Statement({}["?"], False)])
+    (Statement(text='two is two', holds=True, numbers={}, detail='', source=''),)
+    """
+    statements = []
+    for claim in claims:
+        try:
+            statements.append(claim())
+        except LookupError:  # the user asked for other metrics, or the key has other entities
+            continue
+    return tuple(statements)
+
+
+def find_title(rows: Iterable[Row], metric: str) -> str:
+    """What tables call a metric; a LookupError where it was not measured."""
+    for row in rows:
+        if row["metric"] == metric:
+            return str(row["title"])
+    raise LookupError(metric)
+
+
+def percent(value: float) -> str:
+    """A rate as people write it: 64.40."""
+    return f"{100 * value:.2f}"
+
+
+def percents(values: Mapping[str, float]) -> str:
+    """Rates with their names.
+
+    >>> percents({"muc": 0.5, "lea": 1 / 3})
+    'muc 50.00, lea 33.33'
+    """
+    return ", ".join(f"{name} {percent(value)}" for name, value in values.items())
+
+
+def _same(one: Cell, other: Cell) -> bool:
+    if isinstance(one, float) and isinstance(other, int | float):
+        return abs(one - other) < TINY
+    return one == other
+
 
 Need = Literal["none", "optional"]
 Metrics = str | Metric | Iterable[str | Metric]
@@ -108,52 +284,52 @@ _ALL = (
         "mention-identification",
         "Does finding a mention pay, if it is resolved wrongly?",
         "Moosavi and Strube 2016, Table 1 and Figure 8",
-        "corefeval.lab.identification:mention_identification",
+        "corefeval.lab.mention_effects:mention_identification",
         response="optional",
     ),
     Experiment(
         "correct-links",
         "What is a share of the links worth, with and without wrong ones?",
         "Moosavi and Strube 2016, Figures 2 and 3",
-        "corefeval.lab.resolved:correct_links",
+        "corefeval.lab.partial_responses:correct_links",
     ),
     Experiment(
         "correct-entities",
         "What are entities worth, the largest first and the smallest first?",
         "Moosavi and Strube 2016, Figures 4 and 5",
-        "corefeval.lab.resolved:correct_entities",
+        "corefeval.lab.partial_responses:correct_entities",
     ),
     Experiment(
         "splits",
         "What does it cost to split one entity?",
         "Moosavi and Strube 2016, Figure 6",
-        "corefeval.lab.errors:splits",
+        "corefeval.lab.known_errors:splits",
     ),
     Experiment(
         "extra-mentions",
         "What do mentions cost that are in no key entity?",
         "Moosavi and Strube 2016, Figure 7",
-        "corefeval.lab.errors:extra_mentions",
+        "corefeval.lab.known_errors:extra_mentions",
     ),
     Experiment(
         "boundary",
         "What do all singletons and one large entity score?",
         "Moosavi and Strube 2016, Table 4; Luo 2005",
-        "corefeval.lab.boundary:boundary",
+        "corefeval.lab.known_errors:boundary",
         response="optional",
     ),
     Experiment(
         "mention-tagger",
         "What do mentions cost that a tagger should not have found?",
         "Cai and Strube 2010, Figures 1 and 2",
-        "corefeval.lab.tagger:mention_tagger",
+        "corefeval.lab.mention_effects:mention_tagger",
         response="optional",
     ),
     Experiment(
         "weights",
         "What do the weights of names, nominals and pronouns do?",
         "Chen and Ng 2013, Figure 3",
-        "corefeval.lab.weighing:weights",
+        "corefeval.lab.weights:weights",
         response="optional",
     ),
     Experiment(

@@ -1,16 +1,21 @@
-"""Scores as tidy rows."""
+"""Scores as tidy rows, and the key and response that are measured where the user has none."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+import numpy as np
 
 from corefeval.diagnostics import Notice, UndefinedMetricError
 from corefeval.evaluation import score
 from corefeval.features import Features
-from corefeval.lab.experiments import Metrics, Setup
-from corefeval.lab.findings import Cell, Chart, ExperimentResult, Finding, Row
+from corefeval.lab.additions import add_extra_mentions, link_missing_pairwise, resolve_links
+from corefeval.lab.declarations import compose
+from corefeval.lab.experiments import Cell, Chart, ExperimentResult, Metrics, Row, Setup, Statement
+from corefeval.lab.perturbations import merge_entities, split_entities
 from corefeval.metrics import Metric, requested
-from corefeval.model import Corpus
+from corefeval.model import Corpus, corpus_from_arrays
 from corefeval.results import Result
 
 EVERYTHING = "all"  # the preset that follows the registry and skips what the data does not define
@@ -50,7 +55,7 @@ class Measurement:
         """The scores of one output."""
         if self.lenient:
             self.lenient = False
-            self.metrics = self._defined(key, response)
+            self.metrics = self._find_defined(key, response)
         result = score(
             key,
             response,
@@ -62,7 +67,7 @@ class Measurement:
         self.notices |= dict.fromkeys(skipped)
         return result
 
-    def _defined(self, key: Corpus, response: Corpus) -> list[Metric]:
+    def _find_defined(self, key: Corpus, response: Corpus) -> list[Metric]:
         """The metrics of which the data has what they need."""
         wanted = [request.metric for request in requested(self.metrics)]
         known = Features(
@@ -103,12 +108,12 @@ class Measurement:
         """Put fields that follow from the metric alone in front of every row."""
         self.rows = [{**fields(str(row["metric"])), **row} for row in self.rows]
 
-    def finished(
+    def finish(
         self,
         name: str,
         title: str,
         *,
-        statements: Sequence[Finding] = (),
+        statements: Sequence[Statement] = (),
         charts: Sequence[Chart] = (),
         **settings: Cell,
     ) -> ExperimentResult:
@@ -125,3 +130,35 @@ class Measurement:
             settings={**settings, "seed": self.setup.seed},
             notices=tuple(self.notices),
         )
+
+
+# Moosavi and Strube 2016, Section 7: the sizes of the entities of the key.
+MOOSAVI_STRUBE_SIZES = (20, 10, 10, 5, 5, 5, 4, *(2,) * 10)
+
+
+def moosavi_strube_key(singletons: int = 0) -> Corpus:
+    """The key of Moosavi and Strube's analysis, and as many singletons besides as are wanted.
+
+    >>> moosavi_strube_key()
+    <Corpus 'key': 1 document, 17 entities, 79 mentions>
+    """
+    sizes = (*MOOSAVI_STRUBE_SIZES, *(1,) * singletons)
+    entity = np.repeat(np.arange(len(sizes)), sizes)
+    # Entities are interleaved, as in a text.
+    order = np.random.default_rng(2016).permutation(entity.size)
+    return corpus_from_arrays(entity=entity[order], start=np.arange(entity.size), name="key")
+
+
+def noisy_response(key: Corpus, seed: int = 0) -> Corpus:
+    """A response with errors of every sort: missing links, wrong links, missing and extra mentions.
+
+    About as good as a resolver on newspaper text.
+    """
+    make = compose(
+        partial(resolve_links, share=0.6, seed=seed),
+        partial(split_entities, share=0.2, seed=seed),
+        partial(merge_entities, share=0.3, seed=seed),
+        partial(link_missing_pairwise, share=0.4, seed=seed),
+        partial(add_extra_mentions, where="document", number=1, size=0, seed=seed),
+    )
+    return make(key, key.with_details(name="response"))

@@ -14,13 +14,21 @@ from corefeval.lab.additions import (
     link_missing_pairwise,
     link_missing_together,
 )
-from corefeval.lab.comparison import Sides, compared
-from corefeval.lab.editing import fresh_mentions, joined, ranks_in_runs, regrouped
-from corefeval.lab.findings import TINY
-from corefeval.lab.groupings import merge_entities, split_entities
-from corefeval.lab.removals import drop_twinless, remove_incorrectly_resolved
+from corefeval.lab.declarations import (
+    count_links,
+    count_partners,
+)
+from corefeval.lab.editing import fresh_mentions, join, ranks_in_runs, regroup
+from corefeval.lab.experiments import TINY
+from corefeval.lab.perturbations import (
+    drop_twinless,
+    merge_entities,
+    remove_incorrectly_resolved,
+    split_entities,
+)
 from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray, FloatArray, IntArray
+from corefeval.preparation import Prepared, prepare
 
 Rule = Literal["zero", "one", "equal", "not below", "not above", "above"]
 RateName = Literal["recall", "precision", "f1"]
@@ -55,7 +63,7 @@ class Property:
     singletons: bool = False
     response: bool = True
 
-    def broken(self, values: list[FloatArray]) -> BoolArray:
+    def is_broken(self, values: list[FloatArray]) -> BoolArray:
         """In which documents the rule does not hold."""
         first, second = values[0], values[-1]
         rules: dict[Rule, FloatArray] = {
@@ -71,49 +79,52 @@ class Property:
 
 
 def _nothing_correct(key: Corpus, response: Corpus, seed: int) -> Situation:
-    sides = compared(key, response)
-    found = np.bincount(sides.key.mention_document, minlength=sides.n_documents) > 0
-    return Situation(((key, response),), found & (sides.document_correct_links == 0))
+    prepared = prepare(key, response)
+    correct, _ = count_links(prepared)
+    return Situation(((key, response),), _has_mentions(prepared.key) & (correct == 0))
 
 
 def _perfect(key: Corpus, response: Corpus, seed: int) -> Situation:
     return Situation(((key, key),), _has_mentions(key))
 
 
-def _changed(change: Callable[..., Corpus], key: Corpus, response: Corpus, seed: int) -> Situation:
+def _before_and_after(
+    change: Callable[..., Corpus], key: Corpus, response: Corpus, seed: int
+) -> Situation:
     """The response before and after a perturbation; where this does nothing there is no case."""
-    before = compared(key, response)
-    after = compared(key, change(key, response, seed=seed))
+    before = prepare(key, response)
+    after = prepare(key, change(key, response, seed=seed))
     return Situation(((key, before.response), (key, after.response)), _differ(before, after))
 
 
 def _extra(key: Corpus, response: Corpus, seed: int) -> Situation:
     """An extra mention in an entity that has something right in it to lose."""
-    sides = compared(key, response)
-    right = np.flatnonzero(sides.partners > 0)
-    document, first = np.unique(sides.response.mention_document[right], return_index=True)
-    extra = fresh_mentions(sides.key, sides.response, document, seed)
-    entity = sides.response.mention_entity
-    more = joined(sides.response, entity, extra, np.arange(document.size), entity[right[first]])
-    applies = np.zeros(sides.n_documents, dtype=np.bool_)
+    prepared = prepare(key, response)
+    corpus, entity = prepared.response, prepared.response.mention_entity
+    right = np.flatnonzero(count_partners(prepared) > 0)
+    document, first = np.unique(corpus.mention_document[right], return_index=True)
+    extra = fresh_mentions(prepared.key, corpus, document, seed)
+    more = join(corpus, entity, extra, np.arange(document.size), entity[right[first]])
+    applies = np.zeros(len(corpus.documents), dtype=np.bool_)
     applies[document] = True
-    return Situation(((key, sides.response), (key, more)), applies)
+    return Situation(((key, corpus), (key, more)), applies)
 
 
 def _spurious_singleton(key: Corpus, response: Corpus, seed: int) -> Situation:
-    sides = compared(key, response)
-    document = np.arange(sides.n_documents)
-    extra = fresh_mentions(sides.key, sides.response, document, seed)
-    numbers = sides.response.n_entities + document
-    more = joined(sides.response, sides.response.mention_entity, extra, document, numbers)
-    return Situation(((key, sides.response), (key, more)), _has_mentions(key))
+    prepared = prepare(key, response)
+    corpus = prepared.response
+    document = np.arange(len(corpus.documents))
+    extra = fresh_mentions(prepared.key, corpus, document, seed)
+    numbers = corpus.n_entities + document
+    more = join(corpus, corpus.mention_entity, extra, document, numbers)
+    return Situation(((key, corpus), (key, more)), _has_mentions(key))
 
 
 def _large_and_small(key: Corpus, response: Corpus, seed: int) -> Situation:
     """The key without its smallest entity, and without its largest."""
     largest, smallest = _extremes(key)
     entity = key.mention_entity
-    without = [regrouped(key, entity, ~np.isin(entity, gone)) for gone in (smallest, largest)]
+    without = [regroup(key, entity, ~np.isin(entity, gone)) for gone in (smallest, largest)]
     sizes = key.entity_sizes
     document = key.entity_document
     most = np.zeros(len(key.documents), dtype=np.int64)
@@ -148,22 +159,22 @@ def _split_and_lost(key: Corpus, response: Corpus, seed: int) -> Situation:
     entity = key.mention_entity
     rank = ranks_in_runs(entity, np.argsort(entity, kind="stable"))
     behind = np.isin(entity, largest) & (rank >= key.entity_sizes[entity] // 2)
-    split = regrouped(key, np.where(behind, key.n_entities + entity, entity))
-    lost = regrouped(key, entity, ~behind)
+    split = regroup(key, np.where(behind, key.n_entities + entity, entity))
+    lost = regroup(key, entity, ~behind)
     applies = np.zeros(len(key.documents), dtype=np.bool_)
     applies[key.entity_document[largest]] = key.entity_sizes[largest] >= 4
     return Situation(((key, split), (key, lost)), applies)
 
 
-def _swapped(key: Corpus, response: Corpus, seed: int) -> Situation:
+def _swap(key: Corpus, response: Corpus, seed: int) -> Situation:
     return Situation(((key, response), (response, key)), _has_mentions(key))
 
 
-def _reordered(key: Corpus, response: Corpus, seed: int) -> Situation:
+def _reorder(key: Corpus, response: Corpus, seed: int) -> Situation:
     """Documents in reverse order, entities with other numbers."""
     order = np.arange(len(key.documents))[::-1].copy()
     numbers = np.random.default_rng(seed).permutation(response.n_entities)
-    renamed = regrouped(response, numbers[response.mention_entity])
+    renamed = regroup(response, numbers[response.mention_entity])
     return Situation(
         ((key, response), (key.select_documents(order), renamed.select_documents(order))),
         _has_mentions(key),
@@ -175,18 +186,19 @@ def _has_mentions(corpus: Corpus) -> BoolArray:
     return np.bincount(corpus.mention_document, minlength=len(corpus.documents)) > 0
 
 
-def _differ(before: Sides, after: Sides) -> BoolArray:
+def _differ(before: Prepared, after: Prepared) -> BoolArray:
     """In which documents links or mentions are others in number."""
     counts = []
-    for sides in (before, after):
-        mentions = np.bincount(sides.response.mention_document, minlength=sides.n_documents)
-        counts.append((mentions, sides.document_correct_links, sides.document_wrong_links))
+    for prepared in (before, after):
+        corpus = prepared.response
+        mentions = np.bincount(corpus.mention_document, minlength=len(corpus.documents))
+        counts.append((mentions, *count_links(prepared)))
     differ: BoolArray = np.any([a != b for a, b in zip(*counts, strict=True)], axis=0)
     return differ
 
 
 def _change(change: Callable[..., Corpus], **options: Any) -> Callable[..., Situation]:
-    return partial(_changed, partial(change, **options) if options else change)
+    return partial(_before_and_after, partial(change, **options) if options else change)
 
 
 _MS, _CS = "Moosavi and Strube 2016", "Cai and Strube 2010"
@@ -260,11 +272,11 @@ PROPERTIES = (
         _split_and_lost, "above", response=False, reference=f"{_MS}, Section 3.3",
     ),
     Property(
-        "swap", "recall becomes precision when key and response are exchanged", _swapped, "equal",
+        "swap", "recall becomes precision when key and response are exchanged", _swap, "equal",
         ("recall", "precision"),
     ),
     Property(
-        "order", "the order of documents and the names of entities do not count", _reordered,
+        "order", "the order of documents and the names of entities do not count", _reorder,
         "equal",
     ),
 )  # fmt: skip

@@ -1,32 +1,150 @@
-"""The scorecard: which metric has which desirable property, each cell measured."""
+"""The scorecard: which metric has which desirable property, each cell measured.
+
+A random document is a row of two tables: for each of twelve places in the text, the number of the
+entity there in the key and in the response, −1 for none. Thousands are scored at once, and the
+smallest of those that break a property is made smaller still.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from corefeval.lab.experiments import Setup
-from corefeval.lab.findings import Chart, Encoding, ExperimentResult, Finding, Row, percent
+from corefeval.evaluation import score
+from corefeval.features.kinds import KINDS
+from corefeval.lab.experiments import (
+    Chart,
+    Encoding,
+    ExperimentResult,
+    Row,
+    Setup,
+    Statement,
+    percent,
+)
 from corefeval.lab.measurement import EVERYTHING
 from corefeval.lab.properties import PROPERTIES, Property, Situation
-from corefeval.lab.search import (
-    KIND_OF_PLACE,
-    Documents,
-    Rates,
-    document_rates,
-    notation,
-    random_documents,
-    smaller,
-)
 from corefeval.metrics import Metric, requested
-from corefeval.model.arrays import BoolArray, FloatArray
+from corefeval.model import Corpus, corpus_from_arrays
+from corefeval.model.arrays import BoolArray, FloatArray, IntArray
 
 DOCUMENTS = 4000
+PLACES = 12
+_MOST_EXTRA = 12  # mentions that perturbations add stand behind the others
+# What a mention is depends on its place alone, so that documents need not say it.
+KIND_OF_PLACE = {(place, place + 1): KINDS[place % 3] for place in range(PLACES + _MOST_EXTRA)}
 _COPIES = 4  # of each candidate, as a perturbation does something else to each
 _EXAMPLE = ("key", "first", "second", "kinds", "first_value", "second_value")
 COLUMNS = ("property", "statement", "metric", "title", "holds", "cases", "failures", *_EXAMPLE)
+Rates = dict[str, dict[str, FloatArray]]
+
+
+@dataclass(frozen=True, eq=False)
+class Documents:
+    """Many small documents: entity numbers by document and place, for key and response."""
+
+    key: IntArray
+    response: IntArray
+
+    def corpora(self) -> tuple[Corpus, Corpus]:
+        """The documents as corpora."""
+        return _corpus(self.key, "key"), _corpus(self.response, "response")
+
+    def take(self, rows: Sequence[int] | IntArray) -> Documents:
+        """Some of the documents, also more than once."""
+        return Documents(self.key[rows], self.response[rows])
+
+    @property
+    def sizes(self) -> IntArray:
+        """How many mentions each document has, those of both sides counted."""
+        sizes: IntArray = (self.key >= 0).sum(axis=1) + (self.response >= 0).sum(axis=1)
+        return sizes
+
+
+def _make_documents(number: int, seed: int, *, singletons: bool) -> Documents:
+    """Random keys, and responses that have something to do with them, more or less.
+
+    Keys have singletons only where that is wanted; responses may always have them.
+    """
+    generator = np.random.default_rng(seed)
+    shape = (number, PLACES)
+    # Short documents and long ones, with mentions anywhere, so that any kind may come first.
+    there = generator.random(shape) < generator.uniform(0.2, 1.0, size=(number, 1))
+    entities = generator.integers(1, 6, size=(number, 1))
+    key = generator.integers(0, entities, size=shape)
+    noise = generator.choice([0.0, 0.2, 0.5, 1.0], size=(number, 1))
+    wrong = generator.random(shape) < noise
+    response = np.where(wrong, generator.integers(0, 5, size=shape), key)
+    missing = generator.choice([0.0, 0.15, 0.4, 0.8], size=(number, 1))
+    key = np.where(there & (generator.random(shape) >= 0.1), key, -1)
+    response = np.where(there & (generator.random(shape) >= missing), response, -1)
+    if not singletons:
+        key[_is_singleton(key)] = -1
+    return Documents(key, response)
+
+
+def _is_singleton(entity: IntArray) -> BoolArray:
+    """Which places have an entity that has no other place."""
+    same = (entity[:, :, None] == entity[:, None, :]).sum(axis=2)
+    singleton: BoolArray = (same == 1) & (entity >= 0)
+    return singleton
+
+
+def _corpus(entity: IntArray, name: str) -> Corpus:
+    document, place = np.nonzero(entity >= 0)
+    return corpus_from_arrays(
+        document=document,
+        entity=entity[document, place],
+        start=place,
+        document_ids=[str(number) for number in range(len(entity))],
+        name=name,
+    )
+
+
+def _rate_documents(key: Corpus, response: Corpus, metrics: Sequence[Metric]) -> Rates:
+    """Every metric's rates for each document."""
+    result = score(key, response, metrics=list(metrics), features={"kind": KIND_OF_PLACE})
+    return result.document_rates
+
+
+def _find_smaller(documents: Documents, row: int, *, singletons: bool, response: bool) -> Documents:
+    """The documents that one has one mention more than: on both sides, or on one.
+
+    Without `response` only the key counts, and the response is empty.
+    """
+    key, other = documents.key[row], documents.response[row]
+    keys, others = [], []
+    for place in np.flatnonzero((key >= 0) | (other >= 0)).tolist():
+        for from_key, from_other in ((True, True), (True, False), (False, True)):
+            if (from_key and key[place] < 0) or (from_other and other[place] < 0 and response):
+                continue
+            if not response and (from_key, from_other) != (True, True):
+                continue
+            new_key, new_other = key.copy(), other.copy()
+            new_key[place] = -1 if from_key else key[place]
+            new_other[place] = -1 if from_other else other[place]
+            if not singletons:
+                new_key[_is_singleton(new_key[None])[0]] = -1
+            keys.append(new_key)
+            others.append(new_other)
+    width = documents.key.shape[1]
+    return Documents(
+        np.array(keys, dtype=np.int64).reshape(-1, width),
+        np.array(others, dtype=np.int64).reshape(-1, width),
+    )
+
+
+def _write_entities(corpus: Corpus, document: int) -> str:
+    """A document's entities as people write them: `{a b} {c}`; letters are places."""
+    if not corpus.n_mentions:
+        return "{}"
+    entities = [
+        " ".join(chr(ord("a") + mention.start) for mention in entity.mentions)
+        for entity in corpus[document].entities
+    ]
+    return " ".join(f"{{{entity}}}" for entity in entities if entity) or "{}"
 
 
 def trust(setup: Setup) -> ExperimentResult:
@@ -41,14 +159,14 @@ def trust(setup: Setup) -> ExperimentResult:
     rows: list[Row] = []
     for done, one in enumerate(PROPERTIES):
         setup.report(one.text, done, len(PROPERTIES))
-        rows += _measured(one, metrics, setup.seed)
+        rows += _measure(one, metrics, setup.seed)
     setup.report("done", len(PROPERTIES), len(PROPERTIES))
     return ExperimentResult(
         name="trust",
         title="Which metric do you trust?",
         columns=COLUMNS,
         rows=tuple(rows),
-        statements=tuple(_finding(row) for row in rows if row["holds"] is not None),
+        statements=tuple(_state(row) for row in rows if row["holds"] is not None),
         charts=(
             Chart(
                 "Properties of metrics",
@@ -62,27 +180,27 @@ def trust(setup: Setup) -> ExperimentResult:
     )
 
 
-def _finding(row: Row) -> Finding:
+def _state(row: Row) -> Statement:
     failures, cases = row["failures"], row["cases"]
     numbers = {
         name: float(value)
         for name in ("cases", "failures", "first_value", "second_value")
         if isinstance(value := row[name], int | float)
     }
-    return Finding(
+    return Statement(
         f"{row['title']}: {row['statement']}",
         bool(row["holds"]),
         numbers,
-        f"{cases} cases" if row["holds"] else f"{failures} of {cases} cases; {_shown(row)}",
+        f"{cases} cases" if row["holds"] else f"{failures} of {cases} cases; {_describe(row)}",
     )
 
 
-def _shown(row: Row) -> str:
+def _describe(row: Row) -> str:
     """The counterexample in words."""
-    said = f"key {row['key']}: {row['first']} scores {percent(_number(row['first_value']))}"
+    text = f"key {row['key']}: {row['first']} scores {percent(_number(row['first_value']))}"
     if row["second"] is not None:
-        said += f", {row['second']} {percent(_number(row['second_value']))}"
-    return said
+        text += f", {row['second']} {percent(_number(row['second_value']))}"
+    return text
 
 
 def _number(value: object) -> float:
@@ -101,7 +219,7 @@ class _Trial:
     def of(one: Property, documents: Documents, metrics: list[Metric], seed: int) -> _Trial:
         key, response = documents.corpora()
         situation = one.make(key, response, seed)
-        rates = [document_rates(*pair, metrics) for pair in situation.pairs]
+        rates = [_rate_documents(*pair, metrics) for pair in situation.pairs]
         if situation.order is not None:
             back = np.argsort(situation.order)
             rates[-1] = {
@@ -122,11 +240,11 @@ class _Trial:
         values = self.values(one, metric)
         if values is None:
             return np.zeros(self.situation.applies.size, dtype=np.bool_)
-        return self.situation.applies & one.broken(values)
+        return self.situation.applies & one.is_broken(values)
 
 
-def _measured(one: Property, metrics: list[Metric], seed: int) -> list[Row]:
-    documents = random_documents(DOCUMENTS, seed, singletons=one.singletons)
+def _measure(one: Property, metrics: list[Metric], seed: int) -> list[Row]:
+    documents = _make_documents(DOCUMENTS, seed, singletons=one.singletons)
     if not one.response:
         documents = Documents(documents.key, np.full_like(documents.response, -1))
     trial = _Trial.of(one, documents, metrics, seed)
@@ -138,7 +256,7 @@ def _measured(one: Property, metrics: list[Metric], seed: int) -> list[Row]:
         defined = trial.values(one, str(metric)) is not None
         example = dict.fromkeys(_EXAMPLE)
         if failures:
-            example = _shrunk(one, trial, metric, seed)
+            example = _shrink(one, trial, metric, seed)
         rows.append(
             {
                 "property": one.name,
@@ -154,12 +272,14 @@ def _measured(one: Property, metrics: list[Metric], seed: int) -> list[Row]:
     return rows
 
 
-def _shrunk(one: Property, trial: _Trial, metric: Metric, seed: int) -> dict[str, Any]:
+def _shrink(one: Property, trial: _Trial, metric: Metric, seed: int) -> dict[str, Any]:
     """The smallest document that one finds by taking mentions away while the rule stays broken."""
     parts = [Metric.parse(part) for part in metric.declaration.parts]
     row = _smallest(trial, trial.failing(one, str(metric)))
     while True:
-        fewer = smaller(trial.documents, row, singletons=one.singletons, response=one.response)
+        fewer = _find_smaller(
+            trial.documents, row, singletons=one.singletons, response=one.response
+        )
         if not len(fewer.key):
             break
         copies = fewer.take(np.repeat(np.arange(len(fewer.key)), _COPIES))
@@ -180,8 +300,8 @@ def _example(one: Property, trial: _Trial, metric: Metric, row: int) -> dict[str
     values = trial.values(one, str(metric)) or []
     pairs = trial.situation.pairs
     last = row if trial.situation.order is None else int(np.argsort(trial.situation.order)[row])
-    shown = [notation(pairs[0][0], row), notation(pairs[0][1], row)]
-    second = notation(pairs[-1][1], last) if len(pairs) > 1 else None
+    shown = [_write_entities(pairs[0][0], row), _write_entities(pairs[0][1], row)]
+    second = _write_entities(pairs[-1][1], last) if len(pairs) > 1 else None
     places = sorted(set("".join([*shown, second or ""])) - set("{} "))
     kinds = [KIND_OF_PLACE[ord(place) - 97, ord(place) - 96] for place in places]
     # The letters of the example are a, b, c … in textual order, wherever its mentions stood.

@@ -1,18 +1,17 @@
 """Checking files before they are scored: findings, and files without what can be mended."""
 
-from corefeval.linting.findings import Finding, counted
+from corefeval.linting.findings import KINDS, Finding, FindingKind, count_severities
 from corefeval.linting.inspection import Inspection, check_corpus, inspect
-from corefeval.linting.kinds import KINDS, Kind
-from corefeval.linting.restoration import Restoration, restore
+from corefeval.linting.repair import FileRepair, repair_file
 
 __all__ = [
     "KINDS",
+    "FileRepair",
     "Finding",
+    "FindingKind",
     "Inspection",
-    "Kind",
-    "Restoration",
     "check_corpus",
-    "counted",
+    "count_severities",
     "inspect",
-    "restore",
+    "repair_file",
 ]

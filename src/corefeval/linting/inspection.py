@@ -1,12 +1,15 @@
-"""Checking files: each is read, however broken, and looked at."""
+"""Checking files: each is read, however broken, looked at, and held against a key."""
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from corefeval.diagnostics import InputError, memory_for
+import numpy as np
+
+from corefeval.diagnostics import InputError, PairingError, excerpt, memory_for, plural
 from corefeval.formats import annotates_nothing
 from corefeval.formats.conll.repair import Repair
 from corefeval.formats.paths import files_of
@@ -19,13 +22,15 @@ from corefeval.formats.registry import (
     named,
 )
 from corefeval.formats.source import Source, read_source
-from corefeval.linting.comparison import comparison_findings
-from corefeval.linting.conll_checks import conll_findings
-from corefeval.linting.document_checks import document_findings
-from corefeval.linting.findings import Finding, Locator, from_error
-from corefeval.linting.kinds import KINDS, SEVERITIES
-from corefeval.linting.mention_checks import mention_findings
-from corefeval.model import Corpus, join
+from corefeval.linting.findings import KINDS, SEVERITIES, Finding, Locator, from_error
+from corefeval.linting.oddities import conll_findings, document_findings, mention_findings
+from corefeval.model import Corpus, DocumentId, TokenDifference, Tokens, join
+from corefeval.model.arrays import IntArray
+from corefeval.model.identity import mention_codes
+from corefeval.pairing.characters import on_tokens
+from corefeval.pairing.documents import partners
+from corefeval.pairing.mismatches import are_among, find_mismatch, told_cause
+from corefeval.pairing.zeros import on_equal_terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +52,7 @@ class Inspection:
         """Whether anything stops scoring or loses mentions."""
         return any(finding.severity == "error" for finding in self.findings)
 
-    def compared(self, key: Corpus) -> Inspection:
+    def compare(self, key: Corpus) -> Inspection:
         """The same with what is odd against a key, from the bytes that were read already."""
         if self.source is None or self.format is None:
             return self
@@ -58,7 +63,7 @@ def check_corpus(
     corpus: Corpus, *, against: Corpus | None = None, file: str | None = None
 ) -> list[Finding]:
     """What is odd about a corpus, the grave first; also how it fits a key."""
-    return _graded(_corpus_findings(Locator(corpus, file or corpus.name or None), against))
+    return _grade(_corpus_findings(Locator(corpus, file or corpus.name or None), against))
 
 
 def inspect(
@@ -67,6 +72,7 @@ def inspect(
     against: Corpus | None = None,
     format: str | None = None,
     encoding: str = "utf-8",
+    word_column: int | None = None,
 ) -> list[Inspection]:
     """Check a file, or each file of a folder or pattern; also how they fit a key.
 
@@ -74,19 +80,23 @@ def inspect(
     """
     files, several = files_of(path)
     if not several:
-        return [_inspect_file(files[0], format, encoding, against)]
-    inspections = [_inspect_file(file, format, encoding, None) for file in files]
-    together = _graded(_folder_findings(os.fspath(path), inspections, against))
+        return [_inspect_file(files[0], format, encoding, word_column, against)]
+    inspections = [_inspect_file(file, format, encoding, word_column, None) for file in files]
+    together = _grade(_folder_findings(os.fspath(path), inspections, against))
     by_file = {inspection.file: inspection for inspection in inspections}
     for file, inspection in by_file.items():
         own = (*inspection.findings, *(finding for finding in together if finding.file == file))
-        by_file[file] = replace(inspection, findings=tuple(_graded(own)))
+        by_file[file] = replace(inspection, findings=tuple(_grade(own)))
     rest = tuple(finding for finding in together if finding.file not in by_file)
     return [*by_file.values(), *([Inspection(os.fspath(path), rest)] if rest else [])]
 
 
 def _inspect_file(
-    file: str, format: str | None, encoding: str, against: Corpus | None
+    file: str,
+    format: str | None,
+    encoding: str,
+    word_column: int | None,
+    against: Corpus | None,
 ) -> Inspection:
     chosen = named(format) if format else None
     try:
@@ -102,33 +112,41 @@ def _inspect_file(
             error = InputError(error.problem, file=error.file, found=error.found, fix=error.fix)
         name = "standard input" if file == "-" else file
         return Inspection(name, (from_error(error, file=name),), chosen)
-    return inspect_source(source, chosen, against)
+    return inspect_source(source, chosen, against, word_column=word_column)
 
 
-def inspect_source(source: Source, format: Format, against: Corpus | None = None) -> Inspection:
+def inspect_source(
+    source: Source,
+    format: Format,
+    against: Corpus | None = None,
+    *,
+    word_column: int | None = None,
+) -> Inspection:
     """Check what was read from a file already."""
     corpus = None
     mended: list[tuple[Finding, str]] = []
     findings: list[Finding] = []
     try:
         with memory_for(source.file):
-            corpus, mended = _read(source, format)
+            corpus, mended = _read(source, format, word_column)
             findings += [finding for finding, _ in mended]
             findings += _corpus_findings(Locator(corpus, source.file), against)
     except InputError as error:
         findings.append(from_error(error, file=source.file))
-    graded = tuple(_graded(findings))
+    graded = tuple(_grade(findings))
     return Inspection(source.file, graded, format, corpus, source, tuple(mended))
 
 
-def _read(source: Source, format: Format) -> tuple[Corpus, list[tuple[Finding, str]]]:
+def _read(
+    source: Source, format: Format, word_column: int | None
+) -> tuple[Corpus, list[tuple[Finding, str]]]:
     """Read a file; behind each mistake of a broken CoNLL file reading goes on."""
     if format.name != "conll":
         return load(format.reader)(source, name=""), []
     from corefeval.formats.conll.reader import read_conll
 
     repairs: list[Repair] = []
-    corpus = read_conll(source, repairs=repairs)
+    corpus = read_conll(source, word_column=word_column, repairs=repairs)
     return corpus, list(conll_findings(source, repairs))
 
 
@@ -154,10 +172,142 @@ def _folder_findings(
         yield from comparison_findings(Locator(corpus, folder, files), against)
 
 
-def _graded(findings: Iterator[Finding] | Sequence[Finding]) -> list[Finding]:
+def _grade(findings: Iterator[Finding] | Sequence[Finding]) -> list[Finding]:
     """Errors first, kinds together, in the order of lines."""
     rank = {name: number for number, name in enumerate(KINDS)}
     return sorted(
         findings,
         key=lambda f: (SEVERITIES.index(f.severity), rank[f.kind], f.line or 0),
     )
+
+
+_SHOWN = 3
+_CANDIDATE_TEXT = 100_000  # looking for a similar id in more takes longer than it helps
+_SIMILAR = 0.6
+
+
+def comparison_findings(locator: Locator, key: Corpus) -> Iterator[Finding]:
+    """What does not fit the key."""
+    corpus = locator.corpus
+    pairs = partners(key.documents, corpus.documents)
+    paired = set(pairs.values())
+    missing = [d for index, d in enumerate(key.documents) if index not in pairs]
+    extra = [index for index in range(len(corpus.documents)) if index not in paired]
+    if not pairs:
+        message = f"{_excerpt_ids(corpus.documents)} here, {_excerpt_ids(key.documents)} in the key"
+        yield locator.about_file("nothing-pairs", message)
+        return
+    others = [corpus.documents[index] for index in extra]
+    for identifier in missing:
+        message = f"in {key.name or 'the key'}, but not here{_hint(identifier, others)}"
+        yield Finding("missing-document", message, locator.file, document=str(identifier))
+    for index in extra:
+        hint = _hint(corpus.documents[index], missing)
+        message = f"not in {key.name or 'the key'}{hint}"
+        yield locator.about_document("extra-document", index, message, 0)
+    indices = np.array(list(pairs), dtype=np.int64)
+    old = np.full(len(key.documents), -1, dtype=np.int64)
+    old[indices] = list(pairs.values())
+    placed = corpus.select_documents(old, key.documents)
+    if key.tokens is not None and corpus.tokens is not None:
+        yield from _text_findings(locator, key, placed, old)
+    else:
+        yield from _mention_findings(locator, key, placed, old)
+
+
+def _excerpt_ids(documents: Sequence[DocumentId]) -> str:
+    shown = ", ".join(excerpt(str(identifier)) for identifier in documents[:_SHOWN])
+    return (shown or "nothing") + (", …" if len(documents) > _SHOWN else "")
+
+
+def _hint(identifier: DocumentId, others: Sequence[DocumentId]) -> str:
+    enough = _CANDIDATE_TEXT // (1 + max((len(other.name) for other in others), default=0))
+    candidates = [str(other) for other in others[:enough]]
+    close = difflib.get_close_matches(str(identifier), candidates, n=1, cutoff=_SIMILAR)
+    return f"; did you mean {excerpt(close[0])}?" if close else ""
+
+
+def _text_findings(
+    locator: Locator, key: Corpus, placed: Corpus, old: IntArray
+) -> Iterator[Finding]:
+    """The first difference of each document, in the order of the key; then mentions.
+
+    `placed` is the corpus on the key's documents, which are `old` in the file.
+    """
+    try:
+        placed, notices = on_tokens(placed, key, ignore_tokens=True)
+    except PairingError as error:
+        yield from_error(error, "differing-tokens", file=locator.file)
+        return
+    for notice in notices:
+        if not notice.items:
+            yield locator.about_file("reading-notice", notice.message)
+        for identifier in notice.items:
+            message = "a text that is not made of the key's words"
+            yield Finding("differing-tokens", message, locator.file, document=identifier)
+    key, placed, notices = on_equal_terms(key, placed)
+    for notice in notices:
+        yield locator.about_file("reading-notice", notice.message)
+    mine, theirs = key.tokens, placed.tokens
+    if mine is None or theirs is None:
+        yield from _mention_findings(locator, key, placed, old)
+        return
+    indices = np.flatnonzero(old >= 0)
+    differences = {d.document: d for d in _differences(mine, theirs, indices)}
+    for index in indices.tolist():
+        n_mine, n_theirs = int(mine.counts[index]), int(theirs.counts[index])
+        difference, place = differences.get(index), int(old[index])
+        counts = f"{plural(n_theirs, 'token')} of the key's {n_mine:,}"
+        if _is_truncated(difference, n_mine, n_theirs):
+            message, kind, position = f"{counts}, then it ends", "truncated-document", n_theirs - 1
+        elif difference is not None:
+            message = _describe(difference, mine) + (f"; {counts}" if n_mine != n_theirs else "")
+            kind, position = "differing-tokens", difference.position
+        elif n_mine != n_theirs:
+            message, kind, position = counts, "differing-tokens", n_mine
+        else:
+            continue
+        old[index] = -1  # of which it is known why mentions are not the key's
+        yield locator.about_document(kind, place, message, max(position, 0))
+    yield from _mention_findings(locator, key, placed, old)
+
+
+def _mention_findings(
+    locator: Locator, key: Corpus, placed: Corpus, old: IntArray
+) -> Iterator[Finding]:
+    """The documents of which hardly a mention is the key's."""
+    if (key.labels is None) != (placed.labels is None):
+        return
+    if not key.n_mentions or not placed.n_mentions:
+        return
+    mine, theirs = mention_codes(key, placed)
+    common = np.flatnonzero(are_among(mine, np.sort(theirs, kind="stable")))
+    mismatch = find_mismatch(key, placed, common)
+    if mismatch is None:
+        return
+    for place, index in enumerate(mismatch.documents.tolist()):
+        if old[index] >= 0 and mismatch.sizes[place]:
+            number = plural(int(mismatch.sizes[place]), "mention")
+            message = f"{int(mismatch.common[place]):,} of {number} in common with the key: "
+            message += told_cause(mismatch, place)
+            yield locator.about_document(mismatch.kind, int(old[index]), message)
+
+
+def _differences(mine: Tokens, theirs: Tokens, indices: IntArray) -> Iterator[TokenDifference]:
+    while (difference := mine.first_difference(theirs, indices)) is not None:
+        yield difference
+        indices = indices[indices > difference.document]
+
+
+def _is_truncated(difference: TokenDifference | None, n_mine: int, n_theirs: int) -> bool:
+    """Whether a document is the beginning of the key's; its last word may be cut."""
+    cut = difference is None or (
+        difference.position == n_theirs - 1 and difference.mine.startswith(difference.theirs)
+    )
+    return n_theirs < n_mine and cut
+
+
+def _describe(difference: TokenDifference, key: Tokens) -> str:
+    place = f" as on line {difference.my_line:,} of {key.source}" if difference.my_line else ""
+    found, expected = excerpt(difference.theirs, 30), excerpt(difference.mine, 30)
+    return f"token {difference.position} is {found}, not {expected}{place}"

@@ -7,11 +7,10 @@ from itertools import groupby
 
 from corefeval.diagnostics import excerpt, plural
 from corefeval.display import json_text, visible
-from corefeval.linting.findings import Finding, counted
+from corefeval.linting.findings import KINDS, Finding, count_severities
 from corefeval.linting.inspection import Inspection
-from corefeval.linting.kinds import KINDS
-from corefeval.linting.mention_checks import tell_span
-from corefeval.linting.restoration import Change, Restoration
+from corefeval.linting.oddities import tell_span
+from corefeval.linting.repair import Change, FileRepair
 
 _SHOWN = 5  # findings of a kind, unless all are asked for
 _COLORS = {"error": "1;31", "warning": "1;33", "note": "1;36", "good": "1;32"}
@@ -19,13 +18,13 @@ _COLORS = {"error": "1;31", "warning": "1;33", "note": "1;36", "good": "1;32"}
 
 def render_text(
     inspections: Sequence[Inspection],
-    restoration: Restoration | None = None,
+    repair: FileRepair | None = None,
     *,
     all: bool = False,
     color: bool = False,
 ) -> str:
     """What was found, file by file and kind by kind; at the end how much of what severity."""
-    blocks = [_restoration_block(restoration, color)] if restoration is not None else []
+    blocks = [_repair_block(repair, color)] if repair is not None else []
     blocks += [_file_block(inspection, all, color) for inspection in inspections]
     findings = [finding for inspection in inspections for finding in inspection.findings]
     return "\n\n".join((*blocks, _summary(findings, color))) + "\n"
@@ -34,7 +33,7 @@ def render_text(
 def _file_block(inspection: Inspection, all: bool, color: bool) -> str:
     lines = [f"{visible(inspection.file)}{_contents(inspection)}"]
     if not inspection.findings:
-        lines.append(f"  {_painted('nothing found', 'good', color)}")
+        lines.append(f"  {_paint('nothing found', 'good', color)}")
     for kind, group in groupby(inspection.findings, key=lambda finding: finding.kind):
         lines += ["", *_kind_block(kind, list(group), all, color)]
     return "\n".join(lines)
@@ -54,20 +53,20 @@ def _contents(inspection: Inspection) -> str:
 
 def _kind_block(kind: str, findings: list[Finding], all: bool, color: bool) -> Iterator[str]:
     declared = KINDS[kind]
-    label = _painted(declared.severity, declared.severity, color)
+    label = _paint(declared.severity, declared.severity, color)
     count = f" ({len(findings):,})" if len(findings) > 1 else ""
     yield f"{label}: {kind}: {declared.summary}{count}"
     shown = findings if all or len(findings) <= _SHOWN else findings[:_SHOWN]
     for finding in shown:
-        yield f"  {_told(finding)}"
+        yield f"  {_describe(finding)}"
     if len(shown) < len(findings):
         yield f"  … and {len(findings) - len(shown):,} more (--all shows them)"
-    yield _painted(f"  effect: {declared.effect}", "", color)
+    yield _paint(f"  effect: {declared.effect}", "", color)
     for advice in dict.fromkeys(finding.advice for finding in shown):
-        yield _painted(f"  fix: {visible(advice)}", "", color)
+        yield _paint(f"  fix: {visible(advice)}", "", color)
 
 
-def _told(finding: Finding) -> str:
+def _describe(finding: Finding) -> str:
     """One finding on one line: where, what, and in which document."""
     where = f"line {finding.line}: " if finding.line else ""
     place = [finding.document] if finding.document else []
@@ -83,18 +82,18 @@ def _told(finding: Finding) -> str:
     return f"{where}{subject}{visible(finding.message)}{behind}"
 
 
-def _restoration_block(restoration: Restoration, color: bool) -> str:
-    count = len(restoration.changes)
+def _repair_block(repair: FileRepair, color: bool) -> str:
+    count = len(repair.changes)
     done = plural(count, "repair") if count else "nothing to repair, written anew"
-    files = visible(f"{restoration.file} → {restoration.target}")
-    lines = [f"{files}: {_painted(done, 'good', color)}"]
-    for change in restoration.changes:
+    files = visible(f"{repair.file} → {repair.target}")
+    lines = [f"{files}: {_paint(done, 'good', color)}"]
+    for change in repair.changes:
         where = f"line {change.line}: " if change.line else ""
-        lines.append(f"  {where}{change.kind}: {visible(_change_told(change))}")
+        lines.append(f"  {where}{change.kind}: {visible(_describe_change(change))}")
     return "\n".join(lines)
 
 
-def _change_told(change: Change) -> str:
+def _describe_change(change: Change) -> str:
     finding = change.finding
     if finding is None or finding.text is None:
         return change.done
@@ -103,35 +102,35 @@ def _change_told(change: Change) -> str:
 
 def _summary(findings: Iterable[Finding], color: bool) -> str:
     return ", ".join(
-        _painted(plural(count, severity), severity if count else "", color and count > 0)
-        for severity, count in counted(findings).items()
+        _paint(plural(count, severity), severity if count else "", color and count > 0)
+        for severity, count in count_severities(findings).items()
     )
 
 
-def _painted(text: str, style: str, color: bool) -> str:
+def _paint(text: str, style: str, color: bool) -> str:
     code = _COLORS.get(style, "2")
     return f"\x1b[{code}m{text}\x1b[0m" if color else text
 
 
-def render_json(inspections: Sequence[Inspection], restoration: Restoration | None = None) -> str:
+def render_json(inspections: Sequence[Inspection], repair: FileRepair | None = None) -> str:
     """Everything that was found, for programs; ends of spans are exclusive."""
     findings = [finding for inspection in inspections for finding in inspection.findings]
     content: dict[str, object] = {"files": [_as_json(inspection) for inspection in inspections]}
-    if restoration is not None:
+    if repair is not None:
         content["repaired"] = {
-            "file": restoration.file,
-            "target": restoration.target,
+            "file": repair.file,
+            "target": repair.target,
             "repairs": [
                 {
                     "kind": change.kind,
                     "line": change.line,
                     "document": change.finding.document if change.finding else None,
-                    "message": _change_told(change),
+                    "message": _describe_change(change),
                 }
-                for change in restoration.changes
+                for change in repair.changes
             ],
         }
-    counts = counted(findings)
+    counts = count_severities(findings)
     content["summary"] = {f"{severity}s": count for severity, count in counts.items()}
     return json_text(content)
 

@@ -17,7 +17,7 @@ from corefeval.model.arrays import IntArray, ragged_arange
 from corefeval.model.construction import textual_order
 from corefeval.model.corpus import Corpus
 from corefeval.model.joining import JoinedTokens
-from corefeval.model.tokens import TokenDifference, Tokens
+from corefeval.model.tokens import TokenDifference, Tokens, writable_text
 
 _VISIBLE = re.compile(r"\S+")
 _WIDENED, _BLANK, _UNPLACED = 1, 2, 3  # what may become of a mention
@@ -70,7 +70,7 @@ class TextTokens(Tokens):
         """The first character that differs, with some of the text around it."""
         for document in np.asarray(documents).tolist():
             mine, theirs = self.texts[document] or "", text_of(other, document)
-            if theirs is not None and mine != theirs:
+            if theirs is not None and writable_text(mine) != writable_text(theirs):
                 place = first_unequal(mine, theirs)
                 shown = slice(place, place + 20)
                 return TokenDifference(document, place, mine[shown], theirs[shown])

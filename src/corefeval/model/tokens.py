@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,36 @@ import numpy as np
 
 from corefeval.model.arrays import IntArray, ragged_arange
 from corefeval.model.categories import Categories
+
+_BLANKS = re.compile(r"[\x00-\x20]")
+_SURROGATES = re.compile(r"[\ud800-\udfff]")
+_UNBROKEN = re.compile(r"[^\x00-\x20\ud800-\udfff]+")
+
+
+def plain_word(word: str) -> str:
+    """A word as all formats can carry it: `_` for each blank, and for a word that nobody can see.
+
+    Whatever a format makes of a word, this stays the same, so that texts are compared by it.
+
+    >>> [plain_word(word) for word in ("tea", "ice cream", "", "\u3000", "_")]
+    ['tea', 'ice_cream', '_', '_', '_']
+    """
+    return _BLANKS.sub("_", writable_text(word)) if word.strip() else "_"
+
+
+def writable_text(text: str) -> str:
+    """A text as files can hold it: lone surrogates, which are no characters, as one � each."""
+    return _SURROGATES.sub("\ufffd", text)
+
+
+def seen_word(word: str) -> str:
+    """A word as it can be found again in a text: as it is, or `_` where nobody can see it."""
+    return word if word.strip() else "_"
+
+
+def unbroken_word(word: str) -> str:
+    """A word as it can stand between blanks: as it is, or plain."""
+    return word if _UNBROKEN.fullmatch(word) else plain_word(word)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +172,8 @@ class Tokens(ABC):
     ) -> TokenDifference | None:
         """The first token that differs, over documents that both sides number alike.
 
-        Corpora without words agree; numbers of tokens must be compared before.
+        Blanks in words are as good as `_`, which some formats must write for them. Corpora without
+        words agree; numbers of tokens must be compared before.
         """
         if "word" not in self.columns or "word" not in other.columns:
             return None
@@ -150,12 +182,17 @@ class Tokens(ABC):
             mine = self._checked_words(document, both_mark)
             theirs = other._checked_words(document, both_mark)
             for position, (my_word, their_word) in enumerate(zip(mine, theirs, strict=False)):
-                if my_word != their_word and None not in (my_word, their_word):
+                if (
+                    my_word != their_word
+                    and my_word is not None
+                    and their_word is not None
+                    and plain_word(my_word) != plain_word(their_word)
+                ):
                     return TokenDifference(
                         document,
                         position,
-                        my_word or "",
-                        their_word or "",
+                        my_word,
+                        their_word,
                         self.line(document, position),
                         other.line(document, position),
                     )

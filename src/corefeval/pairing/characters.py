@@ -20,6 +20,7 @@ from corefeval.model.text_tokens import (
     visible_positions,
     without_blanks,
 )
+from corefeval.model.tokens import plain_word, seen_word, writable_text
 
 _SHOWN = 3
 _AROUND = 20  # so many characters of a text are shown
@@ -66,18 +67,46 @@ def on_tokens(
     return moved, notices
 
 
+def with_key_on_tokens(key: Corpus, response: Corpus) -> tuple[Corpus, tuple[Notice, ...]]:
+    """The key with token positions in the documents where it is a text and the response has tokens.
+
+    Both must number their documents alike. Nothing of the key is changed for the response's sake:
+    a mention that does not begin and end with tokens of the response is an error.
+    """
+    if response.labels is not None or response.tokens is None or not has_texts(key.tokens):
+        return key, ()
+    places: dict[int, Places | None] = {}
+    for index in np.flatnonzero(response.tokens.counts).tolist():
+        text = text_of(key.tokens, index)
+        if text is not None and text_of(response.tokens, index) is None:
+            place = _placed(text, *_words(response, key, index))
+            if isinstance(place, _Misfit):
+                raise _another_text(key, response, index, _Misfit(place.expected, place.found))
+            places[index] = place
+    if not places or key.tokens is None:
+        return key, ()
+    tokens = response.tokens
+    if len(places) < len(key.documents):
+        part = np.array([0 if index in places else 1 for index in range(len(key.documents))])
+        counts = np.where(part == 0, tokens.counts, key.tokens.counts)
+        tokens = JoinedTokens([tokens, key.tokens], part, np.arange(part.size), counts)
+    moved, notices = moved_to_tokens(key, places, tokens)
+    if widened := [notice for notice in notices if notice.kind == "widened-mentions"]:
+        raise PairingError(
+            "the key is a text without tokens, and not all of its mentions are whole tokens of the "
+            "response",
+            file=_file(response),
+            found=f"{plural(widened[0].count, 'mention')} of the key inside of tokens",
+            expected="tokens that begin and end where the mentions of the key do",
+            fix="score against a key that has tokens: mentions in characters are put on them",
+        )
+    return moved, notices
+
+
 def _check_key_text(key: Corpus, response: Corpus, index: int, ignore_tokens: bool) -> None:
     """A key that is a text takes the same text, or nothing."""
     key_text, text = text_of(key.tokens, index) or "", text_of(response.tokens, index)
-    if text is None and response.tokens is not None and response.tokens.counts[index]:
-        raise PairingError(
-            f"document {excerpt(str(key.documents[index]))} of the key is a text without tokens, "
-            "but the response has tokens",
-            file=_file(response),
-            expected="a key with tokens, or a response in characters too",
-            fix="score against a key that has tokens: mentions in characters are put on them",
-        )
-    if text is not None and text != key_text and not ignore_tokens:
+    if text is not None and writable_text(text) != writable_text(key_text) and not ignore_tokens:
         place = first_unequal(text, key_text)
         here, there = text[place : place + _AROUND], key_text[place : place + _AROUND]
         misfit = _Misfit(
@@ -103,16 +132,20 @@ def _words(key: Corpus, response: Corpus, index: int) -> tuple[list[str], list[b
 
 
 def _placed(text: str, words: Sequence[str], empty: Sequence[bool]) -> Places | _Misfit:
-    """Where the words are in the text; zeros may be in it or not."""
+    """Where the words are in the text; zeros may be in it or not, blanks in words may be `_`."""
     characters = without_blanks(text)
-    visible = [without_blanks(word) for word in words]
-    if "".join(visible) == characters:
-        return Places.of(text, list(map(len, visible)))
-    if any(empty):
-        visible = ["" if zero else word for word, zero in zip(visible, empty, strict=True)]
-        if "".join(visible) == characters:
+    spellings = []
+    for spelt in (words, list(map(seen_word, words)), list(map(plain_word, words))):
+        visible = [without_blanks(word) for word in spelt]
+        spellings.append(visible)
+        if any(empty):
+            real = zip(visible, empty, strict=True)
+            spellings.append(["" if zero else word for word, zero in real])
+    plain = plain_word(characters) if characters else ""  # with as many characters
+    for visible in spellings:
+        if "".join(visible) in (characters, plain):
             return Places.of(text, list(map(len, visible)))
-    return _misfit(text, words, visible)
+    return _misfit(text, words, spellings[1] if any(empty) else spellings[0])
 
 
 def _misfit(text: str, words: Sequence[str], visible: Sequence[str]) -> _Misfit:

@@ -14,7 +14,7 @@ from corefeval.diagnostics import Notice, PairingError, excerpt, list_names, plu
 from corefeval.live.spans import spans_reading, with_positions
 from corefeval.model import Corpus, DocumentId
 from corefeval.model.arrays import IntArray
-from corefeval.pairing.characters import on_tokens
+from corefeval.pairing.characters import on_tokens, with_key_on_tokens
 from corefeval.pairing.texts import check_tokens, differing_documents
 from corefeval.pairing.zeros import on_equal_terms
 from corefeval.protocol import Protocol, Spans
@@ -53,6 +53,8 @@ def pair(key: Corpus, response: Corpus, protocol: Protocol) -> Pairing:
     paired = np.arange(len(key.documents))
     if key.documents != response.documents:
         key, response, paired, notices = _with_common_documents(key, response, protocol)
+    key, told = with_key_on_tokens(key, response)
+    notices += told
     response, told = on_tokens(response, key, ignore_tokens=ignore_tokens)
     notices += told
     key, response, told = on_equal_terms(key, response)
@@ -181,21 +183,34 @@ def partners(key: Sequence[DocumentId], response: Sequence[DocumentId]) -> dict[
     """The response document of each key document, by index.
 
     Ids that are the same pair first. Then `bc/x_0` is part 0 of `bc/x`, as some formats write it.
-    Then an id without a part pairs with the only part that the other side has. A single document
-    without a name pairs with the only document of the other side.
+    Then an id without a part pairs with the only part that the other side has; then names that
+    differ in white space, and names with a part in them that are themselves part 0, as of files
+    that were converted. A single document without a name pairs with the only document of the other
+    side.
 
     >>> key = [DocumentId("bc/x", 0), DocumentId("y", 3)]
     >>> partners(key, [DocumentId("y"), DocumentId("bc/x_0")])
     {0: 1, 1: 0}
     """
     found: dict[int, int] = {}
-    for spelling in (_exactly, _with_part_in_name, _by_name_alone):
+    for of_key, of_response in (
+        (_exactly, _exactly),
+        (_with_part_in_name, _with_part_in_name),
+        (_by_name_alone, _by_name_alone),
+        (_by_words, _by_words),
+        (_with_own_part, _as_part_0),
+        (_as_part_0, _with_own_part),
+    ):
         left = [index for index in range(len(key)) if index not in found]
         taken = set(found.values())
         right = [index for index in range(len(response)) if index not in taken]
-        theirs = _unambiguous(response, right, spelling)
-        for text, index in _unambiguous(key, left, spelling).items():
-            if text in theirs and not _two_parts(key[index], response[theirs[text]]):
+        if not left or not right:
+            break
+        theirs = _unambiguous(response, right, of_response)
+        for text, index in _unambiguous(key, left, of_key).items():
+            if text not in theirs:
+                continue
+            if of_key is not of_response or not _two_parts(key[index], response[theirs[text]]):
                 found[index] = theirs[text]
     if len(key) == len(response) == 1 and "" in (key[0].name, response[0].name):
         found[0] = 0
@@ -212,6 +227,20 @@ def _with_part_in_name(identifier: DocumentId) -> Hashable:
 
 def _by_name_alone(identifier: DocumentId) -> Hashable:
     return identifier.name
+
+
+def _by_words(identifier: DocumentId) -> Hashable:
+    return " ".join(str(identifier.name).split())
+
+
+def _with_own_part(identifier: DocumentId) -> Hashable:
+    """The name with its part; a document without one has no such spelling."""
+    return identifier if identifier.part is None else _with_part_in_name(identifier)
+
+
+def _as_part_0(identifier: DocumentId) -> Hashable:
+    """The name of a document that is part 0; others have no such spelling."""
+    return identifier.name if identifier.part == 0 else identifier
 
 
 def _two_parts(one: DocumentId, other: DocumentId) -> bool:

@@ -43,12 +43,12 @@ def result_html(result: Result) -> str:
         + "</tr>"
         for title, *cells in rows
     )
-    name = _shown(result.response or "response")
+    name = _isolate(result.response or "response")
     count = len(result.document_ids)
     return (
         f"<table><caption>{name}, {count:,} document{'s' if count != 1 else ''}</caption>"
         f"<thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>"
-        f"<p><small>{_shown(result.signature)}</small></p>"
+        f"<p><small>{_isolate(result.signature)}</small></p>"
     )
 
 
@@ -56,13 +56,13 @@ def document_html(document: Document) -> str:
     """A document's text with its chains coloured and numbered; long ones are cut short."""
     entities = document.entities
     numbers = {entity.index: number for number, entity in enumerate(_by_text(entities), start=1)}
-    title = f"<p><strong>{_shown(str(document.id))}</strong></p>"
+    title = f"<p><strong>{_isolate(str(document.id))}</strong></p>"
     if document.corpus.labels is not None or "word" not in document.columns:
-        return f"<div>{title}{_listed(entities, numbers)}</div>"
-    return f"<div>{title}{_running(document, numbers)}</div>"
+        return f"<div>{title}{_list_entities(entities, numbers)}</div>"
+    return f"<div>{title}{_show_text(document, numbers)}</div>"
 
 
-def framed(page: str, height: int = 720) -> str:
+def frame(page: str, height: int = 720) -> str:
     """A whole page in a frame."""
     return (
         f'<iframe title="corefeval report" style="width:100%;height:{height}px;border:0" '
@@ -74,7 +74,7 @@ def _by_text(entities: Sequence[Entity]) -> list[Entity]:
     return sorted(entities, key=lambda entity: entity.mentions[0].row)
 
 
-def _running(document: Document, numbers: dict[int, int]) -> str:
+def _show_text(document: Document, numbers: dict[int, int]) -> str:
     """The text, sentence by sentence. A mention opens and closes marks, so none need nest."""
     words, limit = document.words, min(document.n_tokens, MOST_TOKENS)
     opening: dict[int, list[Mention]] = {}
@@ -118,13 +118,13 @@ def _close(mention: Mention, numbers: dict[int, int]) -> str:
     )
 
 
-def _listed(entities: Sequence[Entity], numbers: dict[int, int]) -> str:
+def _list_entities(entities: Sequence[Entity], numbers: dict[int, int]) -> str:
     """Entities one by one, where there is no text to show them in."""
 
     def items() -> Iterator[str]:
         for entity in _by_text(entities)[:MOST_ENTITIES]:
             hue = _hue(numbers[entity.index], len(entity))
-            texts = ", ".join(_shown(_place(mention)) for mention in entity)
+            texts = ", ".join(_isolate(_place(mention)) for mention in entity)
             yield f'<li value="{numbers[entity.index]}" style="color:{hue}">{texts}</li>'
 
     more = len(entities) - MOST_ENTITIES
@@ -132,7 +132,7 @@ def _listed(entities: Sequence[Entity], numbers: dict[int, int]) -> str:
     return f"<ol>{''.join(items())}</ol>{rest}"
 
 
-def _shown(text: str) -> str:
+def _isolate(text: str) -> str:
     """Text of any origin by itself, so that its direction does not spread."""
     return f"<bdi>{escape(visible(text))}</bdi>"
 
@@ -147,9 +147,9 @@ def _percent(value: float | None) -> str:
 
 def _interval(score: Score) -> list[str]:
     """The interval of F1; that of segments stands behind their own F1."""
-    found = score.segments or score
-    if "f1" not in found.intervals:
+    rates = score.segments or score
+    if "f1" not in rates.intervals:
         return [""]
-    low, high = found.intervals["f1"]
-    own = f"{_percent(found.f1)}, " if score.segments else ""
+    low, high = rates.intervals["f1"]
+    own = f"{_percent(rates.f1)}, " if score.segments else ""
     return [f"{own}{100 * low:.2f}–{100 * high:.2f}"]

@@ -1,16 +1,104 @@
-"""The page: data, scripts and styles in one HTML file."""
+"""The page: data, scripts, styles and the library of charts in one HTML file."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import os
+import re
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
+from functools import cache, cached_property
+from importlib.resources import files
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
-from corefeval.diagnostics import Notice, plural
+from corefeval.diagnostics import Notice, UsageError, plural
 from corefeval.files import write_file
-from corefeval.reports.assets import bundle, charts_library, fingerprint, style, template
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+# In the order in which they are put together: each one uses only what stands before it when the
+# page is loaded.
+SCRIPTS = (
+    "data",
+    "elements",
+    "state",
+    "documents_model",
+    "overview",
+    "charts",
+    "documents",
+    "layout",
+    "text",
+    "details",
+    "search",
+    "comparison",
+    "main",
+)
+STYLES = ("theme", "page", "text", "print")
+
+_IMPORT = re.compile(r"^import .*\n", re.MULTILINE)
+_EXPORT = re.compile(r"^export ", re.MULTILINE)
+
+
+def _read(*path: str) -> str:
+    return files(__package__).joinpath(*path).read_text(encoding="utf-8")
+
+
+@cache
+def bundle() -> str:
+    """All scripts as one: modules in one scope, without their imports and exports."""
+    parts = [_read("scripts", f"{name}.js") for name in SCRIPTS]
+    script = "\n".join(_EXPORT.sub("", _IMPORT.sub("", part)) for part in parts)
+    return f'"use strict";\n(() => {{\n{script}\n}})();\n'
+
+
+@cache
+def style() -> str:
+    """All styles as one."""
+    return "\n".join(_read("styles", f"{name}.css") for name in STYLES)
+
+
+def check_library() -> None:
+    """Complain where the library of charts is not installed, before any work is done."""
+    if find_spec("vl_convert") is None:
+        raise UsageError(
+            "the report draws its charts with Vega-Lite, which is not installed: "
+            "pip install 'corefeval[charts]'"
+        )
+
+
+@cache
+def charts_library() -> str:
+    """Vega, Vega-Lite and Vega-Embed as one script that needs no network.
+
+    It runs in a function of its own, as its names would meet those of other scripts.
+    """
+    check_library()
+    import vl_convert
+
+    library: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    # The end of a script, in a string of it, would end the element.
+    library = re.sub(r"</(?=script)", r"<\\/", library, flags=re.IGNORECASE).replace(
+        "<!--", r"<\!--"
+    )
+    return f"(() => {{\n{library}\n}})();\n"
+
+
+def fingerprint(script: str) -> str:
+    """The hash by which a content security policy knows a script."""
+    digest = hashlib.sha256(script.encode("utf-8", "backslashreplace")).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+@cache
+def template(name: str) -> Template:
+    """A template whose values are escaped unless it says otherwise."""
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    return environment.from_string(_read(name))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -29,7 +117,7 @@ class Report:
         script, library = bundle(), charts_library()
         return template("page.html.jinja").render(
             title=self.payload["title"],
-            data=_embedded(self.payload),
+            data=_embed(self.payload),
             script=script,
             library=library,
             style=style(),
@@ -61,12 +149,12 @@ class Report:
         return f"<Report of {self.summary}>"
 
     def _repr_html_(self) -> str:
-        from corefeval.reports.notebook import framed
+        from corefeval.reports.notebook import frame
 
-        return framed(self.html)
+        return frame(self.html)
 
 
-def _embedded(payload: dict[str, Any]) -> str:
+def _embed(payload: dict[str, Any]) -> str:
     """JSON that can stand in an HTML page: nothing in it ends the element or opens a comment."""
     text = json.dumps(payload, ensure_ascii=False, separators=(",", ":"))
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from corefeval._version import __version__
 from corefeval.analysis.errors import KINDS, SUMMARIES, ErrorAnalysis
-from corefeval.diagnostics import Notice
+from corefeval.diagnostics import CorefEvalError, Notice
 from corefeval.display import visible
 from corefeval.model import Corpus
-from corefeval.model.arrays import IntArray
-from corefeval.reports.costs import Costs, costs, points_lost
-from corefeval.reports.figures import difference_figures, error_figures, overview, slice_figures
-from corefeval.reports.mentions import key_documents, response_documents
-from corefeval.reports.texts import Positions, positions
-from corefeval.results import Result
+from corefeval.model.arrays import FloatArray, IntArray
+from corefeval.reports.documents import (
+    Costs,
+    Positions,
+    find_positions,
+    key_documents,
+    response_documents,
+    share_costs,
+)
+from corefeval.results import CountTable, Result, Score
+from corefeval.results.rates import rates_of
+from corefeval.results.slices import all_values
+from corefeval.stats import compare
 
 Json = dict[str, Any]
+_RATES = ("recall", "precision", "f1")
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,73 +41,75 @@ class Scored:
     analysis: ErrorAnalysis
 
 
-def payload(systems: Sequence[Scored], *, text: bool, title: str, seed: int = 0) -> Json:
+def make_payload(systems: Sequence[Scored], *, text: bool, title: str, seed: int = 0) -> Json:
     """Everything that the page shows.
 
     Numbers of mentions, entities and tokens are by document, from 0. `texts` has the documents of
     each *version* of the key: mostly there is one for all responses, but where empty nodes are left
     out, what is left of the key depends on the response.
     """
-    versions = _versions(systems)
+    versions = _group_by_key(systems)
     texts, responses = [], []
     places: list[Positions] = []
     for members in versions:
         errors = [systems[member].analysis.classification for member in members]
-        place = positions(errors[0].key, [one.response for one in errors], text=text)
+        place = find_positions(errors[0].key, [one.response for one in errors], text=text)
         places.append(place)
         texts.append(key_documents(errors[0], place, text=text))
     for number, one in enumerate(systems):
         version = next(v for v, members in enumerate(versions) if number in members)
-        shares = costs(one.analysis)
-        responses.append(_response(one, version, places[version], shares, text=text))
+        shares = share_costs(one.analysis)
+        responses.append(_describe_response(one, version, places[version], shares, text=text))
     results = [one.result for one in systems]
     page = {
         "title": title,
         "version": __version__,
         "text": text,
         "kinds": [{"name": kind, "summary": SUMMARIES[kind]} for kind in KINDS],
-        **overview(results),
-        "differences": difference_figures(
+        **_describe_scores(results),
+        "differences": _describe_differences(
             {one.name: one.result for one in systems}, ci=results[0].ci, seed=seed
         ),
-        "slices": slice_figures(results),
+        "slices": _describe_slices(results),
         "texts": texts,
         "systems": responses,
     }
-    return {name: _seen(value) for name, value in page.items()}
+    return {name: _make_visible(value) for name, value in page.items()}
 
 
-def _seen(value: Any) -> Any:
+def _make_visible(value: Any) -> Any:
     """The same with text that only shows: this is where it leaves for a screen."""
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, dict):
-        return {name: _seen(one) for name, one in value.items()}
+        return {name: _make_visible(one) for name, one in value.items()}
     if isinstance(value, list) and value and not isinstance(value[0], int | float):
-        return [_seen(one) for one in value]
+        return [_make_visible(one) for one in value]
     return value
 
 
-def _response(one: Scored, version: int, place: Positions, shares: Costs, *, text: bool) -> Json:
+def _describe_response(
+    one: Scored, version: int, place: Positions, shares: Costs, *, text: bool
+) -> Json:
     errors = one.analysis.classification
     return {
         "name": one.name,
         "version": version,
         "signature": one.result.signature,
-        "notices": [str(notice) for notice in shown_notices(one)],
-        "errors": error_figures(one.analysis),
-        "lost": points_lost(one.analysis),
+        "notices": [str(notice) for notice in collect_notices(one)],
+        "errors": _describe_errors(one.analysis),
+        "lost": _count_lost_points(one.analysis),
         "documents": response_documents(errors, place, shares, text=text),
     }
 
 
-def shown_notices(one: Scored) -> list[Notice]:
+def collect_notices(one: Scored) -> list[Notice]:
     """What was dropped, repaired or left out; the charts say themselves what has no slices."""
-    told = (*one.result.notices, *one.analysis.notices)
-    return list({str(n): n for n in told if n.kind != "undefined-slice"}.values())
+    notices = (*one.result.notices, *one.analysis.notices)
+    return list({str(n): n for n in notices if n.kind != "undefined-slice"}.values())
 
 
-def _versions(systems: Sequence[Scored]) -> list[list[int]]:
+def _group_by_key(systems: Sequence[Scored]) -> list[list[int]]:
     """The numbers of the responses that have the same key."""
     versions: list[list[int]] = []
     for number, one in enumerate(systems):
@@ -130,3 +141,132 @@ def _equal(one: IntArray | None, other: IntArray | None) -> bool:
     if one is None or other is None:
         return one is other
     return np.array_equal(one, other)
+
+
+def _describe_scores(results: Sequence[Result]) -> Json:
+    """Documents, metrics and scores; `scores` by metric and response, `byDocument` likewise."""
+    first = results[0]
+    metrics = [metric for metric in first.metrics if all(metric in one for one in results)]
+    titles = first.titles or {}
+    return {
+        "documents": list(first.document_ids),
+        "ci": None if first.segment_rates else first.ci,
+        "metrics": [{"name": name, "title": titles.get(name, name)} for name in metrics],
+        "scores": {metric: [_score(one[metric]) for one in results] for metric in metrics},
+        "byDocument": {
+            metric: [_document_rates(one, metric) for one in results] for metric in metrics
+        },
+    }
+
+
+def _score(score: Score) -> Json:
+    shown: Json = {name: _short(score.rates[name]) for name in _RATES if name in score.rates}
+    known = {n: list(map(_short, score.intervals[n])) for n in _RATES if n in score.intervals}
+    return {**shown, "intervals": known} if known else shown
+
+
+def _document_rates(result: Result, metric: str) -> Json:
+    """Each document's rates on its own counts: a list per rate."""
+    rates = result.document_rates[metric]
+    return {name: np.round(rates[name], 8).tolist() for name in _RATES if name in rates}
+
+
+def _describe_slices(results: Sequence[Result]) -> list[Json]:
+    """For each feature its values, and for each metric a score by response and value.
+
+    A value that a response does not have has no score there: None.
+    """
+    features = dict.fromkeys(name for one in results for name in one.slices)
+    shown = []
+    for feature in features:
+        slices = [one.slices.get(feature) for one in results]
+        known = [one for one in slices if one is not None]
+        values = all_values(known)
+        metrics = dict.fromkeys(metric for one in known for metric in one.whole.metrics)
+        sizes = {value: max(one.sizes.get(value, 0) for one in known) for value in values}
+        shown.append(
+            {
+                "feature": feature,
+                "level": known[0].level,
+                "values": [{"name": value, "size": sizes[value]} for value in values],
+                "scores": {
+                    metric: [
+                        [
+                            _score(one[value][metric])
+                            if one is not None and value in one and metric in one[value]
+                            else None
+                            for value in values
+                        ]
+                        for one in slices
+                    ]
+                    for metric in metrics
+                },
+            }
+        )
+    return shown
+
+
+def _describe_differences(
+    results: Mapping[str, Result], *, ci: float | None, seed: int
+) -> list[Json]:
+    """F1 of each response less that of each other, with interval and p; none for one document."""
+    names = list(results)
+    if len(names) < 2 or ci is None:
+        return []
+    try:
+        comparison = compare(results, level=ci, seed=seed)
+    except CorefEvalError:  # a single document, or nothing to resample
+        return []
+    return [
+        {
+            "metric": one.metric,
+            "first": names.index(one.first),
+            "second": names.index(one.second),
+            "difference": _short(one.difference),
+            "interval": list(map(_short, one.interval)),
+            "p": _short(one.p),
+            "adjusted": _short(one.adjusted_p),
+        }
+        for one in comparison.pairs
+    ]
+
+
+def _describe_errors(analysis: ErrorAnalysis) -> Json:
+    """What kinds of errors there are and cost, by document too; links by kinds of mentions."""
+    return {
+        "kinds": [
+            {
+                "count": row.count,
+                "alone": {metric: _short(gain) for metric, gain in row.alone.items()},
+                "inTurn": {metric: _short(gain) for metric, gain in row.in_turn.items()},
+            }
+            for row in analysis.kinds
+        ],
+        "byDocument": [counts.tolist() for counts in analysis.counts.values()],
+        "links": [row.as_dict() for row in analysis.links],
+    }
+
+
+def _short(value: float) -> float:
+    return round(float(value), 8)
+
+
+def _count_lost_points(analysis: ErrorAnalysis) -> dict[str, list[float]]:
+    """For each metric, how much F1 would gain if a document were perfect; a number per document."""
+    perfect = analysis.in_turn[KINDS[-1]]
+    gains: dict[str, FloatArray] = {}
+    for metric, table in analysis.result.tables.items():
+        if table.parts:
+            gains[metric] = np.mean([gains[part] for part in table.parts], axis=0)
+        else:
+            gains[metric] = _gain(analysis.result, table, perfect.tables[metric])
+    return {metric: np.round(gain, 6).tolist() for metric, gain in gains.items()}
+
+
+def _gain(result: Result, table: CountTable, perfect: CountTable) -> FloatArray:
+    rates = partial(rates_of, table.shape, undefined=result.protocol.undefined)
+    mine, best = table.columns(), perfect.columns()
+    instead: Mapping[str, Any] = {name: mine[name].sum() - mine[name] + best[name] for name in mine}
+    now = rates({name: column.sum() for name, column in mine.items()})["f1"]
+    gain: FloatArray = np.maximum(rates(instead)["f1"] - now, 0.0)
+    return gain

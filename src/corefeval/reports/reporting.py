@@ -16,9 +16,8 @@ from corefeval.metrics.metric import DEFAULT_PRESET
 from corefeval.model import Corpus, Document
 from corefeval.preparation import Input, Options, Prepared, Stated, plan, prepare_corpora
 from corefeval.protocol import STEPS, Protocol
-from corefeval.reports.assets import check_library
-from corefeval.reports.page import Report
-from corefeval.reports.payload import Scored, payload, shown_notices
+from corefeval.reports.page import Report, check_library
+from corefeval.reports.payload import Scored, collect_notices, make_payload
 from corefeval.slicing import canonical_feature
 from corefeval.syntax import split_list
 
@@ -67,10 +66,10 @@ def report(
     sampling = Sampling(ci, samples, seed)
     asked = [canonical_feature(name) for name in (split_list(by) if isinstance(by, str) else by)]
     wanted = [name for name in asked if text or not shows_words(name)]
-    left_out = [_wordy(name) for name in asked if name not in wanted]
+    left_out = [_explain_words(name) for name in asked if name not in wanted]
     prepared = [
         prepare_corpora(key_corpus, replace(made.read(source, name), name=name), made)
-        for name, source in _named(responses).items()
+        for name, source in _name_responses(responses).items()
     ]
     analyses = judge_alike([analyse_prepared(one, wanted_metrics) for one in prepared])
     scored = [
@@ -78,21 +77,21 @@ def report(
         for one, analysis in zip(prepared, analyses, strict=True)
     ]
     name = title or _short(key_corpus.name) or "key"
-    told = {str(notice): notice for one in scored for notice in shown_notices(one)}
-    left_out += _untested(scored)
-    told |= {str(notice): notice for notice in left_out}
-    page = payload(scored, text=text, title=name, seed=seed)
-    return Report(page, tuple(told.values()))
+    notices = {str(notice): notice for one in scored for notice in collect_notices(one)}
+    left_out += _explain_tests(scored)
+    notices |= {str(notice): notice for notice in left_out}
+    page = make_payload(scored, text=text, title=name, seed=seed)
+    return Report(page, tuple(notices.values()))
 
 
-def _untested(scored: Sequence[Scored]) -> list[Notice]:
+def _explain_tests(scored: Sequence[Scored]) -> list[Notice]:
     if len(scored) < 2 or len(scored[0].result.document_ids) != 1:
         return []
     message = "one document alone: differences are not tested here; `corefeval compare` tests them "
     return [Notice("no-tests", message + "on its segments")]
 
 
-def _wordy(feature: str) -> Notice:
+def _explain_words(feature: str) -> Notice:
     return Notice("skipped-slices", f"no slices by {feature}: they would show words of the text")
 
 
@@ -104,7 +103,7 @@ def _score(
     sampling: Sampling,
 ) -> Scored:
     """One response's scores and errors, from one preparation."""
-    features, notices = _known(prepared, by)
+    features, notices = _find_features(prepared, by)
     if len(prepared.document_ids) == 1 and sampling.ci is not None:
         # Those of its segments do not belong beside the scores of the whole.
         sampling = replace(sampling, ci=None)
@@ -116,7 +115,7 @@ def _score(
     return Scored(prepared.response.name, result, analysis)
 
 
-def _known(prepared: Prepared, by: Sequence[str]) -> tuple[list[str], list[Notice]]:
+def _find_features(prepared: Prepared, by: Sequence[str]) -> tuple[list[str], list[Notice]]:
     """The features that both sides have, and a notice on those that they do not."""
     known, notices = [], []
     for feature in by:
@@ -131,7 +130,7 @@ def _known(prepared: Prepared, by: Sequence[str]) -> tuple[list[str], list[Notic
     return known, notices
 
 
-def _named(responses: Input) -> dict[str, Input]:
+def _name_responses(responses: Input) -> dict[str, Input]:
     """The responses by the names that the report shows."""
     if isinstance(responses, Mapping):
         given = {str(name): source for name, source in responses.items()}

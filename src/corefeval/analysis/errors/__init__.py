@@ -7,11 +7,10 @@ from corefeval.analysis.errors.analysis import (
     analyse_prepared,
     judge_alike,
 )
-from corefeval.analysis.errors.attribution import Attribution
-from corefeval.analysis.errors.costs import EntityCost, MentionCost
-from corefeval.analysis.errors.kinds import KINDS, SUMMARIES, Kind, error_kind
+from corefeval.analysis.errors.classification import KINDS, SUMMARIES, ErrorKind, error_kind
+from corefeval.analysis.errors.costs import Attribution
 from corefeval.analysis.errors.links import LinkCounts, LinkRow
-from corefeval.analysis.errors.listing import ErrorInstance, Place
+from corefeval.analysis.errors.listing import EntityCost, ErrorInstance, MentionCost, Place
 
 __all__ = [
     "KINDS",
@@ -20,7 +19,7 @@ __all__ = [
     "EntityCost",
     "ErrorAnalysis",
     "ErrorInstance",
-    "Kind",
+    "ErrorKind",
     "KindRow",
     "LinkCounts",
     "LinkRow",

@@ -9,14 +9,25 @@ from itertools import islice, pairwise
 from typing import Unpack
 
 from corefeval.alignment import Alignment
-from corefeval.analysis.errors.attribution import Attribution, attribution, decomposes
-from corefeval.analysis.errors.classification import Classification, classify
-from corefeval.analysis.errors.costs import EntityCost, MentionCost, entity_costs, mention_costs
-from corefeval.analysis.errors.fixes import fixed
-from corefeval.analysis.errors.kinds import KINDS, Kind, error_kind
-from corefeval.analysis.errors.links import LinkCounts, LinkRow, link_counts
-from corefeval.analysis.errors.listing import ErrorInstance, listed
-from corefeval.analysis.errors.spans import Decision, explain_overlap
+from corefeval.analysis.errors.classification import (
+    KINDS,
+    Classification,
+    ErrorKind,
+    SpanDecision,
+    classify,
+    error_kind,
+    explain_overlap,
+)
+from corefeval.analysis.errors.costs import Attribution, attribute, decomposes, fix
+from corefeval.analysis.errors.links import LinkCounts, LinkRow, count_links
+from corefeval.analysis.errors.listing import (
+    EntityCost,
+    ErrorInstance,
+    MentionCost,
+    list_errors,
+    rank_entities,
+    rank_mentions,
+)
 from corefeval.diagnostics import Notice, UndefinedMetricError, merge_notices, plural
 from corefeval.evaluation import Metrics, count
 from corefeval.metrics import Metric, requested
@@ -37,7 +48,7 @@ class KindRow:
     kind is fixed after all kinds before it. The gains in turn add up to 1 − F1.
     """
 
-    kind: Kind
+    kind: ErrorKind
     count: int
     alone: Mapping[str, float]
     in_turn: Mapping[str, float]
@@ -78,21 +89,21 @@ class ErrorAnalysis:
         return self.result.metrics
 
     @property
-    def counts(self) -> Mapping[Kind, IntArray]:
+    def counts(self) -> Mapping[ErrorKind, IntArray]:
         """How many errors of each kind there are in each document."""
         return self.classification.counts
 
     @cached_property
-    def alone(self) -> Mapping[Kind, Result]:
+    def alone(self) -> Mapping[ErrorKind, Result]:
         """The results with one kind of error fixed and nothing else."""
-        return {kind: self._fixed((kind,), self.result) for kind in KINDS}
+        return {kind: self._fix((kind,), self.result) for kind in KINDS}
 
     @cached_property
-    def in_turn(self) -> Mapping[Kind, Result]:
+    def in_turn(self) -> Mapping[ErrorKind, Result]:
         """The results with a kind of error fixed after all kinds before it."""
         results = {KINDS[0]: self.alone[KINDS[0]]}
         for number, (last, kind) in enumerate(pairwise(KINDS), start=2):
-            results[kind] = self._fixed(KINDS[:number], results[last])
+            results[kind] = self._fix(KINDS[:number], results[last])
         return results
 
     @cached_property
@@ -116,7 +127,7 @@ class ErrorAnalysis:
     @cached_property
     def link_counts(self) -> LinkCounts:
         """Links by document, pair of kinds and outcome, and Tuggener's counts."""
-        return link_counts(self.classification.alignment, self.by)
+        return count_links(self.classification.alignment, self.by)
 
     @property
     def links(self) -> tuple[LinkRow, ...]:
@@ -141,20 +152,20 @@ class ErrorAnalysis:
         wanted = metric if isinstance(metric, Metric) else Metric.parse(metric)
         name = str(wanted)
         if name not in self._attributions:
-            self._attributions[name] = attribution(self.classification, wanted)
+            self._attributions[name] = attribute(self.classification, wanted)
         return self._attributions[name]
 
     def mentions(self, n: int = 10, *, metric: str | Metric | None = None) -> list[MentionCost]:
         """The most expensive mentions: by one metric, or by all that have shares for mentions."""
-        return mention_costs(self.classification, self._chosen(metric), n)
+        return rank_mentions(self.classification, self._attributions_by(metric), n)
 
     def entities(self, n: int = 10, *, metric: str | Metric | None = None) -> list[EntityCost]:
         """The most expensive entities of key and response."""
-        return entity_costs(self.classification, self._chosen(metric), n)
+        return rank_entities(self.classification, self._attributions_by(metric), n)
 
     def listed(self, kind: str, n: int | None = None) -> list[ErrorInstance]:
         """All errors of a kind, or the first of them, in the order of the text."""
-        return list(islice(listed(self.classification, error_kind(kind)), n))
+        return list(islice(list_errors(self.classification, error_kind(kind)), n))
 
     def as_dict(self, *, top: int = 10) -> dict[str, object]:
         """Everything but the lists, for JSON."""
@@ -183,7 +194,7 @@ class ErrorAnalysis:
     def _attributions(self) -> dict[str, Attribution]:
         return {}
 
-    def _chosen(self, metric: str | Metric | None) -> list[Attribution]:
+    def _attributions_by(self, metric: str | Metric | None) -> list[Attribution]:
         """One metric's attribution, or that of all metrics whose loss can be shared out."""
         if metric is not None:
             return [self.attribution(metric)]
@@ -195,17 +206,17 @@ class ErrorAnalysis:
             )
         return [self.attribution(one) for one in metrics]
 
-    def _fixed(self, kinds: tuple[Kind, ...], before: Result) -> Result:
+    def _fix(self, kinds: tuple[ErrorKind, ...], before: Result) -> Result:
         """The result with kinds fixed; without an error of the last one it stays as it was.
 
         After all kinds it is counted in any case: the response is then the key.
         """
         if kinds != KINDS and not self.counts[kinds[-1]].any():
             return before
-        return _counted(self.result, self.scored, fixed(self.classification, kinds))
+        return _count_again(self.result, self.scored, fix(self.classification, kinds))
 
 
-def _counted(result: Result, metrics: Iterable[Metric], alignment: Alignment) -> Result:
+def _count_again(result: Result, metrics: Iterable[Metric], alignment: Alignment) -> Result:
     tables = {str(metric): count_table(metric, alignment) for metric in metrics}
     return replace(result, tables=tables, notices=(), slices={})
 
@@ -269,14 +280,14 @@ def judge_alike(analyses: Sequence[ErrorAnalysis]) -> list[ErrorAnalysis]:
         if rule == "overlap"
     ]
     why = explain_overlap(f"not all heads of {', '.join(lacking)} are known")
-    decision = Decision("overlap", (why,))
+    decision = SpanDecision("overlap", (why,))
     return [
         _judge_again(one, decision) if rule == "head" else one
         for one, rule in zip(analyses, rules, strict=True)
     ]
 
 
-def _judge_again(analysis: ErrorAnalysis, decision: Decision) -> ErrorAnalysis:
+def _judge_again(analysis: ErrorAnalysis, decision: SpanDecision) -> ErrorAnalysis:
     again = classify(analysis.classification.prepared, "overlap")
     return _sign(replace(analysis, classification=replace(again, decision=decision)))
 

@@ -1,4 +1,4 @@
-"""Which errors there are: every mention of either side, and what is wrong with it.
+"""Which errors there are: their kinds, and every mention of either side and what is wrong with it.
 
 Everything follows from *items*: the response's mentions, and behind them the key's mentions that no
 response mention stands for. An item that stands for a key mention (it is the same, or has the wrong
@@ -10,17 +10,148 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal, get_args
 
 import numpy as np
 
 from corefeval.alignment import Alignment
-from corefeval.analysis.errors.kinds import KINDS, Kind
-from corefeval.analysis.errors.spans import Decision, decide, match_wrong_spans
+from corefeval.checks import did_you_mean
+from corefeval.diagnostics import Notice, UsageError, plural
+from corefeval.features.errors import MissingFeatureError
+from corefeval.features.sides import SideFeatures
+from corefeval.matching import Matches, resolve
+from corefeval.matching.overlaps import find_overlaps
 from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray, IntArray, looked_up
 from corefeval.model.identity import mention_codes
 from corefeval.preparation import Prepared
 from corefeval.protocol import WrongSpans
+
+# In the order in which they are fixed.
+ErrorKind = Literal[
+    "span",
+    "conflated",
+    "extra mention",
+    "extra entity",
+    "missing mention",
+    "missing entity",
+    "divided",
+]
+KINDS: tuple[ErrorKind, ...] = get_args(ErrorKind)
+
+SUMMARIES: dict[ErrorKind, str] = {
+    "span": "a mention with the wrong span, in the place of one that the key has",
+    "conflated": "mentions of a key entity in a response entity that is mostly another one's",
+    "extra mention": "a mention that the key lacks, in an entity that the key has",
+    "extra entity": "an entity of nothing but mentions that the key lacks",
+    "missing mention": "a mention that the response lacks, of an entity that it has",
+    "missing entity": "an entity of which the response has no mention",
+    "divided": "mentions of a key entity apart from most of it",
+}
+
+# What other people call them.
+_ALIASES: dict[str, ErrorKind] = {
+    "wrong span": "span",
+    "span error": "span",
+    "merged": "conflated",
+    "merge": "conflated",
+    "conflated entity": "conflated",
+    "spurious mention": "extra mention",
+    "spurious entity": "extra entity",
+    "missed mention": "missing mention",
+    "missed entity": "missing entity",
+    "split": "divided",
+    "divided entity": "divided",
+}
+
+
+def error_kind(text: str) -> ErrorKind:
+    """The kind of error that a text names, in any spelling.
+
+    >>> error_kind("Extra_Mention"), error_kind("split")
+    ('extra mention', 'divided')
+    """
+    name = " ".join(text.lower().replace("_", " ").replace("-", " ").split())
+    for kind in KINDS:
+        if name in (kind, kind + "s"):
+            return kind
+    if name in _ALIASES:
+        return _ALIASES[name]
+    several = [kind for kind in KINDS if name in kind.split()]
+    hint = " or ".join(several) or did_you_mean(name, [*KINDS, *_ALIASES], shown=KINDS)
+    raise UsageError(f"there is no kind of error {text!r}: {hint}")
+
+
+SpanRule = Literal["head", "overlap"]
+
+
+@dataclass(frozen=True, slots=True)
+class SpanDecision:
+    """What tells wrong spans (None where mentions have no spans), and why, where it is no wish."""
+
+    rule: SpanRule | None
+    notices: tuple[Notice, ...] = ()
+
+
+def decide_rule(key: SideFeatures, response: SideFeatures, policy: WrongSpans) -> SpanDecision:
+    """What tells wrong spans; `auto` are heads where those of all mentions are known.
+
+    By `head`, mentions without a known head are never wrong spans, and a notice counts them. Where
+    no mention of several tokens has one, `MissingFeatureError` says what is missing.
+    """
+    if key.corpus.labels is not None or response.corpus.labels is not None:
+        return SpanDecision(None)
+    if policy == "overlap":
+        return SpanDecision("overlap")
+    try:
+        unknown = sum(int((side.head_positions < 0).sum()) for side in (key, response))
+    except MissingFeatureError as error:
+        if policy == "head":
+            raise
+        return SpanDecision("overlap", (explain_overlap(str(error).splitlines()[0]),))
+    if not unknown:
+        return SpanDecision("head")
+    count = plural(unknown, "mention")
+    if policy == "auto":
+        return SpanDecision(
+            "overlap", (explain_overlap(f"the heads of {count} are not known", unknown),)
+        )
+    if not any(map(_knows_heads, (key, response))):
+        for side in (key, response):
+            side.lookup.analysis.heads("--wrong-spans head")  # says what is missing
+    message = f"{count} without a known head, which are never taken for wrong spans"
+    return SpanDecision("head", (Notice("wrong-spans", message, unknown),))
+
+
+def _knows_heads(side: SideFeatures) -> bool:
+    """Whether the head of any mention of several tokens is known; of one token it always is."""
+    start, end = side.corpus.mention_start, side.corpus.mention_end
+    if start is None or end is None:
+        return False
+    return bool(((side.head_positions >= 0) & (end - start > 1)).any())
+
+
+def explain_overlap(why: str, count: int = 1) -> Notice:
+    """The notice that heads do not tell wrong spans, and why."""
+    message = f"{why}, so any overlap makes a wrong span; with heads there may be fewer"
+    return Notice("wrong-spans", message, count)
+
+
+def match_wrong_spans(
+    prepared: Prepared, missing: IntArray, extra: IntArray, rule: SpanRule | None
+) -> Matches:
+    """Missing mentions of the key and extra ones of the response that are meant to be the same.
+
+    Both must overlap; by `head` they also have the same head token, as Kummerfeld and Klein demand.
+    Of all ways to pair them one to one, the one with the largest shares of common tokens in all.
+    """
+    if rule is None:
+        return Matches(missing[:0], extra[:0])
+    sides = prepared.key_mentions, prepared.response_mentions
+    heads = None
+    if rule == "head":
+        heads = prepared.key_features.head_positions, prepared.response_features.head_positions
+    return resolve(find_overlaps(sides[0], missing, sides[1], extra, heads=heads), *sides)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +203,7 @@ class Classification:
 
     prepared: Prepared
     items: Items
-    decision: Decision
+    decision: SpanDecision
 
     @property
     def alignment(self) -> Alignment:
@@ -101,22 +232,22 @@ class Classification:
     def parts(self) -> Parts:
         """The parts of the response as it is."""
         sizes = self.alignment.response.sizes.size, self.alignment.key.sizes.size
-        return parts_of(self.items, self.items.owner, *sizes)
+        return find_parts(self.items, self.items.owner, *sizes)
 
-    def of_kind(self, kind: Kind) -> BoolArray:
+    def of_kind(self, kind: ErrorKind) -> BoolArray:
         """Which items are an error of a kind; of conflated and divided entities all smaller parts.
 
         Counts are of mentions here: a missing entity of three mentions has three items.
         """
         if kind not in self._masks:
-            self._masks[kind] = self._of_kind(kind)
+            self._masks[kind] = self._find_kind(kind)
         return self._masks[kind]
 
     @cached_property
-    def _masks(self) -> dict[Kind, BoolArray]:
+    def _masks(self) -> dict[ErrorKind, BoolArray]:
         return {}
 
-    def _of_kind(self, kind: Kind) -> BoolArray:
+    def _find_kind(self, kind: ErrorKind) -> BoolArray:
         items, parts = self.items, self.parts
         if kind == "span":
             return items.wrong
@@ -134,15 +265,15 @@ class Classification:
         return np.asarray(missing & (known == (kind == "missing mention")))
 
     @cached_property
-    def counts(self) -> dict[Kind, IntArray]:
+    def counts(self) -> dict[ErrorKind, IntArray]:
         """How many errors of each kind there are in each document.
 
         A conflated entity counts once for each part that must leave it, a divided one for each part
         that must join the largest.
         """
-        return {kind: self._counted(kind) for kind in KINDS}
+        return {kind: self._count_kind(kind) for kind in KINDS}
 
-    def _counted(self, kind: Kind) -> IntArray:
+    def _count_kind(self, kind: ErrorKind) -> IntArray:
         rows = np.flatnonzero(self.of_kind(kind))
         document = self.items.document[rows]
         if kind in ("conflated", "divided"):
@@ -161,14 +292,14 @@ def classify(prepared: Prepared, policy: WrongSpans) -> Classification:
     key, response = prepared.key, prepared.response
     key_row = alignment.swapped.partner.copy()
     extra, missing = np.flatnonzero(key_row < 0), np.flatnonzero(alignment.partner < 0)
-    decision = decide(prepared.key_features, prepared.response_features, policy)
+    decision = decide_rule(prepared.key_features, prepared.response_features, policy)
     wrong = match_wrong_spans(prepared, missing, extra, decision.rule)
     right_rows, wrong_rows = wrong.rows(0)
     key_row[wrong_rows] = right_rows
     missing = np.setdiff1d(missing, right_rows, assume_unique=True)
     is_wrong = np.zeros(key_row.size + missing.size, dtype=np.bool_)
     is_wrong[wrong_rows] = True
-    key_places, response_places = _places(alignment, key, response)
+    key_places, response_places = _number_places(alignment, key, response)
     place = np.concatenate((response_places, key_places[missing]))
     right_place = place.copy()
     right_place[wrong_rows] = key_places[right_rows]
@@ -187,7 +318,7 @@ def classify(prepared: Prepared, policy: WrongSpans) -> Classification:
     return Classification(prepared, items, decision)
 
 
-def parts_of(items: Items, owner: IntArray, n_response: int, n_key: int) -> Parts:
+def find_parts(items: Items, owner: IntArray, n_response: int, n_key: int) -> Parts:
     """The parts of a partition of the items."""
     rows = np.flatnonzero((owner >= 0) & (items.meaning >= 0))
     rows = rows[np.argsort(items.place[rows], kind="stable")]
@@ -210,7 +341,9 @@ def parts_of(items: Items, owner: IntArray, n_response: int, n_key: int) -> Part
     return Parts(response, key, count, rows[first], of_item, *mains)
 
 
-def _places(alignment: Alignment, key: Corpus, response: Corpus) -> tuple[IntArray, IntArray]:
+def _number_places(
+    alignment: Alignment, key: Corpus, response: Corpus
+) -> tuple[IntArray, IntArray]:
     """Numbers that order the mentions of both sides together.
 
     Labels have no order of their own: the key's counts, and an extra mention follows the mention

@@ -1,167 +1,284 @@
-"""The most expensive mentions and entities."""
+"""What errors cost: the response with errors fixed, and each mention's share of what was lost.
+
+A fix (Kummerfeld and Klein 2013, §3) is a function from a partition of the items to another one. In
+their order:
+
+1. `span`: mentions with a wrong span get the right one;
+2. `conflated`: parts leave entities that are mostly another key entity's, each on its own;
+3. `extra mention` and `extra entity`: mentions that stand for no key mention are removed;
+4. `missing mention`: each joins the largest part of its entity; `missing entity`: introduced whole;
+5. `divided`: the parts of each key entity join its largest.
+
+After all of them the response is the key: every item then stands for a key mention, and two items
+are together exactly when they mean the same entity.
+
+A metric whose counts can be divided by mention (or by entity) is counted with every mention (or
+entity) as a group of its own. What a key mention adds to the denominator of recall and not to its
+numerator, over the whole denominator, is its share of the loss; the shares of all key mentions add
+up to 1 − R, and those of all response mentions to 1 − P.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from corefeval.analysis.errors.attribution import Attribution
-from corefeval.analysis.errors.classification import Classification
-from corefeval.analysis.errors.kinds import KINDS, Kind
-from corefeval.analysis.errors.listing import Lookup, Place
-from corefeval.model.arrays import FloatArray, IntArray
-
-SideName = Literal["key", "response"]
-
-
-@dataclass(frozen=True, slots=True)
-class MentionCost:
-    """What a mention costs: its shares of the loss of recall and of precision, by metric.
-
-    `cost` is the mean of both, and over the metrics where there are several. `errors` are the kinds
-    of errors that the mention itself is; none where only others of its entity are wrong. A key
-    mention with a wrong span in the response is there with its right one, and that entity.
-    """
-
-    document: str
-    mention: Place
-    errors: tuple[Kind, ...]
-    key_entity: str | None
-    response_entity: str | None
-    cost: float
-    recall: Mapping[str, float]
-    precision: Mapping[str, float]
-
-    def as_dict(self) -> dict[str, object]:
-        """For JSON."""
-        return asdict(self)
+from corefeval.alignment import Alignment, Side
+from corefeval.analysis.errors.classification import Classification, ErrorKind, Parts, find_parts
+from corefeval.diagnostics import UndefinedMetricError
+from corefeval.metrics import Metric
+from corefeval.model.arrays import BoolArray, FloatArray, IntArray, dense_ranks, looked_up
+from corefeval.model.categories import Categories
 
 
-@dataclass(frozen=True, slots=True)
-class EntityCost:
-    """What an entity costs: a key entity's share of lost recall, a response entity's of precision.
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """The items' entities (−1: not there), and whether spans are right by now."""
 
-    `parts` is the number of entities of the other side that its mentions are in, `alone` the number
-    of its mentions that the other side lacks, `first` its first mention and `loss` its shares by
-    metric. `cost` is half the mean loss, so that it compares with the costs of mentions.
-    """
-
-    side: SideName
-    document: str
-    name: str | None
-    first: Place
-    size: int
-    parts: int
-    alone: int
-    cost: float
-    loss: Mapping[str, float]
-
-    def as_dict(self) -> dict[str, object]:
-        """For JSON."""
-        return asdict(self)
+    owner: IntArray
+    spans_are_right: bool = False
 
 
-def mention_costs(
-    errors: Classification, attributions: Sequence[Attribution], number: int
-) -> list[MentionCost]:
-    """The mentions that cost most, at most so many; those that cost nothing are left out."""
-    n_key, joint_row = errors.key.n_mentions, errors.joint_row
-    total = n_key + int((joint_row >= n_key).sum())
-    recall, precision = {}, {}
-    for one in attributions:
-        if one.key_mentions is None or one.response_mentions is None:
-            continue
-        recall[one.metric] = np.concatenate((one.key_mentions, np.zeros(total - n_key)))
-        precision[one.metric] = np.zeros(total)
-        precision[one.metric][joint_row] = one.response_mentions
-    if not recall:
-        return []
-    cost = (np.mean(list(recall.values()), axis=0) + np.mean(list(precision.values()), axis=0)) / 2
-    response_row = np.full(total, -1, dtype=np.int64)
-    response_row[joint_row] = np.arange(joint_row.size)
-    lookup = Lookup(errors)
-    return [
-        _mention(lookup, place, int(response_row[place]), float(cost[place]), recall, precision)
-        for place in _dearest(cost, number).tolist()
-    ]
+def fix(errors: Classification, kinds: Sequence[ErrorKind]) -> Alignment:
+    """Key and response aligned after these kinds of errors have been fixed, one by one."""
+    partition = Partition(errors.items.owner)
+    for kind in kinds:
+        partition = _fix_kind(errors, partition, kind)
+    return _align(errors, partition)
 
 
-def _mention(
-    lookup: Lookup,
-    place: int,
-    response_row: int,
-    cost: float,
-    recall: Mapping[str, FloatArray],
-    precision: Mapping[str, FloatArray],
-) -> MentionCost:
-    errors, items = lookup.errors, lookup.errors.items
-    key_row = place if place < errors.key.n_mentions else -1
-    item = response_row
-    if item < 0:  # a missing mention, or the right span of a wrong one
-        item = int(np.flatnonzero(items.key_row == key_row)[0])
-    mention = lookup.key_mention(key_row) if key_row >= 0 else lookup.response_mention(response_row)
-    document = int(items.document[item])
-    key_entity = int(errors.key.mention_entity[key_row]) if key_row >= 0 else -1
-    return MentionCost(
-        lookup.document(document),
-        mention,
-        tuple(kind for kind in KINDS if errors.of_kind(kind)[item]),
-        lookup.entity(errors.key, key_entity),
-        lookup.entity(errors.response, int(items.owner[item])),
-        cost,
-        {metric: float(shares[place]) for metric, shares in recall.items()},
-        {metric: float(shares[place]) for metric, shares in precision.items()},
+def _fix_kind(errors: Classification, partition: Partition, kind: ErrorKind) -> Partition:
+    if kind == "span":
+        return replace(partition, spans_are_right=True)
+    owner = partition.owner
+    if kind in ("extra mention", "extra entity"):
+        return replace(partition, owner=np.where(errors.of_kind(kind), -1, owner))
+    new = int(owner.max(initial=-1)) + 1  # entities of this number and above are new ones
+    parts = find_parts(errors.items, owner, new, errors.alignment.key.sizes.size)
+    if kind == "conflated":
+        owner = _split(owner, parts, new)
+    elif kind == "divided":
+        owner = _merge(owner, parts)
+    else:
+        owner = _introduce(owner, errors.items.meaning, errors.of_kind(kind), parts, new)
+    return replace(partition, owner=owner)
+
+
+def _split(owner: IntArray, parts: Parts, new: int) -> IntArray:
+    """Each part but an entity's largest gets an entity of its own; extra mentions stay."""
+    main = looked_up(parts.main_of_response, owner)
+    leaves = (parts.of_item >= 0) & (parts.of_item != main)
+    return np.where(leaves, new + parts.of_item, owner)
+
+
+def _merge(owner: IntArray, parts: Parts) -> IntArray:
+    """The parts of a key entity go to where its largest is, out of whatever they were in."""
+    meaning = looked_up(parts.key, parts.of_item)
+    home = looked_up(parts.response, looked_up(parts.main_of_key, meaning))
+    return np.where(parts.of_item >= 0, home, owner)
+
+
+def _introduce(
+    owner: IntArray, meaning: IntArray, which: BoolArray, parts: Parts, new: int
+) -> IntArray:
+    """Missing mentions join the largest part of their entity, or make a new entity together."""
+    home = looked_up(parts.response, looked_up(parts.main_of_key, meaning))
+    return np.where(which, np.where(home >= 0, home, new + meaning), owner)
+
+
+def _align(errors: Classification, partition: Partition) -> Alignment:
+    items = errors.items
+    place = items.right_place if partition.spans_are_right else items.place
+    rows = np.flatnonzero(partition.owner >= 0)
+    rows = rows[np.argsort(place[rows], kind="stable")]
+    entity, distinct = dense_ranks(partition.owner[rows])
+    entity_document = np.zeros(distinct.size, dtype=np.int64)
+    entity_document[entity] = items.document[rows]
+    key_row = items.key_row[rows]
+    if not partition.spans_are_right:
+        key_row = np.where(items.wrong[rows], -1, key_row)
+    matched = np.flatnonzero(key_row >= 0)
+    response = _side(errors, rows, entity_document, entity, key_row)
+    return Alignment(
+        errors.alignment.n_documents, errors.alignment.key, response, key_row[matched], matched
     )
 
 
-def entity_costs(
-    errors: Classification, attributions: Sequence[Attribution], number: int
-) -> list[EntityCost]:
-    """The entities of both sides that cost most."""
-    if not attributions:
-        return []
-    key = {one.metric: one.key_entities for one in attributions}
-    response = {one.metric: one.response_entities for one in attributions}
-    losses = {metric: np.concatenate((shares, response[metric])) for metric, shares in key.items()}
-    cost = np.mean(list(losses.values()), axis=0) / 2
-    n_key = errors.key.n_entities
-    lookup = Lookup(errors)
-    found = []
-    for place in _dearest(cost, number).tolist():
-        loss = {metric: float(shares[place]) for metric, shares in losses.items()}
-        side: SideName = "key" if place < n_key else "response"
-        index = place if place < n_key else place - n_key
-        found.append(_entity(lookup, side, index, float(cost[place]), loss))
-    return found
+def _side(
+    errors: Classification,
+    rows: IntArray,
+    entity_document: IntArray,
+    entity: IntArray,
+    key_row: IntArray,
+) -> Side:
+    key, response = errors.alignment.key, errors.alignment.response
+    own_row = np.where(rows < errors.items.n_response, rows, -1)
+
+    def feature(name: str) -> Categories:
+        """The key's value for mentions that the key has, the response's own for the rest."""
+        theirs, mine = key.feature(name), response.feature(name)
+        names = tuple(dict.fromkeys(theirs.names + mine.names))
+        of_key = looked_up(theirs.recoded(names).codes, key_row)
+        of_response = looked_up(mine.recoded(names).codes, own_row)
+        return Categories(np.where(key_row >= 0, of_key, of_response), names)
+
+    return Side(entity_document, entity, feature)
 
 
-def _entity(
-    lookup: Lookup, side: SideName, index: int, cost: float, loss: Mapping[str, float]
-) -> EntityCost:
-    errors = lookup.errors
-    alignment = errors.alignment if side == "key" else errors.alignment.swapped
-    corpus = errors.key if side == "key" else errors.response
-    rows = np.flatnonzero(corpus.mention_entity == index)
-    twins = alignment.partner[rows]
-    others = alignment.response.mention_entity[twins[twins >= 0]]
-    first = int(rows[0])
-    return EntityCost(
-        side,
-        lookup.document(int(corpus.entity_document[index])),
-        lookup.entity(corpus, index),
-        lookup.key_mention(first) if side == "key" else lookup.response_mention(first),
-        int(rows.size),
-        int(np.unique(others).size),
-        int((twins < 0).sum()),
-        cost,
-        loss,
+# Shares of the key's and of the response's mentions, or entities.
+SideShares = tuple[FloatArray, FloatArray]
+
+
+@dataclass(frozen=True, eq=False)
+class Attribution:
+    """Shares of a metric's loss: of recall by the key's, of precision by the response's.
+
+    `key_mentions` and `key_entities` add up to 1 − R, `response_mentions` and `response_entities`
+    to 1 − P (where a side has anything to count; a rate of nothing is 0, and nobody is to blame).
+    A metric that divides by entity only, like LMUC, has no shares of mentions.
+    """
+
+    metric: str
+    key_entities: FloatArray
+    response_entities: FloatArray
+    key_mentions: FloatArray | None = None
+    response_mentions: FloatArray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class _Groups(Alignment):
+    """An alignment whose groups are single mentions or entities instead of documents."""
+
+    document: IntArray | None = None
+
+    def in_document(self, sums: FloatArray) -> FloatArray:
+        """For each group, the sum over all groups of its document."""
+        if self.document is None or not self.document.size:
+            return sums
+        return _sum_by(self.document, sums)[self.document]
+
+
+def decomposes(metric: Metric) -> bool:
+    """Whether a metric's loss can be shared out.
+
+    >>> decomposes(Metric.parse("b3")), decomposes(Metric.parse("ceafe"))
+    (True, False)
+    """
+    return _by_mention(metric) or _by_entity(metric)
+
+
+def _by_mention(metric: Metric) -> bool:
+    return metric.divides_by("mention") and metric.shape in _LOSSES
+
+
+def _by_entity(metric: Metric) -> bool:
+    # Other shapes mix the sides' counts, which single entities cannot share.
+    return metric.divides_by("entity") and metric.shape == "ratio"
+
+
+def attribute(errors: Classification, metric: Metric) -> Attribution:
+    """The shares of a metric's loss."""
+    key, response = errors.alignment.key, errors.alignment.response
+    if _by_mention(metric):
+        of_key, of_response = _share_among_mentions(errors, metric)
+        return Attribution(
+            str(metric),
+            _sum_by(key.mention_entity, of_key, key.sizes.size),
+            _sum_by(response.mention_entity, of_response, response.sizes.size),
+            of_key,
+            of_response,
+        )
+    if _by_entity(metric):
+        return Attribution(str(metric), *_share_among_entities(errors.alignment, metric))
+    why = "it has counts for whole documents only"
+    if "ceaf" in metric.name or metric.shape == "mean":
+        why = "CEAF aligns all entities of a document at once, so none has a share of its own"
+    raise UndefinedMetricError(f"the loss of {metric} cannot be shared out: {why}")
+
+
+def _share_among_mentions(errors: Classification, metric: Metric) -> SideShares:
+    """Groups are mentions; one that both sides have is one group."""
+    n_key, group = errors.key.n_mentions, errors.joint_row
+    extra = errors.response.mention_document[group >= n_key]
+    document = np.concatenate((errors.key.mention_document, extra))
+    counts = _count_groups(errors.alignment, metric, np.arange(n_key), group, document)
+    of_key, of_response = _LOSSES[metric.shape](counts)
+    return of_key[:n_key], of_response[group]
+
+
+def _share_among_entities(alignment: Alignment, metric: Metric) -> SideShares:
+    key, response = alignment.key, alignment.response
+    counts = _count_groups(alignment, metric, key.mention_entity, response.mention_entity)
+    of_key, of_response = _LOSSES[metric.shape](counts)
+    return of_key[: key.sizes.size], of_response[: response.sizes.size]
+
+
+def _count_groups(
+    alignment: Alignment,
+    metric: Metric,
+    key_group: IntArray,
+    response_group: IntArray,
+    document: IntArray | None = None,
+) -> Mapping[str, FloatArray]:
+    number = max(alignment.key.sizes.size, alignment.response.sizes.size, 1)
+    if document is not None:
+        number = max(document.size, 1)
+    sides = (
+        replace(alignment.key, mention_group=key_group),
+        replace(alignment.response, mention_group=response_group),
     )
+    rows = alignment.key_rows, alignment.response_rows
+    groups = _Groups(number, *sides, *rows, document=document)
+    other = _Groups(number, *sides[::-1], *rows[::-1], document=document)
+    # As in Alignment.swapped: one table for both directions.
+    vars(groups).update(overlap=alignment.overlap, swapped=other)
+    vars(other).update(overlap=alignment.swapped.overlap, swapped=groups)
+    return metric.count(groups)
 
 
-def _dearest(cost: FloatArray, number: int) -> IntArray:
-    order = np.argsort(-cost, kind="stable")[: max(number, 0)]
-    dear: IntArray = order[cost[order] > 0]
-    return dear
+def _sum_by(group: IntArray, values: FloatArray, number: int = 0) -> FloatArray:
+    sums = np.bincount(group, weights=values, minlength=number)
+    return sums.astype(np.float64, copy=False)
+
+
+def _share(lost: FloatArray, total: FloatArray) -> FloatArray:
+    whole = float(total.sum())
+    return lost / whole if whole else np.zeros_like(lost)
+
+
+def _ratio_loss(counts: Mapping[str, FloatArray]) -> SideShares:
+    recall, precision = (
+        _share(counts[f"{rate}_denominator"] - counts[f"{rate}_numerator"],
+               counts[f"{rate}_denominator"])
+        for rate in ("recall", "precision")
+    )  # fmt: skip
+    return recall, precision
+
+
+def _blanc_loss(counts: Mapping[str, FloatArray]) -> SideShares:
+    """The mean over the halves that the key has."""
+    losses = []
+    for kind in ("coreference", "non_coreference"):
+        key, response = counts[f"{kind}_key"], counts[f"{kind}_response"]
+        common, other = counts[f"{kind}_common"], counts[f"{kind}_common_response"]
+        if key.sum() > 0:
+            losses.append((_share(key - common, key), _share(response - other, response)))
+    nothing = np.zeros_like(counts["coreference_key"])
+    if not losses:
+        return nothing, nothing
+    recall, precision = (np.mean(shares, axis=0) for shares in zip(*losses, strict=True))
+    return recall, precision
+
+
+def _antecedent_loss(counts: Mapping[str, FloatArray]) -> SideShares:
+    """Wrong links count against both rates."""
+    correct, wrong = counts["tp"], counts["wl"]
+    recall, precision = (
+        _share(wrong + counts[other], correct + wrong + counts[other]) for other in ("fn", "fp")
+    )
+    return recall, precision
+
+
+_LOSSES = {"ratio": _ratio_loss, "blanc": _blanc_loss, "antecedents": _antecedent_loss}

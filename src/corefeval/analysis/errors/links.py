@@ -89,7 +89,7 @@ class LinkCounts:
         }
 
 
-def link_counts(alignment: Alignment, feature: str = "kind") -> LinkCounts:
+def count_links(alignment: Alignment, feature: str = "kind") -> LinkCounts:
     """Count the links of an alignment; where the feature is not known, all mentions are alike."""
     notices = []
     try:
@@ -102,8 +102,8 @@ def link_counts(alignment: Alignment, feature: str = "kind") -> LinkCounts:
     if (key < 0).any() or (response < 0).any():
         names = (*names, NO_VALUE)
         key, response = (np.where(one < 0, len(names) - 1, one) for one in (key, response))
-    values = _outcomes(alignment, key, response, len(names))
-    antecedents, skipped = _antecedents(alignment, key, response, len(names))
+    values = _count_outcomes(alignment, key, response, len(names))
+    antecedents, skipped = _count_antecedents(alignment, key, response, len(names))
     return LinkCounts(feature, names, values, antecedents, (*notices, *skipped))
 
 
@@ -111,7 +111,7 @@ def _alike(side: Side) -> Categories:
     return Categories(np.zeros(side.mention_entity.size, dtype=np.int64), (_ANYTHING,))
 
 
-def _outcomes(
+def _count_outcomes(
     alignment: Alignment, key_kind: IntArray, response_kind: IntArray, number: int
 ) -> IntArray:
     key, response = alignment.key, alignment.response
@@ -124,17 +124,17 @@ def _outcomes(
     resolved = np.flatnonzero(response.previous >= 0)
     spurious = resolved[looked_up(key.previous, key_of[resolved]) < 0]
     wrong = ~missed & ~right
-    found = (
+    links = (
         (rows[right], response_kind[antecedent[right]]),
         (rows[wrong], response_kind[antecedent[wrong]]),
         (rows[missed], key_kind[key.previous[rows[missed]]]),
     )
     cells = [
         _cells(key, those, key_kind, other, number, outcome)
-        for outcome, (those, other) in enumerate(found)
+        for outcome, (those, other) in enumerate(links)
     ]
     before = response_kind[response.previous[spurious]]
-    cells.append(_cells(response, spurious, response_kind, before, number, len(found)))
+    cells.append(_cells(response, spurious, response_kind, before, number, len(links)))
     shape = alignment.n_documents, number, number, len(OUTCOMES)
     counts = np.bincount(np.concatenate(cells), minlength=int(np.prod(shape)))
     return counts.reshape(shape)
@@ -150,7 +150,7 @@ def _cells(
     return cells
 
 
-def _antecedents(
+def _count_antecedents(
     alignment: Alignment, key_kind: IntArray, response_kind: IntArray, number: int
 ) -> tuple[dict[str, dict[str, IntArray]], list[Notice]]:
     divided = alignment.divided(key_kind, response_kind, number)

@@ -1,15 +1,60 @@
-"""The last column: coreference cells such as `(12|(7)` taken apart into brackets."""
+"""Coreference cells: their brackets, the ids of entities, and cells that say nothing."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from corefeval.formats.conll.entity_ids import SHORT, number_ids
-from corefeval.formats.conll.windows import windows
-from corefeval.model.arrays import BoolArray, ByteArray, IntArray, ragged_arange
+from corefeval.formats.conll.bitmaps import windows
+from corefeval.formats.conll.lines import NEWLINE, RETURN, TAB
+from corefeval.formats.conll.tokens import ConllTokens
+from corefeval.model.arrays import BoolArray, ByteArray, IntArray, dense_ranks, ragged_arange
+
+SHORT = 8  # ids of up to so many bytes are compared as one integer
+
+_ZEROS = np.uint64(0x3030303030303030)
+_NINE_TO_HIGH = np.uint64(0x7676767676767676)
+_HIGH = np.uint64(0x8080808080808080)
+
+
+def number_ids(
+    data: ByteArray, position: IntArray, length: IntArray, packed: NDArray[np.uint64]
+) -> IntArray:
+    """Number ids that stand at positions of the data; `packed` are their first eight bytes."""
+    numbers, distinct = dense_ranks(_decimal_values(packed, length))
+    longer = np.flatnonzero(length > SHORT)
+    seen: dict[bytes, int] = {}
+    view = data.data
+    for row, begin, size in zip(
+        longer.tolist(), position[longer].tolist(), length[longer].tolist(), strict=True
+    ):
+        identifier = bytes(view[begin : begin + size])
+        numbers[row] = seen.setdefault(identifier, distinct.size + len(seen))
+    return numbers
+
+
+def _decimal_values(packed: NDArray[np.uint64], length: IntArray) -> NDArray[Any]:
+    """The values of ids that are all plain decimal numbers, whose range is small; else as they are.
+
+    Eight digits are read at once: neighbours are joined into pairs, pairs into fours, fours into
+    the whole (each line below halves the number of lanes in the 64-bit word).
+    """
+    if not packed.size or int(length.max()) > SHORT:
+        return packed
+    shift = np.uint64(64) - np.uint64(8) * length.astype(np.uint64)
+    digits = (packed << shift) - (_ZEROS << shift)
+    no_digit = ((digits + _NINE_TO_HIGH) | digits) & _HIGH
+    leading_zero = ((packed & np.uint64(0xFF)) == ord("0")) & (length > 1)
+    if no_digit.any() or leading_zero.any():
+        return packed
+    pairs = (digits * np.uint64(10) + (digits >> np.uint64(8))) & np.uint64(0x00FF00FF00FF00FF)
+    fours = (pairs * np.uint64(100) + (pairs >> np.uint64(16))) & np.uint64(0x0000FFFF0000FFFF)
+    values = (fours * np.uint64(10000) + (fours >> np.uint64(32))) & np.uint64(0xFFFFFFFF)
+    return np.asarray(values, dtype=np.int64)
+
 
 _OTHER, _OPEN, _CLOSE, _BAR = range(4)
 _CLASSES = np.zeros(256, dtype=np.uint8)
@@ -83,3 +128,108 @@ def _parse_piece(
     packed = windows(characters, np.uint64)[first] & _ID_MASKS[np.minimum(id_length, SHORT)]
     position = start[id_cell] + first - begin[id_cell]
     return id_cell + offset, position, id_length, opens, closes, packed, bad + offset
+
+
+def match_brackets(
+    entity: IntArray, opens: BoolArray, closes: BoolArray
+) -> tuple[IntArray, IntArray]:
+    """For each bracket that opens, the index of the one that closes it; also the unmatched ones.
+
+    Brackets of one entity nest: what was opened last closes first. A bracket that opens and closes
+    (`(5)`) matches itself. The first array has −1 where a bracket does not open or is unmatched.
+    """
+    closing = np.where(opens & closes, np.arange(entity.size), -1)
+    halves = np.flatnonzero(opens != closes)
+    if not halves.size:
+        return closing, halves
+    order = _by_entity(entity[halves])
+    halves = halves[order]
+    group = entity[halves]
+    plain = _plain_groups(group, opens[halves])
+    simple = halves[plain]
+    closing[simple[0::2]] = simple[1::2]
+    nested = halves[~plain]
+    unmatched = _match_nested(closing, nested, entity, opens) if nested.size else nested
+    return closing, unmatched
+
+
+def _by_entity(entity: IntArray) -> IntArray:
+    """A stable order by entity: the index rides in the low bits, so that a plain sort will do."""
+    bits = int(entity.size).bit_length()
+    if int(entity.max()).bit_length() + bits > 62:
+        return np.argsort(entity, kind="stable")
+    packed = np.sort((entity << bits) | np.arange(entity.size))
+    return packed & ((1 << bits) - 1)
+
+
+def _plain_groups(group: IntArray, opens: BoolArray) -> BoolArray:
+    """Where a bracket's entity opens and closes in turns, without nesting or mistakes."""
+    first = np.flatnonzero(np.concatenate(([True], group[1:] != group[:-1])))
+    size = np.diff(np.append(first, group.size))
+    place = np.arange(group.size) - np.repeat(first, size)
+    in_turn = opens == (place % 2 == 0)
+    good = np.logical_and.reduceat(in_turn, first) & (size % 2 == 0)
+    return np.repeat(good, size)
+
+
+def _match_nested(
+    closing: IntArray, rows: IntArray, entity: IntArray, opens: BoolArray
+) -> IntArray:
+    """Match the few entities that nest in themselves, one bracket at a time."""
+    unmatched: list[int] = []
+    stack: list[int] = []
+    current = -1
+    members = zip(rows.tolist(), entity[rows].tolist(), opens[rows].tolist(), strict=True)
+    for row, group, is_open in members:
+        if group != current:
+            unmatched += stack
+            stack, current = [], group
+        if is_open:
+            stack.append(row)
+        elif stack:
+            closing[stack.pop()] = row
+        else:
+            unmatched.append(row)
+    return np.array(unmatched + stack, dtype=np.int64)
+
+
+def with_trailing_blanks(tokens: ConllTokens, rows: IntArray) -> IntArray:
+    """The rows whose line goes on after its last cell: the real last cell may be empty."""
+    behind = tokens.origin.data[tokens.line_end[rows]]
+    trailing: IntArray = rows[(behind != NEWLINE) & (behind != RETURN)]
+    return trailing
+
+
+def rows_without_cell(
+    tokens: ConllTokens, marked: IntArray, odd: IntArray, unreadable: bool
+) -> IntArray:
+    """The rows whose coreference cell is empty.
+
+    `marked` are the rows whose last text is no `-` or `_`; `odd` those of them in which it is no
+    coreference (`unreadable`), or has no partner.
+    """
+    n_cells = tokens.n_cells(np.arange(tokens.line_start.size))
+    narrow = n_cells < _sentence_widths(tokens, n_cells)
+    suspects = marked
+    if unreadable and odd.size > n_cells.size - marked.size:
+        # More lines leave the cell empty than write `-`: this file does so for all of them. Whole
+        # sentences may, so they are compared with the file, if all of it has one width.
+        width = int(n_cells.max())
+        if bool(((n_cells == width) | (n_cells == width - 1)).all()):
+            narrow = n_cells < width
+        suspects = np.arange(n_cells.size)
+    elif not narrow[odd].any():
+        suspects = with_trailing_blanks(tokens, marked)
+    empty = suspects[narrow[suspects]]
+    behind = tokens.origin.data[tokens.line_end[odd]]
+    return np.union1d(empty, odd[unreadable & (behind == TAB)])
+
+
+def _sentence_widths(tokens: ConllTokens, n_cells: IntArray) -> IntArray:
+    """The widest line of each row's sentence."""
+    starts: BoolArray = np.ones(n_cells.size, dtype=np.bool_)
+    starts[1:] = np.diff(tokens.line_number) > 1
+    starts[tokens.first[tokens.counts > 0]] = True
+    first = np.flatnonzero(starts)
+    widest = np.maximum.reduceat(n_cells, first)
+    return np.repeat(widest, np.diff(np.append(first, n_cells.size)))

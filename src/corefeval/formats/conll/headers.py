@@ -6,10 +6,8 @@ import re
 from dataclasses import dataclass, field
 
 from corefeval.diagnostics import InputError
-from corefeval.formats.conll.hash_lines import find_hash_tokens
-from corefeval.formats.conll.lines import Lines
-from corefeval.formats.conll.mistakes import repeated_document
-from corefeval.formats.conll.repair import Repair, adopt_strays, rename_repeated
+from corefeval.formats.conll.lines import Lines, find_hash_tokens
+from corefeval.formats.conll.repair import Repair, adopt_strays, rename_repeated, repeated_document
 from corefeval.formats.source import Source
 from corefeval.model import DocumentId
 
@@ -21,12 +19,16 @@ _PART = re.compile(r"[0-9]{1,18}")
 
 @dataclass(slots=True)
 class Outline:
-    """The documents of a file, and the lines between which each stands."""
+    """The documents of a file, and the lines between which each stands.
+
+    `unfinished` documents end where the next one begins; `cut_short`: the last one does not end.
+    """
 
     identifiers: list[DocumentId] = field(default_factory=list)
     begin: list[int] = field(default_factory=list)
     end: list[int] = field(default_factory=list)
     unfinished: int = 0
+    cut_short: bool = False
 
 
 def read_outline(
@@ -67,6 +69,7 @@ def read_outline(
             outline.begin.append(line)
             outline.end.append(len(lines.start))
             is_open = True
+    outline.cut_short = is_open
     if repairs is not None:
         rename_repeated(outline, repeated, repairs)
         adopt_strays(source, lines, outline, repairs)

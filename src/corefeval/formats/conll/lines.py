@@ -1,17 +1,19 @@
-"""Lines of a CoNLL file, found and told apart with array operations over its bytes."""
+"""The lines of a CoNLL file: where they are, and which carry coreference or begin with #."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from corefeval.formats.conll.windows import BLANK_BYTE, bytes_at, lowest, place, reversed_bits
+from corefeval.formats.conll.bitmaps import BLANK_BYTE, bytes_at, lowest, place, reversed_bits
+from corefeval.formats.source import Source
 from corefeval.model.arrays import ByteArray, IntArray
 
-NEWLINE, RETURN, HASH_BYTE = 10, 13, ord("#")
+TAB, NEWLINE, RETURN, HASH_BYTE = 9, 10, 13, ord("#")
 
 # What a line is, judged by its last cell. SPACED lines end in a blank and are looked at again.
 BLANK, COMMENT, UNMARKED, MARKED, SPACED = range(5)
@@ -48,6 +50,18 @@ def split_lines(data: ByteArray) -> tuple[ByteArray, Lines]:
         lines.end[spaced], lines.cell[spaced] = trimmed.end, trimmed.cell
         lines.kind[spaced] = trimmed.kind
     return data, lines
+
+
+def first_control(data: ByteArray) -> int:
+    """Where the first byte is that no text has, NUL or another one below the tab; −1 for none.
+
+    Such a byte inside of a word would be taken for a blank, and shift the columns behind it.
+    """
+    for offset in range(0, data.size, _CHUNK):
+        piece = data[offset : offset + _CHUNK]
+        if int(piece.min()) < TAB:
+            return offset + int(np.argmax(piece < TAB))
+    return -1
 
 
 def _find_lines(data: ByteArray) -> Lines:
@@ -164,3 +178,62 @@ def _trim(data: ByteArray, start: IntArray, end: IntArray) -> IntArray:
         stripped = text.rstrip(BLANKS)
         end[line] = start[line] + len(stripped)
     return end
+
+
+# Possessive (`++`), so that no text makes the pattern try again and again.
+_COREFERENCE = re.compile(rb"[-_]|\|*+(?:\([^()|]++\)?+\|*+|[^()|]++\)\|*+)++")
+
+
+def find_hash_tokens(
+    source: Source, lines: Lines, candidates: list[int], begin: list[int], end: list[int]
+) -> None:
+    """Give `#` lines that are tokens their kind.
+
+    A comment may be anything, so a token is a line whose last cell could be coreference and which
+    has as many columns as the token line next to it in its document. Where a document has nothing
+    but such lines, they are tokens if they all have the same number of columns.
+    """
+    promising = [
+        (line, cells)
+        for line in candidates
+        if len(cells := _cells(source, lines, line)) > 1 and is_coreference(cells[-1])
+    ]
+    if not promising:
+        return
+    token_lines = np.flatnonzero(lines.kind > COMMENT)
+    alone: dict[int, list[tuple[int, list[bytes]]]] = {}
+    for line, cells in promising:
+        document = int(np.searchsorted(begin, line)) - 1
+        if document < 0 or line >= end[document]:
+            continue
+        place = int(np.searchsorted(token_lines, line))
+        neighbours = [
+            int(token_lines[index])
+            for index in (place - 1, place)
+            if 0 <= index < token_lines.size
+            and begin[document] < token_lines[index] < end[document]
+        ]
+        if not neighbours:
+            alone.setdefault(document, []).append((line, cells))
+        elif len(cells) in {len(_cells(source, lines, other)) for other in neighbours}:
+            _make_token(source, lines, line, cells)
+    for members in alone.values():
+        if len({len(cells) for _, cells in members}) == 1:
+            for line, cells in members:
+                _make_token(source, lines, line, cells)
+
+
+def is_coreference(cell: bytes) -> bool:
+    """Whether a cell could be the last one of a token's line."""
+    return _COREFERENCE.fullmatch(cell) is not None
+
+
+def _make_token(source: Source, lines: Lines, line: int, cells: list[bytes]) -> None:
+    text = source.data[lines.start[line] : lines.end[line]].tobytes()
+    lines.end[line] = lines.start[line] + len(text.rstrip(BLANKS))
+    lines.cell[line] = lines.end[line] - len(cells[-1])
+    lines.kind[line] = UNMARKED if cells[-1] in (b"-", b"_") else MARKED
+
+
+def _cells(source: Source, lines: Lines, line: int) -> list[bytes]:
+    return split_cells(source.data[lines.start[line] : lines.end[line]].tobytes())

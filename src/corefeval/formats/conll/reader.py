@@ -7,22 +7,29 @@ from dataclasses import dataclass
 import numpy as np
 
 from corefeval.diagnostics import InputError, Notice, excerpt, plural
-from corefeval.formats.conll.brackets import match_brackets
-from corefeval.formats.conll.cells import Brackets, parse_cells
-from corefeval.formats.conll.empty_cells import rows_without_cell, with_trailing_blanks
+from corefeval.formats.conll.bitmaps import BLANK_BYTE
+from corefeval.formats.conll.cells import (
+    Brackets,
+    match_brackets,
+    parse_cells,
+    rows_without_cell,
+    with_trailing_blanks,
+)
 from corefeval.formats.conll.headers import Outline, read_outline
-from corefeval.formats.conll.lines import COMMENT, MARKED, split_lines
-from corefeval.formats.conll.mistakes import (
+from corefeval.formats.conll.lines import COMMENT, MARKED, first_control, split_lines
+from corefeval.formats.conll.repair import (
+    Repair,
     bracket_text,
+    control_character,
+    decodable,
     document_of,
+    empty_unreadable,
     no_coreference_cell,
     no_document,
     stray_token,
     unmatched_bracket,
 )
-from corefeval.formats.conll.repair import Repair, decodable, empty_unreadable
 from corefeval.formats.conll.tokens import ConllTokens
-from corefeval.formats.conll.windows import BLANK_BYTE
 from corefeval.formats.source import Source
 from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray, dense_ranks
@@ -31,14 +38,26 @@ from corefeval.model.construction import textual_order
 _MANY = 20  # unbalanced brackets of one cell, which become one repair
 
 
-def read_conll(source: Source, *, name: str = "", repairs: list[Repair] | None = None) -> Corpus:
+def read_conll(
+    source: Source,
+    *,
+    name: str = "",
+    word_column: int | None = None,
+    repairs: list[Repair] | None = None,
+) -> Corpus:
     """Read the documents, tokens and mentions of a CoNLL file.
 
-    A mistake is an error, unless there is a list of repairs: then it is mended, and the repair put
-    into the list.
+    `word_column`, counted from 1, says which column is the words, if it is not to be told by what
+    is in it. A mistake is an error, unless there is a list of repairs: then it is mended, and the
+    repair put into the list.
     """
     if repairs is not None:
         source = decodable(source, repairs)
+    elif (place := first_control(source.data)) >= 0:
+        whole = source.data.tobytes()
+        newline = b"\n" if b"\n" in whole else b"\r"
+        line = whole.count(newline, 0, place)
+        raise control_character(source, line, whole.split(newline, line + 1)[line])
     data, lines = split_lines(source.data)
     source = Source(data, source.file, source.encoding)
     comments = np.flatnonzero(lines.kind == COMMENT).tolist()
@@ -54,6 +73,7 @@ def read_conll(source: Source, *, name: str = "", repairs: list[Repair] | None =
         line_number=token_line,
         first=first,
         counts=count,
+        word_column=word_column,
     )
     marks = _read_marks(outline, tokens, marked, repairs)
     return _corpus(source, outline, tokens, marks, name)
@@ -226,7 +246,7 @@ def _corpus(
         tokens=tokens,
         entity_names=lambda: _entity_names(source, marks),
         name=name or source.file,
-        notices=_notices(source, outline),
+        notices=_notices(source, outline, tokens, marks),
     )
 
 
@@ -242,14 +262,53 @@ def _entity_names(source: Source, marks: _Marks) -> list[str]:
     ]
 
 
-def _notices(source: Source, outline: Outline) -> tuple[Notice, ...]:
-    if not outline.unfinished:
-        return ()
-    return (
-        Notice(
-            "unfinished-documents",
-            f"{source.file}: {plural(outline.unfinished, 'document')} without ‘#end document’ "
-            "before the next one began; taken to end there",
-            outline.unfinished,
-        ),
-    )
+def _notices(
+    source: Source, outline: Outline, tokens: ConllTokens, marks: _Marks
+) -> tuple[Notice, ...]:
+    """What was guessed about a file, or is likely to be wrong with it."""
+    found = [] if tokens.layout.notice is None else [tokens.layout.notice]
+    if outline.unfinished:
+        message = f"{plural(outline.unfinished, 'document')} without ‘#end document’ "
+        message += "before the next one began; taken to end there"
+        found.append(
+            Notice("unfinished-documents", f"{source.file}: {message}", outline.unfinished)
+        )
+    if outline.cut_short:
+        last = excerpt(str(outline.identifiers[-1]))
+        message = f"{source.file}: the file ends inside of document {last}, without "
+        found.append(Notice("unfinished-file", message + "‘#end document’: it may be cut short"))
+    overlapping = _overlapping(marks)
+    if overlapping.size:
+        line = int(tokens.line_number[overlapping[0]]) + 1
+        message = f"{source.file}: {plural(overlapping.size, 'cell')} in which a mention ends and "
+        message += f"another one of its entity begins, like ‘0)|(0’ (line {line}): read as it is "
+        message += "written; the official scorer v8.01 opens first, and scores other mentions"
+        found.append(Notice("overlapping-mentions", message, overlapping.size))
+    return tuple(found)
+
+
+def _overlapping(marks: _Marks) -> IntArray:
+    """The tokens on which a mention from before ends and one of its entity begins that goes on.
+
+    Whoever opens all brackets of a cell before closing any, as v8.01 does, has others there.
+    """
+    token, opens, closes = marks.token, marks.brackets.opens, marks.brackets.closes
+    rows: IntArray = np.flatnonzero(opens != closes)
+    turns = closes[rows[:-1]] & opens[rows[1:]] & (token[rows[:-1]] == token[rows[1:]])
+    tokens: IntArray = np.unique(token[rows[:-1][turns]])
+    if not tokens.size:
+        return tokens
+    rows = rows[np.isin(token[rows], tokens)]
+    rows = rows[np.lexsort((marks.entity[rows], token[rows]))]
+    one, other = rows[:-1], rows[1:]
+    meet = (token[one] == token[other]) & (marks.entity[one] == marks.entity[other])
+    meet &= closes[one] & opens[other]
+    ends, begins = one[meet], other[meet]
+    if not ends.size:
+        return tokens[:0]
+    opening = np.full(token.size, -1, dtype=np.int64)
+    matched = np.flatnonzero(marks.closing >= 0)
+    opening[marks.closing[matched]] = matched
+    apart = (opening[ends] >= 0) & (token[opening[ends]] < token[ends])
+    apart &= (marks.closing[begins] >= 0) & (token[marks.closing[begins]] > token[begins])
+    return tokens[np.isin(tokens, token[ends[apart]])]

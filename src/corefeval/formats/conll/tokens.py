@@ -1,4 +1,4 @@
-"""The token columns of a CoNLL file, left as bytes until somebody asks for them."""
+"""The tokens of a CoNLL file, decoded when somebody asks, and their words compared as bytes."""
 
 from __future__ import annotations
 
@@ -9,36 +9,162 @@ from functools import cached_property
 import numpy as np
 
 from corefeval.diagnostics import InputError
-from corefeval.formats.conll.bitmaps import Bitmap
+from corefeval.formats.conll.bitmaps import (
+    BLANK_BYTE,
+    Bitmap,
+    bits,
+    blank_bits,
+    bytes_at,
+    lowest,
+    place,
+    windows,
+)
 from corefeval.formats.conll.columns import blank_bitmap, coded_column
+from corefeval.formats.conll.layout import (
+    Layout,
+    Sample,
+    find_layout,
+    is_usual,
+    stated_layout,
+    usual_numbers,
+)
 from corefeval.formats.conll.lines import split_cells
-from corefeval.formats.conll.windows import BLANK_BYTE
-from corefeval.formats.conll.words import first_unequal_word, word_of
 from corefeval.formats.source import Source
 from corefeval.model import TokenDifference, Tokens
-from corefeval.model.arrays import IntArray, ragged_arange
+from corefeval.model.arrays import BoolArray, IntArray, ragged_arange
 from corefeval.model.categories import Categories
-from corefeval.model.tokens import rows_of_tokens
+from corefeval.model.tokens import plain_word, rows_of_tokens
 
-# Column numbers count from 1. A column has a name only in files that have a further column
-# behind it, for the last one is always coreference.
-COLUMNS = {
-    "document": 1,
-    "part": 2,
-    "number": 3,
-    "word": 4,
-    "tag": 5,
-    "parse": 6,
-    "lemma": 7,
-    "frameset": 8,
-    "sense": 9,
-    "speaker": 10,
-    "named_entity": 11,
-}
+_ROWS_AT_ONCE = 1 << 13
+_WIDE, _NARROW = 64, 32
+_MAX_WINDOWS = 64
+_ONE = np.uint64(1)
+_DASHES = ord("-") ^ ord("_")
 
-THREE_COLUMNS = {"number": 1, "word": 2}
+
+def first_unequal_word(
+    mine: ConllTokens, my_rows: IntArray, theirs: ConllTokens, their_rows: IntArray
+) -> int | None:
+    """The first index at which the tokens' words differ."""
+    for offset in range(0, my_rows.size, _ROWS_AT_ONCE):
+        left = my_rows[offset : offset + _ROWS_AT_ONCE]
+        right = their_rows[offset : offset + _ROWS_AT_ONCE]
+        if not _surely_equal(mine, _run(left), theirs, _run(right)):
+            equal = _equal_words(mine, left, theirs, right)
+            if not equal.all():
+                return offset + int(np.argmin(equal))
+    return None
+
+
+def _run(rows: IntArray) -> IntArray | slice:
+    """Rows that follow each other as a slice, which costs nothing to look up."""
+    first = int(rows[0])
+    return slice(first, first + rows.size) if (np.diff(rows) == 1).all() else rows
+
+
+def word_of(tokens: ConllTokens, row: int) -> bytes:
+    """The word of one line; nothing where the line has too few cells."""
+    line = tokens.origin.data[tokens.line_start[row] : tokens.line_end[row]].tobytes()
+    before = _cells_before_word(tokens)
+    return b"".join(split_cells(line)[before : before + 1])
+
+
+def _cells_before_word(tokens: ConllTokens) -> int:
+    return tokens.column_numbers["word"] - 1
+
+
+def _surely_equal(
+    mine: ConllTokens, my_rows: IntArray | slice, theirs: ConllTokens, their_rows: IntArray | slice
+) -> bool:
+    """Whether all lines are the same up to the coreference cell, as far as can be told fast.
+
+    Windows from the front, and one that ends where the text ends, cover each line. A last cell `-`
+    may also be the word of a line whose coreference is empty: it is not to be taken for `_`.
+    """
+    left, right = mine.line_start[my_rows], theirs.line_start[their_rows]
+    length = mine.prefix_end[my_rows] - left
+    width = min(int(length.min()), _WIDE) // 8 * 8
+    if not width or (length != theirs.prefix_end[their_rows] - right).any():
+        return False
+    if ((mine.origin.data[left + length] ^ theirs.origin.data[right + length]) == _DASHES).any():
+        return False
+    my_view = windows(mine.origin.data, f"V{width}")
+    their_view = windows(theirs.origin.data, f"V{width}")
+
+    def differ(shift: int | IntArray) -> bool:
+        ours, others = my_view[left + shift], their_view[right + shift]
+        return bool((ours.view(np.uint64) != others.view(np.uint64)).any())
+
+    if differ(0) or differ(length - width):
+        return False
+    for shift in range(width, int(length.max()) - width, width):
+        longer = length > shift + width
+        left, right, length = left[longer], right[longer], length[longer]
+        if differ(shift):
+            return False
+    return True
+
+
+def _equal_words(
+    mine: ConllTokens, my_rows: IntArray, theirs: ConllTokens, their_rows: IntArray
+) -> BoolArray:
+    """Whether each pair of lines has the same word."""
+    equal: BoolArray = np.zeros(my_rows.size, dtype=np.bool_)
+    if min(mine.origin.data.size, theirs.origin.data.size) >= _WIDE:
+        left, left_found = _word_starts(mine, my_rows)
+        right, right_found = _word_starts(theirs, their_rows)
+        ours = bytes_at(mine.origin.data, left, _NARROW)
+        others = bytes_at(theirs.origin.data, right, _NARROW)
+        end = lowest(blank_bits(ours, _NARROW))
+        same_end = (end == lowest(blank_bits(others, _NARROW))) & (end != 0)
+        differing = bits(ours != others, _NARROW) & (end - end.dtype.type(1))
+        equal = left_found & right_found & same_end & (differing == 0)
+    # What did not fit into the windows, or stands too near the end of the file for one.
+    for index in np.flatnonzero(~equal).tolist():
+        equal[index] = word_of(mine, int(my_rows[index])) == word_of(theirs, int(their_rows[index]))
+        if not equal[index]:
+            break
+    return equal
+
+
+def _word_starts(tokens: ConllTokens, rows: IntArray) -> tuple[IntArray, BoolArray]:
+    """Where each line's word starts, and whether it was found there."""
+    data, here, limit = tokens.origin.data, tokens.line_start[rows], tokens.line_end[rows]
+    last_window = data.size - _WIDE
+    blank = blank_bits(bytes_at(data, np.minimum(here, last_window), _WIDE), _WIDE)
+    starts = ~blank & (blank << _ONE | _ONE)
+    nth, before = starts, _cells_before_word(tokens)
+    for _ in range(before):
+        nth = nth & (nth - _ONE)
+    word = here + place(lowest(nth))
+    found = (nth != 0) & (word < limit) & (here <= last_window)
+    # Long names push the word out of the window: go on behind it, knowing what was passed there.
+    missing = before - np.bitwise_count(starts).astype(np.int64)
+    active = np.flatnonzero(~found & (missing >= 0) & (here + _WIDE < limit))
+    after_blank = blank >> np.uint64(_WIDE - 1)
+    for _ in range(_MAX_WINDOWS):
+        active = active[here[active] + _WIDE < np.minimum(limit[active], last_window)]
+        if not active.size:
+            break
+        here[active] += _WIDE
+        blank = blank_bits(bytes_at(data, here[active], _WIDE), _WIDE)
+        starts = ~blank & (blank << _ONE | after_blank[active])
+        ahead = np.bitwise_count(starts)
+        for passed in range(before):
+            starts = np.where(missing[active] > passed, starts & (starts - _ONE), starts)
+        word[active] = here[active] + place(lowest(starts))
+        found[active] = (ahead > missing[active]) & (word[active] < limit[active])
+        missing[active] -= ahead
+        after_blank[active] = blank >> np.uint64(_WIDE - 1)
+        active = active[~found[active]]
+    found &= word <= data.size - _NARROW
+    return np.where(found, word, 0), found
+
+
 _SAMPLE = 20
+_LARGE_SAMPLE = 500  # where the first lines do not tell
 _LINES_AT_ONCE = 1 << 13
+_TO_BLANKS = dict.fromkeys(range(BLANK_BYTE), " ")
 
 
 @dataclass(eq=False)
@@ -52,7 +178,9 @@ class ConllTokens(Tokens):
     line_number: IntArray
     first: IntArray
     counts: IntArray
+    word_column: int | None = None
     shared_blanks: Bitmap | None = field(default=None, repr=False)
+    shared_layout: Layout | None = field(default=None, repr=False)
 
     @property
     def source(self) -> str:
@@ -76,17 +204,44 @@ class ConllTokens(Tokens):
 
         Lines that carry a mention have all columns; others may leave out the last.
         """
-        marked = np.flatnonzero(self.line_end - self.prefix_end > 1)[:_SAMPLE]
+        marked = np.empty(0, dtype=np.int64)
+        for size in (_LINES_AT_ONCE, self.line_end.size):  # the first ones suffice, as a rule
+            if marked.size < _SAMPLE:
+                marked = np.flatnonzero(self.line_end[:size] - self.prefix_end[:size] > 1)[:_SAMPLE]
         some = np.concatenate((np.arange(min(_SAMPLE, self.line_start.size)), marked))
         return int(self.n_cells(some).max(initial=0))
 
     @cached_property
+    def layout(self) -> Layout:
+        """Which column is which: as `word_column` says, or told by what is in the columns."""
+        if self.shared_layout is not None:
+            return self.shared_layout
+        if self.word_column is None and is_usual(few := self._sample(_SAMPLE)):
+            return Layout(usual_numbers(few.n_columns))
+        sample = self._sample(_LARGE_SAMPLE)
+        if self.word_column is None:
+            return find_layout(sample)
+        return stated_layout(sample, self.word_column)
+
+    def _sample(self, size: int) -> Sample:
+        """The first lines of the file; text that cannot be decoded is no matter here."""
+        n_rows = min(size, self.line_start.size)
+        bounds = zip(
+            self.line_start[:n_rows].tolist(), self.line_end[:n_rows].tolist(), strict=True
+        )
+        rows = [
+            self.origin.data[start:end].tobytes().decode(self.origin.encoding, "replace")
+            for start, end in bounds
+        ]
+        begins = [True, *(np.diff(self.line_number[:n_rows]) > 1).tolist()]
+        cells = [row.translate(_TO_BLANKS).split(" ") for row in rows]
+        cells = [[cell for cell in row if cell] for row in cells]
+        return Sample(self.source, cells, begins, self.n_columns)
+
+    @property
     def column_numbers(self) -> dict[str, int]:
-        """Which column is which; where there are three, the first two may be number and word."""
-        if self.n_columns == len(THREE_COLUMNS) + 1:
-            some = range(min(_SAMPLE, self.line_start.size))
-            return THREE_COLUMNS if all(self.cells(row)[0].isdecimal() for row in some) else {}
-        return {name: number for name, number in COLUMNS.items() if number < self.n_columns}
+        """The numbers of the named columns, counted from 1."""
+        return self.layout.numbers
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -188,6 +343,7 @@ class ConllTokens(Tokens):
             first=np.where(present, self.first[documents], 0),
             counts=np.where(present, self.counts[documents], 0),
             shared_blanks=self.blanks,
+            shared_layout=self.layout,
         )
 
     def first_difference(
@@ -198,8 +354,6 @@ class ConllTokens(Tokens):
             return super().first_difference(other, documents)
         if "word" not in self.columns or "word" not in other.columns:
             return None
-        if not self.column_numbers["word"] == other.column_numbers["word"] == COLUMNS["word"]:
-            return super().first_difference(other, documents)
         chosen = np.asarray(documents, dtype=np.int64)
         counts = np.minimum(self.counts[chosen], other.counts[chosen])
         mine = ragged_arange(self.first[chosen], counts)
@@ -207,6 +361,9 @@ class ConllTokens(Tokens):
         place = first_unequal_word(self, mine, other, theirs)
         if place is None:
             return None
+        my_word, their_word = self._word(int(mine[place])), other._word(int(theirs[place]))
+        if plain_word(my_word) == plain_word(their_word):  # rare enough to look at each word
+            return super().first_difference(other, documents)
         ends = np.cumsum(counts)
         index = int(np.searchsorted(ends, place, side="right"))
         document = int(chosen[index])
@@ -214,8 +371,8 @@ class ConllTokens(Tokens):
         return TokenDifference(
             document,
             position,
-            self._word(int(mine[place])),
-            other._word(int(theirs[place])),
+            my_word,
+            their_word,
             self.line(document, position),
             other.line(document, position),
         )

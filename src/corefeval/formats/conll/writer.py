@@ -6,15 +6,23 @@ import re
 from collections import defaultdict
 from itertools import pairwise
 
-from corefeval.diagnostics import Notice, plural
-from corefeval.formats.conll.tokens import COLUMNS, ConllTokens
-from corefeval.formats.losses import check_writable, unwritten, with_tokens
-from corefeval.formats.nesting import nested_mentions
+from corefeval.formats.conll.layout import COLUMNS
+from corefeval.formats.conll.tokens import ConllTokens
+from corefeval.formats.losses import (
+    check_distinct,
+    check_writable,
+    count_gapped,
+    counted,
+    nested_mentions,
+    unwritten,
+    with_tokens,
+)
 from corefeval.formats.registry import Written
-from corefeval.model import Corpus, Document, Mention
+from corefeval.model import Corpus, Document, DocumentId, Mention
+from corefeval.model.text_tokens import origin
+from corefeval.model.tokens import unbroken_word
 
-_BLANKS = re.compile(r"[\x00-\x20]+")
-_SAFE_NAME = re.compile(r"[^\s()|]+")
+_NUMBER = re.compile(r"[0-9]{1,9}")  # all that the official scorer reads as an entity
 
 
 def write_conll(corpus: Corpus) -> Written:
@@ -22,32 +30,48 @@ def write_conll(corpus: Corpus) -> Written:
 
     Brackets of one entity close in the order last opened, first closed, so of two mentions of one
     entity that cross each other only the first can be written; a mention with gaps is written
-    with them filled. Names are one line without blanks at their ends, parts are numbers.
+    with them filled. Names are one line without blanks at their ends, parts are numbers: a document
+    without one is part 000, but for documents of CoNLL files, which stay as they are. Entities are
+    numbers, which is all that the official scorer reads.
     """
     check_writable(corpus, "CoNLL")
     corpus, made_up = with_tokens(corpus)
-    parts = []
-    crossing = renamed = 0
-    for document in corpus:
-        text, left_out = _document_text(document)
-        crossing += left_out
-        renamed += _header(document) != tuple(document.id) or not document.id.name
-        parts.append(text.encode(errors="backslashreplace"))
-    gapped = len(set(corpus.gaps[:, 0].tolist()))
-    told = {
-        "crossing-mentions": (
-            crossing,
+    counts: dict[str, int] = defaultdict(int)
+    headers = _headers(corpus)
+    check_distinct(map(str, headers), "CoNLL")
+    parts = [
+        _document_text(document, header, counts).encode(errors="backslashreplace")
+        for document, header in zip(corpus, headers, strict=True)
+    ]
+    renamed = sum(_is_renamed(old, new) for old, new in zip(corpus.documents, headers, strict=True))
+    notices = (
+        *counted(
+            "crossing-mentions",
+            counts["crossing"],
             "mention",
             "left out: crossing another one of the same entity, which brackets cannot express",
         ),
-        "discontinuous-mentions": (gapped, "mention", "with gaps written as one span"),
-        "blank-words": (_blank_words(corpus), "word", "with blanks, written as ‘_’"),
-        "document-names": (renamed, "document", "whose name CoNLL cannot carry as it is"),
-    }
-    notices = tuple(
-        Notice(kind, f"{plural(count, noun)} {what}", count)
-        for kind, (count, noun, what) in told.items()
-        if count
+        *counted(
+            "overlapping-mentions",
+            counts["meeting"],
+            "token",
+            "on which a mention ends and another one of its entity begins: the official scorer "
+            "v8.01 takes these for other mentions",
+        ),
+        *counted(
+            "discontinuous-mentions",
+            count_gapped(corpus),
+            "mention",
+            "with gaps written as one span",
+        ),
+        *counted("blank-words", _blank_words(corpus), "word", "with blanks, written as ‘_’"),
+        *counted("document-names", renamed, "document", "whose name CoNLL cannot carry as it is"),
+        *counted(
+            "entity-names",
+            counts["names"],
+            "entity",
+            "numbered, as the official scorer reads no other names",
+        ),
     )
     lost = unwritten(corpus, columns=COLUMNS, relations=corpus.relations)
     return Written({"": b"".join(parts)}, (*made_up, *notices, *lost))
@@ -57,30 +81,48 @@ def _blank_words(corpus: Corpus) -> int:
     tokens = corpus.tokens
     if tokens is None or isinstance(tokens, ConllTokens) or "word" not in tokens.columns:
         return 0
-    return sum(_plain(word) != word for document in corpus for word in document.words)
+    return sum(unbroken_word(word) != word for document in corpus for word in document.words)
 
 
-def _header(document: Document) -> tuple[str, int | None]:
-    """Name and part as the file can carry them."""
-    name, part = document.id
-    plain = re.sub(r"[\r\n]+", " ", str(name)).strip()
-    return plain, part if isinstance(part, int) and part >= 0 else None
+def _headers(corpus: Corpus) -> list[DocumentId]:
+    """Names and parts as the file can carry them, and as other tools expect them."""
+    plain = [_plain_id(identifier) for identifier in corpus.documents]
+    taken = set(plain)
+    return [
+        identifier
+        if identifier.part is not None
+        or (first := DocumentId(identifier.name, 0)) in taken
+        or isinstance(origin(corpus.tokens, index)[0], ConllTokens)
+        else first
+        for index, identifier in enumerate(plain)
+    ]
 
 
-def _document_text(document: Document) -> tuple[str, int]:
+def _plain_id(identifier: DocumentId) -> DocumentId:
+    name, part = identifier
+    plain = re.sub(r"[\x00-\x08]", "_", re.sub(r"[\r\n]+", " ", str(name))).strip()
+    return DocumentId(plain, part if isinstance(part, int) and part >= 0 else None)
+
+
+def _is_renamed(old: DocumentId, new: DocumentId) -> bool:
+    """Whether a document is called otherwise, part 000 for none aside."""
+    return not old.name or old not in (new, DocumentId(new.name))
+
+
+def _document_text(document: Document, header: DocumentId, counts: dict[str, int]) -> str:
     mentions, left_out = nested_mentions(document.mentions)
-    cells = _cells(document, mentions)
+    counts["crossing"] += left_out
+    cells = _cells(document, mentions, counts)
     rows, sentence_starts = _rows(document, mentions)
-    name, number = _header(document)
-    part = "" if number is None else f" part {number:03d}"
-    lines = [f"#begin document ({name});{part}"]
+    part = "" if header.part is None else f" part {header.part:03d}"
+    lines = [f"#begin document ({header.name});{part}"]
     for position, row in enumerate(rows):
         if position and position in sentence_starts:
             lines.append("")
         line = "\t".join((*row, cells.get(position, "-")))
         # A blank before a token tells it from a comment.
         lines.append(f" {line}" if line.startswith("#") else line)
-    return "\n".join((*lines, "", "#end document", "")), left_out
+    return "\n".join((*lines, "", "#end document", ""))
 
 
 def _rows(document: Document, mentions: list[Mention]) -> tuple[list[list[str]], set[int]]:
@@ -101,20 +143,15 @@ def _made_up_rows(
     document: Document, columns: dict[str, list[str]], n_tokens: int, sentence_starts: list[int]
 ) -> list[list[str]]:
     """Document, part and number, and as many further columns as are known."""
-    identifier = re.sub(r"\s|^#", "_", str(document.id.name)) or "-"
+    identifier = re.sub(r"[\x00-\x08\s]|^#", "_", str(document.id.name)) or "-"
     part = str(document.id.part or 0)
     last = max((COLUMNS[name] for name in columns if name in COLUMNS), default=3)
     nothing = ["-"] * n_tokens
     blocks = [columns.get(name, nothing) for name, number in COLUMNS.items() if 3 < number <= last]
     return [
-        [identifier, part, number, *(_plain(block[position]) for block in blocks)]
+        [identifier, part, number, *(unbroken_word(block[position]) for block in blocks)]
         for position, number in enumerate(_numbers(n_tokens, sentence_starts))
     ]
-
-
-def _plain(text: str) -> str:
-    """A cell without blanks, which would make several of it."""
-    return _BLANKS.sub("_", text) or "_"
 
 
 def _numbers(n_tokens: int, sentence_starts: list[int]) -> list[str]:
@@ -122,8 +159,8 @@ def _numbers(n_tokens: int, sentence_starts: list[int]) -> list[str]:
     return [str(number) for start, end in pairwise(bounds) for number in range(end - start)]
 
 
-def _cells(document: Document, mentions: list[Mention]) -> dict[int, str]:
-    names = _names(document)
+def _cells(document: Document, mentions: list[Mention], counts: dict[str, int]) -> dict[int, str]:
+    names = _names(document, counts)
     closing: dict[int, list[str]] = defaultdict(list)
     opening: dict[int, list[str]] = defaultdict(list)
     for mention in mentions:
@@ -133,17 +170,20 @@ def _cells(document: Document, mentions: list[Mention]) -> dict[int, str]:
         else:
             opening[mention.start].append(f"({name}")
             closing[mention.end - 1].append(f"{name})")
-    return {
-        position: "|".join((*reversed(closing[position]), *opening[position]))
-        for position in {*closing, *opening}
-    }
+    places = {*closing, *opening}
+    counts["meeting"] += sum(
+        not {name[:-1] for name in closing[place]}.isdisjoint(name[1:] for name in opening[place])
+        for place in places
+    )
+    return {place: "|".join((*reversed(closing[place]), *opening[place])) for place in places}
 
 
-def _names(document: Document) -> dict[int, str]:
-    """Entity names as brackets may carry them: the corpus' own, or numbers."""
+def _names(document: Document, counts: dict[str, int]) -> dict[int, str]:
+    """The entities' own names where these are numbers, or numbers for all of a document."""
     entities = document.entities
     names = {entity.index: entity.name for entity in entities}
     distinct = len(set(names.values())) == len(names)
-    if distinct and all(_SAFE_NAME.fullmatch(name) for name in names.values()):
+    if distinct and all(_NUMBER.fullmatch(name) for name in names.values()):
         return names
+    counts["names"] += len(names)
     return {entity.index: str(number) for number, entity in enumerate(entities)}

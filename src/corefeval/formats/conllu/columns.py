@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from corefeval.formats.conll.bitmaps import Bitmap, nth_set
-from corefeval.formats.conll.distinct import coded_cells
+from corefeval.formats.conll.columns import coded_cells
 from corefeval.formats.conllu.scan import N_COLUMNS, TAB, Scan
 from corefeval.formats.source import Source
 from corefeval.model.arrays import BoolArray, ByteArray, IntArray

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from corefeval.formats.conll.distinct import coded_cells
+from corefeval.formats.conll.bitmaps import BLANK_BYTE
+from corefeval.formats.conll.columns import coded_cells
 from corefeval.formats.conll.lines import HASH_BYTE
-from corefeval.formats.conll.windows import BLANK_BYTE
 from corefeval.formats.conllu.scan import Scan
 from corefeval.formats.source import Source
 from corefeval.model.arrays import BoolArray, IntArray

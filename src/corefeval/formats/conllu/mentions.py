@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from corefeval.diagnostics import InputError, Notice, excerpt, plural
-from corefeval.formats.conll.brackets import match_brackets
+from corefeval.formats.conll.cells import match_brackets
 from corefeval.formats.conllu.documents import Documents
 from corefeval.formats.conllu.entity_attribute import BRACKET, Header, identity
 from corefeval.formats.conllu.scan import Scan, attributes

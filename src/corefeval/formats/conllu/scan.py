@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from corefeval.diagnostics import InputError, excerpt
+from corefeval.formats.conll.bitmaps import BLANK_BYTE
 from corefeval.formats.conll.lines import HASH_BYTE, NEWLINE, RETURN, newlines
-from corefeval.formats.conll.windows import BLANK_BYTE
 from corefeval.formats.source import Source
 from corefeval.model.arrays import BoolArray, ByteArray, IntArray
 

@@ -8,13 +8,21 @@ from collections.abc import Sequence
 
 from corefeval.diagnostics import Notice, plural
 from corefeval.formats.conllu.tokens import COLUMNS, ConlluTokens
-from corefeval.formats.losses import check_writable, relations_of, unwritten, with_tokens
-from corefeval.formats.nesting import nested_mentions
+from corefeval.formats.losses import (
+    check_distinct,
+    check_writable,
+    nested_mentions,
+    relations_of,
+    unwritten,
+    with_tokens,
+)
 from corefeval.formats.registry import Written
 from corefeval.model import Corpus, Document, Mention, Relation
 from corefeval.model.text_tokens import origin
+from corefeval.model.tokens import plain_word
 
 _SAFE_NAME = re.compile(r"[^\s()|\[\],<:%-]+")
+_WRITABLE = re.compile(r"[^\x00-\x20]+(?: [^\x00-\x20]+)*")
 _OWN = re.compile(r"(Entity|Bridge|SplitAnte)=")
 _UNSAFE_VALUE = re.compile(r"[\s()|%-]")
 _RELATIONS = {"bridge": "Bridge", "split-antecedent": "SplitAnte"}
@@ -32,8 +40,9 @@ def write_conllu(corpus: Corpus) -> Written:
     fields.sort(key=lambda name: name != "etype")
     parts, crossing, blank, renamed, numbered = [], 0, 0, 0, 0
     relations: list[Relation] = []
-    for document in corpus:
-        writer = _DocumentWriter(document, fields)
+    writers = [_DocumentWriter(document, fields) for document in corpus]
+    check_distinct((writer.name for writer in writers), "CoNLL-U")
+    for writer in writers:
         parts.append(writer.text())
         crossing += writer.crossing
         blank += writer.blank
@@ -43,7 +52,7 @@ def write_conllu(corpus: Corpus) -> Written:
     told = (
         ("crossing-mentions", crossing, "mention",
          "left out: crossing another one of the same entity, which brackets cannot express"),
-        ("blank-tokens", blank, "token", "of nothing but blanks written as ‘_’"),
+        ("blank-tokens", blank, "token", "with blanks at the edges or alone, written with ‘_’"),
         ("entity-names", numbered, "entity", "numbered, as names cannot be in brackets"),
         ("document-names", renamed, "document", "whose name CoNLL-U cannot carry as it is"),
     )  # fmt: skip
@@ -126,20 +135,25 @@ class _DocumentWriter:
         numbers = _numbers(n_tokens, self._sentence_starts(), known.get("empty", []))
         rows = []
         for position in range(n_tokens):
-            row = [numbers[position]]
+            row = [
+                numbers[position],
+                self._word(known["word"][position] if "word" in known else "_"),
+            ]
             row += [
-                self._cell(known[name][position]) if name in known else "_"
-                for name in list(COLUMNS)[1:9]
+                " ".join(known[name][position].split()) or "_" if name in known else "_"
+                for name in list(COLUMNS)[2:9]
             ]
             row[6:8] = row[6:8] if "." not in numbers[position] and "head" in known else ["_", "_"]
             misc = " ".join(known["misc"][position].split()) if "misc" in known else ""
             rows.append([*row, misc or "_"])
         return rows
 
-    def _cell(self, text: str) -> str:
-        plain = " ".join(text.split())
-        self.blank += not plain
-        return plain or "_"
+    def _word(self, word: str) -> str:
+        """The word as it is, with single blanks inside; else with `_` for them."""
+        if word.strip() and _WRITABLE.fullmatch(word):
+            return word
+        self.blank += 1
+        return plain_word(word)
 
     def _marks(self) -> dict[int, list[str]]:
         names = _names(self.document)

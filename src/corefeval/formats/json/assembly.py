@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from corefeval.diagnostics import Notice, excerpt, plural
-from corefeval.formats.json.parsing import Record, records_of, shown
-from corefeval.formats.json.values import Cluster, Words, unique_names
+from corefeval.formats.json.parsing import Cluster, Record, Words, records_of, shown, unique_names
 from corefeval.formats.source import Source
 from corefeval.model import Corpus, CorpusBuilder, DocumentId, join
 from corefeval.model.text_tokens import TextTokens

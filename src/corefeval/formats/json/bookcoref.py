@@ -7,9 +7,8 @@ from collections import defaultdict
 from typing import Any
 
 from corefeval.formats.json.assembly import Assembly, read_kind
-from corefeval.formats.json.e2e import CLUSTER_KEYS
-from corefeval.formats.json.parsing import Record
-from corefeval.formats.json.values import Cluster, clusters_in, sentences_in, strings
+from corefeval.formats.json.parsing import Cluster, Record, clusters_in, sentences_in, strings
+from corefeval.formats.json.token_lists import CLUSTER_KEYS
 from corefeval.formats.json.writing import json_lines, unpacked
 from corefeval.formats.registry import Written
 from corefeval.formats.source import Source

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from itertools import accumulate
+from operator import ne
 
 from corefeval.formats.json.assembly import Assembly, read_kind
-from corefeval.formats.json.parsing import Record, shown
-from corefeval.formats.json.values import clusters_in
+from corefeval.formats.json.parsing import Record, clusters_in, shown
 from corefeval.formats.json.writing import Spans, UnpackedDocument, json_lines, unpacked
 from corefeval.formats.losses import counted
 from corefeval.formats.registry import Written
 from corefeval.formats.source import Source
 from corefeval.model import Corpus
+from corefeval.model.tokens import seen_word
 
 
 def read_fastcoref(source: Source, *, name: str = "") -> Corpus:
@@ -39,47 +40,35 @@ def write_fastcoref(corpus: Corpus) -> Written:
     """
     documents, notices = unpacked(corpus, texts=True)
     records = []
-    invisible = at_blanks = 0
+    changed = 0
     for document in documents:
-        text, spans = _in_characters(document)
-        clusters = [[span for span in cluster if span[0] < span[1]] for cluster in spans]
+        words = list(map(seen_word, document.words))
+        changed += sum(map(ne, words, document.words))
+        text, clusters = _in_characters(document, words)
         strings = [[text[start:end] for start, end in cluster] for cluster in clusters]
-        invisible += sum(map(len, spans)) - sum(map(len, clusters))
-        at_blanks += _at_blank_words(document)
         records.append(
             {
                 "doc_key": document.identifier,
                 "text": text,
-                "clusters": [cluster for cluster in clusters if cluster],
-                "clusters_strings": [cluster for cluster in strings if cluster],
+                "clusters": clusters,
+                "clusters_strings": strings,
             }
         )
     notices = (
         *notices,
-        *counted("empty-mentions", invisible, "mention", "left out: no character in its words"),
-        *counted("blank-edges", at_blanks, "mention", "with blank words at the edges, now lost"),
+        *counted("changed-words", changed, "word", "without text, written as _"),
     )
     return Written({"": json_lines(records)}, notices)
 
 
-def _at_blank_words(document: UnpackedDocument) -> int:
-    """Mentions that begin or end with a blank word, which nobody can find again in a text."""
-    blank = [not word.strip() for word in document.words]
-    return sum(
-        (blank[start] or blank[last]) and bool(last > start or document.words[start])
-        for cluster in document.clusters
-        for start, last in cluster
-        if document.text is None
-    )
-
-
-def _in_characters(document: UnpackedDocument) -> tuple[str, Spans]:
+def _in_characters(document: UnpackedDocument, words: list[str]) -> tuple[str, Spans]:
     """The text, and the clusters as character spans with the end excluded."""
     if document.text is not None:
         return document.text, [[[start, last + 1] for start, last in c] for c in document.clusters]
-    text = "\n".join(" ".join(sentence) for sentence in document.sentences if sentence)
+    sentences = document.by_sentence(words)
+    text = "\n".join(" ".join(sentence) for sentence in sentences if sentence)
     # Every word is followed by one character, a blank or a newline.
-    starts = list(accumulate((len(word) + 1 for word in document.words), initial=0))
+    starts = list(accumulate((len(word) + 1 for word in words), initial=0))
     clusters = [
         [[starts[start], starts[last + 1] - 1] for start, last in cluster]
         for cluster in document.clusters

@@ -1,9 +1,8 @@
 // Charts by Vega-Lite. The library is in the page as text and runs when the first chart is drawn.
 
 import { data, headline, kinds, metrics, metricTitle, percent, systems } from "./data.js";
-import { el, table } from "./elements.js";
+import { el, systemColours, table, themed } from "./elements.js";
 import { go, state } from "./state.js";
-import { systemColours, themed } from "./palette.js";
 
 const names = systems.map((one) => one.name);
 const hundred = (rate) => (rate === undefined || rate === null ? null : Math.round(rate * 10_000) / 100);

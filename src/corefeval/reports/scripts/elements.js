@@ -1,4 +1,4 @@
-// Elements of the page. Text goes in as text, never as HTML.
+// Elements of the page, in which text goes in as text, never as HTML, and their colours.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -22,7 +22,7 @@ function filled(node, attributes, children) {
   return node;
 }
 
-export function replaceChildren(node, ...children) {
+function replaceChildren(node, ...children) {
   node.replaceChildren(...children.flat().filter(Boolean));
   return node;
 }
@@ -50,4 +50,29 @@ export function table(columns, rows, attributes = {}) {
     place === 0 ? el("th", { scope: "row" }, cell) : el("td", { class: columns[place].numeric ? "number" : null }, cell)
   ))));
   return el("div", { class: "scroller", tabindex: "0" }, el("table", attributes, el("thead", {}, head), el("tbody", {}, body)));
+}
+
+// Colours of entities: ten hues that colour-blind people can tell apart, then other lines below.
+
+const HUES = 10;
+const LINES = ["solid", "dashed", "dotted", "double"];
+
+/** The colour of an entity as CSS; entities of one mention have none. */
+export function hue(colour) {
+  return colour < 0 ? "var(--entity-none)" : `var(--entity-${colour % HUES})`;
+}
+
+/** The line under an entity: where hues repeat, lines differ. */
+export function line(colour) {
+  return colour < 0 ? "solid" : LINES[Math.floor(colour / HUES) % LINES.length];
+}
+
+/** The value of a CSS variable now, in light or dark mode. */
+export function themed(name) {
+  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+}
+
+/** Colours of responses in charts. */
+export function systemColours(count) {
+  return Array.from({ length: count }, (_, place) => themed(`--entity-${place % HUES}`));
 }

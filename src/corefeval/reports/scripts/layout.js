@@ -1,8 +1,7 @@
 // Mentions in running text. A unit is what is drawn around words: a mention, or one of both sides.
 
 import { kindsOf } from "./data.js";
-import { el } from "./elements.js";
-import { hue, line } from "./palette.js";
+import { el, hue, line } from "./elements.js";
 import { blankBefore, mentionText } from "./documents_model.js";
 
 /** The units of a column: `inline` has both sides in one text, others have one side each. */

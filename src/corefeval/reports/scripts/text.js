@@ -6,8 +6,7 @@ import { go, state } from "./state.js";
 import { loadDocument, resolve } from "./documents_model.js";
 import { drawSentence, piecesBySentence, sentenceAt, unitsOf } from "./layout.js";
 import { panel, showPanel, updatePanel } from "./details.js";
-import { jump, jumpStatus } from "./errors.js";
-import { hitsIn, searchBox, updateSearch } from "./search.js";
+import { hitsIn, jump, jumpStatus, searchBox, updateSearch } from "./search.js";
 
 const CHUNK = 260; // tokens
 const NEAR = "1400px 0px";

@@ -13,11 +13,11 @@ import numpy as np
 from corefeval.diagnostics import InputError, Notice, UsageError, plural
 from corefeval.files import is_stream
 from corefeval.formats import write
-from corefeval.formats.registry import FORMATS, Format, load, named
+from corefeval.formats.registry import Format, named
 from corefeval.formats.source import Source
 from corefeval.linting.findings import Finding
 from corefeval.linting.inspection import Inspection, inspect, inspect_source
-from corefeval.linting.mention_checks import first_copies
+from corefeval.linting.oddities import first_copies
 from corefeval.model import Corpus
 from corefeval.model.identity import mention_codes
 
@@ -33,7 +33,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Restoration:
+class FileRepair:
     """A file that was written anew: what was changed, and what was found in the new file."""
 
     file: str
@@ -43,13 +43,14 @@ class Restoration:
     after: tuple[Inspection, ...]
 
 
-def restore(
+def repair_file(
     path: str | os.PathLike[str],
     target: str | os.PathLike[str],
     *,
     format: str | None = None,
     encoding: str = "utf-8",
-) -> Restoration:
+    word_column: int | None = None,
+) -> FileRepair:
     """Write a file anew, in its own format and UTF-8, without what can be mended.
 
     What is no matter of form stays: a span in two entities, nesting, mentions across sentences.
@@ -58,7 +59,7 @@ def restore(
     if os.path.isdir(path):
         raise UsageError(f"one file can be repaired at a time, not the folder {os.fspath(path)}")
     _refuse_to_overwrite(os.fspath(path), os.fspath(target))
-    (before, *_) = inspect(path, format=format, encoding=encoding)
+    (before, *_) = inspect(path, format=format, encoding=encoding, word_column=word_column)
     if before.corpus is None or before.format is None or before.source is None:
         error = before.findings[0]
         raise InputError(
@@ -73,7 +74,7 @@ def restore(
     changes += [Change(f.kind, done, f.line, f) for f, done in before.mended]
     changes.sort(key=lambda change: change.line or 0)
     changes += [Change(notice.kind, notice.message) for notice in notices]
-    return Restoration(before.file, os.fspath(target), form, tuple(changes), tuple(after))
+    return FileRepair(before.file, os.fspath(target), form, tuple(changes), tuple(after))
 
 
 def _write(
@@ -118,15 +119,10 @@ def _form(format: Format, source: Source) -> str:
     """The format to write; for JSON of any kind, the kind that the records have."""
     if format.name != "json":
         return format.name
+    from corefeval.formats.json.kinds import kind_of
     from corefeval.formats.json.parsing import records_of
-    from corefeval.formats.json.records import _adder
 
-    modules = {_adder(record).__module__ for record in records_of(source)}
-    kinds = [
-        name
-        for name, known in FORMATS.items()
-        if name != "json" and load(known.reader).__module__ in modules
-    ]
+    kinds = list(dict.fromkeys(kind_of(record) for record in records_of(source)))
     if len(kinds) != 1:
         raise InputError(
             f"the file has records of {plural(len(kinds), 'kind')}, and is written as one",

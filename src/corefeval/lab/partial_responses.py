@@ -1,4 +1,4 @@
-"""What is resolved, and what it is worth: links and entities."""
+"""Responses in which a part is resolved: what a share of the links or entities is worth."""
 
 from __future__ import annotations
 
@@ -7,25 +7,32 @@ from itertools import pairwise
 
 import numpy as np
 
-from corefeval.lab.comparison import compared, once_each
-from corefeval.lab.data import moosavi_strube_key
-from corefeval.lab.editing import regrouped
-from corefeval.lab.experiments import Setup
-from corefeval.lab.findings import (
+from corefeval.lab.additions import Growth, resolve_links
+from corefeval.lab.declarations import (
+    count_totals,
+    drop_repeats,
+)
+from corefeval.lab.editing import regroup
+from corefeval.lab.experiments import (
     F1,
     TINY,
     Chart,
     Encoding,
     ExperimentResult,
-    Finding,
     Row,
-    findings,
-    number,
+    Setup,
+    Statement,
+    check_claims,
+    find_number,
     percent,
     percents,
 )
-from corefeval.lab.measurement import SHARES, THE_SIX, Measurement
-from corefeval.lab.resolution import Growth, resolve_links
+from corefeval.lab.measurement import (
+    SHARES,
+    THE_SIX,
+    Measurement,
+    moosavi_strube_key,
+)
 from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray
 
@@ -58,7 +65,7 @@ def correct_links(setup: Setup) -> ExperimentResult:
             output = resolve_links(
                 key, key, share=share, wrong=panel == WITH, growth=growth, seed=setup.seed
             )
-            totals = compared(key, output).totals()
+            totals = count_totals(key, output)
             where = {"panel": panel, "growth": GROWTHS[growth]}
             measurement.add(key, output, **where, share=share, **totals)
     setup.report("done", len(cases), len(cases))
@@ -77,14 +84,18 @@ def correct_links(setup: Setup) -> ExperimentResult:
         )
         for growth in GROWTHS.values()
     ]
-    return measurement.finished(
-        "correct-links", "Correct links", statements=findings(claims), charts=charts, key=key.name
+    return measurement.finish(
+        "correct-links",
+        "Correct links",
+        statements=check_claims(claims),
+        charts=charts,
+        key=key.name,
     )
 
 
-def _zero(rows: list[Row], growth: str) -> Finding:
-    f1 = _curves(rows, WITH, growth, 0.0)
-    return Finding(
+def _zero(rows: list[Row], growth: str) -> Statement:
+    f1 = _find_curves(rows, WITH, growth, 0.0)
+    return Statement(
         f"MUC and LEA alone are 0 for a response without a correct link ({growth})",
         {metric for metric, value in f1.items() if value < TINY} == {"muc", "lea"},
         f1,
@@ -93,9 +104,9 @@ def _zero(rows: list[Row], growth: str) -> Finding:
     )
 
 
-def _ceafe_drops(rows: list[Row], growth: str) -> Finding:
-    at = {f"{share:.0%}": _curves(rows, WITH, growth, share)["ceafe"] for share in (0.0, 0.2)}
-    return Finding(
+def _ceafe_drops(rows: list[Row], growth: str) -> Statement:
+    at = {f"{share:.0%}": _find_curves(rows, WITH, growth, share)["ceafe"] for share in (0.0, 0.2)}
+    return Statement(
         f"with wrong links CEAFe drops from no correct links to 20% of them ({growth})",
         at["20%"] < at["0%"],
         at,
@@ -104,13 +115,13 @@ def _ceafe_drops(rows: list[Row], growth: str) -> Finding:
     )
 
 
-def _blanc_low(rows: list[Row], growth: str) -> Finding:
+def _blanc_low(rows: list[Row], growth: str) -> Statement:
     gaps = {}
     for share in (*_PRINTED, 1.0):
-        f1 = _curves(rows, WITHOUT, growth, share)
+        f1 = _find_curves(rows, WITHOUT, growth, share)
         gaps[f"{share:.0%}"] = min(f1["b3"], f1["lea"]) - f1["blanc"]
     share_of_least = min(gaps, key=gaps.__getitem__)
-    return Finding(
+    return Statement(
         f"without wrong links BLANC is at most as high as B³ and LEA ({growth})",
         gaps[share_of_least] >= -TINY,
         gaps,
@@ -119,13 +130,13 @@ def _blanc_low(rows: list[Row], growth: str) -> Finding:
     )
 
 
-def _blanc_high(rows: list[Row], growth: str) -> Finding:
+def _blanc_high(rows: list[Row], growth: str) -> Statement:
     ratios = {}
     for share in _PRINTED:
-        f1 = _curves(rows, WITH, growth, share)
+        f1 = _find_curves(rows, WITH, growth, share)
         others = max(value for metric, value in f1.items() if metric != "blanc")
         ratios[f"{share:.0%}"] = f1["blanc"] / max(others, TINY)
-    return Finding(
+    return Statement(
         "with wrong links BLANC is at least 20% higher than all others, "
         f"up to 80% of the links ({growth})",
         min(ratios.values()) >= 1.2,
@@ -135,9 +146,9 @@ def _blanc_high(rows: list[Row], growth: str) -> Finding:
     )
 
 
-def _curves(rows: list[Row], panel: str, growth: str, share: float) -> dict[str, float]:
+def _find_curves(rows: list[Row], panel: str, growth: str, share: float) -> dict[str, float]:
     """The six metrics' F1 at one point."""
-    find = partial(number, rows, "f1", panel=panel, growth=growth, share=share)
+    find = partial(find_number, rows, "f1", panel=panel, growth=growth, share=share)
     return {metric: find(metric=metric) for metric in THE_SIX}
 
 
@@ -147,21 +158,21 @@ def correct_entities(setup: Setup) -> ExperimentResult:
     Entities come in the order of their size, the largest or the smallest first. A key of many
     entities is resolved in twenty steps.
     """
-    key = once_each(setup.key_or(moosavi_strube_key))
+    key = drop_repeats(setup.key_or(moosavi_strube_key))
     measurement = Measurement(setup)
-    total_links = max(compared(key, key).totals()["correct_links"], 1)
+    total_links = max(count_totals(key, key)["correct_links"], 1)
     for order, ranks in _orders(key).items():
         for entities in _steps(key.n_entities):
             setup.report(order, entities, key.n_entities)
-            output = regrouped(key, key.mention_entity, ranks[key.mention_entity] < entities)
-            links = compared(key, output).totals()["correct_links"]
+            output = regroup(key, key.mention_entity, ranks[key.mention_entity] < entities)
+            links = count_totals(key, output)["correct_links"]
             share = links / total_links
             measurement.add(key, output, order=order, entities=entities, share_of_links=share)
     rows = measurement.rows
-    return measurement.finished(
+    return measurement.finish(
         "correct-entities",
         "Correct entities",
-        statements=findings(
+        statements=check_claims(
             [partial(c, rows) for c in (_ceafe_blind, _three_alike, _blanc_sensitive)]
         ),
         charts=[
@@ -205,9 +216,9 @@ def _between_orders(rows: list[Row], metric: str) -> float:
     return max(abs(one - other) for one, other in pairs)
 
 
-def _ceafe_blind(rows: list[Row]) -> Finding:
+def _ceafe_blind(rows: list[Row]) -> Statement:
     distance = _between_orders(rows, "ceafe")
-    return Finding(
+    return Statement(
         "CEAFe is the same whichever entities are resolved, large or small",
         distance < TINY,
         {"distance": distance},
@@ -216,12 +227,12 @@ def _ceafe_blind(rows: list[Row]) -> Finding:
     )
 
 
-def _three_alike(rows: list[Row]) -> Finding:
+def _three_alike(rows: list[Row]) -> Statement:
     distance = 0.0
     for order in (DECREASING, INCREASING):
         curves = [_points(rows, order, metric) for metric in ("b3", "ceafm", "lea")]
         distance = max(distance, *(max(point) - min(point) for point in zip(*curves, strict=True)))
-    return Finding(
+    return Statement(
         "B³, CEAFm and LEA are the same for whole entities",
         distance < TINY,
         {"distance": distance},
@@ -230,13 +241,13 @@ def _three_alike(rows: list[Row]) -> Finding:
     )
 
 
-def _blanc_sensitive(rows: list[Row]) -> Finding:
+def _blanc_sensitive(rows: list[Row]) -> Statement:
     distances = {metric: _between_orders(rows, metric) for metric in THE_SIX}
     steps = {
         metric: max(abs(b - a) for a, b in pairwise(_points(rows, DECREASING, metric)))
         for metric in THE_SIX
     }
-    return Finding(
+    return Statement(
         "BLANC follows the number of links most: its largest distance between the orders, or its "
         "largest step from one entity to the next, is the largest",
         "blanc" in (max(distances, key=distances.__getitem__), max(steps, key=steps.__getitem__)),

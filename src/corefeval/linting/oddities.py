@@ -1,15 +1,18 @@
-"""What can be odd about mentions: repeated, crossing, nested, across sentences, out of place."""
+"""What can be odd about mentions, about documents, and about CoNLL files."""
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
 from corefeval.diagnostics import excerpt, plural
-from corefeval.linting.findings import Finding, Locator
+from corefeval.formats.conll.repair import Repair
+from corefeval.formats.source import Source
+from corefeval.linting.findings import Finding, Locator, from_error
 from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray, IntArray
 from corefeval.model.identity import mention_codes
@@ -24,13 +27,13 @@ def mention_findings(locator: Locator) -> Iterator[Finding]:
     if not corpus.n_mentions:
         return
     codes, _ = mention_codes(corpus, corpus)
-    yield from _repeated(locator, codes)
+    yield from _find_repeats(locator, codes)
     if corpus.labels is not None:
         return
-    yield from _out_of_range(locator)
-    yield from _overlapping(locator, first_copies(corpus, codes))
-    yield from _across_sentences(locator)
-    yield from _on_blanks(locator)
+    yield from _find_out_of_range(locator)
+    yield from _find_overlaps(locator, first_copies(corpus, codes))
+    yield from _find_across_sentences(locator)
+    yield from _find_on_blanks(locator)
 
 
 def first_copies(corpus: Corpus, codes: IntArray) -> BoolArray:
@@ -42,7 +45,7 @@ def first_copies(corpus: Corpus, codes: IntArray) -> BoolArray:
     return first
 
 
-def _repeated(locator: Locator, codes: IntArray) -> Iterator[Finding]:
+def _find_repeats(locator: Locator, codes: IntArray) -> Iterator[Finding]:
     """Spans that one entity has several times, and spans of several entities."""
     order = np.argsort(codes, kind="stable")
     starts = np.flatnonzero(np.concatenate(([True], np.diff(codes[order]) != 0)))
@@ -71,7 +74,7 @@ def _entity(locator: Locator, row: int) -> str:
     return excerpt(locator.mention(row).entity.name, 30)
 
 
-def _out_of_range(locator: Locator) -> Iterator[Finding]:
+def _find_out_of_range(locator: Locator) -> Iterator[Finding]:
     corpus = locator.corpus
     start, end = _positions(corpus)
     if corpus.tokens is None:
@@ -88,7 +91,7 @@ def _positions(corpus: Corpus) -> tuple[IntArray, IntArray]:
     return (nothing if start is None else start), (nothing if end is None else end)
 
 
-def _overlapping(locator: Locator, first: BoolArray) -> Iterator[Finding]:
+def _find_overlaps(locator: Locator, first: BoolArray) -> Iterator[Finding]:
     """Mentions that cross others or are nested in one of their own entity.
 
     Each mention is reported once per kind, with the nearest of those that it crosses. Mentions that
@@ -146,7 +149,7 @@ def _sweep(
         for still_open in (everything, own):
             del still_open[: bisect_right(still_open, (start, locator.corpus.n_mentions))]
         nested = bisect_right(own, (end, -1))
-        others = _others(everything, own, bisect_right(everything, (end, -1)) - nested)
+        others = _list_others(everything, own, bisect_right(everything, (end, -1)) - nested)
         around = (other for _, other in own[nested : nested + _TRIED] if spans[other] != spans[row])
         for kind, verb, candidates in (
             ("crossing-entities", "crosses", others),
@@ -160,7 +163,7 @@ def _sweep(
         insort(own, (end, row))
 
 
-def _others(everything: _Open, own: _Open, count: int) -> Iterator[int]:
+def _list_others(everything: _Open, own: _Open, count: int) -> Iterator[int]:
     """The first of all mentions, up to a count, that are not among an entity's own.
 
     The n-th of them is at the first place behind which there are n more of all than of its own.
@@ -192,7 +195,7 @@ def tell_span(start: int, end: int) -> str:
     return f"token {start}" if end - start == 1 else f"tokens {start} to {end - 1}"
 
 
-def _across_sentences(locator: Locator) -> Iterator[Finding]:
+def _find_across_sentences(locator: Locator) -> Iterator[Finding]:
     corpus = locator.corpus
     starts, ends = _positions(corpus)
     if corpus.tokens is None:
@@ -208,7 +211,7 @@ def _across_sentences(locator: Locator) -> Iterator[Finding]:
             yield locator.about_mention("cross-sentence-mention", begin + place, message)
 
 
-def _on_blanks(locator: Locator) -> Iterator[Finding]:
+def _find_on_blanks(locator: Locator) -> Iterator[Finding]:
     """Mentions that begin or end on white space; zeros stand for nothing on purpose."""
     corpus = locator.corpus
     starts, ends = _positions(corpus)
@@ -229,3 +232,61 @@ def _on_blanks(locator: Locator) -> Iterator[Finding]:
             if where:
                 message = f"{' and '.join(where)} on a blank token"
                 yield locator.about_mention("blank-tokens", row, message)
+
+
+def document_findings(locator: Locator) -> Iterator[Finding]:
+    """All findings about documents, and about the file as a whole."""
+    corpus = locator.corpus
+    # A file without its last line is found where files are looked at, with that line's number.
+    for notice in (notice for notice in corpus.notices if notice.kind != "unfinished-file"):
+        yield locator.about_file("reading-notice", notice.message)
+    if corpus.tokens is not None:
+        counts = corpus.tokens.counts
+        for index in np.flatnonzero(counts == 0).tolist():
+            yield locator.about_document("empty-document", index, "no tokens")
+        if int(counts.sum()) == 1:
+            index = int(np.argmax(counts))
+            yield locator.about_document("one-token-file", index, "one token in all", 0)
+        else:
+            for index in np.flatnonzero(counts == 1).tolist():
+                yield locator.about_document("one-token-document", index, "one token", 0)
+    if not corpus.n_mentions:
+        documents = plural(len(corpus.documents), "document")
+        yield locator.about_file("no-mentions", f"not a single mention in {documents}")
+    single = int((corpus.entity_sizes == 1).sum())
+    if single:
+        entities = plural(int((corpus.entity_sizes > 0).sum()), "entity")
+        verb = "has" if single == 1 else "have"
+        yield locator.about_file("singletons", f"{single:,} of {entities} {verb} one mention")
+
+
+# A document line as corefeval reads it, and the little that the official scorer insists on.
+_DOCUMENT_LINE = re.compile(rb"(?im)^#[^\S\n]*begin[^\S\n]+document\b[^\n]*")
+_END_LINE = re.compile(rb"(?i)#\s*end\s+document\b")
+_OFFICIAL = re.compile(rb"#\s*begin document ")
+
+
+def conll_findings(source: Source, repairs: Iterable[Repair]) -> Iterator[tuple[Finding, str]]:
+    """The mistakes of a file and its document lines that others do not read, and what to do."""
+    for repair in repairs:
+        yield from_error(repair.error, repair.kind, document=repair.document), repair.done
+    data = source.data.tobytes()
+    yield from _find_unfinished(source, data)
+    line, seen = 1, 0
+    for match in _DOCUMENT_LINE.finditer(data):
+        if not _OFFICIAL.match(match[0]):
+            line += data.count(b"\n", seen, match.start())
+            seen = match.start()
+            text = excerpt(match[0].decode(source.encoding, "replace").strip())
+            finding = Finding("document-line", f"found {text}", source.file, line)
+            yield finding, "written as the official scorer reads it"
+
+
+def _find_unfinished(source: Source, data: bytes) -> Iterator[tuple[Finding, str]]:
+    """A file whose last document does not end, which may mean that the file was cut."""
+    last = data.rstrip().rpartition(b"\n")[2]
+    if last and not _END_LINE.match(last):
+        text = excerpt(last.decode(source.encoding, "replace").strip())
+        line = data.rstrip().count(b"\n") + 1
+        finding = Finding("unfinished-file", f"the last line is {text}", source.file, line)
+        yield finding, "an ‘#end document’ line added"

@@ -6,23 +6,47 @@ from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 
-from corefeval.lab.data import CHEN_NG_KINDS, CHEN_NG_WEIGHTS, chen_ng_corpora
-from corefeval.lab.experiments import Setup
-from corefeval.lab.findings import (
+from corefeval.lab.experiments import (
     F1,
     TINY,
     Chart,
     Encoding,
     ExperimentResult,
-    Finding,
     Row,
-    findings,
-    number,
+    Setup,
+    Statement,
+    check_claims,
+    find_number,
     percent,
     percents,
 )
 from corefeval.lab.measurement import Measurement
 from corefeval.metrics import REGISTRY, Metric
+from corefeval.model import Corpus, corpus_from_entities
+
+# Chen and Ng 2013, Figures 1 and 2. All pronouns for the city are in every response.
+_YOU = "ghijklm"
+CHEN_NG_KEY = ("abc", f"def{_YOU}", "no", "p", "q", "r", "s", "t")
+CHEN_NG_RESPONSES = {
+    "a": ("bc", _YOU, *"adefnopqrst"),
+    "b": ("bc", f"f{_YOU}", *"adenopqrst"),
+    "c": ("bc", f"e{_YOU}", *"adfnopqrst"),
+    "d": ("bc", f"d{_YOU}", *"aefnopqrst"),
+    "e": (f"abc{_YOU}", "def", "no", *"pqrst"),
+}
+CHEN_NG_KINDS = {
+    **dict.fromkeys("ad", "name"),
+    **dict.fromkeys("enpqrst", "nominal"),
+    **dict.fromkeys(f"bcfo{_YOU}", "pronoun"),
+}
+# The weights of a link with a name, with a nominal, between pronouns, and of a singleton.
+CHEN_NG_WEIGHTS = {
+    "W1": (1.0, 1.0, 1.0, 1e-20),
+    "W2": (1.0, 1.0, 1.0, 0.5),
+    "W3": (1.0, 1.0, 1.0, 1.0),
+    "W4": (1.0, 0.75, 0.5, 1.0),
+    "W5": (1.0, 0.5, 0.25, 1.0),
+}
 
 NAMES = ("name", "nominal", "pronoun", "singleton")
 PLAIN = "none"
@@ -39,22 +63,22 @@ def weights(setup: Setup) -> ExperimentResult:
     like any other: `metrics="lmuc(name=1, nominal=0.2), lb3"`.
     """
     if setup.key is None:
-        key, responses = chen_ng_corpora()
+        key, responses = _chen_ng_corpora()
     else:
         key = setup.key
         response = setup.response_or(lambda: key)
         responses = {response.name or "response": response}
     kinds = None if setup.key is not None else {"kind": CHEN_NG_KINDS}
-    measurement = Measurement(setup, metrics=_weighted(), features=kinds)
+    measurement = Measurement(setup, metrics=_weight_metrics(), features=kinds)
     for done, (name, response) in enumerate(responses.items()):
         setup.report(f"response {name}", done, len(responses))
         measurement.add(key, response, response=name)
     measurement.describe(_family_and_weights)
     claims = _claims(measurement.rows) if setup.key is None else []
-    return measurement.finished(
+    return measurement.finish(
         "weights",
         "Weights of names, nominals and pronouns",
-        statements=findings(claims),
+        statements=check_claims(claims),
         charts=[
             Chart(
                 "Responses under weights",
@@ -68,16 +92,25 @@ def weights(setup: Setup) -> ExperimentResult:
     )
 
 
-def _weighted() -> list[Metric]:
+def _chen_ng_corpora() -> tuple[Corpus, dict[str, Corpus]]:
+    """The key and the five responses of Chen and Ng's example."""
+    responses = {
+        name: corpus_from_entities(map(list, entities), name=f"response ({name})")
+        for name, entities in CHEN_NG_RESPONSES.items()
+    }
+    return corpus_from_entities(map(list, CHEN_NG_KEY), name="key"), responses
+
+
+def _weight_metrics() -> list[Metric]:
     """The plain metrics, and every metric with Chen and Ng's weights under each weighting."""
-    found = [Metric.parse(plain) for plain in FAMILIES.values()]
+    metrics = [Metric.parse(plain) for plain in FAMILIES.values()]
     for name, declaration in REGISTRY.items():
         if {parameter.name for parameter in declaration.parameters} >= set(NAMES):
-            found += [
+            metrics += [
                 Metric.of(name, **dict(zip(NAMES, values, strict=True)))
                 for values in CHEN_NG_WEIGHTS.values()
             ]
-    return found
+    return metrics
 
 
 def _family_and_weights(metric: str) -> Row:
@@ -95,7 +128,7 @@ def _family_and_weights(metric: str) -> Row:
     return {"family": title, "weights": ", ".join(f"{value:g}" for value in values)}
 
 
-def _claims(rows: list[Row]) -> list[Callable[[], Finding]]:
+def _claims(rows: list[Row]) -> list[Callable[[], Statement]]:
     return [
         partial(_same, rows, "lmuc", ("W1", PLAIN), 1e-6),
         partial(_singletons_cost, rows),
@@ -117,18 +150,18 @@ def _claims(rows: list[Row]) -> list[Callable[[], Finding]]:
 
 def _f1(rows: list[Row], metric: str, weighting: str, response: str) -> float:
     family = REGISTRY[FAMILIES[metric]].title
-    return number(rows, "f1", family=family, weights=weighting, response=response)
+    return find_number(rows, "f1", family=family, weights=weighting, response=response)
 
 
 def _same(
     rows: list[Row], metric: str, weightings: tuple[str, ...], tolerance: float = TINY
-) -> Finding:
+) -> Statement:
     distances = {}
     for response in "abcde":
         values = [_f1(rows, metric, weighting, response) for weighting in weightings]
         distances[response] = max(values) - min(values)
     names = [REGISTRY[FAMILIES[metric]].title if w == PLAIN else w for w in weightings]
-    return Finding(
+    return Statement(
         f"{REGISTRY[metric].title} is the same under {', '.join(names)}",
         max(distances.values()) < tolerance,
         distances,
@@ -137,9 +170,9 @@ def _same(
     )
 
 
-def _singletons_cost(rows: list[Row]) -> Finding:
+def _singletons_cost(rows: list[Row]) -> Statement:
     values = {f"{r} {w}": _f1(rows, "lmuc", w, r) for r in "abcd" for w in ("W1", "W2", "W3")}
-    return Finding(
+    return Statement(
         "LMUC of (a) to (d) falls as singletons weigh more",
         all(values[f"{r} W1"] > values[f"{r} W2"] > values[f"{r} W3"] for r in "abcd"),
         values,
@@ -150,9 +183,9 @@ def _singletons_cost(rows: list[Row]) -> Finding:
     )
 
 
-def _singletons_pay(rows: list[Row]) -> Finding:
+def _singletons_pay(rows: list[Row]) -> Statement:
     values = {w: _f1(rows, "lmuc", w, "e") for w in (PLAIN, "W2", "W3")}
-    return Finding(
+    return Statement(
         "LMUC of (e) is above MUC, for all its singletons are right",
         values[PLAIN] < values["W2"] < values["W3"],
         values,
@@ -161,10 +194,10 @@ def _singletons_pay(rows: list[Row]) -> Finding:
     )
 
 
-def _b3_blind(rows: list[Row]) -> Finding:
+def _b3_blind(rows: list[Row]) -> Statement:
     gap = _f1(rows, "lb3", PLAIN, "e") - _f1(rows, "lb3", PLAIN, "a")
     weighted = _f1(rows, "lb3", "W3", "e") - _f1(rows, "lb3", "W3", "a")
-    return Finding(
+    return Statement(
         "B³ gives (e) only 0.7 points more than (a), LB³ much more",
         round(100 * gap, 1) == 0.7 and weighted > 10 * gap,
         {"B³": gap, "LB³": weighted},
@@ -173,9 +206,9 @@ def _b3_blind(rows: list[Row]) -> Finding:
     )
 
 
-def _ranks(rows: list[Row], metric: str, weighting: str, order: str) -> Finding:
+def _ranks(rows: list[Row], metric: str, weighting: str, order: str) -> Statement:
     values = {response: _f1(rows, metric, weighting, response) for response in order}
-    return Finding(
+    return Statement(
         f"{REGISTRY[metric].title} ranks {' > '.join(f'({r})' for r in order)} under {weighting}",
         all(values[one] > values[other] for one, other in pairwise(order)),
         values,
@@ -184,10 +217,10 @@ def _ranks(rows: list[Row], metric: str, weighting: str, order: str) -> Finding:
     )
 
 
-def _lower(rows: list[Row], metric: str, weighting: str, least: float = 0.1) -> Finding:
+def _lower(rows: list[Row], metric: str, weighting: str, least: float = 0.1) -> Statement:
     plain, weighted = (_f1(rows, metric, w, "a") for w in (PLAIN, weighting))
     much = "much " if least else ""
-    return Finding(
+    return Statement(
         f"{REGISTRY[metric].title} gives (a) {much}less than {REGISTRY[FAMILIES[metric]].title} "
         f"under {weighting}",
         weighted < plain - least,
@@ -197,9 +230,9 @@ def _lower(rows: list[Row], metric: str, weighting: str, least: float = 0.1) -> 
     )
 
 
-def _lower_still(rows: list[Row], metric: str) -> Finding:
+def _lower_still(rows: list[Row], metric: str) -> Statement:
     values = {w: _f1(rows, metric, w, "a") for w in ("W4", "W5")}
-    return Finding(
+    return Statement(
         f"{REGISTRY[metric].title} gives (a) less under W5 than under W4",
         values["W5"] < values["W4"],
         values,
@@ -208,9 +241,9 @@ def _lower_still(rows: list[Row], metric: str) -> Finding:
     )
 
 
-def _plain_blind(rows: list[Row], metric: str) -> Finding:
+def _plain_blind(rows: list[Row], metric: str) -> Statement:
     values = {response: _f1(rows, metric, PLAIN, response) for response in "bcd"}
-    return Finding(
+    return Statement(
         f"{REGISTRY[FAMILIES[metric]].title} does not tell (b), (c) and (d) apart",
         max(values.values()) - min(values.values()) < TINY,
         values,
@@ -219,13 +252,13 @@ def _plain_blind(rows: list[Row], metric: str) -> Finding:
     )
 
 
-def _wider(rows: list[Row], metric: str) -> Finding:
+def _wider(rows: list[Row], metric: str) -> Statement:
     gaps = {
         f"{one}{other} {w}": _f1(rows, metric, w, other) - _f1(rows, metric, w, one)
         for one, other in ("bc", "cd")
         for w in ("W4", "W5")
     }
-    return Finding(
+    return Statement(
         f"{REGISTRY[metric].title}: the gaps from (b) to (c) to (d) are wider under W5 than W4",
         gaps["bc W5"] > gaps["bc W4"] and gaps["cd W5"] > gaps["cd W4"],
         gaps,

@@ -1,4 +1,4 @@
-"""Single errors in an otherwise perfect response: splits and extra mentions."""
+"""Responses that are wrong in one way: a split, extra mentions, nothing or everything linked."""
 
 from __future__ import annotations
 
@@ -9,25 +9,26 @@ from itertools import pairwise
 import numpy as np
 
 from corefeval.lab.additions import add_extra_mentions
-from corefeval.lab.comparison import once_each
-from corefeval.lab.data import moosavi_strube_key
-from corefeval.lab.experiments import Setup
-from corefeval.lab.findings import (
+from corefeval.lab.declarations import (
+    drop_repeats,
+)
+from corefeval.lab.experiments import (
     F1,
     TINY,
     Chart,
     Encoding,
     ExperimentResult,
-    Finding,
     Row,
-    findings,
-    number,
+    Setup,
+    Statement,
+    check_claims,
+    find_number,
+    find_title,
     percent,
     percents,
-    title_of,
 )
-from corefeval.lab.groupings import split_entity
-from corefeval.lab.measurement import THE_SIX, Measurement
+from corefeval.lab.measurement import THE_SIX, Measurement, moosavi_strube_key, noisy_response
+from corefeval.lab.perturbations import all_singletons, one_entity, split_entity
 from corefeval.model import Corpus
 
 # The errors of which the paper's text speaks, and some between them.
@@ -36,8 +37,8 @@ SPLITS = (
     *((18, 2), (16, 4), (10, 10), (9, 9, 2), (9, 5, 6)),
 )
 EXTRA = ((1, 2), (1, 5), (1, 10), (1, 20), (2, 0), (2, 2), (3, 0), (3, 10))
-_SECTION_3 = "Moosavi and Strube 2016, Section 7.3"
-_SECTION_4 = "Moosavi and Strube 2016, Section 7.4"
+_SPLITS = "Moosavi and Strube 2016, Section 7.3"
+_EXTRA = "Moosavi and Strube 2016, Section 7.4"
 
 
 def splits(setup: Setup) -> ExperimentResult:
@@ -46,7 +47,7 @@ def splits(setup: Setup) -> ExperimentResult:
     18-2 is an entity of 20 mentions in parts of 18 and 2. On a key of yours those are left out
     for which it has no entity, and its largest entity is split too.
     """
-    key = once_each(setup.key_or(moosavi_strube_key))
+    key = drop_repeats(setup.key_or(moosavi_strube_key))
     cases = _possible_splits(key)
     measurement = Measurement(setup)
     for done, sizes in enumerate(cases):
@@ -54,10 +55,10 @@ def splits(setup: Setup) -> ExperimentResult:
         setup.report(name, done, len(cases))
         output = split_entity(key, key, sizes=sizes, seed=setup.seed)
         measurement.add(key, output, split=name, size=sum(sizes), parts=len(sizes))
-    return measurement.finished(
+    return measurement.finish(
         "splits",
         "Split entities",
-        statements=findings(_claims_about_splits(measurement.rows)),
+        statements=check_claims(_claims_about_splits(measurement.rows)),
         charts=[
             Chart(
                 "One entity is split",
@@ -77,7 +78,7 @@ def _possible_splits(key: Corpus) -> list[tuple[int, ...]]:
     return [sizes for sizes in dict.fromkeys((*SPLITS, *own)) if sum(sizes) in there]
 
 
-def _claims_about_splits(rows: list[Row]) -> list[Callable[[], Finding]]:
+def _claims_about_splits(rows: list[Row]) -> list[Callable[[], Statement]]:
     return [
         partial(_muc_counts_parts, rows),
         partial(_ceafe_alike, rows, ("2-2", "10-10")),
@@ -96,44 +97,44 @@ def _by_case(rows: list[Row], column: str, metric: str) -> dict[str, float]:
     cases = dict.fromkeys(str(row[column]) for row in rows)
     if not cases:
         raise LookupError(column)
-    return {case: number(rows, "f1", metric=metric, **{column: case}) for case in cases}
+    return {case: find_number(rows, "f1", metric=metric, **{column: case}) for case in cases}
 
 
-def _muc_counts_parts(rows: list[Row]) -> Finding:
+def _muc_counts_parts(rows: list[Row]) -> Statement:
     f1 = _by_case(rows, "split", "muc")
     by_parts: dict[int, list[float]] = {}
     for case, value in f1.items():
         by_parts.setdefault(case.count("-") + 1, []).append(value)
-    return Finding(
+    return Statement(
         "MUC sees only the number of parts, not the size of the entity",
         all(max(values) - min(values) < TINY for values in by_parts.values()),
         f1,
         ", ".join(f"{parts} parts {percent(values[0])}" for parts, values in by_parts.items()),
-        _SECTION_3,
+        _SPLITS,
     )
 
 
-def _ceafe_alike(rows: list[Row], cases: tuple[str, str]) -> Finding:
-    f1 = {case: number(rows, "f1", metric="ceafe", split=case) for case in cases}
+def _ceafe_alike(rows: list[Row], cases: tuple[str, str]) -> Statement:
+    f1 = {case: find_number(rows, "f1", metric="ceafe", split=case) for case in cases}
     one, other = cases
-    return Finding(
+    return Statement(
         f"CEAFe does not tell {one} from {other}",
         abs(f1[one] - f1[other]) < TINY,
         f1,
         f"{percent(f1[one])} and {percent(f1[other])}",
-        _SECTION_3,
+        _SPLITS,
     )
 
 
-def _ranking(rows: list[Row], metric: str, order: tuple[str, ...]) -> Finding:
-    f1 = {case: number(rows, "f1", metric=metric, split=case) for case in order}
-    found = sorted(order, key=lambda case: -f1[case])
-    return Finding(
-        f"{title_of(rows, metric)} ranks {' > '.join(order)}",
+def _ranking(rows: list[Row], metric: str, order: tuple[str, ...]) -> Statement:
+    f1 = {case: find_number(rows, "f1", metric=metric, split=case) for case in order}
+    ranking = sorted(order, key=lambda case: -f1[case])
+    return Statement(
+        f"{find_title(rows, metric)} ranks {' > '.join(order)}",
         all(f1[a] > f1[b] + TINY for a, b in pairwise(order)),
         f1,
-        " > ".join(f"{case} {percent(f1[case])}" for case in found),
-        _SECTION_3,
+        " > ".join(f"{case} {percent(f1[case])}" for case in ranking),
+        _SPLITS,
     )
 
 
@@ -143,7 +144,7 @@ def extra_mentions(setup: Setup) -> ExperimentResult:
     3-10 are three extra mentions in an entity of ten; 2-0 are two linked to each other. On a key
     of yours those are left out for which it has no entity.
     """
-    key = once_each(setup.key_or(moosavi_strube_key))
+    key = drop_repeats(setup.key_or(moosavi_strube_key))
     there = {0, *np.unique(key.entity_sizes).tolist()}
     cases = [(extra, size) for extra, size in EXTRA if size in there]
     measurement = Measurement(setup)
@@ -151,10 +152,10 @@ def extra_mentions(setup: Setup) -> ExperimentResult:
         setup.report(f"{extra}-{size}", done, len(cases))
         output = add_extra_mentions(key, key, number=extra, size=size, seed=setup.seed)
         measurement.add(key, output, error=f"{extra}-{size}", extra=extra, size=size)
-    return measurement.finished(
+    return measurement.finish(
         "extra-mentions",
         "Extra mentions",
-        statements=findings(_claims_about_extra_mentions(measurement.rows)),
+        statements=check_claims(_claims_about_extra_mentions(measurement.rows)),
         charts=[
             Chart(
                 "Extra mentions",
@@ -169,7 +170,7 @@ def extra_mentions(setup: Setup) -> ExperimentResult:
     )
 
 
-def _claims_about_extra_mentions(rows: list[Row]) -> list[Callable[[], Finding]]:
+def _claims_about_extra_mentions(rows: list[Row]) -> list[Callable[[], Statement]]:
     return [
         partial(_least_discriminative, rows),
         partial(_ceafe_worst, rows),
@@ -179,18 +180,18 @@ def _claims_about_extra_mentions(rows: list[Row]) -> list[Callable[[], Finding]]
     ]
 
 
-def _least_discriminative(rows: list[Row]) -> Finding:
+def _least_discriminative(rows: list[Row]) -> Statement:
     values = {
         metric: len({round(f1, 9) for f1 in _by_case(rows, "error", metric).values()})
         for metric in THE_SIX
     }
     least = sorted(values, key=lambda metric: values[metric])[:2]
-    return Finding(
+    return Statement(
         "MUC and CEAFm tell the fewest errors apart",
         set(least) == {"muc", "ceafm"},
         values,
         ", ".join(f"{metric} has {number} different scores" for metric, number in values.items()),
-        _SECTION_4,
+        _EXTRA,
     )
 
 
@@ -200,51 +201,141 @@ def _worst_cases(f1: dict[str, float]) -> list[str]:
     return [case for case, value in f1.items() if value < lowest + TINY]
 
 
-def _worst(rows: list[Row], metric: str) -> Finding:
+def _worst(rows: list[Row], metric: str) -> Statement:
     f1 = _by_case(rows, "error", metric)
     worst = _worst_cases(f1)
-    return Finding(
-        f"{title_of(rows, metric)} ranks 3-10 as the worst",
+    return Statement(
+        f"{find_title(rows, metric)} ranks 3-10 as the worst",
         "3-10" in worst,
         f1,
         f"worst {' and '.join(worst)}: {percent(f1[worst[0]])}",
-        _SECTION_4,
+        _EXTRA,
     )
 
 
-def _ceafe_worst(rows: list[Row]) -> Finding:
+def _ceafe_worst(rows: list[Row]) -> Statement:
     f1 = _by_case(rows, "error", "ceafe")
-    return Finding(
+    return Statement(
         "CEAFe ranks 2-0 and 3-0 as the worst",
         set(_worst_cases(f1)) == {"2-0", "3-0"},
         f1,
         percents(f1),
-        _SECTION_4,
+        _EXTRA,
     )
 
 
-def _lea_ranks(rows: list[Row]) -> Finding:
+def _lea_ranks(rows: list[Row]) -> Statement:
     gaps = {}
     for metric in THE_SIX:
         f1 = _by_case(rows, "error", metric)
         gaps[metric] = f1["2-0"] - max(f1["1-2"], f1["1-10"])
-    return Finding(
+    return Statement(
         "LEA is the only one for which 2-0 is less harmful than 1-2 and 1-10",
         {metric for metric, gap in gaps.items() if gap > TINY} == {"lea"},
         gaps,
         percents(gaps),
-        _SECTION_4,
+        _EXTRA,
     )
 
 
-def _lea_blind(rows: list[Row]) -> Finding:
+def _lea_blind(rows: list[Row]) -> Statement:
     f1 = {case: v for case, v in _by_case(rows, "error", "lea").items() if case[:2] == "1-"}
     if not f1:
         raise LookupError("1-")
-    return Finding(
+    return Statement(
         "LEA does not tell entities apart to which one extra mention is added",
         max(f1.values()) - min(f1.values()) < TINY,
         f1,
         percents(f1),
-        _SECTION_4,
+        _EXTRA,
+    )
+
+
+RESOLVED, SINGLETONS, ONE = "as resolved", "singletons", "one entity"
+_CHANGES: dict[str, Callable[[Corpus, Corpus], Corpus]] = {
+    SINGLETONS: all_singletons,
+    ONE: one_entity,
+}
+_TABLE_4 = "Moosavi and Strube 2016, Table 4"
+_BOUNDARY = "Moosavi and Strube 2016, Section 3.1"
+
+
+def boundary(setup: Setup) -> ExperimentResult:
+    """The last rows of Moosavi and Strube's Table 4, and the same with the key's own mentions.
+
+    All mentions of the response (or of the key) become singletons, or one entity for each
+    document.
+    """
+    key = drop_repeats(setup.key_or(moosavi_strube_key))
+    response = setup.response_or(partial(noisy_response, key, setup.seed))
+    measurement = Measurement(setup)
+    measurement.add(key, response, mentions="response", output=RESOLVED)
+    for side, corpus in (("response", response), ("key", key)):
+        for done, (output, change) in enumerate(_CHANGES.items()):
+            setup.report(f"{output} of the {side}'s mentions", done, len(_CHANGES))
+            measurement.add(key, change(key, corpus), mentions=side, output=output)
+    return measurement.finish(
+        "boundary",
+        "Boundary cases",
+        statements=check_claims(_claims_about_boundary(measurement.rows)),
+        charts=[
+            Chart(
+                "Everything alone, everything together",
+                Encoding("output", "output", "nominal"),
+                F1,
+                facet="mentions",
+                mark="bar",
+            )
+        ],
+        key=key.name,
+        response=response.name,
+    )
+
+
+def _claims_about_boundary(rows: list[Row]) -> list[Callable[[], Statement]]:
+    return [
+        partial(_is, rows, "muc", "f1", "response", SINGLETONS, 0.0, _TABLE_4),
+        partial(_is, rows, "lea", "f1", "response", SINGLETONS, 0.0, _TABLE_4),
+        partial(_is, rows, "b3", "precision", "key", SINGLETONS, 1.0, "Luo 2005"),
+        partial(_is, rows, "b3", "recall", "key", ONE, 1.0, "Luo 2005"),
+        partial(_is, rows, "muc", "recall", "key", ONE, 1.0, _BOUNDARY),
+        partial(_muc_likes_one_entity, rows),
+        partial(_not_zero, rows, "b3"),
+        partial(_not_zero, rows, "ceafe"),
+    ]
+
+
+def _is(
+    rows: list[Row], metric: str, rate: str, side: str, output: str, value: float, source: str
+) -> Statement:
+    measured = find_number(rows, rate, metric=metric, mentions=side, output=output)
+    return Statement(
+        f"{find_title(rows, metric)}: {rate} is {value:.0f} for the {side}'s mentions as {output}",
+        abs(measured - value) < TINY,
+        {rate: measured},
+        percent(measured),
+        source,
+    )
+
+
+def _muc_likes_one_entity(rows: list[Row]) -> Statement:
+    one = find_number(rows, "f1", metric="muc", mentions="key", output=ONE)
+    response = find_number(rows, "f1", metric="muc", mentions="response", output=RESOLVED)
+    return Statement(
+        "MUC prefers all key mentions in one entity to the response",
+        one > response,
+        {"one entity": one, "response": response},
+        f"F1 {percent(one)} against {percent(response)}",
+        _BOUNDARY,
+    )
+
+
+def _not_zero(rows: list[Row], metric: str) -> Statement:
+    f1 = find_number(rows, "f1", metric=metric, mentions="response", output=SINGLETONS)
+    return Statement(
+        f"{find_title(rows, metric)} is above 0 when nothing is linked",
+        f1 > TINY,
+        {"f1": f1},
+        percent(f1),
+        _TABLE_4,
     )

@@ -1,0 +1,267 @@
+"""`corefeval check`, `convert` and `stats`: what is odd about files, other formats, and counts."""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
+
+from corefeval.cli.arguments import FLAG, file_parameter, tell
+from corefeval.diagnostics import UsageError
+from corefeval.display import json_text
+from corefeval.files import is_stream
+
+if TYPE_CHECKING:
+    from corefeval.analysis.statistics import Statistics
+    from corefeval.linting import FileRepair, Inspection
+
+_CHECK_FILE = file_parameter("check")
+_CONVERT_FILE = file_parameter("convert")
+_STATS_FILE = file_parameter("stats")
+_LABELS = {
+    "documents": "Documents",
+    "sentences": "Sentences",
+    "tokens": "Tokens",
+    "empty_nodes": "  empty nodes",
+    "mentions": "Mentions",
+    "nested": "  nested",
+    "discontinuous": "  discontinuous",
+    "zeros": "  zeros",
+    "repeated": "  repeated",
+    "mean_mention_length": "  mean length",
+    "entities": "Entities",
+    "singletons": "  singletons",
+    "mean_entity_size": "  mean size",
+    "largest_entity": "  largest",
+}
+
+
+def check(
+    file: Annotated[str, _CHECK_FILE(help="A file, folder or pattern; `-` is standard input.")],
+    /,
+    *more: Annotated[str, _CHECK_FILE(name="MORE", help="More of them.")],
+    against: Annotated[str | None, _CHECK_FILE()] = None,
+    fix: Annotated[str | None, _CHECK_FILE()] = None,
+    format: Annotated[Literal["text", "json"], Parameter(alias="-f")] = "text",
+    show_all: Annotated[bool, FLAG(name="--all")] = False,
+    input_format: str | None = None,
+    key_format: str | None = None,
+    encoding: str = "utf-8",
+    word_column: int | None = None,
+) -> int:
+    """Look for mistakes and oddities in files, alone or against their key.
+
+    ```
+    corefeval check response.conll
+    corefeval check response.conll --against key.conll
+    corefeval check broken.conll --fix repaired.conll
+    corefeval check corpus/ --format json
+    ```
+
+    The exit status is 1 where there is an error: something that stops scoring or loses mentions.
+
+    Parameters
+    ----------
+    against
+        The key that the files are responses to: documents and tokens are compared with it.
+    fix
+        Write the file here (one file) without what can be mended, and list every repair.
+    format
+        How to print; `json` has all findings.
+    show_all
+        Print all findings of a kind, not only the first five.
+    input_format
+        The files' format, if it is not to be told by their content.
+    key_format
+        The key's format, if it is not to be told by its content.
+    encoding
+        The files' character encoding.
+    word_column
+        Which column of CoNLL files is the words, counted from 1, if it is not to be told by what is
+        in it.
+    """
+    from corefeval.formats import read
+    from corefeval.linting import inspect, repair_file
+
+    paths = (file, *more)
+    if [*paths, against].count("-") > 1:
+        raise UsageError("standard input (-) can be read only once")
+    if fix is not None and more:
+        raise UsageError("one file can be repaired at a time")
+    key = None
+    if against is not None:
+        key = read(against, format=key_format, encoding=encoding, word_column=word_column)
+        tell(key.notices)
+    repair = None
+    if fix is not None:
+        repair = repair_file(
+            file, fix, format=input_format, encoding=encoding, word_column=word_column
+        )
+    if repair is None:
+        look = partial(
+            inspect, against=key, format=input_format, encoding=encoding, word_column=word_column
+        )
+        inspections = [inspection for path in paths for inspection in look(path)]
+    elif key is None:
+        inspections = list(repair.after)
+    elif fix == "-" or is_stream(repair.target):
+        inspections = [one.compare(key) for one in repair.after]
+    else:
+        inspections = inspect(repair.target, against=key, format=repair.format)
+    _print(inspections, repair, format, show_all)
+    return int(any(inspection.has_errors for inspection in inspections))
+
+
+def _print(
+    inspections: list[Inspection], repair: FileRepair | None, format: str, show_all: bool
+) -> None:
+    """Print the report; to the error stream where standard output is the repaired file."""
+    from corefeval.linting.report import render_json, render_text
+
+    occupied = repair is not None and repair.target in ("-", "/dev/stdout")
+    stream = sys.stderr if occupied else sys.stdout
+    if format == "json":
+        stream.write(render_json(inspections, repair))
+        return
+    color = stream.isatty() and not os.environ.get("NO_COLOR")
+    stream.write(render_text(inspections, repair, all=show_all, color=color))
+
+
+def convert(
+    source: Annotated[str, _CONVERT_FILE()],
+    target: Annotated[str, _CONVERT_FILE()],
+    /,
+    *,
+    to: str,
+    input_format: str | None = None,
+    encoding: str = "utf-8",
+    word_column: int | None = None,
+    quiet: Annotated[bool, FLAG(alias="-q")] = False,
+) -> None:
+    """Convert a corpus from one format to another; says what the target cannot carry.
+
+    ```
+    corefeval convert key.conllu key.conll --to conll
+    corefeval convert 'dev/*.conll' dev.jsonl --to e2e
+    corefeval convert key.conll folder --to brat
+    ```
+
+    Parameters
+    ----------
+    source
+        A file, a folder, a pattern in quotes, or `-` for standard input.
+    target
+        A file, `-` for standard output, or a folder for formats with files per document.
+    to
+        The format to write: corefud, conll, e2e, bookcoref, preco, crac-json, maverick, fastcoref,
+        crac-text, litbank or brat.
+    input_format
+        The format to read, if it is not to be told by the content.
+    encoding
+        The files' character encoding.
+    word_column
+        Which column of CoNLL files is the words, counted from 1, if it is not to be told by what is
+        in it.
+    quiet
+        Do not list what the format cannot carry.
+    """
+    from corefeval.formats import read, write
+    from corefeval.formats.registry import named
+
+    named(to)
+    if os.path.exists(source) and os.path.exists(target) and os.path.samefile(source, target):
+        raise UsageError(f"the output would overwrite the input: {target}")
+    corpus = read(source, format=input_format, encoding=encoding, word_column=word_column)
+    notices = (*corpus.notices, *write(corpus, target, format=to))
+    if not quiet:
+        tell(notices)
+
+
+def stats(
+    file: Annotated[str, _STATS_FILE()],
+    /,
+    *more: Annotated[str, _STATS_FILE(name="MORE")],
+    format: Annotated[Literal["text", "json"], Parameter(alias="-f")] = "text",
+    input_format: str | None = None,
+    features: str | None = None,
+    encoding: str = "utf-8",
+    word_column: int | None = None,
+    quiet: Annotated[bool, FLAG(alias="-q")] = False,
+) -> None:
+    """Count what is in files: documents, tokens, mentions, entities and their sizes.
+
+    Parameters
+    ----------
+    file
+        A file, a folder, or a pattern in quotes.
+    more
+        More of them, each a column of the table.
+    format
+        How to print.
+    input_format
+        The files' format, if it is not to be told by their content.
+    features
+        A file that states features of mentions, to be counted too: tab-separated columns document,
+        start, end (or mention), and one for each feature, such as kind.
+    encoding
+        The files' character encoding.
+    word_column
+        Which column of CoNLL files is the words, counted from 1, if it is not to be told by what is
+        in it.
+    quiet
+        Print no notices.
+    """
+    from corefeval.analysis.statistics import statistics
+    from corefeval.formats import read
+    from corefeval.preparation import stated_features
+
+    counts, notices = [], []
+    for path in (file, *more):
+        corpus = read(path, format=input_format, encoding=encoding, word_column=word_column)
+        given, more_notices = stated_features(features, corpus, encoding=encoding)
+        counts.append(statistics(corpus, features=given))
+        notices += [*corpus.notices, *more_notices]
+    if format == "json":
+        sys.stdout.write(json_text([one.as_dict() for one in counts]))
+    else:
+        sys.stdout.write(_table(counts))
+    if not quiet:
+        tell(notices)
+
+
+def _table(counts: list[Statistics]) -> str:
+    from corefeval.output.tables import Cell, Column, Table
+    from corefeval.output.terminal import drawn_text
+
+    rows = [
+        (label, *(_number(getattr(one, name)) for one in counts))
+        for name, label in _LABELS.items()
+        if any(getattr(one, name) is not None for one in counts)
+    ]
+    rows += [
+        (f"  of size {size}", *(_number(one.sizes[size]) for one in counts))
+        for size in counts[0].sizes
+    ]
+    for kind in dict.fromkeys(name for one in counts for name in one.kinds):
+        rows.append((kind, *("" for _ in counts)))
+        values = dict.fromkeys(value for one in counts for value in one.kinds.get(kind, {}))
+        rows += [
+            (
+                f"  {value or '(none)'}",
+                *(_number(one.kinds.get(kind, {}).get(value, 0)) for one in counts),
+            )
+            for value in values
+        ]
+    names = (one.name.rsplit("/", 1)[-1] for one in counts)
+    columns = (Column(""), *(Column(name, numeric=True) for name in names))
+    table = Table(columns, (tuple(tuple(map(Cell, row)) for row in rows),))
+    return drawn_text([table], gap=2)
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return "–"
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"

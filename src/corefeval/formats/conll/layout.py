@@ -1,0 +1,160 @@
+"""Which column of a CoNLL file is which, told by what is in the columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from corefeval.diagnostics import InputError, Notice, UsageError, excerpt
+
+# Column numbers count from 1. A column has a name only in files that have a further column
+# behind it, for the last one is always coreference.
+COLUMNS = {
+    "document": 1,
+    "part": 2,
+    "number": 3,
+    "word": 4,
+    "tag": 5,
+    "parse": 6,
+    "lemma": 7,
+    "frameset": 8,
+    "sense": 9,
+    "speaker": 10,
+    "named_entity": 11,
+}
+
+_UNIVERSAL = re.compile(
+    "ADJ|ADP|ADV|AUX|CCONJ|CONJ|DET|INTJ|NOUN|NUM|PART|PRON|PROPN|PUNCT|SCONJ|SYM|VERB|X"
+)
+_PENN = re.compile(
+    "CC|CD|DT|EX|FW|IN|JJ[RS]?|LS|MD|NNP?S?|PDT|POS|W?PRP[$]?|W?RB[RS]?|RP|TO|UH|VB[DGNPZ]?|WDT|"
+    "WP[$]?|[.,:$#]|``|''|-LRB-|-RRB-"
+)
+_MOST = 0.9
+_ENOUGH = 5  # values; of fewer nobody can say whether they are tags
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The numbers of columns by name; `notice` says what was guessed, or looks wrong."""
+
+    numbers: dict[str, int]
+    notice: Notice | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Some token lines of a file: their cells, and whether each begins a sentence.
+
+    `n_columns` is the width of the file, coreference included.
+    """
+
+    file: str
+    rows: Sequence[Sequence[str]]
+    begins: Sequence[bool]
+    n_columns: int
+
+    def column(self, number: int) -> list[str]:
+        """The cells of a column, nothing on shorter lines."""
+        return [row[number - 1] if number <= len(row) else "" for row in self.rows]
+
+    def counts_tokens(self, number: int) -> bool:
+        """Whether a column numbers the tokens of each sentence."""
+        cells = self.column(number)
+        steps = [
+            one.isdecimal() and other.isdecimal() and int(other[-9:]) == int(one[-9:]) + 1
+            for (one, other), begins in zip(pairwise(cells), self.begins[1:], strict=True)
+            if not begins
+        ]
+        return bool(steps) and sum(steps) >= _MOST * len(steps)
+
+    def has_words(self, number: int) -> bool:
+        """Whether a column may be the words: many texts, neither tags nor numbers."""
+        cells = self.column(number)
+        texts = sum(not cell.replace("_", "").replace("-", "").isdecimal() for cell in cells)
+        varied = len(set(cells)) > 1 or len(cells) < _ENOUGH
+        return varied and 2 * texts > len(cells) and not are_tags(cells)
+
+
+def are_tags(cells: Sequence[str]) -> bool:
+    """Whether nearly all texts are universal or Penn part-of-speech tags, with letters in some."""
+    if len(cells) < _ENOUGH:
+        return False
+    return any(
+        sum(tags.fullmatch(cell) is not None for cell in cells) >= _MOST * len(cells)
+        for tags in (_UNIVERSAL, _PENN)
+    ) and any(cell.isalpha() for cell in cells)
+
+
+def is_usual(sample: Sample) -> bool:
+    """Whether a few lines suffice to see the columns of CoNLL-2012."""
+    usual = sample.n_columns > COLUMNS["word"] and sample.counts_tokens(COLUMNS["number"])
+    return usual and not are_tags(sample.column(COLUMNS["word"]))
+
+
+def usual_numbers(n_columns: int) -> dict[str, int]:
+    """The columns of CoNLL-2012 that a file of this width has."""
+    return {name: number for name, number in COLUMNS.items() if number < n_columns}
+
+
+def find_layout(sample: Sample) -> Layout:
+    """The columns by what is in them: those of CoNLL-2012, unless the words are elsewhere.
+
+    The word stands behind the number of its token. Where the fourth column is tags and nothing is
+    numbered, the words are the column with the most different texts.
+    """
+    word = COLUMNS["word"]
+    if sample.n_columns == 3:
+        numbered = all(row[0].isdecimal() for row in sample.rows)
+        return Layout({"number": 1, "word": 2} if numbered else {})
+    usual = Layout(usual_numbers(sample.n_columns))
+    has_tags = sample.n_columns > word and are_tags(sample.column(word))
+    if sample.counts_tokens(COLUMNS["number"]):
+        return Layout(usual.numbers, _doubt(sample, word) if has_tags else None)
+    places = range(2, sample.n_columns)
+    behind = [n for n in places if sample.counts_tokens(n - 1) and sample.has_words(n)]
+    if not behind and has_tags:
+        known = {n: len(set(sample.column(n))) for n in (1, *places) if sample.has_words(n)}
+        best = max(known, key=lambda n: known[n], default=word)
+        behind = [best] if known.get(best, 0) > len(set(sample.column(word))) else []
+    if behind and behind[0] != word:
+        message = f"{sample.file}: the words seem to be column {behind[0]}, not {word} as in "
+        message += "CoNLL-2012; --word-column / word_column=… says which they are"
+        notice = Notice("word-column", message) if sample.n_columns > word else None
+        return Layout(_around(sample, behind[0]), notice)
+    return Layout(usual.numbers, _doubt(sample, word) if has_tags else None)
+
+
+def stated_layout(sample: Sample, word: int) -> Layout:
+    """The columns where somebody says which has the words, counted from 1."""
+    if isinstance(word, bool) or not isinstance(word, int) or word < 1:
+        raise UsageError(f"the word column is a number from 1, not {word!r}")
+    if word >= sample.n_columns:
+        raise InputError(
+            f"there is no column {word} that could be the words",
+            file=sample.file,
+            found=f"{sample.n_columns} columns, of which the last is coreference",
+            expected=f"a word column from 1 to {sample.n_columns - 1}",
+            fix="name another column with --word-column / word_column=…, or leave it out",
+        )
+    usual = word == COLUMNS["word"]
+    numbers = usual_numbers(sample.n_columns) if usual else _around(sample, word)
+    return Layout(numbers, _doubt(sample, word) if are_tags(sample.column(word)) else None)
+
+
+def _around(sample: Sample, word: int) -> dict[str, int]:
+    """The columns around the words, as in CoNLL-U where they are like it."""
+    numbers = {"word": word}
+    if word > 1 and sample.counts_tokens(word - 1):
+        numbers = {"number": word - 1, "word": word}
+    if word + 3 <= sample.n_columns and are_tags(sample.column(word + 2)):
+        numbers |= {"lemma": word + 1, "tag": word + 2}
+    return numbers
+
+
+def _doubt(sample: Sample, word: int) -> Notice:
+    some = ", ".join(map(excerpt, list(dict.fromkeys(sample.column(word)))[:3]))
+    message = f"{sample.file}: the words, column {word}, look like tags ({some}): say which column "
+    return Notice("word-column", message + "they are with --word-column / word_column=…")

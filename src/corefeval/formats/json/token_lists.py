@@ -1,0 +1,285 @@
+"""JSON whose mentions are token positions: e2e-coref, Maverick, CRAC and PreCo."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from itertools import accumulate
+from typing import Any
+
+from corefeval.diagnostics import InputError, plural
+from corefeval.formats.json.assembly import Assembly, read_kind
+from corefeval.formats.json.parsing import (
+    Cluster,
+    Record,
+    Words,
+    cluster_list,
+    clusters_in,
+    sentences_in,
+    shown,
+    strings,
+    tokens_in,
+    whole_numbers,
+)
+from corefeval.formats.json.writing import (
+    UnpackedDocument,
+    boundaries_lost,
+    cluster_texts,
+    json_lines,
+    unpacked,
+)
+from corefeval.formats.losses import counted
+from corefeval.formats.registry import Written
+from corefeval.formats.source import Source
+from corefeval.model import Corpus
+
+CLUSTER_KEYS = ("clusters", "predicted_clusters")
+
+
+def read_e2e(source: Source, *, name: str = "") -> Corpus:
+    """Read records of `doc_key`, `sentences` and `clusters` (token offsets, both inclusive).
+
+    `predicted_clusters` stand for `clusters` where these are not there; `speakers` become a token
+    column.
+    """
+    return read_kind(source, add_e2e, name)
+
+
+def add_e2e(record: Record, assembly: Assembly) -> None:
+    """Add the document of one record."""
+    words = sentences_in(record, "sentences")
+    key = next((key for key in CLUSTER_KEYS if key in record.values), CLUSTER_KEYS[0])
+    clusters = clusters_in(record, record.value(*CLUSTER_KEYS), key, len(words.words))
+    if all(key in record.values for key in CLUSTER_KEYS):
+        assembly.note(
+            "other-clusters",
+            "document",
+            "with both ‘clusters’ and ‘predicted_clusters’: ‘clusters’ were read, the others not",
+        )
+    assembly.tokens(record, words, clusters, columns=_columns(record, words, assembly))
+
+
+def _columns(record: Record, words: Words, assembly: Assembly) -> dict[str, list[str]]:
+    """The speakers as a column, for every document of a file that states any."""
+    if not assembly.anywhere("speakers"):
+        return {}
+    speakers: list[str] | None = [""] * len(words.words)
+    if "speakers" in record.values:
+        speakers = _speakers(record.values["speakers"], words)
+    if speakers is None:
+        assembly.note(
+            "unread-speakers", "document", "whose ‘speakers’ do not fit its sentences: left out"
+        )
+        speakers = [""] * len(words.words)
+    return {"speaker": speakers}
+
+
+def _speakers(value: Any, words: Words) -> list[str] | None:
+    """One speaker per token, from lists per sentence, a name per sentence, or one per token."""
+    if strings(value, len(words.words)):
+        return list(value)
+    if not isinstance(value, list) or len(value) != len(words.lengths):
+        return None
+    speakers: list[str] = []
+    for speaker, length in zip(value, words.lengths, strict=True):
+        if isinstance(speaker, str):
+            speakers += [speaker] * length
+        elif strings(speaker, length):
+            speakers += speaker
+        else:
+            return None
+    return speakers
+
+
+def write_e2e(corpus: Corpus) -> Written:
+    """Write all documents, a record per line; what the format cannot carry is told.
+
+    A part becomes part of the `doc_key`. Corpora without words get `_` for each token.
+    """
+    documents, notices = unpacked(corpus, "speaker")
+    records = []
+    for document in documents:
+        record: dict[str, Any] = {"doc_key": document.identifier, "sentences": document.sentences}
+        if "speaker" in document.columns:
+            record["speakers"] = document.by_sentence(document.columns["speaker"])
+        records.append(record | {"clusters": document.clusters})
+    return Written({"": json_lines(records)}, notices)
+
+
+def read_maverick(source: Source, *, name: str = "") -> Corpus:
+    """Read records of `tokens` and `clusters_token_offsets` (both inclusive).
+
+    Other keys are passed over. A record without an id is called after the file.
+    """
+    return read_kind(source, add_maverick, name)
+
+
+def add_maverick(record: Record, assembly: Assembly) -> None:
+    """Add the document of one record."""
+    words = tokens_in(record, "tokens")
+    clusters = clusters_in(record, record.value(OFFSETS), OFFSETS, len(words.words))
+    assembly.tokens(record, words, clusters)
+
+
+def write_maverick(corpus: Corpus) -> Written:
+    """Write all documents, a record per line; sentences are not carried.
+
+    The id is written as `doc_key`, a part as part of it. Corpora without words get `_` for each
+    token.
+    """
+    documents, notices = unpacked(corpus)
+    records = [
+        {
+            "doc_key": document.identifier,
+            "tokens": document.words,
+            OFFSETS: document.clusters,
+            "clusters_token_text": cluster_texts(document.words, document.clusters),
+        }
+        for document in documents
+    ]
+    return Written({"": json_lines(records)}, notices + boundaries_lost(documents))
+
+
+OFFSETS = "clusters_token_offsets"
+_ZERO = "##"
+
+
+def read_crac(source: Source, *, name: str = "") -> Corpus:
+    """Read records of `doc_id`, `tokens` and `clusters_token_offsets` (both inclusive).
+
+    Tokens that begin with `##` are zeros: the column `empty` says so.
+    """
+    return read_kind(source, add_crac, name)
+
+
+def add_crac(record: Record, assembly: Assembly) -> None:
+    """Add the document of one record."""
+    words = tokens_in(record, "tokens")
+    clusters = clusters_in(record, record.value(OFFSETS), OFFSETS, len(words.words))
+    empty = ["1" if word.startswith(_ZERO) else "" for word in words.words]
+    assembly.tokens(record, words, clusters, columns={"empty": empty})
+
+
+def write_crac(corpus: Corpus) -> Written:
+    """Write all documents, a record per line, zeros with their mark; sentences are not carried.
+
+    A part becomes part of the `doc_id`. Corpora without words get `_` for each token.
+    """
+    documents, notices = unpacked(corpus, "empty")
+    records = []
+    marked = mistakable = 0
+    for document in documents:
+        empty = document.columns.get("empty") or [""] * len(document.words)
+        tokens = []
+        for word, zero in zip(document.words, empty, strict=True):
+            is_marked = word.startswith(_ZERO)
+            marked += bool(zero) and not is_marked
+            mistakable += is_marked and not zero
+            tokens.append(_marked(word) if zero and not is_marked else word)
+        records.append(
+            {
+                "doc_id": document.identifier,
+                "tokens": tokens,
+                OFFSETS: document.clusters,
+                "clusters_text_mentions": cluster_texts(tokens, document.clusters),
+            }
+        )
+    notices = (
+        *notices,
+        *boundaries_lost(documents),
+        *counted("zero-words", marked, "zero", "whose word is written with ## before it"),
+        *counted("false-zeros", mistakable, "word", "that will read as a zero"),
+    )
+    return Written({"": json_lines(records)}, notices)
+
+
+def _marked(word: str) -> str:
+    return _ZERO if word == "_" else _ZERO + word
+
+
+_KEY = "mention_clusters"
+
+
+def read_preco(source: Source, *, name: str = "") -> Corpus:
+    """Read records of `id`, `sentences` and `mention_clusters`.
+
+    A mention is [sentence, begin, end], positions in the sentence, the end exclusive.
+    """
+    return read_kind(source, add_preco, name)
+
+
+def add_preco(record: Record, assembly: Assembly) -> None:
+    """Add the document of one record."""
+    words = sentences_in(record, "sentences")
+    assembly.tokens(record, words, _clusters(record, words))
+
+
+def _clusters(record: Record, words: Words) -> list[Cluster]:
+    lengths = words.lengths
+    first = list(accumulate(lengths, initial=0))
+    clusters = []
+    for number, cluster in enumerate(cluster_list(record, record.value(_KEY), _KEY)):
+        spans = []
+        for mention in cluster:
+            if not whole_numbers(mention, 3):
+                raise _bad_mention(record, number, mention, lengths)
+            sentence, begin, end = mention
+            if not (0 <= sentence < len(lengths) and 0 <= begin < end <= lengths[sentence]):
+                raise _bad_mention(record, number, mention, lengths)
+            spans.append((first[sentence] + begin, first[sentence] + end))
+        clusters.append(spans)
+    return clusters
+
+
+def _bad_mention(record: Record, number: int, mention: Any, lengths: list[int]) -> InputError:
+    fix = None
+    if not whole_numbers(mention, 3):
+        problem = "a mention is not three whole numbers"
+    elif not 0 <= mention[0] < len(lengths):
+        problem = f"there is no sentence {mention[0]}: there are {len(lengths)}"
+    elif 0 <= mention[2] <= mention[1]:
+        problem = "a mention spans nothing"
+        fix = "ends are exclusive here: add 1 to them if yours are inclusive"
+    else:
+        length = lengths[mention[0]]
+        problem = f"a mention goes beyond sentence {mention[0]}, which has {plural(length, 'word')}"
+    return record.error(
+        f"{problem}, in cluster {number} of ‘{_KEY}’",
+        found=shown(mention),
+        expected="[sentence, begin, end], counted in the sentence from 0, the end exclusive",
+        fix=fix,
+    )
+
+
+def write_preco(corpus: Corpus) -> Written:
+    """Write all documents, a record per line; mentions across sentences cannot be carried.
+
+    A part becomes part of the `id`. Corpora without words get `_` for each token.
+    """
+    documents, notices = unpacked(corpus)
+    records = []
+    left_out = 0
+    for document in documents:
+        clusters, crossing = _within_sentences(document)
+        left_out += crossing
+        records.append({"id": document.identifier, "sentences": document.sentences, _KEY: clusters})
+    what = "left out: across sentences, which PreCo cannot hold"
+    crossed = counted("cross-sentence-mentions", left_out, "mention", what)
+    return Written({"": json_lines(records)}, (*notices, *crossed))
+
+
+def _within_sentences(document: UnpackedDocument) -> tuple[list[list[list[int]]], int]:
+    """The clusters as PreCo counts them, and how many mentions do not stay in their sentence."""
+    bounds = list(accumulate(map(len, document.sentences), initial=0))
+    left_out = 0
+    clusters = []
+    for cluster in document.clusters:
+        kept = []
+        for start, last in cluster:
+            sentence = bisect_right(bounds, start) - 1
+            if last < bounds[sentence + 1]:
+                kept.append([sentence, start - bounds[sentence], last + 1 - bounds[sentence]])
+            else:
+                left_out += 1
+        if kept:
+            clusters.append(kept)
+    return clusters, left_out

@@ -1,0 +1,386 @@
+"""Documents as the page shows them: words, and mentions with their errors and costs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corefeval.alignment import Side
+from corefeval.analysis.errors import KINDS, ErrorAnalysis
+from corefeval.analysis.errors.classification import Classification
+from corefeval.diagnostics import CorefEvalError
+from corefeval.model import Corpus
+from corefeval.model.arrays import FloatArray, IntArray, looked_up
+from corefeval.model.text_tokens import text_of
+from corefeval.model.tokens import Tokens
+
+Json = dict[str, Any]
+MILLION = 1_000_000
+MENTION_KINDS = ("name", "nominal", "pronoun")
+_NO_SPEAKER = {"", "-", "_"}
+_STOPS = tuple(".!?")
+_LONG_LINE = 40  # tokens
+_PIECE = re.compile(r"\w+|[^\w\s]")
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentText:
+    """One document as the page shows it.
+
+    `words` is None where they are not known or not to be shown. `glued` are tokens without a blank
+    before them, where the source tells; None leaves it to the page to guess.
+    """
+
+    count: int
+    words: list[str] | None
+    sentences: list[int]
+    speakers: list[str] | None = None
+    glued: list[int] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Positions:
+    """The texts, and how positions of mentions become tokens of these texts.
+
+    Most corpora have tokens, and positions stay as they are. Texts without tokens are cut into
+    words here, and where mentions begin or end; mentions that are labels become one token each.
+    """
+
+    documents: list[DocumentText]
+    cuts: dict[int, IntArray] = field(default_factory=dict)
+    labels: list[dict[Hashable, int]] | None = None
+
+    def spans(self, corpus: Corpus) -> tuple[IntArray, IntArray]:
+        """The start and the end (exclusive) of each mention, in tokens of its document."""
+        if self.labels is not None or corpus.mention_start is None or corpus.mention_end is None:
+            start = self._of_labels(corpus)
+            return start, start + 1
+        start, end = corpus.mention_start, corpus.mention_end
+        if self.cuts:
+            start, end = start.copy(), end.copy()
+        for document, cuts in self.cuts.items():
+            rows = slice(*corpus.mention_offsets[document : document + 2].tolist())
+            start[rows], end[rows] = (np.searchsorted(cuts, side[rows]) for side in (start, end))
+        return start, end
+
+    def gaps(self, corpus: Corpus) -> IntArray:
+        """Rows of mention, start and end."""
+        gaps = corpus.gaps
+        if gaps.size and self.cuts:
+            gaps = gaps.copy()
+            for row in gaps:  # rare
+                cuts = self.cuts.get(int(corpus.mention_document[row[0]]))
+                if cuts is not None:
+                    row[1:] = np.searchsorted(cuts, row[1:])
+        return gaps
+
+    def _of_labels(self, corpus: Corpus) -> IntArray:
+        if self.labels is None or corpus.labels is None:
+            return np.zeros(corpus.n_mentions, dtype=np.int64)
+        document = corpus.mention_document.tolist()
+        numbers = [self.labels[d][x] for d, x in zip(document, corpus.labels, strict=True)]
+        return np.array(numbers, dtype=np.int64)
+
+
+def find_positions(key: Corpus, responses: Sequence[Corpus], *, text: bool) -> Positions:
+    """The texts of a key and of the responses that share it."""
+    if key.labels is not None:
+        return _of_labels(key, responses, text=text)
+    documents, cuts = [], {}
+    sides = [side.tokens for side in (key, *responses) if side.tokens is not None]
+    for index in range(len(key.documents)):
+        characters = text_of(key.tokens, index)
+        if characters is None:
+            documents.append(_show_tokens(sides, key, responses, index, text=text))
+        else:
+            bounds = _bounds((key, *responses), index)
+            cuts[index], made = _cut(characters, bounds, text=text)
+            documents.append(made)
+    return Positions(documents, cuts)
+
+
+def _show_tokens(
+    sides: Sequence[Tokens], key: Corpus, responses: Sequence[Corpus], index: int, *, text: bool
+) -> DocumentText:
+    present = [side for side in sides if side.counts[index]]
+    if not present:
+        last = max((int(b.max(initial=0)) for b in _bounds((key, *responses), index)), default=0)
+        return DocumentText(last, None, [0] if last else [])
+    tokens = next((side for side in present if "word" in side.columns), present[0])
+    count = int(tokens.counts[index])
+    sentences = list(tokens.sentence_starts(index))
+    if sentences[:1] != [0]:
+        sentences.insert(0, 0)
+    if not text or "word" not in tokens.columns:
+        return DocumentText(count, None, sentences)
+    words = tokens.column(index, "word")
+    return DocumentText(count, words, sentences, _speakers(tokens, index, sentences))
+
+
+def _speakers(tokens: Tokens, index: int, sentences: Sequence[int]) -> list[str] | None:
+    """Who speaks each sentence; None where nobody does."""
+    if "speaker" not in tokens.columns:
+        return None
+    column = tokens.column(index, "speaker")
+    speakers = [column[start] for start in sentences if start < len(column)]
+    if set(speakers) <= _NO_SPEAKER:
+        return None
+    return ["" if speaker in _NO_SPEAKER else speaker for speaker in speakers]
+
+
+def _bounds(corpora: Sequence[Corpus], index: int) -> list[IntArray]:
+    bounds = []
+    for corpus in corpora:
+        rows = slice(*corpus.mention_offsets[index : index + 2].tolist())
+        bounds += [side[rows] for side in (corpus.mention_start, corpus.mention_end)
+                  if side is not None]  # fmt: skip
+        of_document = corpus.mention_document[corpus.gaps[:, 0]] == index
+        bounds.append(corpus.gaps[of_document, 1:].reshape(-1))
+    return bounds
+
+
+def _cut(
+    characters: str, bounds: Sequence[IntArray], *, text: bool
+) -> tuple[IntArray, DocumentText]:
+    """Cut a text into words, and further where mentions begin and end."""
+    spans = [match.span() for match in _PIECE.finditer(characters)]
+    inner = np.unique(np.concatenate([np.array(spans, dtype=np.int64).reshape(-1), *bounds]))
+    ends = np.append(inner, len(characters))[1:]  # none at all for an empty text
+    begins = [
+        (int(start), int(end))
+        for start, end in zip(inner, ends, strict=True)
+        if characters[start:end].strip()
+    ]
+    words = [characters[start:end].strip() for start, end in begins]
+    glued = [
+        place
+        for place, (start, _) in enumerate(begins)
+        if place and not characters[start - 1].isspace() and not characters[start].isspace()
+    ]
+    lines = _lines(characters, begins)
+    made = DocumentText(
+        len(words), words if text else None, lines if words else [], glued=glued if text else None
+    )
+    return np.array([start for start, _ in begins], dtype=np.int64), made
+
+
+def _lines(characters: str, pieces: Sequence[tuple[int, int]]) -> list[int]:
+    """Where lines begin; a long line is cut after a full stop, so that it need not be one block."""
+    lines = [0]
+    for place in range(1, len(pieces)):
+        between = characters[pieces[place - 1][0] : pieces[place][0] + 1]
+        stops = between[:1] in _STOPS and between[1:2].isspace()
+        if "\n" in between or (stops and place - lines[-1] >= _LONG_LINE):
+            lines.append(place)
+    return lines
+
+
+def _of_labels(key: Corpus, responses: Sequence[Corpus], *, text: bool) -> Positions:
+    """Every distinct label is a token; each entity of the key is a line, extra mentions the last.
+
+    Mentions without positions have no text around them, so this is what there is to read.
+    """
+    numbers: list[dict[Hashable, int]] = [{} for _ in key.documents]
+    lines: list[list[int]] = [[] for _ in key.documents]
+    for side, corpus in enumerate((key, *responses)):
+        entity, document = corpus.mention_entity, corpus.mention_document
+        before = -1
+        for row in np.argsort(entity, kind="stable").tolist():
+            known = numbers[document[row]]
+            label = (corpus.labels or ())[row]
+            new_line = entity[row] != before if side == 0 else len(lines[document[row]]) == 0
+            before = int(entity[row])
+            if label not in known:
+                if new_line:
+                    lines[document[row]].append(len(known))
+                known[label] = len(known)
+        if side == 0:
+            for known, starts in zip(numbers, lines, strict=True):
+                starts.append(len(known))
+    documents = [
+        DocumentText(
+            len(known),
+            [str(label) for label in known] if text else None,
+            sorted({start for start in starts if start < len(known)}),
+            glued=[],
+        )
+        for known, starts in zip(numbers, lines, strict=True)
+    ]
+    return Positions(documents, labels=numbers)
+
+
+@dataclass(frozen=True, eq=False)
+class Costs:
+    """Half of each share of the loss of recall (the key's) and precision (the response's).
+
+    Shares are means over the metrics that can be shared out; None where there is no such metric.
+    """
+
+    metrics: tuple[str, ...] = ()
+    key_mentions: FloatArray | None = None
+    response_mentions: FloatArray | None = None
+    key_entities: FloatArray | None = None
+    response_entities: FloatArray | None = None
+
+
+def share_costs(analysis: ErrorAnalysis) -> Costs:
+    """What each mention and entity costs."""
+    shares = [analysis.attribution(metric) for metric in _choose_metrics(analysis)]
+    if not shares:
+        return Costs()
+    return Costs(
+        tuple(one.metric for one in shares),
+        _half_mean([one.key_mentions for one in shares]),
+        _half_mean([one.response_mentions for one in shares]),
+        _half_mean([one.key_entities for one in shares]),
+        _half_mean([one.response_entities for one in shares]),
+    )
+
+
+def _choose_metrics(analysis: ErrorAnalysis) -> list[str]:
+    """The metrics to share out: those of the CoNLL average and LEA, else whichever there are.
+
+    A mean over all would count what metrics have in common, and mention detection, many times.
+    """
+    known = analysis.shared_out
+    usual: list[str] = [metric for metric in ("muc", "b3", "lea") if metric in known]
+    return usual or [metric for metric in known if metric != "mentions"] or list(known)
+
+
+def _half_mean(values: list[FloatArray | None]) -> FloatArray | None:
+    known = [value for value in values if value is not None]
+    if not known:
+        return None
+    half: FloatArray = np.mean(known, axis=0) / 2
+    return half
+
+
+def key_documents(errors: Classification, place: Positions, *, text: bool) -> list[Json]:
+    """The text and the key's mentions of each document."""
+    columns = _columns(errors.key, place) | _kinds(errors.alignment.key)
+    names = _entity_names(errors.key) if text else None
+    return [
+        {**_text(document), **mentions, **({"names": names[index]} if names else {})}
+        for index, (document, mentions) in enumerate(
+            zip(place.documents, _by_document(errors.key, place, columns), strict=True)
+        )
+    ]
+
+
+def response_documents(
+    errors: Classification, place: Positions, shares: Costs, *, text: bool
+) -> list[Json]:
+    """The response's mentions of each document, with their errors and costs.
+
+    `twin` is the key mention that a mention stands for (its span may be wrong), −1 for none;
+    `wrong` has a bit for each kind of error. `keyWrong` and `keyCost` say the same of the key's
+    mentions. Costs are in millionths; those of a side without shares are left out.
+    """
+    key, response = errors.key, errors.response
+    wrong, key_wrong = error_bits(errors)
+    first = key.mention_offsets[:-1]
+    twin = errors.items.key_row[: response.n_mentions]
+    twin = np.where(twin >= 0, twin - first[response.mention_document], -1)
+    columns = _columns(response, place) | {"twin": twin, "wrong": wrong}
+    columns |= _kinds(errors.alignment.response)
+    of_key: dict[str, IntArray] = {"keyWrong": key_wrong}
+    if shares.response_mentions is not None and shares.key_mentions is not None:
+        columns["cost"] = _millionths(shares.response_mentions)
+        of_key["keyCost"] = _millionths(shares.key_mentions)
+    names = _entity_names(response) if text else None
+    documents = _by_document(response, place, columns)
+    for index, more in enumerate(_split(of_key, key.mention_offsets)):
+        documents[index] |= more
+    if shares.key_entities is not None and shares.response_entities is not None:
+        for name, corpus, values in (
+            ("keyEntityCost", key, shares.key_entities),
+            ("entityCost", response, shares.response_entities),
+        ):
+            for index, more in enumerate(_split({name: _millionths(values)}, _entities(corpus))):
+                documents[index] |= more
+    for index, one in enumerate(documents):
+        one |= {"names": names[index]} if names else {}
+    return documents
+
+
+def error_bits(errors: Classification) -> tuple[IntArray, IntArray]:
+    """The errors of each mention of the response and of the key: bit k is kind k."""
+    items = errors.items
+    bits = np.zeros(items.owner.size, dtype=np.int64)
+    for number, kind in enumerate(KINDS):
+        bits |= errors.of_kind(kind).astype(np.int64) << number
+    key_bits = np.zeros(errors.key.n_mentions, dtype=np.int64)
+    known = items.key_row >= 0
+    key_bits[items.key_row[known]] = bits[known]
+    return bits[: items.n_response], key_bits
+
+
+def _columns(corpus: Corpus, place: Positions) -> dict[str, IntArray]:
+    start, end = place.spans(corpus)
+    first = looked_up(_entities(corpus)[:-1], corpus.mention_document)
+    return {"start": start, "length": end - start, "entity": corpus.mention_entity - first}
+
+
+def _entities(corpus: Corpus) -> IntArray:
+    """Where each document's entities begin, and the end."""
+    counts = np.bincount(corpus.entity_document, minlength=len(corpus.documents))
+    return np.concatenate(([0], np.cumsum(counts)))
+
+
+def _kinds(side: Side) -> dict[str, IntArray]:
+    """Name, nominal or pronoun, as numbers; nothing where that is not known."""
+    try:
+        kinds = side.feature("kind").recoded(MENTION_KINDS)
+    except (CorefEvalError, KeyError):
+        return {}
+    return {"kind": kinds.codes}
+
+
+def _by_document(corpus: Corpus, place: Positions, columns: dict[str, IntArray]) -> list[Json]:
+    documents = _split(columns, corpus.mention_offsets)
+    for row, start, end in place.gaps(corpus).tolist():  # rare
+        document = int(corpus.mention_document[row])
+        local = row - int(corpus.mention_offsets[document])
+        documents[document].setdefault("gaps", []).append([local, start, end])
+    return documents
+
+
+def _split(columns: dict[str, IntArray], offsets: IntArray) -> list[Json]:
+    lists = {name: values.tolist() for name, values in columns.items()}
+    return [
+        {name: values[start:end] for name, values in lists.items()}
+        for start, end in pairwise(offsets.tolist())
+    ]
+
+
+def _entity_names(corpus: Corpus) -> list[list[str]] | None:
+    """What the source calls the entities of each document."""
+    if corpus.names is None:
+        return None
+    names = list(corpus.names)
+    return [names[start:end] for start, end in pairwise(_entities(corpus).tolist())]
+
+
+def _millionths(values: NDArray[np.float64] | FloatArray) -> IntArray:
+    return np.rint(values * MILLION).astype(np.int64)
+
+
+def _text(document: DocumentText) -> Json:
+    shown: Json = {"count": document.count, "sentences": document.sentences}
+    if document.words is not None:
+        # A blank ends a word here, so that a text is one string; blanks in words are no-break.
+        text = " ".join(document.words)
+        if text.count(" ") != max(document.count - 1, 0):
+            text = " ".join(word.replace(" ", "\N{NO-BREAK SPACE}") for word in document.words)
+        shown["words"] = text
+    if document.speakers is not None:
+        shown["speakers"] = document.speakers
+    if document.glued is not None:
+        shown["glued"] = document.glued
+    return shown
