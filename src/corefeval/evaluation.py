@@ -150,12 +150,14 @@ def _emulate(
         if format not in (None, "corefud"):
             raise UsageError(f"emulate:{made.protocol.emulate} reads corefud alone, not {format}")
     result = score_emulated(key, response, metrics, made.protocol, encoding=made.encoding)
-    wants_segments = sampling.ci is not None or sampling.as_segments
-    if len(result.document_ids) == 1 and wants_segments:
-        text = f"{result.document_ids[0]}: a single document is not cut into segments where "
-        text += "another program is emulated"
-        notice = Notice("no-segments", text)
-        result = replace(result, notices=(*result.notices, notice))
+    if len(result.document_ids) == 1:
+        text = f"{result.document_ids[0]} is a single document, which is not cut into segments "
+        text += f"under emulate:{made.protocol.emulate}"
+        if sampling.as_segments:
+            raise UsageError(f"{text}, so that there is nothing to compare")
+        if sampling.ci is not None:
+            notices = (*result.notices, Notice("no-segments", text))
+            result = replace(result, notices=notices)
     return result if sampling.ci is None else _with_intervals(result, sampling)
 
 

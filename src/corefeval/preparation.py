@@ -186,6 +186,8 @@ def prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
             f"emulate:{protocol.emulate} has scores alone, of `score` and `compare`: take the "
             "choices without it"
         )
+    if protocol.match not in MATCHERS:
+        raise UsageError(f"match:{protocol.match} is there only under a protocol that emulates")
     key_digest = digest(key)
     pairing = pair(key, response, protocol)
     if pairing.spans is not None:
