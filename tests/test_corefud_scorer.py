@@ -7,13 +7,14 @@ shared vectors, where they are at hand, with the program's own tests and with GU
 from __future__ import annotations
 
 import json
+import time
 from functools import cache
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
 
 import corefeval
+from conftest import ROOT
 from corefeval import InputError, UsageError
 from corefeval.emulation import matching
 from corefeval.emulation.scoring import CorefudText, emulate, read_text, score_emulated
@@ -69,13 +70,15 @@ def assert_same(key: CorefudText, response: CorefudText, setting: str, expected:
         one = result[metric]
         rates = one.f1 if metric == "conll" else [one.recall, one.precision, one.f1]
         assert rates == pytest.approx(values, abs=1e-9), metric
-    documents = {str(one.name): one for one in emulate(key, response, protocol)}
-    for name, metrics in expected.get("documents", {}).items():
-        counts = flat(documents[name].counts)
-        for metric, values in metrics.items():
-            assert counts[metric] == pytest.approx(values, rel=1e-9, abs=1e-9), (name, metric)
+    for document in result.documents if "documents" in expected else ():
+        counts = flat({one.metric: dict(one.counts) for one in document})
+        for metric, values in expected["documents"][document.id].items():
+            assert counts[metric] == pytest.approx(values, rel=1e-9, abs=1e-9), (document, metric)
     if "pairs" in expected:
-        pairs = {name: sorted([*map(str, p)] for p in d.pairs) for name, d in documents.items()}
+        pairs = {
+            str(document.name): sorted([str(one), str(other)] for one, other in document.pairs)
+            for document in emulate(key, response, protocol)
+        }
         assert pairs == {name: sorted(pairs) for name, pairs in expected["pairs"].items()}
 
 
@@ -110,7 +113,7 @@ def test_counts_rates_and_pairs(folder, small, monkeypatch):
     check_folder(DATA / folder)
 
 
-@pytest.mark.parametrize("folder", ["quirks", "random", "scorer-tests", "gum"])
+@pytest.mark.parametrize("folder", ["scorer-tests", "gum"])
 def test_shared_vectors(shared, folder):
     check_folder(shared / "corefud" / folder)
 
@@ -285,7 +288,9 @@ def test_output(run):
     assert lines[4] == "Recall: {:.2f}  Precision: {:.2f}  F1: {:.2f}".format(*muc)
     assert len(lines) == 3 + 2 * 8 + 1
     assert lines[-1] == f"CoNLL score: {100 * result['conll'].f1:.2f}"
-    status, printed, _ = run("score", *paths, "--protocol", "crac-2022", "-f", "corefud", "-m", "mor")
+    status, printed, _ = run(
+        "score", *paths, "--protocol", "crac-2022", "-f", "corefud", "-m", "mor"
+    )
     assert printed.startswith(
         "The scorer is evaluating  using partial-corefud match evaluation setting.\n"
         "The following metrics will be evaluated: mor\n\nmor\nRecall: "
@@ -297,8 +302,6 @@ def test_output(run):
 
 def test_speed_does_not_go_quadratic(tmp_path):
     """Twenty times the text takes less than a hundred times as long, ties included."""
-    import time
-
     seconds = []
     for number in (30, 600):
         for side in ("key", "response"):

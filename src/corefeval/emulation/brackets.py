@@ -9,9 +9,10 @@ A mention whose last part never comes stays as it is. A node may join a mention 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import attrgetter
 
 from corefeval.diagnostics import InputError, Notice, excerpt
 from corefeval.emulation.sentences import Node, Place, SentenceFile
@@ -272,7 +273,7 @@ class _Reader:
                     node.line,
                     found=excerpt(target.removeprefix(self.prefix)),
                 )
-        order: Callable[[Bracketed], object] = lambda mention: mention.order  # noqa: E731
+        order = attrgetter("order")
         entities = [sorted(one.mentions, key=order) for one in self.entities.values()]
         entities = [mentions for mentions in entities if mentions]
         entities.sort(key=lambda mentions: (mentions[0].order, mentions[0].entity))

@@ -13,6 +13,7 @@ in the program's own steps: copies and differences of sets may have another orde
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -26,6 +27,8 @@ Edge = tuple[int, int, float]  # a row, a column, and what they weigh together: 
 
 SMALL = 1 << 14  # a matrix of so many cells is made without asking whether it has to be
 _SMALL_PART = 1 << 8  # of a part of more edges nobody asks whether its optimum is the only one
+MOST_EDGES = 2_000_000
+MOST_CELLS = 400_000_000  # 3.2 GB, twice
 _ROUNDING = 1e-9
 
 
@@ -60,7 +63,9 @@ def _assign(key: set[Mention], response: set[Mention], match: str) -> list[Pair]
     """The heaviest assignment, that of the program among equals."""
     rows = sorted(key, key=lambda mention: mention.order)
     columns = sorted(response, key=lambda mention: mention.order)
-    edges = list(_EDGES[match](rows, columns))
+    edges = list(islice(_EDGES[match](rows, columns), MOST_EDGES + 1))
+    if len(edges) > MOST_EDGES:
+        raise _too_many(rows[0].file, f"more than {MOST_EDGES:,} pairs of mentions could match")
     cells = _unique_optimum(edges) if len(rows) * len(columns) > SMALL else None
     if cells is None:
         cells = _solve(edges, len(rows), len(columns))
@@ -69,11 +74,22 @@ def _assign(key: set[Mention], response: set[Mention], match: str) -> list[Pair]
 
 def _solve(edges: Sequence[Edge], n_rows: int, n_columns: int) -> list[tuple[int, int]]:
     """The cells of a heaviest assignment on the dense matrix, those that weigh anything."""
+    if n_rows * n_columns > MOST_CELLS:
+        raise _too_many("", f"{n_rows:,} and {n_columns:,} mentions are left to match")
     matrix = np.zeros((n_rows, n_columns))
     for row, column, weight in edges:
         matrix[row, column] = weight
     chosen = zip(*(one.tolist() for one in linear_sum_assignment(-matrix)), strict=True)
     return [(row, column) for row, column in chosen if matrix[row, column] > 0]
+
+
+def _too_many(file: str, found: str) -> InputError:
+    return InputError(
+        "the document is too large for the way in which corefud-scorer matches mentions",
+        file=file or None,
+        found=found,
+        fix="cut it into several documents, or score without the emulation",
+    )
 
 
 def _unique_optimum(edges: Sequence[Edge]) -> list[tuple[int, int]] | None:
@@ -97,7 +113,7 @@ def _solve_alone(edges: Sequence[Edge]) -> list[tuple[int, int]]:
     if len({row for row, _, _ in edges}) == 1 or len({column for _, column, _ in edges}) == 1:
         row, column, _ = max(edges, key=lambda edge: edge[2])
         return [(row, column)]
-    rows, columns = (sorted({edge[side] for edge in edges}) for side in (0, 1))
+    rows, columns = sorted({row for row, _, _ in edges}), sorted({edge[1] for edge in edges})
     row_of, column_of = ({old: new for new, old in enumerate(side)} for side in (rows, columns))
     small = [(row_of[row], column_of[column], weight) for row, column, weight in edges]
     return [(rows[row], columns[column]) for row, column in _solve(small, len(rows), len(columns))]

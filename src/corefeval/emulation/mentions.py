@@ -78,8 +78,9 @@ def split_documents(mentions: MentionFile) -> dict[Name, list[list[Bracketed]]]:
             names = {node.sentence.document for node in mention.nodes}
             if len(names) > 1 or None in names:
                 raise mentions.text.refuse(
-                    "a mention lies in two documents" if len(names) > 1 else
-                    "there is a mention before the first # newdoc",
+                    "a mention lies in two documents"
+                    if len(names) > 1
+                    else "there is a mention before the first # newdoc",
                     mention.nodes[0].line,
                     expected="a line such as # newdoc id = NAME before every mention",
                 )

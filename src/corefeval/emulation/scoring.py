@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import zip_longest
 
 import numpy as np
 
 from corefeval.diagnostics import (
-    InputError,
     Notice,
     PairingError,
     UsageError,
@@ -103,9 +102,7 @@ def _origin(source: object, encoding: str) -> Source:
         return read_source(files[0], encoding=encoding)
     if isinstance(source, Corpus) and isinstance(source.tokens, ConlluTokens):
         return source.tokens.origin
-    raise UsageError(
-        f"corefud-scorer scores CorefUD files: give their paths, not {source!r:.60}"
-    )
+    raise UsageError(f"corefud-scorer scores CorefUD files: give their paths, not {source!r:.60}")
 
 
 def score_emulated(
@@ -124,7 +121,8 @@ def score_emulated(
     check_protocol(protocol)
     wanted = _wanted(metrics)
     texts = read_text(key, encoding=encoding), read_text(response, encoding=encoding)
-    documents = emulate(*texts, protocol)
+    with memory_for():
+        documents = emulate(*texts, protocol)
     return Result(
         tables={name: _table(name, [one.counts for one in documents]) for name in wanted},
         document_ids=tuple(str(one.name) for one in documents),

@@ -14,7 +14,9 @@ from corefeval.diagnostics import InputError, Notice, excerpt
 from corefeval.formats.source import Source
 
 Place = tuple[int, float]  # the number of a sentence in the file, and the id of a node in it
-Name = str | int | None  # of a document: its id, its number where it has none, None before the first
+Name = (
+    str | int | None
+)  # of a document: its id, its number where it has none, None before the first
 
 _NEW_DOCUMENT = re.compile(r"# newdoc(?: +id *= *(.+)| *)$")
 _SENTENCE_ID = re.compile(r"# sent_id *=? *(\S+)")
@@ -165,8 +167,8 @@ def _read_node(file: str, line: int, sentence: Sentence, cells: list[str]) -> No
         )
     # As in the program, 5.10 is a number, and the same as 5.1.
     number = float(text) if "." in text else int(text)
-    columns = (cells[index] for index in (_FORM, _HEAD, _DEPS, _MISC))
-    return Node(sentence, number, *columns, line)
+    form, head, deps, misc = (cells[index] for index in (_FORM, _HEAD, _DEPS, _MISC))
+    return Node(sentence, number, form, head, deps, misc, line)
 
 
 def _check_words(file: str, words: Sequence[Node]) -> None:
