@@ -271,18 +271,19 @@ def _with_zeros(*, zeros: bool, split: bool):
     return builder.build()
 
 
-def test_empty_nodes_that_one_annotator_lacks_are_left_out_for_all():
+@pytest.mark.parametrize(("zeros", "mentions", "mean"), [("drop", 2, 1.0), ("place", 3, 13 / 15)])
+def test_empty_nodes_that_one_annotator_lacks(zeros, mentions, mean):
     sources = {
         "with": _with_zeros(zeros=True, split=False),
         "also": _with_zeros(zeros=True, split=False),
         "without": _with_zeros(zeros=False, split=False),
     }
     for names in permutations(sources):
-        agreement = agree({name: sources[name] for name in names})
+        agreement = agree({name: sources[name] for name in names}, zeros=zeros)
         assert agreement.annotators == names
-        assert agreement.mentions.tolist() == [2]
-        assert agreement.alpha["masi"] == 1.0
-        assert agreement.means["mentions"] == 1.0
+        assert agreement.mentions.tolist() == [mentions]
+        assert agreement.means["mentions"] == pytest.approx(mean)
+        assert "empty-nodes" in {notice.kind for notice in agreement.notices}
 
 
 def test_gaps_tell_mentions_apart():
@@ -293,10 +294,10 @@ def test_gaps_tell_mentions_apart():
         document.mention_at("e", positions)
         corpora.append(builder.build())
     agreement = agree(corpora, metrics="mentions")
-    assert agreement.annotators == ("d (1)", "d (2)", "d (3)")
+    assert agreement.annotators == ("d", "d (2)", "d (3)")
     assert agreement.mentions.tolist() == [2]
     assert agreement.pairwise["mentions"]["d (1)", "d (3)"] == 1.0
-    assert agreement.pairwise["mentions"]["d (1)", "d (2)"] == 0.0
+    assert agreement.pairwise["mentions"]["d", "d (2)"] == 0.0
 
 
 @pytest.mark.parametrize(

@@ -207,7 +207,7 @@ def test_what_brat_cannot_carry_is_counted():
     document = builder.document("a", words=["two words", "", "x"], sentence_starts=[0, 2])
     document.mention("Ada", 0, 3, features={"entity_type": "a person"})
     document.mention("T2", 0, 1, features={"kind": "name"})
-    document.relation("bridging", "x", "y")
+    document.relation("bridging", "Ada", ["T2"])
     made = write_brat(builder.build())
     assert made.files == {
         "a.ann": b"T1\ta_person 0 11;12 13\ttwo_words _ x\nT2\tMention 0 9\ttwo_words\n",

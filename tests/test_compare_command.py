@@ -13,9 +13,8 @@ import pytest
 
 import corefeval
 from corefeval.evaluation import compare, load, load_all
-from corefeval.output.comparison import render_comparison
+from corefeval.output import render
 from corefeval.stats import compare as compare_results
-from corefeval.stats import compare_in_detail
 from count_tables import systems_of, twin_of
 
 KEY, CAUTIOUS, EAGER = (corefeval.example(name) for name in ("key", "cautious", "eager"))
@@ -50,10 +49,10 @@ def test_as_in_python(run):
         )[1]
     )
     assert found["scores"] == compared.rows()
-    assert found["differences"] == compared.pair_rows()
+    assert found["differences"] == compared.rows("differences")
     results = [corefeval.score(KEY, path, metrics="muc") for path in names.values()]
     again = compare(KEY, results, metrics="muc", trials=99)
-    assert again.pair_rows() == compare_results(results, trials=99).pair_rows()
+    assert again.rows("differences") == compare_results(results, trials=99).rows("differences")
 
 
 @pytest.mark.parametrize(
@@ -74,7 +73,8 @@ def test_as_in_python(run):
 )
 @pytest.mark.parametrize("format", ["text", "markdown", "latex", "csv", "json"])
 def test_options_and_formats(run, options, format):
-    command = ("compare", KEY, CAUTIOUS, EAGER, KEY, *FEW, *options, "-f", format)
+    few = ("-q",) if "exact" in options else FEW  # it has no trials
+    command = ("compare", KEY, CAUTIOUS, EAGER, KEY, *few, *options, "-f", format)
     status, out, err = run(*command)
     assert (status, err) == (0, "")
     assert "cautious.conll" in out.replace(r"\_", "_")
@@ -95,52 +95,49 @@ def test_options_reach_the_test(run):
 
 
 def test_ranks_letters_and_the_best(systems):
-    text = render_comparison(compare_in_detail(systems, trials=999))
+    text = render(compare_results(systems, trials=999))
     rows = {line.split()[1]: line.split() for line in text.splitlines()[2:6]}
     assert [rows[name][0] for name in ("good", "twin", "fair", "poor")] == list("abcd")
     assert rows["good"][2].endswith("ᶜᵈ") and rows["good"][3] == "1"
     assert rows["poor"][3] == "4"
-    markdown = render_comparison(compare_in_detail(systems, trials=999), format="markdown")
+    markdown = render(compare_results(systems, trials=999), format="markdown")
     assert "<sup>cd</sup>" in markdown
     best = max(systems.values(), key=lambda result: result["muc"].f1)
     assert f"**{100 * best['muc'].f1:.2f}**" in markdown
 
 
 def test_a_baseline(systems):
-    found = compare_in_detail(systems, trials=999, baseline="fair")
-    compared = found.comparison
+    compared = compare_results(systems, trials=999, baseline="fair")
     assert {(pair.first, pair.second) for pair in compared.pairs} == {
         ("good", "fair"), ("twin", "fair"), ("poor", "fair"),
     }  # fmt: skip
     assert not compared.is_better("muc", "good", "poor")  # was not asked
-    text = render_comparison(found)
+    text = render(compared)
     lines = text.splitlines()
     assert "†" in lines[2] and "‡" in lines[5]
     assert "significantly worse than fair" in " ".join(text.split())
 
 
 def test_where_they_differ(systems):
-    found = compare_in_detail(
-        systems, trials=999, where=True, agreement=True, power=True, metric="muc"
-    )
-    best = found.comparison.best("muc")[0]
-    assert {one.systems for one in found.differences} == {
+    compared = compare_results(systems, trials=999)
+    best = compared.best("muc")[0]
+    assert {one.systems for one in compared.differences("muc")} == {
         (best, other) for other in systems if other != best
     }
-    unclear = {frozenset(power.systems) for power in found.powers}
+    unclear = {frozenset(power.systems) for power in compared.power("muc")}
     assert unclear == {frozenset(("good", "twin"))}
-    text = render_comparison(found)
+    text = render(compared, differences=True, agreement=True, power=True, metric="muc")
     assert "Documents won and lost, by muc" in text
     assert f"What drives {best} – poor" in text
     assert "Kendall's τ" in text
     assert "documents like these would be needed" in text
-    rows = list(csv.DictReader(io.StringIO(render_comparison(found, format="csv"))))
+    rows = list(csv.DictReader(io.StringIO(render(compared, format="csv", differences=True))))
     assert len(rows) == 3 * 40
 
 
 def test_nothing_is_unclear(systems):
     clear = {name: systems[name] for name in ("good", "poor")}
-    text = render_comparison(compare_in_detail(clear, trials=999, power=True))
+    text = render(compare_results(clear, trials=999), power=True)
     assert "Every difference by conll is significant" in text
 
 
@@ -256,11 +253,11 @@ def real(shared):
         name: corefeval.score(gum / "key.conll", gum / f"{name}.conll", metrics="conll, lea")
         for name in GUM
     }
-    return compare_in_detail(results, where=True, agreement=True, power=True)
+    return compare_results(results)
 
 
 def test_a_table_for_a_terminal(real):
-    lines = render_comparison(real).splitlines()
+    lines = render(real).splitlines()
     head = lines[: lines.index("")]
     assert len(head) == 2 + len(GUM)
     assert max(map(len, head)) <= 100
@@ -271,13 +268,16 @@ def test_latex_compiles(real, systems, tmp_path):
     if shutil.which("pdflatex") is None:
         pytest.skip("there is no pdflatex")
     odd = {f"{name}_&%": one for name, one in systems.items()}
-    others = compare_in_detail(odd, trials=99, baseline="fair_&%")
+    others = compare_results(odd, trials=99, baseline="fair_&%")
     many = {
         name: corefeval.score(KEY, path, metrics="standard, lmuc, immediate, p-link")
         for name, path in (("cautious", CAUTIOUS), ("eager", EAGER), ("key", KEY))
     }
-    for number, one in enumerate((real, others, compare_in_detail(many, trials=99))):
-        (tmp_path / f"t{number}.tex").write_text(render_comparison(one, format="latex", pairs=True))
+    shown = {"pairs": True, "differences": True, "agreement": True, "power": True}
+    for number, one in enumerate((real, others, compare_results(many, trials=99))):
+        options = shown if one is real else {"pairs": True}
+        text = render(one, format="latex", **options)
+        (tmp_path / f"t{number}.tex").write_text(text)
     (tmp_path / "paper.tex").write_text(
         "\\documentclass[10pt,twocolumn]{article}\n\\usepackage[a4paper,margin=2.5cm]{geometry}\n"
         "\\usepackage{booktabs}\n\\begin{document}\n\\input{t0}\\input{t1}\\input{t2}\n\\end{document}\n"

@@ -16,14 +16,14 @@ from hypothesis import strategies as st
 
 from corefeval import UsageError, score
 from corefeval.stats import (
-    adjusted,
+    adjust,
     bootstrap_test,
     compare,
     exact,
     intervals,
     randomization,
 )
-from corefeval.stats.effects import effect
+from corefeval.stats.differences import measure_effect
 from corefeval.stats.ranking import ranks
 from count_tables import systems_of, twin_of
 
@@ -48,7 +48,7 @@ P_VALUES = st.lists(st.floats(0, 1), max_size=12)
 @given(P_VALUES)
 def test_corrected_p_values(values):
     p = np.array(values)
-    holm, bonferroni, none = (adjusted(p, name) for name in ("holm", "bonferroni", "none"))
+    holm, bonferroni, none = (adjust(p, name) for name in ("holm", "bonferroni", "none"))
     assert none.tolist() == values
     for found in (holm, bonferroni):
         assert np.all(found >= p)
@@ -65,12 +65,12 @@ def test_holm_rejects_step_by_step(values, alpha):
         if values[index] * (len(values) - step) > alpha:
             break
         rejected.add(index)
-    assert set(np.flatnonzero(adjusted(values) <= alpha).tolist()) == rejected
+    assert set(np.flatnonzero(adjust(values) <= alpha).tolist()) == rejected
 
 
 def test_an_unknown_correction():
     with pytest.raises(UsageError, match="holm, bonferroni, none"):
-        adjusted([0.1], "hope")  # type: ignore[arg-type]
+        adjust([0.1], "hope")  # type: ignore[arg-type]
 
 
 # Ranks
@@ -181,7 +181,7 @@ def test_a_pair_from_both_sides(compared):
 def test_correction_is_over_the_pairs_of_a_metric(compared):
     for metric in compared.metrics:
         pairs = [pair for pair in compared.pairs if pair.metric == metric]
-        expected = adjusted([pair.p for pair in pairs], "holm")
+        expected = adjust([pair.p for pair in pairs], "holm")
         assert [pair.adjusted_p for pair in pairs] == expected.tolist()
 
 
@@ -198,7 +198,7 @@ def test_rows(compared):
     assert rows[0]["system"] == "good"
     assert rows[0]["better_than"] == ["fair", "poor"]
     assert rows[0]["signature"].startswith("muc|match:exact")
-    assert len(compared.pair_rows()) == 6 * 5
+    assert len(compared.rows("differences")) == 6 * 5
     assert json.loads(json.dumps(compared.as_dict(), allow_nan=False))["documents"] == 40
 
 
@@ -208,7 +208,7 @@ def test_data_frames(compared, monkeypatch):
         compared.to_frame()
     monkeypatch.setitem(sys.modules, "pandas", SimpleNamespace(DataFrame=list))
     assert compared.to_frame() == compared.rows()
-    assert compared.to_frame("differences") == compared.pair_rows()
+    assert compared.to_frame("differences") == compared.rows("differences")
     with pytest.raises(UsageError, match="scores, differences"):
         compared.to_frame("all")
 
@@ -270,8 +270,8 @@ def test_effect_sizes(systems, compared):
     wins = sum(1.0 if gap > 0 else 0.5 if gap == 0 else 0 for gap in gaps)
     assert found.win_rate == pytest.approx(wins / len(gaps))
     assert found.mean == pytest.approx(np.mean(gaps))
-    assert effect(np.array([])) == (0.0, 0.5, 0.0)
-    assert effect(np.full(3, -0.25)) == (-math.inf, 0.0, -0.25)
+    assert measure_effect(np.array([])) == (0.0, 0.5, 0.0)
+    assert measure_effect(np.full(3, -0.25)) == (-math.inf, 0.0, -0.25)
 
 
 def test_real_systems(shared):

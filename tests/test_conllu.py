@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 import corefeval
 from corefeval import CorefEvalError, InputError, corpus_from_arrays
+from corefeval.model import Relation
 from strategies import spans
 
 HEADER = "# global.Entity = eid-etype-head"
@@ -181,11 +182,9 @@ def test_bridging_and_split_antecedents_are_kept(conll):
             )
         )
     )
-    found = [(r.kind, r.source, r.target, r.label) for r in corpus.relations]
-    assert found == [
-        ("bridge", "e1", "e3", "part"),
-        ("split-antecedent", "e1", "e3", ""),
-        ("split-antecedent", "e2", "e3", ""),
+    assert list(corpus.relations) == [
+        Relation("bridge", (2, 2), ((0, -1),), "part"),
+        Relation("split-antecedent", (2, -1), ((0, -1), (1, -1))),
     ]
 
 
@@ -315,7 +314,7 @@ def test_what_a_file_has_beside_coreference_survives(conll, tmp_path):
     corpus = corefeval.read(conll(source))
     assert corefeval.write(corpus, tmp_path / "out.conllu", format="corefud") == ()
     again = corefeval.read(tmp_path / "out.conllu")
-    assert again.relations == corpus.relations
+    assert list(again.relations) == list(corpus.relations) != []
     assert again[0].metadata == {"genre": "bio"}
     assert list(again[0].sentence_metadata) == list(corpus[0].sentence_metadata)
     written = (tmp_path / "out.conllu").read_text()

@@ -181,7 +181,7 @@ def test_what_cannot_be_carried_is_counted():
     document.mention("no mark", 0, 3)
     document.mention("no mark", 1, 4)
     document.mention_at("[2]", [0, 2], head=0, features={"kind": "name"})
-    document.relation("bridging", "no mark", "[2]")
+    document.relation("bridging", "[2]", ["no mark"])
     made = write_crac_text(builder.build())
     assert made.files[""].decode() == (
         "# newdoc id = a b\ntwo_words|[e1,[e2 _ ##él|e1],e2] ##x ##\n"

@@ -12,7 +12,7 @@ import corefeval
 from corefeval import corpus_from_entities
 from corefeval.analysis.errors import KINDS, analyse
 from corefeval.cli import main
-from corefeval.output.errors import render_errors
+from corefeval.output import render
 
 FORMATS = ("text", "json", "csv", "markdown", "latex")
 AWKWARD = r"a|b_c & [bold]d[/] <e> {f} 50% #1 ~^ \g *h* ³"
@@ -34,18 +34,18 @@ def test_everything_renders(analyses, format, kinds):
     response = corpus_from_entities({AWKWARD: [[AWKWARD, "b", "c"]]}, name=AWKWARD)
     nothing = analyse(key, key, metrics="ceafe")
     for some in (analyses, analyses[:1], [analyse(key, response)], [nothing]):
-        text = render_errors(some, format=format, kinds=kinds)
+        text = render(some, format=format, kinds=kinds)
         assert text.endswith("\n")
         assert "nan" not in text.replace("finance", "")
 
 
 def test_unknown_formats(analyses):
     with pytest.raises(corefeval.UsageError, match="no output format 'pdf'"):
-        render_errors(analyses, format="pdf")
+        render(analyses, format="pdf")
 
 
 def test_text_fits_a_terminal(analyses):
-    lines = render_errors(analyses[1:]).splitlines()
+    lines = render(analyses[1:]).splitlines()
     assert max(map(len, lines[:-1])) <= 100
     (whole,) = (line.split() for line in lines if line.startswith("all "))
     (f1,) = (line.split() for line in lines if line.startswith("F1 "))
@@ -54,9 +54,9 @@ def test_text_fits_a_terminal(analyses):
 
 
 def test_json_and_csv_say_the_same(analyses):
-    report = json.loads(render_errors(analyses, format="json"))
+    report = json.loads(render(analyses, format="json"))
     _, eager = report["responses"]
-    rows = list(csv.DictReader(io.StringIO(render_errors(analyses, format="csv"))))
+    rows = list(csv.DictReader(io.StringIO(render(analyses, format="csv"))))
     for kind in eager["kinds"]:
         (count,) = (
             row
@@ -74,7 +74,7 @@ def test_json_and_csv_say_the_same(analyses):
 
 
 def test_listed_csv_has_every_mention(analyses):
-    text = render_errors(analyses[1:], format="csv", kinds=["extra entity"])
+    text = render(analyses[1:], format="csv", kinds=["extra entity"])
     rows = list(csv.DictReader(io.StringIO(text)))
     errors = analyses[1].listed("extra entity")
     assert len(rows) == sum(len(one.mentions) for one in errors)

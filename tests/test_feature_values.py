@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from corefeval.features import (
     Features,
 )
-from corefeval.features.brackets import named_spans, regions
-from corefeval.features.classes import class_of_mentions
-from corefeval.features.spans import Spans
+from corefeval.features.brackets import find_named_spans, number_regions
+from corefeval.features.kinds import find_classes
+from corefeval.features.positions import TokenSpans
 from corefeval.model import corpus_from_arrays, corpus_from_entities
 from corefeval.model.categories import Categories
 from feature_corpora import corpus_from_words, values
@@ -75,9 +75,9 @@ def test_classes_are_those_of_a_loop(brackets, mentions, data):
     end = np.minimum(start + [length for _, length in mentions], 12)
     heads = np.array([data.draw(st.integers(-1, 0)) or data.draw(st.integers(int(s), int(e) - 1))
                       for s, e in zip(start, end, strict=True)])  # fmt: skip
-    where = Spans(np.array([0, 12]), start * 0, start, end, np.empty((0, 3), dtype=np.int64))
+    where = TokenSpans(np.array([0, 12]), start * 0, start, end, np.empty((0, 3), dtype=np.int64))
     tokens = np.arange(12)
-    named = named_spans(Categories.of(cells), tokens, regions(tokens))
+    named = find_named_spans(Categories.of(cells), tokens, number_regions(tokens))
     expected = []
     for s, e, head in zip(start.tolist(), end.tolist(), heads.tolist(), strict=True):
         equal = [label for a, b, label in spans if (a, b) == (s, e)]
@@ -86,7 +86,7 @@ def test_classes_are_those_of_a_loop(brackets, mentions, data):
             if s <= a <= head < b <= e
         ]  # fmt: skip
         expected.append(equal[0] if equal else max(within)[2] if within else None)
-    assert class_of_mentions(where, heads, named).values() == expected
+    assert find_classes(where, heads, named).values() == expected
 
 
 @given(
@@ -157,7 +157,7 @@ def test_tokens_within_reach():
     """Gaps before, over and behind the reach; those of a mention that is not asked for."""
     start, end = np.array([0, 0, 0, 5]), np.array([10, 10, 4, 12])
     gaps = np.array([[0, 2, 4], [0, 7, 8], [1, 4, 8], [3, 6, 7]])
-    where = Spans(np.array([0, 12]), start * 0, start, end, gaps)
+    where = TokenSpans(np.array([0, 12]), start * 0, start, end, gaps)
     rows = np.array([0, 1, 2])
     tokens, place, begin = where.tokens(rows, reach=5)
     assert tokens.tolist() == [0, 1, 4, 0, 1, 2, 3, 0, 1, 2, 3]

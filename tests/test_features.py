@@ -18,7 +18,7 @@ from corefeval.features import (
     MissingFeatureError,
     level_of,
 )
-from corefeval.features.bins import parse_bins
+from corefeval.features.declarations import parse_bins
 from corefeval.model import corpus_from_arrays, corpus_from_entities
 from feature_corpora import corpus_from_words, values
 
@@ -262,6 +262,7 @@ class TestRequests:
             ("kind(x)", "takes none"),
             ("kind(column=3)", "no setting"),
             ("size(many)", "bins"),
+            ("class(column=10, Column=11)", "twice"),
             ("column", "one name"),
             ("distance(words)", "sentences"),
         ],

@@ -12,9 +12,10 @@ import pytest
 
 from conftest import ROOT
 from corefeval import UsageError
-from corefeval.figures import FORMATS, Figure, can_draw, figures, render_result, tables
+from corefeval.figures import FORMATS, Figure, can_draw, figures, tables
 from corefeval.figures.styles import STYLES, styles_of
 from corefeval.lab import EXPERIMENTS, Chart, Encoding, ExperimentResult
+from corefeval.output import render
 
 NEEDS_CHARTS = pytest.mark.skipif(not can_draw(), reason="the extra `charts` is not installed")
 SIX = "muc, b3, ceafm, ceafe, blanc, lea"
@@ -215,11 +216,11 @@ def test_tables_have_a_panel_each(results):
 
 
 def test_text_is_about_well_known_metrics(results):
-    text = render_result(results["mention-identification"])
+    text = render(results["mention-identification"])
     assert "  LEA: F1 is 0" in text
     assert "B³-sys:" not in text
     assert "statements are about other metrics" in text
-    everything = render_result(results["mention-identification"], everything=True)
+    everything = render(results["mention-identification"], everything=True)
     assert "  B³-sys: F1" in everything
     assert "other metrics" not in everything
     for finding in results["mention-identification"].statements:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import corefeval
 from corefeval.display import csv_cell, csv_text, json_text, shortened, visible
-from corefeval.output.latex import escaped as in_latex
+from corefeval.output.latex import escape as in_latex
 
 ACTS = "\x1b[2J\x00\x9b31m\x07\x7f\u202e\u2066\u200f"
 WORDS = ["Ada\u202e", "saw", "\x1b[31mher", ".", "@She", "=left", "\u2067x\x9b2J", "she"]
@@ -84,11 +84,11 @@ def test_nothing_acts_on_a_screen(files, run, command, format):
 
 @pytest.mark.parametrize("color", [True, False])
 def test_our_own_colours_are_the_only_codes(files, color):
-    from corefeval.output.text import render_text
+    from corefeval.output import render
 
     key, response = files
     result = corefeval.score(key, response, metrics="muc")
-    text = render_text([result], by_document=True, color=color)
+    text = render([result], by_document=True, color=color)
     assert not DANGER.search(re.sub(r"\x1b\[[0-9;]*m", "", text) if color else text)
     assert ("\x1b[1m" in text) == color
 

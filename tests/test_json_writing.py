@@ -180,7 +180,7 @@ def test_what_json_cannot_carry_is_told(file, tmp_path):
     )
     document.mention("Byron", 0, 3, gaps=[(1, 2)], head=0, features={"class": "person"})
     document.mention("e1", 1, 2)
-    document.relation("bridge", "Byron", "e1")
+    document.relation("bridge", "e1", ["Byron"])
     corpus = builder.build()
     notices = corefeval.write(corpus, tmp_path / "x.json", format="json")
     assert {(n.kind, n.count, n.items) for n in notices} == {

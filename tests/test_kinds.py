@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 
 import corefeval
 from corefeval.features import Features, MissingFeatureError, TagSet
-from corefeval.features.brackets import regions
-from corefeval.features.head_rules import rank_of
-from corefeval.features.tagsets import recognised, tagset_of
-from corefeval.features.trees import constituent_heads
+from corefeval.features.brackets import number_regions
+from corefeval.features.heads import find_constituent_heads, find_rank
+from corefeval.features.tagsets import read_tagset, recognise_tagset
 from corefeval.model import CorpusBuilder
 from corefeval.model.categories import Categories
 
@@ -203,11 +202,11 @@ def test_tokens_in_gaps_are_not_heads():
 
 class TestTagSets:
     def test_they_are_recognised(self):
-        assert recognised({"NN": 4, "PPER": 3, "VVFIN": 2}).name == "stts"
-        assert recognised({"NN": 4, "PRP": 3, "VBD": 2}).name == "penn"
-        assert recognised({"NOUN": 4, "PRON": 3}).name == "upos"
-        assert recognised({"N": 4, "P": 3}) is None
-        assert recognised({}) is None
+        assert recognise_tagset({"NN": 4, "PPER": 3, "VVFIN": 2}).name == "stts"
+        assert recognise_tagset({"NN": 4, "PRP": 3, "VBD": 2}).name == "penn"
+        assert recognise_tagset({"NOUN": 4, "PRON": 3}).name == "upos"
+        assert recognise_tagset({"N": 4, "P": 3}) is None
+        assert recognise_tagset({}) is None
 
     def test_an_unknown_one_is_an_error_that_says_what_to_do(self):
         corpus = corpus_of("Oslo is it", "name verb pro", [(0, 1)])
@@ -240,16 +239,16 @@ class TestTagSets:
     )
     def test_what_is_none_is_an_error(self, wrong):
         with pytest.raises(corefeval.UsageError, match="tag set"):
-            tagset_of(wrong)
+            read_tagset(wrong)
 
     def test_a_file_that_is_no_json(self, tmp_path):
         path = tmp_path / "tags.json"
         path.write_text("{")
         with pytest.raises(corefeval.InputError, match=r"tags\.json"):
-            tagset_of(path)
+            read_tagset(path)
         path.write_text("[]")
         with pytest.raises(corefeval.InputError, match="no tag set"):
-            tagset_of(path)
+            read_tagset(path)
 
 
 # Trees: (label, children) or a tag for a token.
@@ -287,7 +286,7 @@ def naive_heads(tree, start, found):
     for number, child in enumerate(children):
         end, head = naive_heads(child, end, found)
         symbol = child if isinstance(child, str) else child[0].partition("-")[0]
-        rank, direction = rank_of(plain, symbol)
+        rank, direction = find_rank(plain, symbol)
         places.append((rank, number if direction == "left" else -number, head))
     head = min(places)[2]
     found.append((start, end, label, head))
@@ -303,8 +302,8 @@ def test_heads_are_those_of_a_walk_through_the_trees(trees):
         naive_heads(tree, len(tags), expected)
         written(tree, tags, cells)
     tokens = np.arange(len(tags))
-    nodes, heads = constituent_heads(
-        Categories.of(cells), Categories.of(tags), tokens, regions(tokens, np.array(starts))
+    nodes, heads = find_constituent_heads(
+        Categories.of(cells), Categories.of(tags), tokens, number_regions(tokens, np.array(starts))
     )
     labels = [nodes.names[code] for code in nodes.label.tolist()]
     found = zip(nodes.start.tolist(), nodes.end.tolist(), labels, heads.tolist(), strict=True)
@@ -322,8 +321,11 @@ def test_a_part_of_the_trees_is_enough_for_what_lies_in_it(trees, data):
     start = data.draw(st.integers(0, len(tags) - 1))
     end = data.draw(st.integers(start + 1, len(tags)))
     tokens = np.arange(start, end)
-    nodes, heads = constituent_heads(
-        Categories.of(cells[start:end]), Categories.of(tags[start:end]), tokens, regions(tokens)
+    nodes, heads = find_constituent_heads(
+        Categories.of(cells[start:end]),
+        Categories.of(tags[start:end]),
+        tokens,
+        number_regions(tokens),
     )
     inside = sorted((s, e, h) for s, e, _, h in expected if start <= s and e <= end)
     found = zip(nodes.start.tolist(), nodes.end.tolist(), heads.tolist(), strict=True)

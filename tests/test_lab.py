@@ -17,6 +17,7 @@ from corefeval.lab.experiments import Statement, check_claims
 from corefeval.lab.measurement import moosavi_strube_key
 from corefeval.lab.perturbations import merge_entities, split_entities
 from corefeval.lab.properties import PROPERTIES
+from corefeval.output import render
 
 SIX = ("muc", "b3", "ceafm", "ceafe", "blanc", "lea")
 
@@ -49,8 +50,8 @@ def test_results_are_tidy(results, name):
     result = results[name]
     assert result.name == name
     assert result.title
-    assert result.rows
-    for row in result.rows:
+    assert result.data
+    for row in result.data:
         assert set(row) <= set(result.columns)
         for value in row.values():
             assert value is None or isinstance(value, str | int | float)
@@ -66,17 +67,17 @@ def test_results_are_tidy(results, name):
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_results_can_be_written(results, name):
     result = results[name]
-    rows = list(csv.DictReader(io.StringIO(result.to_csv())))
-    assert len(rows) == len(result.rows)
+    rows = list(csv.DictReader(io.StringIO(render(result, format="csv"))))
+    assert len(rows) == len(result.data)
     assert tuple(rows[0]) == result.columns
-    data = json.loads(result.to_json())
-    assert data["rows"] == [dict(row) for row in result.rows]
+    data = json.loads(render(result, format="json"))
+    assert data["rows"] == [dict(row) for row in result.data]
     assert [one["holds"] for one in data["statements"]] == [s.holds for s in result.statements]
 
 
 @pytest.mark.parametrize("name", ["mention-identification", "mention-tagger", "splits"])
 def test_the_same_seed_gives_the_same_result(results, name):
-    assert EXPERIMENTS[name].run().to_json() == results[name].to_json()
+    assert EXPERIMENTS[name].run().as_dict() == results[name].as_dict()
     assert EXPERIMENTS[name].run(seed=1).settings["seed"] == 1
 
 
@@ -89,17 +90,17 @@ def test_progress_is_reported():
 
 def test_metrics_are_those_of_the_registry(results):
     for name in ("correct-links", "splits"):
-        measured = {row["metric"] for row in results[name].rows}
+        measured = {row["metric"] for row in results[name].data}
         assert {*SIX, "conll", "links", "b3(twinless=sys)"} <= measured
         told = [str(notice) for notice in results[name].notices]
         assert len(told) == 2  # kinds are not known, nor are nouns
         assert "lmuc" in told[0] and "anchors" in told[1]
-    assert {row["metric"] for row in results["trust"].rows} >= {*SIX, "lmuc", "p-link", "anchors"}
+    assert {row["metric"] for row in results["trust"].data} >= {*SIX, "lmuc", "p-link", "anchors"}
 
 
 def test_metrics_can_be_chosen():
     result = EXPERIMENTS["splits"].run(metrics=["lea", "b3"])
-    assert {row["metric"] for row in result.rows} == {"lea", "b3"}
+    assert {row["metric"] for row in result.data} == {"lea", "b3"}
     assert {one.text.split()[0] for one in result.statements} == {"B³", "LEA"}
 
 
@@ -123,14 +124,14 @@ def test_a_key_without_entities_is_still_the_users(name):
     with pytest.raises(CorefEvalError, match="no documents"):
         EXPERIMENTS[name].run({})
     if name != "weights":  # which needs kinds
-        for row in EXPERIMENTS[name].run([], metrics="muc, lea").rows:
+        for row in EXPERIMENTS[name].run([], metrics="muc, lea").data:
             assert row["f1"] == 0
 
 
 def test_a_key_of_uncommon_sizes():
     """Three mentions are none of the paper's sizes: those errors are left out."""
     result = EXPERIMENTS["extra-mentions"].run([["a", "b", "c"]])
-    assert {row["error"] for row in result.rows} == {"2-0", "3-0"}
+    assert {row["error"] for row in result.data} == {"2-0", "3-0"}
     assert EXPERIMENTS["splits"].run([["a", "b", "c"]]).statements == ()
 
 
@@ -156,9 +157,9 @@ def test_own_data_in_plain_python():
         if one.key == "none" or name == "weights":
             continue
         result = one.run(key, response) if one.response == "optional" else one.run(key)
-        assert result.rows, name
+        assert result.data, name
         if one.response == "optional":
-            assert one.run(key).rows, name
+            assert one.run(key).data, name
 
 
 # The scorecard -----------------------------------------------------------------------------------
@@ -183,7 +184,7 @@ KNOWN = {
 
 
 def test_the_scorecard_has_a_cell_for_every_metric_and_property(results):
-    rows = results["trust"].rows
+    rows = results["trust"].data
     metrics = {row["metric"] for row in rows}
     assert len(rows) == len(metrics) * len(PROPERTIES)
     assert all(row["cases"] >= 100 for row in rows if row["holds"] is not None)
@@ -209,7 +210,7 @@ RATES = {
 
 def test_counterexamples_are_what_they_say(results):
     """Each is scored again, from what is printed."""
-    for row in results["trust"].rows:
+    for row in results["trust"].data:
         if row["holds"] is not False:
             continue
         kinds = dict(pair.split() for pair in row["kinds"].split(", "))
@@ -228,7 +229,7 @@ def test_counterexamples_are_what_they_say(results):
 
 
 def test_counterexamples_are_small(results):
-    for row in results["trust"].rows:
+    for row in results["trust"].data:
         if row["holds"] is False and row["metric"] in SIX:
             assert sum(map(len, entities(row["key"]))) <= 6, row
     (row,) = results["trust"].where(property="nothing", metric="b3")
@@ -237,6 +238,6 @@ def test_counterexamples_are_small(results):
 
 def test_a_metric_of_ones_own_is_measured_too():
     result = EXPERIMENTS["trust"].run(metrics="lea(importance=one)")
-    assert {row["metric"] for row in result.rows} == {"lea(importance=one)"}
+    assert {row["metric"] for row in result.data} == {"lea(importance=one)"}
     (row,) = result.where(property="large-and-small")
     assert row["holds"] is False  # with the same importance all entities are alike

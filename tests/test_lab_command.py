@@ -13,6 +13,7 @@ import pytest
 import corefeval
 from corefeval.figures import can_draw
 from corefeval.lab import EXPERIMENTS
+from corefeval.output import render
 
 KEY, CAUTIOUS, EAGER = (corefeval.example(name) for name in ("key", "cautious", "eager"))
 NEEDS_CHARTS = pytest.mark.skipif(not can_draw(), reason="the extra `charts` is not installed")
@@ -100,7 +101,7 @@ def test_everything_is_written(run, tmp_path):
     assert {path.name for path in folder.iterdir()} == names
     assert err.startswith("note: 6 files in ")
     result = EXPERIMENTS["boundary"].run(metrics="muc,lea")
-    assert (folder / "boundary.csv").read_text(encoding="utf-8") == result.to_csv()
+    assert (folder / "boundary.csv").read_text(encoding="utf-8") == render(result, format="csv")
     assert json.loads((folder / "boundary.json").read_text(encoding="utf-8"))["rows"]
     assert (folder / "boundary.png").read_bytes().startswith(b"\x89PNG")
 

@@ -198,7 +198,7 @@ def test_every_statement_of_section_3_2_holds(seed):
 
 def test_every_policy_is_a_curve(results):
     result = results["mention-tagger"]
-    policies = {(row["family"], row["policy"]) for row in result.rows}
+    policies = {(row["family"], row["policy"]) for row in result.data}
     assert {("B³", p) for p in ("none", "0", "all", "rn", "sys")} <= policies
     assert {("CEAFm", p) for p in ("none", "0", "all", "rn", "sys")} <= policies
     for family, policy in policies:
@@ -239,11 +239,11 @@ def test_any_weights_of_any_response():
     features = {"kind": CHEN_NG_KINDS}
     key, response = [["a", "b"], ["d", "e"]], [["a", "b", "e"]]
     result = EXPERIMENTS["weights"].run(key, response, features=features)
-    assert {row["weights"] for row in result.rows} == {"none", "W1", "W2", "W3", "W4", "W5"}
+    assert {row["weights"] for row in result.data} == {"none", "W1", "W2", "W3", "W4", "W5"}
     result = EXPERIMENTS["weights"].run(
         key, response, features=features, metrics="lmuc(name=1, nominal=0.2), lb3"
     )
-    assert [row["weights"] for row in result.rows] == ["1, 0.2, 0.5, 1", "W4"]
+    assert [row["weights"] for row in result.data] == ["1, 0.2, 0.5, 1", "W4"]
 
 
 def test_the_papers_key():

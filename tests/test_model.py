@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import corefeval
 from corefeval import InputError, corpus_from_arrays, corpus_from_entities
 from corefeval.model.arrays import dense_ranks, ragged_arange
+from corefeval.model.categories import Categories
 from corefeval.model.identity import mention_codes
 
 
@@ -133,3 +134,18 @@ def test_ragged_arange(pairs):
     starts, lengths = (np.array([p[i] for p in pairs], dtype=np.int64) for i in (0, 1))
     expected = [value for start, length in pairs for value in range(start, start + length)]
     assert ragged_arange(starts, lengths).tolist() == expected
+
+
+VALUES = st.lists(st.tuples(*[st.sampled_from([None, "a", "b", "c"])] * 2, st.booleans()))
+
+
+@given(VALUES)
+def test_values_of_two_sides_under_common_names(rows):
+    one, other, which = (list(column) for column in zip(*rows, strict=True)) if rows else [[]] * 3
+    first, second = Categories.of(one), Categories.of(other)
+    both = Categories.concatenate(first, second)
+    assert both.values() == one + other
+    assert both.names == tuple(dict.fromkeys(value for value in one + other if value is not None))
+    mixed = first.replace_where(np.array(which, dtype=np.bool_), second)
+    assert mixed.values() == [b if chosen else a for a, b, chosen in rows]
+    assert mixed.sort_names().values() == mixed.values()

@@ -8,11 +8,12 @@ import json
 import re
 import shutil
 import subprocess
+from typing import get_args
 
 import pytest
 
 import corefeval
-from corefeval.output import OUTPUTS, render
+from corefeval.output import Format, render
 
 AWKWARD = r"a|b_c & [bold]d[/] <e> {f} 50% #1 ~^ \g *h* ³"
 
@@ -33,7 +34,7 @@ def awkward():
     return [corefeval.score(key, corpus), corefeval.score(key, key)]
 
 
-@pytest.mark.parametrize("format", OUTPUTS)
+@pytest.mark.parametrize("format", get_args(Format))
 @pytest.mark.parametrize("by_document", [False, True])
 def test_everything_renders(results, awkward, format, by_document):
     for some in (results, results[:1], awkward):

@@ -278,21 +278,15 @@ WITH_ZEROS = zeros_text(
 )  # fmt: skip
 
 
-def test_empty_nodes_that_only_one_side_knows_are_left_out_and_told(conll):
+def test_empty_nodes_that_only_one_side_knows_are_told(conll):
     plain = document("d", "Ada (1)", "came -", "She (1)").replace("; part 000", "")
-    for key, response in ((plain, WITH_ZEROS), (WITH_ZEROS, plain)):
-        result = corefeval.score(conll(key), conll(response))
-        assert result["lea"].f1 == 1.0
-        assert [notice.kind for notice in result.notices] == ["empty-nodes"]
-        assert "1 empty node left out" in result.notices[0].message
-        assert "and 1 mention of nothing else" in result.notices[0].message
-
-
-def test_a_response_that_lacks_some_empty_nodes_is_scored_without_them(conll):
     without = "".join(line for line in WITH_ZEROS.splitlines(True) if not line.startswith("1.1"))
-    result = corefeval.score(conll(WITH_ZEROS), conll(without))
-    assert result["lea"].f1 == 1.0
-    assert [notice.kind for notice in result.notices] == ["empty-nodes"]
+    for key, response in ((plain, WITH_ZEROS), (WITH_ZEROS, plain), (WITH_ZEROS, without)):
+        result = corefeval.score(conll(key), conll(response))
+        assert result["mentions"].f1 == pytest.approx(0.8)
+        assert [notice.kind for notice in result.notices] == ["empty-nodes"]
+        assert "1 empty node where the other side has none" in result.notices[0].message
+        assert corefeval.score(conll(key), conll(response), zeros="drop")["lea"].f1 == 1.0
 
 
 def test_empty_nodes_may_be_called_otherwise(conll):

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import corefeval
 from corefeval.analysis.errors import KINDS, analyse
 from corefeval.diagnostics import InputError, UsageError
+from corefeval.display import visible
 from corefeval.reports import Report, report
 from corefeval.reports.notebook import document_html, frame, result_html
 from corefeval.reports.page import SCRIPTS, bundle, style
@@ -139,6 +140,73 @@ def test_whatever_is_in_the_data_stays_data(words, title):
     assert [tag for tag, *_ in page.elements].count("script") == 3
 
 
+HOSTILE = (
+    "</script><b>", "</SCRIPT ", "<!--<script>", "-->", "<b onload=1>", "&lt;b&gt;", "&amp;",
+    "\"'`", "\u2028\u2029", "]]>", "</title><b>", "</style>", "{{7*7}}", "\\u003c",
+)  # fmt: skip
+
+
+def shape(page: Page) -> list[tuple[str, tuple[str, ...]]]:
+    """The tags of a page with the names of their attributes."""
+    return [(tag, tuple(attributes)) for tag, attributes, _ in page.elements]
+
+
+def hostile_report(texts: tuple[str, ...], **options) -> Report:
+    """A report with these texts wherever a corpus has text: words, ids, names, values, title."""
+    entities = {f"{one} in {n}": [[(one, n), one], [f"{one}!"]] for n, one in enumerate(texts)}
+    values = {
+        name: {mention: texts[0] for entity in rows for mention in entity}
+        for name, rows in entities.items()
+    }
+    key = corefeval.corpus_from_entities(entities, name=texts[0])
+    responses = {"".join(texts): entities, texts[-1]: dict(list(entities.items())[1:])}
+    return report(
+        key, responses, metrics="b3", title="".join(texts), by=["topic", "size"],
+        features={"topic": values}, **options,
+    )  # fmt: skip
+
+
+def test_hostile_text_stays_text_without_a_browser():
+    """Checked by parsing, and by what ends a script to a browser, which parsers may not know."""
+    made = hostile_report(HOSTILE)
+    harmless = hostile_report(tuple(f"w{n}" for n in range(len(HOSTILE))))
+    page = Page(made.html)
+    assert json.loads(page.text_of("data")) == json.loads(json.dumps(made.payload))
+    assert all(text in json.dumps(made.payload, ensure_ascii=False) for text in ("<!--", "&amp;"))
+    assert shape(page) == shape(Page(harmless.html))
+    before, data, behind = re.split(
+        r'<script type="application/json" id="data">(.*?)</script>\n', made.html, flags=re.DOTALL
+    )
+    assert not re.search("[<>&]", data)  # so that nothing in it ends, opens or escapes anything
+    for sides in (before, behind):
+        assert "<b" not in re.sub("<body>|<button ", "", sides.split("<script")[0])
+    shown = visible("".join(HOSTILE))
+    for tag in ("title", "span", "h1", "th"):
+        assert any("".join(texts).startswith(shown) for t, _, texts in page.elements if t == tag)
+
+
+def test_a_hostile_page_is_framed_and_saved_as_it_is(tmp_path):
+    made = hostile_report(HOSTILE)
+    made.save(tmp_path / "page.html")
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == made.html
+    [(tag, attributes, _)] = Page(frame(made.html)).elements
+    assert tag == "iframe" and attributes["srcdoc"] == made.html
+
+
+def test_scripts_and_styles_do_not_end_their_elements(monkeypatch):
+    """Neither ours nor those of the library, whatever strings it may have one day."""
+    import vl_convert
+    from corefeval.reports.assets import charts_library
+
+    ends = re.compile("</script|<!--", re.IGNORECASE)
+    assert not ends.search(bundle()) and "</style" not in style().lower()
+    assert not ends.search(charts_library())
+    strings = "a = '</script>'; b = '</SCRIPT '; c = '<!--';"
+    monkeypatch.setattr(vl_convert, "javascript_bundle", lambda _: strings)
+    library = charts_library.__wrapped__()
+    assert not ends.search(library) and "<\\/script>" in library
+
+
 def test_labels_become_tokens_one_line_per_entity():
     made = report([["Ada", "she"], ["it"]], {"mine": [["Ada", "it", "zero"]]}, metrics="b3")
     shown = made.payload["texts"][0][0]
@@ -254,7 +322,7 @@ def test_responses_have_names():
     assert [system["name"] for system in one.payload["systems"]] == ["cautious.conll"]
     twice = report(KEY, [CAUTIOUS, CAUTIOUS], metrics="b3", by=(), ci=None)
     names = [one["name"] for one in twice.payload["systems"]]
-    assert names == ["cautious.conll (1)", "cautious.conll (2)"]
+    assert names == ["cautious.conll", "cautious.conll (2)"]
     plain = report(entities, [entities], metrics="b3", by=())
     assert plain.payload["systems"][0]["name"] == "response 1"
 

@@ -9,7 +9,7 @@ import pytest
 
 import corefeval
 from corefeval import Metric, UndefinedRateError, UsageError
-from corefeval.metrics import REGISTRY, presets, requested
+from corefeval.metrics import REGISTRY, parse_metrics, presets
 
 KEY = {"one": [["a", "b", "c"], ["d"]], "two": [["e", "f"]]}
 RESPONSE = {"one": [["a", "b"], ["c", "d"]], "two": [["e", "f"]]}
@@ -55,6 +55,24 @@ def test_the_signature_is_pinned(result):
     )
 
 
+def test_the_tag_set_is_in_the_signature():
+    """Kinds follow from tags: what tags were taken for is part of what was counted."""
+    key, response = corefeval.example("key"), corefeval.example("eager")
+    plain = corefeval.score(key, response, metrics="muc")
+    assert "tagset" not in plain.settings  # nobody looked at the tags
+    for options in ({"metrics": "lmuc"}, {"metrics": "muc", "by": "kind"}):
+        result = corefeval.score(key, response, **options)
+        assert result.settings["tagset"] == "penn" and "|tagset:penn|" in result.signature
+    kinds = corefeval.score(key, response, metrics="muc", by="kind").by("kind")
+    assert all("|tagset:penn|" in part.signature for part in kinds.values())
+    named = corefeval.score(key, response, metrics="lmuc", tagset="penn")
+    assert "|tagset:penn|" in named.signature
+    assert corefeval.score(key, response, metrics="lmuc", protocol=named.signature) == named
+    with pytest.raises(corefeval.CorefEvalError, match="upos"):
+        other = named.signature.replace("tagset:penn", "tagset:upos")
+        corefeval.score(key, response, metrics="lmuc", protocol=other)
+
+
 @pytest.mark.parametrize("name", REGISTRY)
 def test_any_spelling_finds_a_metric(name):
     kinds = {"kind": lambda mention: "name"}
@@ -84,6 +102,8 @@ def test_a_metrics_text_parses_back(name):
         ("lea(importance=big)", "one of size, one"),
         ("lea(one)", "name=value"),
         ("lea(", "is no metric"),
+        ("lea(importance=one))", "is no metric"),
+        ("lea(importance=one, importance=size)", "twice"),
         ("", "no metric was asked for"),
         (" , ", "no metric was asked for"),
     ],
@@ -94,14 +114,15 @@ def test_texts_that_are_no_metrics(text, problem):
 
 
 def test_lists_presets_and_values_of_metrics():
-    assert [str(r.metric) for r in requested(["lea(importance=one),muc", "b3", Metric("muc")])] == [
+    wanted = parse_metrics(["lea(importance=one),muc", "b3", Metric("muc")])
+    assert [str(r.metric) for r in wanted] == [
         "lea(importance=one)", "muc", "b3",
     ]  # fmt: skip
-    assert {r.metric.name for r in requested("all")} == set(REGISTRY)
-    assert [str(r.metric) for r in requested("b3-sys, B-cubed(twinless=0), lmuc-rn")] == [
+    assert {r.metric.name for r in parse_metrics("all")} == set(REGISTRY)
+    assert [str(r.metric) for r in parse_metrics("b3-sys, B-cubed(twinless=0), lmuc-rn")] == [
         "b3(twinless=sys)", "b3(twinless=0)", "lmuc(twinless=rn)",
     ]  # fmt: skip
-    assert [str(r.metric) for r in requested("standard")] == list(presets()["standard"])
+    assert [str(r.metric) for r in parse_metrics("standard")] == list(presets()["standard"])
 
 
 def test_asking_for_what_was_not_scored(result):

@@ -228,7 +228,7 @@ def test_a_single_document_is_compared_by_its_segments(tmp_path, run):
     assert "segments:10" in out
     assert "10 segments of it" in err
     compared = corefeval.compare(paths[0], {"same": paths[1], "worse": paths[2]}, metrics="lea")
-    assert compared.documents == 20
+    assert len(compared.documents) == 20
     assert compared.is_better("lea", "same", "worse")
 
 
@@ -354,6 +354,6 @@ def test_effect_sizes_stand_with_the_mean_that_they_are_of(run):
     compared = corefeval.compare(key, {"one": first, "two": second}, metrics="muc", trials=99)
     pair = compared.difference("muc", "one", "two")
     assert pair.difference > 0 > pair.effect.mean and pair.effect.d < 0
-    assert compared.pair_rows()[0]["mean_difference"] == pair.effect.mean
+    assert compared.rows("differences")[0]["mean_difference"] == pair.effect.mean
     [notice] = [one for one in compared.notices if one.kind == "opposite-means"]
     assert notice.items == ("one and two by muc",)

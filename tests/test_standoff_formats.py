@@ -51,10 +51,12 @@ def test_litbank_features_and_relations_are_kept(pair):
     corpus = corefeval.read(pair(LITBANK))
     assert corpus.features["mention_type"].tolist() == ["PROP", "NOM", "PRON", "PRON", "NOM"]
     assert set(corpus.features["entity_type"].tolist()) == {"PER"}
-    assert [(r.kind, r.source, r.target) for r in corpus.relations] == [
-        ("apposition", "T5", "T4"),
-        ("copula", "T5", "T2"),
+    ids = corpus.features["mention_id"].tolist()
+    found = [
+        (r.kind, [ids[row] for _, row in r.antecedents], ids[r.anaphor[1]])
+        for r in corpus.relations
     ]
+    assert found == [("apposition", ["T5"], "T4"), ("copula", ["T5"], "T2")]
     files = write_litbank(corpus).files
     assert b"APPOS\tT5\tT4\nCOP\tT5\tT2\n" in files["story.ann"]
 
@@ -154,7 +156,7 @@ def test_words_that_litbank_cannot_carry_are_counted():
     builder = CorpusBuilder()
     document = builder.document("a/b", words=["two words", "", "x"], columns={"tag": "ABC"})
     document.mention("tab\there", 0, 2)
-    document.relation("bridging", "x", "y")
+    document.relation("bridging", "tab\there", ["tab\there"])
     made = write_litbank(builder.build())
     assert made.files["a%2Fb.txt"] == b"two_words _ x\n"
     assert {n.kind: n.count for n in made.notices} == {

@@ -10,7 +10,7 @@ import pytest
 import corefeval
 from corefeval import CorefEvalError, InputError
 from corefeval.features import Features
-from corefeval.features.errors import MissingFeatureError
+from corefeval.features.declarations import MissingFeatureError
 from corefeval.formats.feature_table import read_features
 from corefeval.model import CorpusBuilder
 from standoff_strategies import write_pair

@@ -34,7 +34,7 @@ def corpus():
 
 def test_everything_is_counted(corpus):
     found = statistics(corpus)
-    assert (found.documents, found.sentences, found.tokens, found.empty_nodes) == (1, 2, 7, 1)
+    assert (found.n_documents, found.sentences, found.tokens, found.empty_nodes) == (1, 2, 7, 1)
     assert (found.mentions, found.entities, found.singletons) == (7, 4, 3)
     assert (found.largest_entity, found.mean_entity_size) == (4, 7 / 4)
     assert (found.discontinuous, found.zeros, found.repeated) == (1, 1, 2)

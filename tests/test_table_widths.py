@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 import corefeval
-from corefeval.output.latex import drawn_latex
-from corefeval.output.markdown import drawn_markdown
-from corefeval.output.tables import Cell, Column, Table
-from corefeval.output.terminal import drawn_text
+from corefeval.output.latex import tabular
+from corefeval.output.markdown import table_markdown
+from corefeval.output.tables import Cell, Column, Sheet, Table
+from corefeval.output.terminal import draw_text
 
 KEY, CAUTIOUS, EAGER = (corefeval.example(name) for name in ("key", "cautious", "eager"))
 SIX = [
@@ -101,7 +101,7 @@ def test_groups_of_columns_stay_together():
 def drawn_at(width: int, table: Table) -> str:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COLUMNS", str(width))
-        return drawn_text([table])
+        return draw_text(Sheet((table,)))
 
 
 words = st.text(st.sampled_from("ab漢é -/_"), max_size=70)
@@ -124,8 +124,8 @@ def test_any_table_fits(data, width):
 @pytest.mark.parametrize(
     ("draw", "bold"),
     [
-        (drawn_latex, [r"\textbf{\textless{}0.0001}", r"\textbf{+1.23}", r"\textbf{$-$1.23}"]),
-        (drawn_markdown, [r"**\<0.0001**", "**+1.23**", "**−1.23**"]),
+        (tabular, [r"\textbf{\textless{}0.0001}", r"\textbf{+1.23}", r"\textbf{$-$1.23}"]),
+        (table_markdown, [r"**\<0.0001**", "**+1.23**", "**−1.23**"]),
     ],
 )
 def test_what_is_significant_is_bold(draw, bold):

@@ -98,6 +98,11 @@ class Notice:
         text = self.text.replace("{n}", plural(self.count, self.noun))
         return text.replace("{items}", list_names(self.items))
 
+    def as_dict(self) -> dict[str, object]:
+        """For JSON."""
+        items = {"items": list(self.items)} if self.items else {}
+        return {"kind": self.kind, "message": self.message, "count": self.count, **items}
+
     def __str__(self) -> str:
         return self.message
 

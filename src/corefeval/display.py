@@ -10,6 +10,7 @@ import csv
 import io
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 LONG = 60  # characters: more do not fit into a table
@@ -94,3 +95,26 @@ def csv_cell(value: object) -> object:
         return value
     is_formula = value.startswith(_FORMULA) and not _NUMBER.fullmatch(value)
     return ("'" if is_formula else "") + visible(" ".join(value.splitlines()))
+
+
+def distinct_names(names: Sequence[str], longer: Sequence[str] | None = None) -> list[str]:
+    """The names, no two of them equal: where they are, the `longer` ones, and then with a number.
+
+    >>> distinct_names(["x.conll", "x.conll", "y"], ["a/x.conll", "b/x.conll", "y"])
+    ['a/x.conll', 'b/x.conll', 'y']
+    >>> distinct_names(["x", "x", "x (2)"])
+    ['x', 'x (2)', 'x (2) (2)']
+    """
+    if longer is not None:
+        times = Counter(names)
+        names = [
+            name if times[name] == 1 else other for name, other in zip(names, longer, strict=True)
+        ]
+    distinct: dict[str, None] = {}
+    for name in names:
+        unique, number = name, 1
+        while unique in distinct:
+            number += 1
+            unique = f"{name} ({number})"
+        distinct[unique] = None
+    return list(distinct)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Unpack
 
 from corefeval.alignment import Alignment
 from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError, merge_notices
-from corefeval.metrics import Metric, canonical, requested
-from corefeval.metrics.metric import DEFAULT_PRESET, Request
+from corefeval.metrics import Metric, parse_metrics, spell
+from corefeval.metrics.metric import DEFAULT_PRESET, MetricRequest
 from corefeval.model import Corpus
 from corefeval.model.digest import digest
 from corefeval.pairing import segment_notice
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from corefeval.stats import Comparison, Correction, Test
 
 COMPARED = "muc, b3, ceafe, conll, lea"
+SEGMENTS = 20  # into which a single document is cut
 
 Metrics = str | Metric | Iterable[str | Metric]
 
@@ -51,7 +52,7 @@ def score(
     ci: float | None = None,
     samples: int = 1000,
     seed: int = 0,
-    segments: int = 20,
+    segments: int = SEGMENTS,
     as_segments: bool = False,
     **options: Unpack[Options],
 ) -> Result:
@@ -97,7 +98,7 @@ def score(
     made, sampling = _with_protocol(plan(protocol, options, features=features), sampling)
     if made.protocol.emulates:
         return _emulate(key, response, metrics, _feature_names(by), made, sampling)
-    wanted = requested(metrics)  # what is misspelt is told before anything is read
+    wanted = parse_metrics(metrics)  # what is misspelt is told before anything is read
     prepared = prepare_inputs(key, response, made)
     return _count_and_sample(prepared, wanted, _feature_names(by), sampling)
 
@@ -109,7 +110,7 @@ class Sampling:
     ci: float | None = None
     samples: int = 1000
     seed: int = 0
-    segments: int = 20
+    segments: int = SEGMENTS
     as_segments: bool = False
 
     def __post_init__(self) -> None:
@@ -146,9 +147,8 @@ def _emulate(
     if by or made.features:
         asked = f"scores by {', '.join(by)}" if by else "features of mentions"
         raise UsageError(f"emulate:{made.protocol.emulate} has no {asked}: leave them out")
-    for format in (made.key_format, made.response_format):
-        if format not in (None, "corefud"):
-            raise UsageError(f"emulate:{made.protocol.emulate} reads corefud alone, not {format}")
+    if {made.key_format, made.response_format} - {None, "corefud"} or made.word_column:
+        raise UsageError(f"emulate:{made.protocol.emulate} reads corefud alone: leave out formats")
     result = score_emulated(key, response, metrics, made.protocol, encoding=made.encoding)
     if len(result.document_ids) == 1:
         text = f"{result.document_ids[0]} is a single document, which is not cut into segments "
@@ -174,12 +174,12 @@ def count(
     >>> count(prepare([["Ada", "she"], ["it"]], [["Ada", "she", "it"]]), "muc")["muc"].recall
     1.0
     """
-    wanted, features = requested(metrics), _feature_names(by)
+    wanted, features = parse_metrics(metrics), _feature_names(by)
     return _count_and_sample(prepared, wanted, features, sampling or Sampling())
 
 
 def _count_and_sample(
-    prepared: Prepared, wanted: Sequence[Request], features: Sequence[str], sampling: Sampling
+    prepared: Prepared, wanted: Sequence[MetricRequest], features: Sequence[str], sampling: Sampling
 ) -> Result:
     """The result, with intervals or of segments where that is asked for."""
     result = _count(prepared, wanted, features)
@@ -201,7 +201,7 @@ def _count_and_sample(
 
 
 def _with_intervals(result: Result, sampling: Sampling, segments: Result | None = None) -> Result:
-    from corefeval.stats.confidence import with_intervals
+    from corefeval.stats.intervals import with_intervals
 
     level = 0.95 if sampling.ci is None else sampling.ci
     return with_intervals(
@@ -234,7 +234,7 @@ def _feature_names(by: object) -> tuple[str, ...]:
     return found
 
 
-def _count(prepared: Prepared, wanted: Sequence[Request], by: Sequence[str]) -> Result:
+def _count(prepared: Prepared, wanted: Sequence[MetricRequest], by: Sequence[str]) -> Result:
     """The result of metrics, and of their slices."""
     tables, skipped = _count_tables(prepared.alignment, wanted, by)
     scored = [request.metric for request in wanted if str(request.metric) in tables]
@@ -252,7 +252,7 @@ def _count(prepared: Prepared, wanted: Sequence[Request], by: Sequence[str]) -> 
         response=prepared.response.name,
         key_digest=prepared.key_digest,
         notices=(*prepared.notices, *skipped),
-        spell=canonical,
+        spell=spell,
         titles={str(request.metric): request.metric.title for request in wanted},
     )
     slices: dict[str, Slices] = {}
@@ -266,75 +266,102 @@ def _count(prepared: Prepared, wanted: Sequence[Request], by: Sequence[str]) -> 
 
 def compare(
     key: Input,
-    responses: Mapping[str, Input] | Sequence[Input],
+    responses: Mapping[str, Input] | Iterable[Input],
     *,
     metrics: Metrics = COMPARED,
+    by: str | Iterable[str] = (),
     protocol: Protocol | str | None = None,
     features: Stated = None,
+    rate: str = "f1",
     test: Test = "randomization",
-    trials: int = 10_000,
+    trials: int | None = None,
     seed: int = 0,
     correction: Correction = "holm",
     alpha: float = 0.05,
-    rate: str = "f1",
+    level: float = 0.95,
+    samples: int | None = None,
     baseline: str | None = None,
-    segments: int = 20,
+    segments: int = SEGMENTS,
     **options: Unpack[Options],
 ) -> Comparison:
     """Score several responses against a key, and compare each with each.
 
     `responses` may be a mapping, which names them, and may have results among them (of `score`, or
     from `load`); with nothing but results the key may be None, and there is nothing left to choose
-    about how they are scored. A single document is compared by its segments. `protocol`, `features`
-    and `options` are those of `score`; the others are those of `stats.compare`.
+    about how they are scored. A single document is compared by its `segments`. `by`, `protocol`,
+    `features` and `options` are those of `score`; the others are those of `stats.compare`.
 
     >>> key = {name: [["a", "b", "c"]] for name in "12345678"}
     >>> full, half = (dict.fromkeys(key, [list(side)]) for side in ("abc", "ab"))
     >>> compared = compare(key, {"full": full, "half": half}, metrics="muc")
     >>> compared.is_better("muc", "full", "half")
     True
+    >>> compared
+    <Comparison of 8 documents, by muc: full 100.00, half 66.67>
     """
-    from corefeval.stats.comparison import compare as compare_results
+    from corefeval.stats import compare as compare_results
 
-    if isinstance(responses, str | os.PathLike) or not isinstance(responses, Iterable):
+    if isinstance(responses, str | os.PathLike | Result) or not isinstance(responses, Iterable):
         raise UsageError(f"a comparison needs two responses at least, not only {responses!r:.60}")
-    made = plan(protocol, options, features=features)
-    emulates = made.protocol.emulates
-    corpus = None if key is None or emulates else made.read(key, "key", is_key=True)
-    sampling = Sampling(segments=segments, as_segments=True)
+    metrics = metrics if isinstance(metrics, str | Metric) else list(metrics)
+    parse_metrics(metrics)  # what is misspelt is told before anything is read
+    made, by = plan(protocol, options, features=features), _feature_names(by)
     names = list(responses) if isinstance(responses, Mapping) else None
     sources = list(responses.values() if isinstance(responses, Mapping) else responses)
-    if (options or features or protocol) and all(isinstance(one, Result) for one in sources):
-        asked = ", ".join(options) or ("protocol" if protocol else "features")
-        raise UsageError(f"results were scored already: {asked} would change nothing")
+    if all(isinstance(one, Result) for one in sources):
+        asked = [*options, *(["features"] if features else []), *(["protocol"] if protocol else [])]
+        asked += ["segments"] if segments != SEGMENTS else []
+        if asked:
+            message = f"results were scored already: {', '.join(asked)} would change nothing"
+            raise UsageError(message)
+    from_corpora = key is not None and not made.protocol.emulates
+    corpus = made.read(key, "key", is_key=True) if from_corpora else None
+    sampling = Sampling(segments=segments, as_segments=True)
     results = [
-        check_key(source, corpus)
+        _narrow(check_key(source, corpus), metrics)
         if isinstance(source, Result)
-        else _emulate(key, source, metrics, (), made, sampling)
-        if emulates
-        else count(prepare_inputs(_needed(corpus), source, made), metrics, sampling=sampling)
+        else _emulate(key, source, metrics, by, made, sampling)
+        if made.protocol.emulates
+        else count(prepare_inputs(_needed(corpus), source, made), metrics, by=by, sampling=sampling)
         for source in sources
-    ]
-    common = [
-        name
-        for name in (results[0].tables if emulates else _names(metrics))
-        if all(name in result.tables for result in results)
     ]
     return compare_results(
         results if names is None else dict(zip(names, results, strict=True)),
-        metrics=common or None,
+        metrics=None if metrics == COMPARED else common_metrics(results, metrics, rate),
+        by=by,
         rate=rate,
         test=test,
         trials=trials,
         seed=seed,
         correction=correction,
         alpha=alpha,
+        level=level,
+        samples=samples,
         baseline=baseline,
     )
 
 
-def _names(metrics: Metrics) -> list[str]:
-    return [str(request.metric) for request in requested(metrics)]
+def common_metrics(results: Sequence[Result], metrics: Metrics, rate: str) -> list[str]:
+    """The metrics to compare: those asked for by name, and of presets what all results have.
+
+    What a preset has without this rate, or a mean as a part, is left out: it is no mistake.
+    """
+    return [
+        name
+        for name, by_name in ((str(one.metric), one.by_name) for one in parse_metrics(metrics))
+        if by_name or _has(results, name, rate)
+    ]
+
+
+def _has(results: Sequence[Result], metric: str, rate: str) -> bool:
+    return all(metric in one.tables and rate in one.scores[metric].rates for one in results)
+
+
+def _narrow(result: Result, metrics: Metrics) -> Result:
+    """A saved result with the metrics of a comparison, where nobody said which."""
+    names = [str(one.metric) for one in parse_metrics(metrics)]
+    kept = [name for name in names if name in result.tables]
+    return result.only(kept) if kept and metrics == COMPARED else result
 
 
 def _needed(key: Corpus | None) -> Corpus:
@@ -366,11 +393,11 @@ def load(path: str | os.PathLike[str]) -> Result:
 
 def load_all(path: str | os.PathLike[str]) -> list[Result]:
     """All results in a file that `--save` wrote."""
-    return load_saved(path, spell=canonical)
+    return load_saved(path, spell=spell)
 
 
 def _count_tables(
-    alignment: Alignment, wanted: Sequence[Request], by: Sequence[str]
+    alignment: Alignment, wanted: Sequence[MetricRequest], by: Sequence[str]
 ) -> tuple[dict[str, CountTable], list[Notice]]:
     """Every metric's counts; a preset skips what the data cannot define, a name insists on it."""
     tables: dict[str, CountTable] = {}

@@ -13,7 +13,7 @@ import numpy as np
 from corefeval.alignment import Alignment, align
 from corefeval.checks import did_you_mean
 from corefeval.diagnostics import Notice, UsageError
-from corefeval.features.sides import PartFeatures, SideFeatures
+from corefeval.features import PartFeatures, SideFeatures
 from corefeval.formats import read, read_ahead
 from corefeval.matching import MATCHERS, Matches, Mentions
 from corefeval.model import Corpus, Document, corpus_from_entities
@@ -77,9 +77,9 @@ def plan(
             raise UsageError(f"there is no option {name!r} here: {did_you_mean(name, known)}")
     tagset = chosen.get("tagset")
     if tagset is not None and not isinstance(tagset, str):
-        from corefeval.features.tagsets import tagset_of
+        from corefeval.features.tagsets import read_tagset
 
-        tagset = tagset_of(tagset)
+        tagset = read_tagset(tagset)
         chosen["tagset"] = tagset.name
     base = Protocol.of(protocol)
     if not features and base.features != "none":
@@ -271,11 +271,11 @@ def stated_features(
     """The features that a mapping or a file states, and what a file leaves out or has too much."""
     if features is None or not isinstance(features, str | os.PathLike):
         return features, []
-    from corefeval.features.given import CHOICES, file_coverage
+    from corefeval.features.statements import CHOICES, check_coverage
     from corefeval.formats.feature_table import read_features
 
     given = read_features(features, encoding=encoding, choices=CHOICES)
-    return given, file_coverage(os.fspath(features), given, key, response)
+    return given, check_coverage(os.fspath(features), given, key, response)
 
 
 def as_corpus(source: Input, name: str, *, format: str | None = None, **files: Any) -> Corpus:

@@ -116,7 +116,7 @@ class Choices(TypedDict, total=False):
             values={
                 "place": "the same where they stand at the same place of a sentence",
                 "align": "the same where they have the same dependencies",
-                "drop": "left out on both sides, and mentions of nothing else with them",
+                "drop": "left out on both sides, and mentions whose head or only token is one",
             },
         ),
     ]

@@ -211,9 +211,9 @@ def _values(alignment: Alignment, feature: str, name: str) -> _Values:
     missing = bool((both < 0).any())
     without = int(np.count_nonzero(sides[1] < 0))
     if without and not bool((sides[0] < 0).any()):
-        message = f"{name or 'response'}: {plural(without, 'mention')} have no {feature}, and "
-        message += f"count as ‘{NO_VALUE}’, not against the precision of other values"
-        notices.append(Notice("no-value", message, without))
+        text = f"{name or 'response'}: {{n}} have no {feature}, and count as ‘{NO_VALUE}’, not "
+        text += "against the precision of other values"
+        notices.append(Notice("no-value", text, without, noun="mention"))
     if missing or not stated:
         special[NO_VALUE] = unlike(stated, NO_VALUE)
     shown = (*stated, *special.values())

@@ -2,7 +2,48 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+
+from corefeval.diagnostics import UsageError
+
+_CALL = re.compile(r"\s*([^\s()=,][^()=,]*?)\s*(?:\((.*)\))?\s*", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A name with arguments: `distance(sentences, 0)`, and settings: `class(column=10)`."""
+
+    name: str
+    arguments: tuple[str, ...]
+    settings: dict[str, str]
+
+
+def parse_call(text: str, what: str, form: str) -> Call:
+    """The parts of a text; names of settings come in lower case, all else as it is written.
+
+    `what` is what the text should be and `form` how such arguments are written, for the UsageError
+    that a text of another form or a setting that is there twice raises.
+
+    >>> parse_call(" Distance( sentences,0, Unit = a(b=1) )", "feature", "argument")
+    Call(name='Distance', arguments=('sentences', '0'), settings={'unit': 'a(b=1)'})
+    """
+    match = _CALL.fullmatch(text)
+    inner = (match[2] or "") if match else ""
+    if match is None or inner.count("(") != inner.count(")"):
+        raise UsageError(f"{text!r} is no {what}: write name or name({form})")
+    arguments, settings = [], {}
+    for part in split_list(inner):
+        key, equals, value = part.partition("=")
+        key = key.strip().lower()
+        if not equals or not re.fullmatch(r"\w+", key):
+            arguments.append(part)
+        elif key in settings:
+            raise UsageError(f"{text!r} says {key} twice")
+        else:
+            settings[key] = value.strip()
+    return Call(match[1], tuple(arguments), settings)
 
 
 def split_list(text: str) -> Iterator[str]:

@@ -86,9 +86,9 @@ def _lines(case: Case, outcome: Outcome) -> Iterator[str]:
         if not line.startswith(_LINES):
             yield f"a stray line on the error stream: {line[:80]!r}"
             return
-    for line in outcome.err.split("\n")[:-1]:
-        if line.startswith("error: ") and (len(line) < 15 or re.search(r"\b0x\w{9,}", line)):
-            yield f"an error that says nothing: {line!r}"
+    for message in re.findall(r"(?m)^error: (.*(?:\n  .*)*)", outcome.err):
+        if len(message) < 8 or re.search(r"\b0x\w{9,}", message):
+            yield f"an error that says nothing: {message!r}"
 
 
 def _blame(case: Case, outcome: Outcome) -> Iterator[str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import permutations
@@ -14,9 +15,10 @@ import numpy as np
 
 from corefeval.analysis.alpha import Alpha, AlphaCounts, Coding, count_alpha, parse_distances
 from corefeval.diagnostics import Notice, UsageError, merge_notices, plural
+from corefeval.display import distinct_names
 from corefeval.evaluation import Metrics, count
 from corefeval.formats import read_ahead
-from corefeval.metrics import requested
+from corefeval.metrics import parse_metrics
 from corefeval.metrics.metric import DEFAULT_PRESET
 from corefeval.model import Corpus, Document
 from corefeval.model.arrays import IntArray
@@ -25,12 +27,13 @@ from corefeval.pairing.mismatches import MISMATCHES
 from corefeval.preparation import Input, Options, Plan, plan, prepare_corpora
 from corefeval.protocol import STEPS, Protocol
 from corefeval.results import Result
+from corefeval.tabular import Row, Tabular
 
 Pairs = dict[tuple[str, str], float]
 
 
-@dataclass(frozen=True, eq=False)
-class Agreement:
+@dataclass(frozen=True, eq=False, repr=False)
+class Agreement(Tabular):
     """How far two or more annotators agree.
 
     `pairwise["muc"]["ann", "bob"]` is the F1 with ann's annotation as key and bob's as response,
@@ -92,6 +95,19 @@ class Agreement:
     def documents(self) -> list[DocumentAgreement]:
         """The agreement on each document."""
         return [DocumentAgreement(self, index) for index in range(len(self.document_ids))]
+
+    def rows(self, *, by_document: bool = False) -> list[Row]:
+        """One row for each measure and pair; for each document too. α may be None: not defined."""
+        everything: list[tuple[str, Mapping[str, float], Mapping[str, Pairs]]]
+        everything = [("", self.alpha, self.pairwise)]
+        if by_document:
+            everything += [(one.id, one.alpha, one.pairwise) for one in self.documents]
+        names = ("document", "measure", "name", "key", "response", "value")
+        return [
+            {**dict(zip(names, (document, *row), strict=True)), "signature": self.signature}
+            for document, alpha, pairwise in everything
+            for row in _rows(alpha, pairwise)
+        ]
 
     def as_dict(self) -> dict[str, object]:
         """Everything, for JSON."""
@@ -192,7 +208,7 @@ def agree(
     >>> round(agreement.pairwise["muc"]["ann", "bob"], 4), round(agreement.alpha["jaccard"], 4)
     (0.6667, -0.1111)
     """
-    requested(metrics)  # what is misspelt is told before anything is read
+    parse_metrics(metrics)  # what is misspelt is told before anything is read
     wanted = parse_distances(distances)
     made = plan(protocol, options, steps=(*STEPS, "agreement"))
     corpora = _read(sources, replace(made, response_format=format))
@@ -244,21 +260,19 @@ def _read(sources: Mapping[str, Input] | Iterable[Input], made: Plan) -> list[Co
     jobs = [partial(made.read, *pair) for pair in zip(given, names, strict=True)]
     corpora = list(read_ahead(jobs))
     if not named:
-        names = _tell_apart(corpora, defaults)
+        long = [corpus.name or name for corpus, name in zip(corpora, defaults, strict=True)]
+        names = distinct_names([Path(name).name or name for name in long], long)
     return [corpus.with_details(name=name) for corpus, name in zip(corpora, names, strict=True)]
 
 
-def _tell_apart(corpora: Sequence[Corpus], defaults: Sequence[str]) -> list[str]:
-    """File names, else whole paths where file names are the same, else numbers."""
-    long = [corpus.name or default for corpus, default in zip(corpora, defaults, strict=True)]
-    short = [Path(name).name or name for name in long]
-    names = [
-        name if short.count(name) == 1 else path for name, path in zip(short, long, strict=True)
-    ]
-    return [
-        name if names.count(name) == 1 else f"{name} ({number})"
-        for number, name in enumerate(names, 1)
-    ]
+def _rows(
+    alpha: Mapping[str, float], pairwise: Mapping[str, Pairs]
+) -> Iterator[tuple[object, ...]]:
+    for name, value in alpha.items():
+        yield "alpha", name, "", "", None if math.isnan(value) else value
+    for metric, pairs in pairwise.items():
+        for (key, response), f1 in pairs.items():
+            yield "f1", metric, key, response, f1
 
 
 def _means(pairwise: Mapping[str, Pairs]) -> dict[str, float]:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 
+from corefeval.diagnostics import plural
 from corefeval.features import Features
 from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray, IntArray
 from corefeval.model.text_tokens import has_texts
+from corefeval.tabular import Row, Tabular
 
 SIZES = ((1, 1), (2, 2), (3, 5), (6, 10), (11, 50), (51, None))
 _FEW_VALUES = 15  # a feature with more values is text, not a kind
 
 
-@dataclass(frozen=True, slots=True)
-class Statistics:
+@dataclass(frozen=True, repr=False)
+class Statistics(Tabular):
     """Counts over all documents; None where the corpus does not say.
 
     `nested` are mentions inside another mention, `zeros` those of nothing but empty nodes, `kinds`
@@ -25,7 +27,7 @@ class Statistics:
     """
 
     name: str
-    documents: int
+    document_ids: tuple[str, ...]
     sentences: int | None
     tokens: int | None
     empty_nodes: int | None
@@ -42,9 +44,49 @@ class Statistics:
     sizes: dict[str, int] = field(default_factory=dict)
     kinds: dict[str, dict[str, int]] = field(default_factory=dict)
 
+    corpus: Corpus | None = field(default=None, compare=False)
+    stated: Mapping[str, object] | None = field(default=None, compare=False)
+
+    @property
+    def n_documents(self) -> int:
+        """How many documents there are."""
+        return len(self.document_ids)
+
+    @property
+    def id(self) -> str:
+        """Name and part of the document, where it is one."""
+        return ", ".join(self.document_ids)
+
+    @property
+    def documents(self) -> list[Statistics]:
+        """The counts of each document, worked out when they are asked for."""
+        if self.corpus is None:
+            return []
+        places = (np.array([index]) for index in range(self.n_documents))
+        corpora = (self.corpus.select_documents(place) for place in places)
+        return [statistics(one, features=self.stated) for one in corpora]
+
+    def rows(self) -> list[Row]:
+        """One row for each number: of `counts`, of `sizes` of entities, or of a kind's values."""
+        counts = {"documents": self.n_documents, **{n: getattr(self, n) for n in _COUNTS}}
+        return [
+            {"corpus": self.name, "table": table, "measure": measure, "value": value}
+            for table, values in (("counts", counts), ("sizes", self.sizes), *self.kinds.items())
+            for measure, value in values.items()
+        ]
+
     def as_dict(self) -> dict[str, object]:
         """For JSON."""
-        return asdict(self)
+        counts = {name: getattr(self, name) for name in _COUNTS}
+        tables = {"sizes": dict(self.sizes), "kinds": {k: dict(v) for k, v in self.kinds.items()}}
+        return {"name": self.name, "documents": self.n_documents, **counts, **tables}
+
+    def __repr__(self) -> str:
+        counts = plural(self.entities, "entity"), plural(self.mentions, "mention")
+        return f"<Statistics of {plural(self.n_documents, 'document')}: {', '.join(counts)}>"
+
+
+_COUNTS = tuple(one.name for one in fields(Statistics))[2:-4]
 
 
 def statistics(corpus: Corpus, *, features: Mapping[str, object] | None = None) -> Statistics:
@@ -59,7 +101,7 @@ def statistics(corpus: Corpus, *, features: Mapping[str, object] | None = None) 
     documents = range(len(corpus.documents))
     return Statistics(
         name=corpus.name,
-        documents=len(documents),
+        document_ids=tuple(map(str, corpus.documents)),
         sentences=(
             sum(len(tokens.sentence_starts(index)) for index in documents)
             if tokens is not None
@@ -83,6 +125,8 @@ def statistics(corpus: Corpus, *, features: Mapping[str, object] | None = None) 
         repeated=int(repeated.sum()) if repeated is not None else None,
         sizes=_count_sizes(sizes),
         kinds=_count_kinds(corpus) | _count_stated(corpus, features or {}),
+        corpus=corpus,
+        stated=features,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -18,9 +18,6 @@ from corefeval.cli.arguments import (
 )
 from corefeval.cli.reading import AGREEMENT, AgreementReading
 from corefeval.diagnostics import UsageError
-
-if TYPE_CHECKING:
-    from corefeval.analysis.agreement import Agreement
 
 _FILE = file_parameter("agree")
 
@@ -81,7 +78,7 @@ def agree(
         distances=distances,
         **reading.policies,
     )
-    show(partial(_rendered, agreement, format, by_document), output)
+    show(agreement, output, format=format, by_document=by_document)
     if not reading.quiet:
         tell(agreement.notices)
 
@@ -92,9 +89,3 @@ def _check(labelled: list[tuple[str | None, str]], paths: list[str], output: str
     if named.count(twice) > 1 and twice != "-":
         raise UsageError(f"two annotators are called {twice!r}: name them, as in NAME={twice}")
     check_paths(labelled, paths, output)
-
-
-def _rendered(agreement: Agreement, format: str, by_document: bool, color: bool) -> str:
-    from corefeval.output.agreement import render_agreement
-
-    return render_agreement(agreement, format=format, by_document=by_document, color=color)

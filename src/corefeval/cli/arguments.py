@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial, wraps
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from cyclopts import Parameter
 
 from corefeval.diagnostics import Notice, UsageError
-from corefeval.display import visible
+from corefeval.display import distinct_names, visible
 from corefeval.files import UNPACK_LIMIT, write_file
 from corefeval.files import unpack_limit as limited_to
 
@@ -86,10 +86,7 @@ def label(argument: str) -> tuple[str | None, str]:
 def names_of(labelled: Sequence[tuple[str | None, str]]) -> list[str]:
     """Labels, else file names, else whole paths where file names are the same."""
     names = [name or short(path) for name, path in labelled]
-    return [
-        name if names.count(name) == 1 else given or path
-        for name, (given, path) in zip(names, labelled, strict=True)
-    ]
+    return distinct_names(names, [name or path for name, path in labelled])
 
 
 def short(path: str) -> str:
@@ -119,10 +116,12 @@ def check_paths(
             raise UsageError(f"the output would overwrite an input: {target}")
 
 
-def show(render: Callable[[bool], str], output: str | None) -> None:
-    """Print a text, with colours where somebody sees them, or write it to a file."""
+def show(results: Any, output: str | None, **options: Any) -> None:
+    """Print results, with colours where somebody sees them, or write them to a file."""
+    from corefeval.output import render
+
     color = output is None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    text = render(color)
+    text = render(results, color=color, **options)
     if output is None:
         sys.stdout.write(text)
     else:

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
 from corefeval.cli.arguments import FLAG, file_parameter, show, tell
 from corefeval.cli.reading import READING, Reading
-from corefeval.diagnostics import Notice, UsageError
-
-if TYPE_CHECKING:
-    from corefeval.results import Result
-    from corefeval.stats import Findings
+from corefeval.diagnostics import UsageError
 
 _FILE = file_parameter("compare")
 
@@ -33,10 +28,12 @@ def compare(
     metrics: Annotated[str | None, Parameter(alias="-m")] = None,
     rate: Literal["f1", "recall", "precision", "accuracy"] = "f1",
     test: Literal["randomization", "bootstrap", "exact"] = "randomization",
-    trials: int = 10_000,
+    trials: int | None = None,
     seed: int = 0,
     correction: Literal["holm", "bonferroni", "none"] = "holm",
     alpha: float = 0.05,
+    level: float = 0.95,
+    samples: int | None = None,
     baseline: str | None = None,
     segments: int = 20,
     by: Annotated[str, Parameter(alias="-b")] = "",
@@ -72,13 +69,17 @@ def compare(
     test
         Paired approximate randomization, paired bootstrap, or an exact test (20 documents at most).
     trials
-        How many trials the test has.
+        How many trials the test has, 10,000 by default; an exact one has none.
     seed
         Where the random numbers begin.
     correction
         The correction of p-values for many pairs, for each metric.
     alpha
         The p-value up to which a difference is significant.
+    level
+        How much of the samples an interval holds.
+    samples
+        How many samples the bootstrap of intervals draws, 1,000 by default.
     baseline
         Compare all others with this response only.
     segments
@@ -107,9 +108,9 @@ def compare(
     """
     from corefeval.cli.gates import check_not_worse
     from corefeval.cli.responses import Request, keep, results_of
-    from corefeval.evaluation import COMPARED
-    from corefeval.stats import compare_in_detail
-    from corefeval.stats.checks import named
+    from corefeval.evaluation import COMPARED, common_metrics
+    from corefeval.stats import compare
+    from corefeval.stats.checks import name_results
 
     if baseline is not None and fail_if_worse not in (None, baseline):
         raise UsageError("--fail-if-worse needs its own comparisons: leave out --baseline")
@@ -127,64 +128,37 @@ def compare(
         targets=(output, save),
     )
     results = results_of(key, response, request)
-    systems = named(results)
+    systems = name_results(results)
     for option, name in (("baseline", baseline), ("fail-if-worse", fail_if_worse)):
         if name is not None and name not in systems:
             raise UsageError(f"--{option} {name}: the responses are {', '.join(systems)}")
-    found = compare_in_detail(
+    comparison = compare(
         systems,
-        metrics=None if metrics is None else _chosen(metrics, rate, results),
+        metrics=None if metrics is None else common_metrics(results, metrics, rate),
+        by=by,
         rate=rate,
         test=test,
         trials=trials,
         seed=seed,
         correction=correction,
         alpha=alpha,
+        level=level,
+        samples=samples,
         baseline=baseline,
-        by_slice=bool(by),
-        where=differences,
+    )
+    comparison.main_metric(metric)  # what is misspelt is told before anything is written
+    show(
+        comparison,
+        output,
+        format=format,
+        pairs=pairs,
+        differences=differences,
         agreement=agreement,
         power=power,
         metric=metric,
     )
     if save is not None:
         keep(results, save, quiet=reading.quiet)
-    show(partial(_rendered, found, format, pairs), output)
     if not reading.quiet:
-        tell((*found.notices, *_left_out(results, found)))
-    if fail_if_worse is None:
-        return 0
-    return check_not_worse(found.comparison, fail_if_worse, metrics)
-
-
-def _chosen(metrics: str, rate: str, results: list[Result]) -> list[str]:
-    """What was asked for and has the rate; the parts of a mean that has not are no mistake."""
-    from corefeval.metrics import requested
-
-    names = [str(one.metric) for one in requested(metrics)]
-    named = {str(one.metric) for one in requested(metrics) if one.by_name}
-    first = results[0]
-    return [
-        name
-        for name in names
-        if name in named
-        or (all(name in result.tables for result in results) and rate in first.scores[name].rates)
-    ]
-
-
-def _left_out(results: list[Result], found: Findings) -> list[Notice]:
-    """What not all results have."""
-    compared = found.comparison.metrics
-    every = dict.fromkeys(metric for result in results for metric in result.metrics)
-    missing = [m for m in every if not all(m in result.tables for result in results)]
-    gone = [metric for metric in missing if metric not in compared]
-    if not gone:
-        return []
-    message = f"not compared, as not all responses were scored by it: {', '.join(gone)}"
-    return [Notice("left-out-metrics", message, len(gone), tuple(gone))]
-
-
-def _rendered(found: Findings, format: OutputFormat, pairs: bool, color: bool) -> str:
-    from corefeval.output.comparison import render_comparison
-
-    return render_comparison(found, format=format, pairs=pairs, color=color)
+        tell(comparison.notices)
+    return 0 if fail_if_worse is None else check_not_worse(comparison, fail_if_worse, metrics)

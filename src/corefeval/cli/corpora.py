@@ -9,34 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from corefeval.cli.arguments import FLAG, file_parameter, tell
+from corefeval.cli.arguments import FLAG, check_paths, file_parameter, show, tell
 from corefeval.diagnostics import UsageError
-from corefeval.display import json_text
 from corefeval.files import is_stream
 
 if TYPE_CHECKING:
-    from corefeval.analysis.statistics import Statistics
     from corefeval.linting import FileRepair, Inspection
 
 _CHECK_FILE = file_parameter("check")
 _CONVERT_FILE = file_parameter("convert")
 _STATS_FILE = file_parameter("stats")
-_LABELS = {
-    "documents": "Documents",
-    "sentences": "Sentences",
-    "tokens": "Tokens",
-    "empty_nodes": "  empty nodes",
-    "mentions": "Mentions",
-    "nested": "  nested",
-    "discontinuous": "  discontinuous",
-    "zeros": "  zeros",
-    "repeated": "  repeated",
-    "mean_mention_length": "  mean length",
-    "entities": "Entities",
-    "singletons": "  singletons",
-    "mean_entity_size": "  mean size",
-    "largest_entity": "  largest",
-}
 
 
 def check(
@@ -184,7 +166,10 @@ def stats(
     file: Annotated[str, _STATS_FILE()],
     /,
     *more: Annotated[str, _STATS_FILE(name="MORE")],
-    format: Annotated[Literal["text", "json"], Parameter(alias="-f")] = "text",
+    format: Annotated[
+        Literal["text", "json", "csv", "markdown", "latex"], Parameter(alias="-f")
+    ] = "text",
+    output: Annotated[str | None, Parameter(alias="-o")] = None,
     input_format: str | None = None,
     features: str | None = None,
     encoding: str = "utf-8",
@@ -201,6 +186,8 @@ def stats(
         More of them, each a column of the table.
     format
         How to print.
+    output
+        Write to this file instead of the terminal.
     input_format
         The files' format, if it is not to be told by their content.
     features
@@ -218,50 +205,13 @@ def stats(
     from corefeval.formats import read
     from corefeval.preparation import stated_features
 
+    check_paths([], [file, *more], output)
     counts, notices = [], []
     for path in (file, *more):
         corpus = read(path, format=input_format, encoding=encoding, word_column=word_column)
         given, more_notices = stated_features(features, corpus, encoding=encoding)
         counts.append(statistics(corpus, features=given))
         notices += [*corpus.notices, *more_notices]
-    if format == "json":
-        sys.stdout.write(json_text([one.as_dict() for one in counts]))
-    else:
-        sys.stdout.write(_table(counts))
+    show(counts, output, format=format)
     if not quiet:
         tell(notices)
-
-
-def _table(counts: list[Statistics]) -> str:
-    from corefeval.output.tables import Cell, Column, Table
-    from corefeval.output.terminal import drawn_text
-
-    rows = [
-        (label, *(_number(getattr(one, name)) for one in counts))
-        for name, label in _LABELS.items()
-        if any(getattr(one, name) is not None for one in counts)
-    ]
-    rows += [
-        (f"  of size {size}", *(_number(one.sizes[size]) for one in counts))
-        for size in counts[0].sizes
-    ]
-    for kind in dict.fromkeys(name for one in counts for name in one.kinds):
-        rows.append((kind, *("" for _ in counts)))
-        values = dict.fromkeys(value for one in counts for value in one.kinds.get(kind, {}))
-        rows += [
-            (
-                f"  {value or '(none)'}",
-                *(_number(one.kinds.get(kind, {}).get(value, 0)) for one in counts),
-            )
-            for value in values
-        ]
-    names = (one.name.rsplit("/", 1)[-1] for one in counts)
-    columns = (Column(""), *(Column(name, numeric=True) for name in names))
-    table = Table(columns, (tuple(tuple(map(Cell, row)) for row in rows),))
-    return drawn_text([table], gap=2)
-
-
-def _number(value: float | None) -> str:
-    if value is None:
-        return "–"
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
 from corefeval.cli.arguments import check_paths, file_parameter, label, names_of, show, tell
 from corefeval.cli.reading import ERRORS, ErrorReading
 from corefeval.diagnostics import UsageError
-
-if TYPE_CHECKING:
-    from corefeval.analysis.errors import ErrorAnalysis
 
 _FILE = file_parameter("errors")
 
@@ -76,18 +71,6 @@ def errors(
             for corpus in corpora
         ]
     )
-    show(partial(_rendered, analyses, format, kinds, top), output)
+    show(analyses, output, format=format, kinds=kinds, top=top)
     if not reading.quiet:
         tell(notice for analysis in analyses for notice in analysis.notices)
-
-
-def _rendered(
-    analyses: Sequence[ErrorAnalysis],
-    format: str,
-    kinds: tuple[str, ...],
-    top: int,
-    color: bool,
-) -> str:
-    from corefeval.output.errors import render_errors
-
-    return render_errors(analyses, format=format, kinds=kinds, top=top, color=color)

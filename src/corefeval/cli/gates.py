@@ -86,12 +86,12 @@ def check_not_worse(compared: Comparison, baseline: str, metrics: str | None) ->
 
 
 def _as_written(metrics: str) -> list[str]:
-    from corefeval.metrics import canonical, presets
+    from corefeval.metrics import presets, spell
     from corefeval.syntax import split_list
 
     found: list[str] = []
     for name in split_list(metrics):
-        found += [canonical(one) for one in presets().get(name.lower(), (name,))]
+        found += [spell(one) for one in presets().get(name.lower(), (name,))]
     return found
 
 

@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 _FILE = file_parameter("lab")
 
-OutputFormat = Literal["text", "json", "csv"]
+OutputFormat = Literal["text", "json", "csv", "markdown", "latex"]
 
 
 def lab(
@@ -89,7 +88,7 @@ def lab(
     if experiment == "list":
         if key is not None or response is not None:
             raise UsageError("corefeval lab list takes no files")
-        sys.stdout.write(_listed(format))
+        sys.stdout.write(_list(format))
         return
     chosen = named(experiment)
     forms = _forms(figures)
@@ -102,7 +101,7 @@ def lab(
     ]
     with _progress(experiment, quiet) as progress:
         result = chosen.run(*corpora, metrics=metrics, seed=seed, progress=progress, tagset=tagset)
-    show(partial(_printed, result, format, metrics is not None), None)
+    show(result, None, format=format, everything=metrics is not None)
     # Nobody who brings no data is to be told what it lacks.
     notices = [notice for corpus in corpora if corpus is not None for notice in corpus.notices]
     notices += result.notices if key is not None else ()
@@ -112,7 +111,7 @@ def lab(
         tell(notices)
 
 
-def _listed(format: OutputFormat) -> str:
+def _list(format: OutputFormat) -> str:
     """All experiments: names, what they ask, and whose they are."""
     from corefeval.lab import EXPERIMENTS
 
@@ -174,16 +173,6 @@ def _progress(name: str, quiet: bool) -> Iterator[Progress | None]:
         )
 
 
-def _printed(result: ExperimentResult, format: OutputFormat, everything: bool, color: bool) -> str:
-    if format == "json":
-        return result.to_json()
-    if format == "csv":
-        return result.to_csv()
-    from corefeval.figures import render_result
-
-    return render_result(result, everything=everything, color=color)
-
-
 def _write(
     result: ExperimentResult,
     folder: Path,
@@ -192,22 +181,23 @@ def _write(
     quiet: bool,
 ) -> list[Notice]:
     """Write everything; what there is to say about it."""
-    from corefeval.figures import MISSING, can_draw, figures, render_result
+    from corefeval.figures import MISSING, can_draw, figures
+    from corefeval.output import render
 
     contents: dict[str, bytes] = {
-        f"{result.name}.csv": result.to_csv().encode(),
-        f"{result.name}.json": result.to_json().encode(),
-        f"{result.name}.txt": render_result(result, everything=True).encode(),
+        f"{result.name}.csv": render(result, format="csv").encode(),
+        f"{result.name}.json": render(result, format="json").encode(),
+        f"{result.name}.txt": render(result, everything=True).encode(),
     }
     notices = []
     if forms and not can_draw():
         notices.append(Notice("no-figures", MISSING))
         forms = []
-    drawn = figures(result) if forms else []
+    pictures = figures(result) if forms else []
     with _progress("figures", quiet) as progress:
-        for done, figure in enumerate(drawn):
+        for done, figure in enumerate(pictures):
             if progress is not None:
-                progress(figure.name, done, len(drawn))
+                progress(figure.name, done, len(pictures))
             contents |= {f"{figure.name}.{form}": figure.render(form) for form in forms}
     check_paths([], inputs, *(os.fspath(folder / name) for name in contents))
     write_folder(folder, contents, problem="the output cannot be written")

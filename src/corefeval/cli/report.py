@@ -72,10 +72,11 @@ def report(
     labelled = [label(argument) for argument in (response, *more)]
     paths = [path for _, path in labelled]
     check_paths(labelled, [key, *paths], output)
-    names = names_of(labelled)
-    if len(set(names)) < len(names):
-        twice = max(names, key=names.count)
+    given = [name or path for name, path in labelled]
+    if len(set(given)) < len(given):
+        twice = max(given, key=given.count)
         raise UsageError(f"{twice} is there twice: give each its name, as in first={twice}")
+    names = names_of(labelled)
     key_corpus, corpora = read_all(key, [*zip(names, paths, strict=True)], reading)
     made = make(
         key_corpus,

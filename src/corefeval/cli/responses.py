@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from corefeval.cli.arguments import check_paths, label, names_of, short, tell
 from corefeval.cli.reading import READING, BasicReading
 from corefeval.diagnostics import Notice, UsageError
+from corefeval.display import distinct_names
 
 if TYPE_CHECKING:
     from corefeval.metrics import Metric
@@ -64,7 +65,10 @@ def results_of(key: str, responses: Sequence[str], request: Request) -> list[Res
         results += _loaded(name, path, request) if path in saved else [next(scored)]
     if key_path is not None and saved:
         _check_key(key_path, results, request.reading)
-    return _told_apart(results, [path for path in paths if path in saved])
+    if not saved:
+        return results
+    names = distinct_names([result.response for result in results])
+    return [replace(one, response=name) for one, name in zip(results, names, strict=True)]
 
 
 def _check_key(key: str, results: Sequence[Result], reading: BasicReading) -> None:
@@ -197,10 +201,10 @@ def _check_choices(result: Result, path: str, request: Request) -> None:
 
 
 def _metrics(result: Result, path: str, request: Request) -> list[str]:
-    from corefeval.metrics import requested
+    from corefeval.metrics import parse_metrics
 
     chosen = []
-    for one in requested(request.metrics or request.default):
+    for one in parse_metrics(request.metrics or request.default):
         name = str(one.metric)
         if name in result.tables:
             chosen.append(name)
@@ -225,22 +229,6 @@ def _with_intervals(result: Result, request: Request) -> Result:
 
     chosen = {name: request.options[name] for name in ("samples", "seed")}
     return with_intervals(result.without_intervals(), level=level, **chosen)
-
-
-def _told_apart(results: list[Result], saved: Sequence[str]) -> list[Result]:
-    """Saved results that are called like others get a number."""
-    if not saved:
-        return results
-    names: set[str] = set()
-    found = []
-    for result in results:
-        name, number = result.response, 1
-        while name in names:
-            number += 1
-            name = f"{result.response} ({number})"
-        names.add(name)
-        found.append(result if name == result.response else replace(result, response=name))
-    return found
 
 
 def tracked(corpora: Iterator[T], number: int, paths: Iterable[str], quiet: bool) -> Iterator[T]:

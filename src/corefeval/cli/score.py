@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
@@ -91,14 +89,14 @@ def score(
     """
     from corefeval.cli.gates import check_limits, parse_limits
     from corefeval.cli.responses import Request, keep, protocol_of, results_of
-    from corefeval.metrics import requested
+    from corefeval.metrics import parse_metrics
 
     limits = parse_limits(fail_under or ())
     emulates = protocol_of(reading.policies).emulates  # which has metrics of its own
-    wanted = None if metrics is None or emulates else [one.metric for one in requested(metrics)]
+    wanted = None if metrics is None or emulates else [one.metric for one in parse_metrics(metrics)]
     if format == "conll":  # it prints mentions with every metric
         rest = wanted if wanted is not None else ["standard"]
-        wanted = [one.metric for one in requested(["mentions", *rest])]
+        wanted = [one.metric for one in parse_metrics(["mentions", *rest])]
     request = Request(
         command="score",
         metrics=wanted if format == "conll" else metrics,
@@ -112,7 +110,7 @@ def score(
         targets=(output, save),
     )
     results = results_of(key, response, request)
-    show(partial(_rendered, results, format, by_document), output)  # which may refuse the form
+    show(results, output, format=format, by_document=by_document)  # which may refuse the form
     if save is not None:
         keep(results, save, quiet=reading.quiet)
     if not reading.quiet:
@@ -120,18 +118,6 @@ def score(
         if format in ("conll", "corefud"):
             _print_left_out(results[0], format)
     return check_limits(results, limits)
-
-
-def _rendered(
-    results: Sequence[Result], format: OutputFormat, by_document: bool, color: bool
-) -> str:
-    from corefeval.output import render
-
-    if format != "text":
-        return render(results, format=format, by_document=by_document)
-    from corefeval.output.text import render_text
-
-    return render_text(results, by_document=by_document, color=color)
 
 
 def _print_left_out(result: Result, format: OutputFormat) -> None:

@@ -26,7 +26,7 @@ from corefeval.emulation.sentences import Name, Sentence, SentenceFile, read_sen
 from corefeval.formats.conllu.tokens import ConlluTokens
 from corefeval.formats.paths import files_of
 from corefeval.formats.source import Source, read_source
-from corefeval.metrics import Metric, canonical, requested
+from corefeval.metrics import Metric, parse_metrics, spell
 from corefeval.model import Corpus
 from corefeval.protocol import Protocol, fields
 from corefeval.results import CountTable, Result
@@ -133,7 +133,7 @@ def score_emulated(
         notices=merge_notices(
             (*texts[0].mentions.notices, *texts[1].mentions.notices, *_extra_notices(*texts))
         ),
-        spell=canonical,
+        spell=spell,
         titles={name: METRICS[name][1] for name in wanted},
     )
 
@@ -159,7 +159,9 @@ def _wanted(metrics: str | Metric | Iterable[str | Metric]) -> list[str]:
             if text.strip().lower() in ("standard", "all"):
                 chosen.update(dict.fromkeys(METRICS))
                 continue
-            known = text if text in METRICS else [str(one.metric) for one in requested(text)][-1]
+            known = (
+                text if text in METRICS else [str(one.metric) for one in parse_metrics(text)][-1]
+            )
             if known not in METRICS:
                 raise UsageError(f"corefud-scorer has no {text}: it has {', '.join(METRICS)}")
             parts = _CONLL if known == "conll" else ()

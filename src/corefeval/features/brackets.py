@@ -47,10 +47,10 @@ def match_labels(cells: Categories, tokens: IntArray, region: IntArray) -> tuple
     partner are left aside.
     """
     tables = [_BRACKET.findall(name) for name in cells.names]
-    labels = [[label for label, _ in found if label] for found in tables]
-    closes = [sum(1 for _, close in found if close) for found in tables]
+    labels = [[label for label, _ in brackets if label] for brackets in tables]
+    closes = [sum(1 for _, close in brackets if close) for brackets in tables]
     distinct: dict[str, int] = {}
-    flat = [distinct.setdefault(label, len(distinct)) for found in labels for label in found]
+    flat = [distinct.setdefault(label, len(distinct)) for group in labels for label in group]
     n_open = np.array([*map(len, labels), 0], dtype=np.int64)
     n_close = np.array([*closes, 0], dtype=np.int64)
     begin = np.cumsum(n_open) - n_open
@@ -101,7 +101,7 @@ def are_brackets(cells: Categories) -> bool:
     return any("(" in name or ")" in name or name == "*" for name in cells.names)
 
 
-def named_spans(cells: Categories, tokens: IntArray, region: IntArray) -> Nodes:
+def find_named_spans(cells: Categories, tokens: IntArray, region: IntArray) -> Nodes:
     """The spans in a column of named entities, in whichever way they are written.
 
     Brackets, prefixes (`B-PER`, `I-PER`, also E, S, L, U) or plain classes for each token.
@@ -136,10 +136,10 @@ def named_spans(cells: Categories, tokens: IntArray, region: IntArray) -> Nodes:
     )
 
 
-def regions(tokens: IntArray, breaks: IntArray | None = None) -> IntArray:
+def number_regions(tokens: IntArray, breaks: IntArray | None = None) -> IntArray:
     """Number the runs of tokens that follow each other; `breaks` are tokens that begin a new one.
 
-    >>> regions(np.array([3, 4, 7, 8, 9]), np.array([0, 9])).tolist()
+    >>> number_regions(np.array([3, 4, 7, 8, 9]), np.array([0, 9])).tolist()
     [0, 0, 1, 1, 2]
     """
     new = np.diff(tokens, prepend=tokens[:1] - 1) > 1

@@ -1,11 +1,27 @@
-"""Every feature, declared once: what parses it, lists it and documents it. No numpy here."""
+"""Every feature, declared once, and how one is asked for: `kind`, `size(1, 2+)`. No numpy here."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
+from corefeval.diagnostics import UndefinedMetricError, UsageError
+from corefeval.syntax import parse_call
+
 Level = Literal["document", "entity", "mention"]
+
+
+class MissingFeatureError(UndefinedMetricError):
+    """A corpus that lacks what a feature needs: says what, where, and what to do."""
+
+    def __init__(self, feature: str, problem: str, *, fix: str = "") -> None:
+        self.feature = feature
+        self.problem = problem
+        self.fix = fix
+        super().__init__(f"{feature} {problem}" + (f"\n  fix: {fix}" if fix else ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,3 +170,101 @@ def shows_words(feature: str) -> bool:
     """
     name = feature.partition("(")[0].strip().lower()
     return name not in FEATURES or name in ("head", "words", "column", "speaker")
+
+
+Bin = tuple[int, int | None]
+
+SIZES: tuple[Bin, ...] = ((1, 1), (2, 10), (11, None))
+SINGLE: tuple[Bin, ...] = (*((number, number) for number in range(11)), (11, None))
+
+
+def is_bin(text: str) -> bool:
+    """Whether a text is a bin of numbers: `3`, `2-10`, `11+`."""
+    return re.fullmatch(r"\d{1,18}(\s*[-–]\s*\d{1,18}|\+)?", text) is not None
+
+
+def parse_bins(feature: str, texts: Sequence[str]) -> tuple[Bin, ...]:
+    """The bins that texts stand for, in ascending order: `1`, `2-10`, `11+`.
+
+    >>> parse_bins("size", ["1", "2-5", "6+"])
+    ((1, 1), (2, 5), (6, None))
+    """
+    bins: list[Bin] = []
+    for text in texts:
+        first, _, last = text.replace("–", "-").rstrip("+").partition("-")
+        bins.append((int(first), None if text.endswith("+") else int(last or first)))
+    bins.sort(key=lambda one: one[0])
+    for (low, high), (after, _) in pairwise((*bins, (1 << 62, None))):
+        if high is None and after < 1 << 62:
+            raise UsageError(f"{feature}: the bin {bin_name((low, high))} holds {after} as well")
+        if high is not None and not low <= high < after:
+            problem = "is empty" if high < low else f"overlaps with the one from {after}"
+            raise UsageError(f"{feature}: the bin {bin_name((low, high))} {problem}")
+    return tuple(bins)
+
+
+def bin_name(one: Bin) -> str:
+    """The name of a bin, for people: `1`, `2–10`, `11+`."""
+    low, high = one
+    return f"{low}+" if high is None else f"{low}" if low == high else f"{low}–{high}"
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureRequest:
+    """A feature and its arguments; its text parses back to it.
+
+    >>> str(FeatureRequest.parse(" Distance( sentences,0,1+ ) "))
+    'distance(sentences, 0, 1+)'
+    >>> FeatureRequest.parse("class(column=10)").setting("column")
+    '10'
+    """
+
+    name: str
+    arguments: tuple[str, ...] = ()
+    settings: tuple[tuple[str, str], ...] = ()
+
+    @staticmethod
+    def parse(text: str) -> FeatureRequest:
+        """From text; names of declared features and of settings are in lower case then."""
+        call = parse_call(text, "feature", "argument, setting=value")
+        name = call.name.lower() if call.name.lower() in FEATURES else call.name
+        return FeatureRequest(name, call.arguments, tuple(call.settings.items())).check()
+
+    @property
+    def declaration(self) -> FeatureDeclaration | None:
+        """What is declared of the feature; None for given ones, properties and columns."""
+        return FEATURES.get(self.name)
+
+    def check(self) -> FeatureRequest:
+        """The request, with words in lower case; an error where it asks for what is not there."""
+        declared = self.declaration or FeatureDeclaration(self.name, "")
+        for key, _ in self.settings:
+            if key not in declared.settings:
+                has = ", ".join(declared.settings) or "none"
+                raise UsageError(f"{self.name} has no setting {key!r} (it has {has})")
+        arguments = []
+        for argument in self.arguments:
+            if argument.lower() in declared.words:
+                arguments.append(argument.lower())
+            elif declared.takes_name or (declared.takes_bins and is_bin(argument)):
+                arguments.append(argument)
+            else:
+                takes = [*declared.words, *(["bins such as 1, 2-5, 6+"] * declared.takes_bins)]
+                what = f"it takes {' or '.join(takes)}" if takes else "it takes none"
+                raise UsageError(f"{self.name} takes no argument {argument!r}: {what}")
+        if declared.takes_name and len(arguments) != 1:
+            raise UsageError(f"{self.name} takes one name: {self.name}(NAME)")
+        return FeatureRequest(self.name, tuple(arguments), self.settings)
+
+    def setting(self, name: str) -> str | None:
+        """The value of a setting."""
+        return dict(self.settings).get(name)
+
+    @property
+    def bins(self) -> tuple[Bin, ...]:
+        """The bins among the arguments, in ascending order."""
+        return parse_bins(self.name, [one for one in self.arguments if is_bin(one)])
+
+    def __str__(self) -> str:
+        parts = (*self.arguments, *(f"{key}={value}" for key, value in self.settings))
+        return f"{self.name}({', '.join(parts)})" if parts else self.name

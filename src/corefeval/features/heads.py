@@ -1,17 +1,24 @@
-"""The head token of each mention: as stated, else by dependencies, constituents or tags."""
+"""The head token of each mention: by dependencies, English constituents or tags.
+
+Which child of an English constituent is its head follows from rules after Collins (1999) and
+Magerman. A rule is a list of steps; a step is a direction and some labels or tags, and the first
+child in that direction that has one of them is the head. NP searches for any of a step's labels at
+once; the other tables search for one label after the other.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import wraps
-from typing import Concatenate, ParamSpec
+from typing import Concatenate, Literal, ParamSpec
 
 import numpy as np
+from numpy.typing import NDArray
 
-from corefeval.features.brackets import regions
-from corefeval.features.spans import Spans, find_spans
+from corefeval.features.brackets import Nodes, Places, match_labels, number_regions
+from corefeval.features.positions import TokenSpans, find_spans
 from corefeval.features.tagsets import TagSet
-from corefeval.features.trees import constituent_heads
 from corefeval.model.arrays import BoolArray, IntArray
 from corefeval.model.categories import Categories
 
@@ -20,27 +27,27 @@ _REACH = 256  # a head is looked for in so many tokens from the start of its men
 _AT_ONCE = 1 << 17  # so many tokens that the arrays on the way stay small
 
 Columns = ParamSpec("Columns")
-Finder = Callable[Concatenate[Spans, IntArray, Columns], IntArray]
+Finder = Callable[Concatenate[TokenSpans, IntArray, Columns], IntArray]
 
 
 def _in_pieces(find: Finder[Columns]) -> Finder[Columns]:
     """The same for a part of the mentions at a time."""
 
     @wraps(find)
-    def found(
-        spans: Spans, rows: IntArray, /, *columns: Columns.args, **more: Columns.kwargs
+    def find_in_pieces(
+        spans: TokenSpans, rows: IntArray, /, *columns: Columns.args, **more: Columns.kwargs
     ) -> IntArray:
         length = np.minimum(spans.end[rows] - spans.start[rows], _REACH)
         bounds = np.flatnonzero(np.diff(np.cumsum(length) // _AT_ONCE)) + 1
         parts = np.split(rows, bounds)
         return np.concatenate([find(spans, part, *columns, **more) for part in parts])
 
-    return found
+    return find_in_pieces
 
 
 @_in_pieces
-def dependency_heads(
-    spans: Spans,
+def find_dependency_heads(
+    spans: TokenSpans,
     rows: IntArray,
     numbers: Categories,
     governors: Categories,
@@ -62,8 +69,8 @@ def dependency_heads(
     real = number > 0
     known = np.sort((group + number)[real], kind="stable")
     asked = group + governor
-    found = np.minimum(np.searchsorted(known, asked), max(known.size - 1, 0))
-    inside = known[found] == asked if known.size else real
+    nearest = np.minimum(np.searchsorted(known, asked), max(known.size - 1, 0))
+    inside = known[nearest] == asked if known.size else real
     top = real & (governor >= 0) & ~inside
     head = _first(tokens, begin, top)
     if suits is None:
@@ -79,20 +86,22 @@ def _as_numbers(cells: Categories, tokens: IntArray) -> IntArray:
     return np.array([*table, -1], dtype=np.int64)[cells.codes[tokens]]
 
 
-def parsed_heads(
-    spans: Spans, rows: IntArray, parse: Categories, tags: Categories, sentences: IntArray
+def find_parsed_heads(
+    spans: TokenSpans, rows: IntArray, parse: Categories, tags: Categories, sentences: IntArray
 ) -> IntArray:
     """The heads of those of some mentions that are constituents (English rules); −1 for others."""
     tokens = spans.inside_many
-    region = regions(tokens, sentences)
-    nodes, heads = constituent_heads(parse.take(tokens), tags.take(tokens), tokens, region)
+    region = number_regions(tokens, sentences)
+    nodes, heads = find_constituent_heads(parse.take(tokens), tags.take(tokens), tokens, region)
     node = find_spans(nodes.start, nodes.end, (spans.start[rows], spans.end[rows]))
     head = np.append(heads, -1)[node]
     return np.where(spans.length[rows] == spans.end[rows] - spans.start[rows], head, -1)
 
 
 @_in_pieces
-def tagged_heads(spans: Spans, rows: IntArray, tags: Categories, tagset: TagSet) -> IntArray:
+def find_tagged_heads(
+    spans: TokenSpans, rows: IntArray, tags: Categories, tagset: TagSet
+) -> IntArray:
     """The heads of some mentions by their tags alone.
 
     The last noun before the core of the phrase ends: before the first preposition, comma, relative
@@ -122,23 +131,188 @@ def tagged_heads(spans: Spans, rows: IntArray, tags: Categories, tagset: TagSet)
 
 def _is_partitive(tag: Categories, tagset: TagSet, place: IntArray) -> BoolArray:
     """Which tokens of mentions stand before a preposition and have a tag of partitives."""
-    found = np.zeros(place.size, dtype=np.bool_)
+    before_preposition = np.zeros(place.size, dtype=np.bool_)
     preposition = tag.where(tagset.is_preposition)
-    found[:-1] = preposition[1:] & (place[1:] == place[:-1])
-    return found & tag.where(tagset.is_partitive)
+    before_preposition[:-1] = preposition[1:] & (place[1:] == place[:-1])
+    return before_preposition & tag.where(tagset.is_partitive)
 
 
 def _first(tokens: IntArray, begin: IntArray, holds: BoolArray) -> IntArray:
     """The first token of each mention for which something holds; −1 for none."""
     if not begin.size:
         return begin
-    found = np.minimum.reduceat(np.where(holds, tokens, _NOWHERE), begin)
-    return np.where(found == _NOWHERE, -1, found)
+    token = np.minimum.reduceat(np.where(holds, tokens, _NOWHERE), begin)
+    return np.where(token == _NOWHERE, -1, token)
 
 
 def _last(tokens: IntArray, begin: IntArray, holds: BoolArray) -> IntArray:
     """The last token of each mention for which something holds; −1 for none."""
     if not begin.size:
         return begin
-    found: IntArray = np.maximum.reduceat(np.where(holds, tokens, -1), begin)
-    return found
+    token: IntArray = np.maximum.reduceat(np.where(holds, tokens, -1), begin)
+    return token
+
+
+def find_constituent_heads(
+    parse: Categories, tags: Categories, tokens: IntArray, region: IntArray
+) -> tuple[Nodes, IntArray]:
+    """The constituents in the parse bits of some tokens, and the head token of each.
+
+    Which child is the head follows from labels alone, so that it is settled for all constituents
+    together; heads are then handed up, one depth after the other.
+    """
+    nodes, places = match_labels(parse, tokens, region)
+    node_parent = _parents(nodes, nodes.depth - 1, nodes.opening, nodes.closing)
+    token_parent = _parents(nodes, places.depth, places.bracket, places.bracket - 1)
+    head_child = _head_children(nodes, tags, tokens, (node_parent, token_parent), places)
+    heads = np.full(nodes.start.size, -1, dtype=np.int64)
+    is_token = head_child >= nodes.start.size
+    heads[is_token] = tokens[head_child[is_token] - nodes.start.size]
+    levels = np.flatnonzero(np.diff(nodes.depth)) + 1
+    for level in reversed(np.split(np.arange(nodes.start.size), levels)):
+        upper = level[~is_token[level]]
+        heads[upper] = heads[head_child[upper]]
+    return nodes, heads
+
+
+def _parents(nodes: Nodes, depth: IntArray, bracket: IntArray, last: IntArray) -> IntArray:
+    """The constituent of some depth around each of some places; −1 for none.
+
+    A place is behind all brackets before `bracket`, and goes on to the bracket `last`.
+    """
+    if not nodes.start.size:
+        return np.full(depth.size, -1, dtype=np.int64)
+    width = 1 + int(nodes.closing.max(initial=0)) + 1
+    low = min(int(nodes.depth.min()), int(depth.min(initial=0)))
+    known = (nodes.depth - low) * width + nodes.opening
+    asked = (depth - low) * width + np.minimum(bracket, width - 1)
+    place = np.searchsorted(known, asked) - 1
+    inside = (place >= 0) & (nodes.depth[place] == depth) & (nodes.closing[place] > last)
+    return np.where(inside, place, -1)
+
+
+def _head_children(
+    nodes: Nodes,
+    tags: Categories,
+    tokens: IntArray,
+    parents: tuple[IntArray, IntArray],
+    places: Places,
+) -> IntArray:
+    """The child of each constituent that is its head: a constituent, or behind them all a token."""
+    symbols = {name: code for code, name in enumerate(nodes.names)}
+    tag_symbol = [symbols.setdefault(tag, len(symbols)) for tag in (*tags.names, "")]
+    table = RankTable.of(nodes.names, tuple(symbols))
+    parent = np.concatenate(parents)
+    child = np.flatnonzero(parent >= 0)
+    parent = parent[child]
+    symbol = np.concatenate((nodes.label, np.array(tag_symbol, dtype=np.int64)[tags.codes]))[child]
+    place = np.concatenate((nodes.start, tokens))[child] - nodes.start[parent]
+    rank, from_left = table.look_up(nodes.label[parent], symbol)
+    width = int((nodes.end - nodes.start).max(initial=0)) + 1
+    score = rank * width + np.where(from_left, place, width - 1 - place)
+    best = np.full(nodes.start.size, np.iinfo(np.int64).max, dtype=np.int64)
+    np.minimum.at(best, parent, score)
+    chosen = score == best[parent]
+    # A constituent always has a child: at least the token that its first bracket stands on, or
+    # one that begins there.
+    head_child = np.zeros(nodes.start.size, dtype=np.int64)
+    head_child[parent[chosen]] = child[chosen]
+    return head_child
+
+
+Direction = Literal["left", "right"]  # from the left, from the right
+Step = tuple[Direction, frozenset[str]]
+
+PUNCTUATION = frozenset((",", ".", ":", "``", "''", '"', "-LRB-", "-RRB-", "(", ")", "NFP", "POS"))
+
+
+def _steps(*steps: tuple[Direction, str]) -> tuple[Step, ...]:
+    return tuple((direction, frozenset(labels.split())) for direction, labels in steps)
+
+
+def _one_by_one(direction: Direction, labels: str) -> tuple[Step, ...]:
+    return tuple((direction, frozenset((label,))) for label in labels.split())
+
+
+# A possessive ’s is never a head here, as it is none of a mention. Pronouns come before numbers
+# and adjectives ("us three", "you all"), which Collins' NPs leave to chance.
+_NOUN_PHRASE = _steps(
+    ("right", "NN NNP NNPS NNS NX NML JJR"),
+    ("left", "NP"),
+    ("left", "PRP WP EX WHNP"),
+    ("right", "$ ADJP PRN"),
+    ("right", "CD"),
+    ("right", "JJ JJS RB QP"),
+)
+RULES: dict[str, tuple[Step, ...]] = {
+    **dict.fromkeys(("NP", "NX", "NML"), _NOUN_PHRASE),
+    "ADJP": _one_by_one(
+        "left", "NNS QP NN $ ADVP JJ VBN VBG ADJP JJR NP JJS DT FW RBR RBS SBAR RB"
+    ),
+    "ADVP": _one_by_one("right", "RB RBR RBS FW ADVP TO CD JJR JJ IN NP JJS NN"),
+    "CONJP": _one_by_one("right", "CC RB IN"),
+    "NAC": _one_by_one("left", "NN NNS NNP NNPS NP NAC EX $ CD QP PRP VBG JJ JJS JJR ADJP FW"),
+    "PP": _one_by_one("right", "IN TO VBG VBN RP FW"),
+    "PRT": _one_by_one("right", "RP"),
+    "QP": _one_by_one("left", "$ IN NNS NN JJ RB DT CD NCD QP JJR JJS"),
+    "RRC": _one_by_one("right", "VP NP ADVP ADJP PP"),
+    "S": _one_by_one("left", "TO IN VP S SBAR ADJP UCP NP"),
+    "SBAR": _one_by_one("left", "WHNP WHPP WHADVP WHADJP IN DT S SQ SINV SBAR FRAG"),
+    "SBARQ": _one_by_one("left", "SQ S SINV SBARQ FRAG"),
+    "SINV": _one_by_one("left", "VBZ VBD VBP VB MD VP S SINV ADJP NP"),
+    "SQ": _one_by_one("left", "VBZ VBD VBP VB MD VP SQ"),
+    "VP": _one_by_one("left", "TO VBD VBN MD VBZ VB VBG VBP VP ADJP NN NNS NP"),
+    "WHADJP": _one_by_one("left", "CC WRB JJ ADJP"),
+    "WHADVP": _one_by_one("right", "CC WRB"),
+    "WHNP": _one_by_one("left", "NN NNS NNP NNPS NP WDT WP WP$ WHADJP WHPP WHNP"),
+    "WHPP": _one_by_one("right", "IN TO FW"),
+}
+# Where no step finds a head: the first child from there that is no punctuation.
+DEFAULT: dict[str, Direction] = {
+    **dict.fromkeys(
+        ("ADJP", "INTJ", "NAC", "PRN", "QP", "S", "SBAR", "SBARQ", "SINV", "SQ", "VP"), "left"
+    ),
+    **dict.fromkeys(("WHADJP", "WHNP", "TOP"), "left"),
+}
+
+
+def _strip_function(label: str) -> str:
+    """A label without its function: `NP-SBJ` and `NP=2` are NPs; `-LRB-` stays as it is."""
+    if label.startswith("-"):
+        return label
+    return label.partition("-")[0].partition("=")[0]
+
+
+def find_rank(parent: str, child: str) -> tuple[int, Direction]:
+    """The step of the parent's rule that finds a child, from 0, and its direction."""
+    steps = RULES.get(parent, ())
+    for number, (direction, labels) in enumerate(steps):
+        if child in labels:
+            return number, direction
+    rank = len(steps) + (child in PUNCTUATION)
+    return rank, DEFAULT.get(parent, "right")
+
+
+@dataclass(frozen=True, eq=False)
+class RankTable:
+    """`find_rank` for all pairs of some labels and symbols."""
+
+    rank: NDArray[np.int64]
+    from_left: NDArray[np.bool_]
+
+    @staticmethod
+    def of(parents: Sequence[str], symbols: Sequence[str]) -> RankTable:
+        """Look every pair up once."""
+        plain = [_strip_function(symbol) for symbol in symbols]
+        ranks = [
+            [find_rank(_strip_function(parent), child) for child in plain] for parent in parents
+        ]
+        shape = (len(parents), len(symbols))
+        return RankTable(
+            np.array([[r for r, _ in row] for row in ranks], dtype=np.int64).reshape(shape),
+            np.array([[d == "left" for _, d in row] for row in ranks], np.bool_).reshape(shape),
+        )
+
+    def look_up(self, parent: IntArray, symbol: IntArray) -> tuple[IntArray, BoolArray]:
+        """The rank and the direction of some pairs."""
+        return self.rank[parent, symbol], self.from_left[parent, symbol]

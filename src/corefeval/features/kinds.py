@@ -1,4 +1,4 @@
-"""Name, nominal or pronoun."""
+"""What kind of thing a mention is: name, nominal or pronoun; and its named-entity class."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from corefeval.features.brackets import Nodes
-from corefeval.features.spans import Spans, find_spans
+from corefeval.features.positions import TokenSpans, find_spans
 from corefeval.features.tagsets import TagSet
+from corefeval.features.token_columns import NO_WORDS, WORD, TokenColumns
 from corefeval.model.arrays import BoolArray, IntArray
 from corefeval.model.categories import Categories
 
@@ -21,8 +22,8 @@ NUMERIC_CLASSES = frozenset(
 )
 
 
-def kinds(
-    spans: Spans,
+def find_kinds(
+    spans: TokenSpans,
     heads: IntArray,
     tags: Categories,
     tagset: TagSet,
@@ -60,28 +61,28 @@ def kinds(
 
 
 def _are_phrases(
-    spans: Spans, rows: IntArray, words: Callable[[IntArray], Categories], tagset: TagSet
+    spans: TokenSpans, rows: IntArray, words: Callable[[IntArray], Categories], tagset: TagSet
 ) -> BoolArray:
     """Which of some mentions of two tokens are pronouns of two words: `each other`."""
     phrases = {phrase for phrase in tagset.words if " " in phrase}
     first, second = words(spans.start[rows]), words(spans.end[rows] - 1)
     possible = np.flatnonzero(first.where(lambda word: word.lower() in _first_words(phrases)))
-    found = np.zeros(rows.size, dtype=np.bool_)
+    are_phrases = np.zeros(rows.size, dtype=np.bool_)
     texts = zip(first.take(possible).values(), second.take(possible).values(), strict=True)
-    found[possible] = [f"{one} {other}".lower() in phrases for one, other in texts]
-    return found
+    are_phrases[possible] = [f"{one} {other}".lower() in phrases for one, other in texts]
+    return are_phrases
 
 
 def _first_words(phrases: Iterable[str]) -> set[str]:
     return {phrase.partition(" ")[0] for phrase in phrases}
 
 
-def is_named(spans: Spans, tags: Categories, tagset: TagSet, named: Nodes) -> BoolArray:
+def is_named(spans: TokenSpans, tags: Categories, tagset: TagSet, named: Nodes) -> BoolArray:
     """Which mentions are a named entity, a determiner before it and a ’s behind it left aside."""
     label = Categories(named.label, named.names)
     real = label.where(lambda name: name.lower() not in NUMERIC_CLASSES)
     known = named.start[real], named.end[real]
-    found = find_spans(*known, (spans.start, spans.end)) >= 0
+    named_rows = find_spans(*known, (spans.start, spans.end)) >= 0
     long = spans.length > 1
     without_determiner = long & tags.take(spans.start).where(tagset.is_alone)
     without_possessive = long & tags.take(spans.end - 1).where("POS".__eq__)
@@ -91,7 +92,118 @@ def is_named(spans: Spans, tags: Categories, tagset: TagSet, named: Nodes) -> Bo
             shorter = (without_determiner if first else long) & (
                 without_possessive if last else long
             )
-            rows = np.flatnonzero(shorter & ~found) if first or last else known[0][:0]
+            rows = np.flatnonzero(shorter & ~named_rows) if first or last else known[0][:0]
             core = spans.start[rows] + first, spans.end[rows] - last
-            found[rows] = find_spans(*known, core) >= 0
-    return found
+            named_rows[rows] = find_spans(*known, core) >= 0
+    return named_rows
+
+
+def find_classes(spans: TokenSpans, heads: IntArray, named: Nodes) -> Categories:
+    """The class of a named entity that is the mention, else of one in it that covers its head.
+
+    Of several that do the latter the outermost counts. Heads may be unknown (−1).
+    """
+    equal = find_spans(named.start, named.end, (spans.start, spans.end))
+    codes = np.append(named.label, -1)[equal]
+    levels = np.flatnonzero(np.diff(named.depth)) + 1
+    for level in np.split(np.arange(named.start.size), levels) if named.start.size else ():
+        rows = np.flatnonzero((codes < 0) & (heads >= 0))
+        place = level[np.maximum(np.searchsorted(named.start[level], heads[rows], "right") - 1, 0)]
+        covers = (named.start[place] <= heads[rows]) & (heads[rows] < named.end[place])
+        covers &= (named.start[place] >= spans.start[rows]) & (named.end[place] <= spans.end[rows])
+        codes[rows[covers]] = named.label[place[covers]]
+    return Categories(codes, named.names)
+
+
+def find_entity_classes(
+    entity: IntArray, n_entities: int, classes: Categories, is_noun: Callable[[], BoolArray]
+) -> Categories:
+    """The class of each mention's entity, by its anchor.
+
+    The anchor is the first noun of an entity. Where it has no class, the only class among the
+    mentions counts. An entity whose mentions have one class between them has that class in any
+    case, so nouns are asked for only where mentions differ.
+    """
+    known = np.flatnonzero(classes.codes >= 0)
+    lowest = np.full(n_entities, len(classes.names), dtype=np.int64)
+    highest = np.full(n_entities, -1, dtype=np.int64)
+    np.minimum.at(lowest, entity[known], classes.codes[known])
+    np.maximum.at(highest, entity[known], classes.codes[known])
+    mixed = lowest < highest
+    if mixed.any():
+        nouns = np.flatnonzero(is_noun())
+        anchors = _find_first(entity[nouns], n_entities)
+        anchor_class = np.full(n_entities, -1, dtype=np.int64)
+        has_anchor = anchors >= 0
+        anchor_class[has_anchor] = classes.codes[nouns[anchors[has_anchor]]]
+        highest = np.where(mixed, anchor_class, highest)
+    return Categories(highest[entity], classes.names)
+
+
+def vote_for_classes(entity: IntArray, n_entities: int, classes: Categories) -> Categories:
+    """The class that most mentions of an entity have; of equals the one that comes first."""
+    known = np.flatnonzero(classes.codes >= 0)
+    width = max(len(classes.names), 1)
+    pair = entity[known] * width + classes.codes[known]
+    distinct, first, votes = np.unique(pair, return_index=True, return_counts=True)
+    owner = distinct // width
+    order = np.lexsort((first, -votes, owner))
+    winner = _find_first(owner[order], n_entities)
+    has_class = winner >= 0
+    chosen = np.full(n_entities, -1, dtype=np.int64)
+    chosen[has_class] = (distinct % width)[order[winner[has_class]]]
+    return Categories(chosen[entity], classes.names)
+
+
+def _find_first(group: IntArray, n_groups: int) -> IntArray:
+    """The first place at which each group occurs; −1 where it does not.
+
+    >>> _find_first(np.array([2, 0, 2]), 3).tolist()
+    [1, -1, 0]
+    """
+    first = np.full(n_groups, -1, dtype=np.int64)
+    first[group[::-1]] = np.arange(group.size - 1, -1, -1)
+    return first
+
+
+_SHORT = 3  # words up to this length, such as articles and prepositions, tell nothing by themselves
+
+
+def guess_kinds(
+    columns: TokenColumns, rows: IntArray, examples: TokenColumns, stated: Categories
+) -> Categories:
+    """The kinds of some mentions, one for each of `rows`.
+
+    A mention has the kind that is stated most often of others with the same words; one whose words
+    nobody states anything of is a name if all of its words of more than three letters begin with a
+    capital, the first of a sentence aside, and nominal otherwise. `examples` are the token
+    columns of the mentions that `stated` has the kinds of.
+    """
+    known = examples.mention_texts()
+    there = np.flatnonzero(stated.codes >= 0)
+    votes = np.zeros((len(known.names), len(KINDS)), dtype=np.int64)
+    np.add.at(votes, (known.codes[there], stated.codes[there]), 1)
+    usual = {
+        name: int(best)
+        for name, best, row in zip(known.names, votes.argmax(1), votes, strict=True)
+        if row.any()
+    }
+    own = columns.mention_texts().take(rows).values()
+    codes = [
+        usual[text] if text is not None and text in usual else _guess_by_capitals(columns, row)
+        for row, text in zip(rows.tolist(), own, strict=True)
+    ]
+    return Categories(np.array(codes, dtype=np.int64), KINDS)
+
+
+def _guess_by_capitals(columns: TokenColumns, row: int) -> int:
+    words = columns.needed("kind", "words", WORD, NO_WORDS)
+    starts = columns.sentence_starts()
+    tokens = np.arange(columns.spans.start[row], columns.spans.end[row])
+    begins = np.isin(tokens, columns.spans.offsets if starts is None else starts).tolist()
+    telling = [
+        word
+        for word, first in zip(words.take(tokens).values(), begins, strict=True)
+        if word is not None and len(word) > _SHORT and not first
+    ]
+    return NAME if telling and all(word[0].isupper() for word in telling) else NOMINAL

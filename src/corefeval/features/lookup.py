@@ -10,28 +10,36 @@ import numpy as np
 
 from corefeval.checks import did_you_mean
 from corefeval.diagnostics import Notice, UsageError
-from corefeval.features.analysis import Analysis
-from corefeval.features.bins import SINGLE, SIZES, binned, parse_bins
-from corefeval.features.chains import antecedents, chain_positions, nested
-from corefeval.features.classes import class_of_entities, voted_classes
-from corefeval.features.declarations import FEATURES, level_of
-from corefeval.features.documents import document_values, genres
-from corefeval.features.errors import MissingFeatureError
-from corefeval.features.given import (
-    YES_NO,
-    checked_given,
-    described,
-    given_feature,
-    given_of_documents,
+from corefeval.features.annotations import TokenAnnotations
+from corefeval.features.declarations import (
+    FEATURES,
+    SINGLE,
+    SIZES,
+    FeatureRequest,
+    MissingFeatureError,
+    level_of,
 )
-from corefeval.features.guesses import guessed_kinds
-from corefeval.features.kinds import KINDS
-from corefeval.features.ordering import by_frequency, chosen
-from corefeval.features.properties import stated_classes, stated_kinds, stated_property
-from corefeval.features.requests import FeatureRequest
-from corefeval.features.tagsets import tagset_of
-from corefeval.features.texts import Texts
-from corefeval.features.words import WORD, mention_texts
+from corefeval.features.kinds import KINDS, find_entity_classes, guess_kinds, vote_for_classes
+from corefeval.features.positions import (
+    find_antecedents,
+    find_nested,
+    number_in_chains,
+    put_into_bins,
+)
+from corefeval.features.statements import (
+    YES_NO,
+    check_given,
+    describe_mentions,
+    find_genres,
+    find_metadata,
+    find_property,
+    find_stated_classes,
+    find_stated_kinds,
+    read_given,
+    read_given_of_documents,
+)
+from corefeval.features.tagsets import read_tagset
+from corefeval.features.token_columns import WORD, TokenColumns
 from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray, IntArray
 from corefeval.model.categories import Categories
@@ -77,9 +85,9 @@ class Features:
         self.twins = twins
         self.texts = tuple(texts) or (corpus,)
         self.given: dict[str, Any] = {
-            _key(name): source for name, source in checked_given(given).items()
+            _key(name): source for name, source in check_given(given).items()
         }
-        self._tagset = None if tagset is None else tagset_of(tagset)
+        self._tagset = None if tagset is None else read_tagset(tagset)
         self._known: dict[str, Categories] = {}
         self._kinds_stated = False
         self._notices: list[Notice] = []
@@ -90,7 +98,7 @@ class Features:
         request = FeatureRequest.parse(feature)
         text = str(request)
         if text not in self._known:
-            self._known[text] = self._worked_out(request)
+            self._known[text] = self._make(request)
         return self._known[text]
 
     @property
@@ -99,60 +107,60 @@ class Features:
 
         Kinds that the source states are `stated`, with a tag set for the rest `stated+penn`.
         """
-        used = self.__dict__.get("analysis")
-        tagset = used.tagset_name if isinstance(used, Analysis) else None
+        used = self.__dict__.get("annotations")
+        tagset = used.tagset_name if isinstance(used, TokenAnnotations) else None
         return "+".join(filter(None, (_STATED if self._kinds_stated else None, tagset))) or None
 
     @property
     def head_positions(self) -> IntArray:
         """The position of each mention's head token in its document; −1 where it is not known."""
-        return self.analysis.head_positions()
+        return self.annotations.head_positions()
 
     @cached_property
-    def analysis(self) -> Analysis:
+    def annotations(self) -> TokenAnnotations:
         """What is derived from token columns."""
-        return Analysis(self.corpus, self.texts, self._tagset)
+        return TokenAnnotations(self.corpus, self.texts, self._tagset)
 
-    def _worked_out(self, request: FeatureRequest) -> Categories:
+    def _make(self, request: FeatureRequest) -> Categories:
         if level_of(request.name) == "document":
             return self._of_documents(self.of_documents(str(request)))
         if request.name in self.given:
-            return self._stated(request.name)
-        if self.twins is not None and (request.name in TEXTUAL or request.name not in _MADE):
-            return self._from_twins(str(request), *self.twins)
-        make = _MADE.get(request.name)
+            return self._read_given(request.name)
+        if self.twins is not None and (request.name in TEXTUAL or request.name not in _MAKERS):
+            return self._copy_from_twins(str(request), *self.twins)
+        make = _MAKERS.get(request.name)
         if make is not None:
             return make(self, request)
-        return self._unknown(request)
+        return self._find_undeclared(request)
 
-    def _stated(self, name: str) -> Categories:
+    def _read_given(self, name: str) -> Categories:
         """What the caller states of each mention, or of its document."""
         source = self.given[name]
-        of_documents = given_of_documents(self.corpus, name, source)
+        of_documents = read_given_of_documents(self.corpus, name, source)
         if self.corpus.labels is None and of_documents is not None:
             return self._of_documents(of_documents)
-        return given_feature(self.corpus, name, self.given[name], key=self.texts[0])
+        return read_given(self.corpus, name, self.given[name], key=self.texts[0])
 
-    def _from_twins(self, feature: str, other: Features, rows: IntArray) -> Categories:
+    def _copy_from_twins(self, feature: str, other: Features, rows: IntArray) -> Categories:
         """The values of the mentions that the other side has too, and those of the rest."""
         if self._rest is None:
             rest = self.corpus.keep_mentions(rows < 0)
             self._rest = Features(rest, texts=self.texts, given=self.given, tagset=self._tagset)
         theirs, mine = other(feature), self._rest(feature)
-        names = tuple(dict.fromkeys(theirs.names + mine.names))
-        codes = np.append(theirs.recoded(names).codes, -1)[rows]
-        codes[rows < 0] = mine.recoded(names).codes
-        return Categories(codes, names)
+        own = rows < 0
+        return Categories.concatenate(theirs, mine).take(
+            np.where(own, len(theirs) + np.cumsum(own) - 1, rows)
+        )
 
-    def _unknown(self, request: FeatureRequest) -> Categories:
+    def _find_undeclared(self, request: FeatureRequest) -> Categories:
         """A property that the source states, or a token column."""
-        stated = stated_property(self.corpus, self.texts, request.name)
+        stated = find_property(self.corpus, self.texts, request.name)
         if stated is not None:
-            return by_frequency(stated)
+            return stated.sort_names()
         if self.corpus.mention_start is not None:
-            column = self.analysis.column(request.name, at="head")
+            column = self.annotations.column(request.name, at="head")
             if column is not None:
-                return by_frequency(column)
+                return column.sort_names()
         there = [
             *FEATURES,
             *self.given,
@@ -170,14 +178,14 @@ class Features:
     def _kind(self, request: FeatureRequest) -> Categories:
         stated = self._stated_kinds("kind")
         if stated is None:
-            return self.analysis.kinds()
+            return self.annotations.kinds()
         unknown = np.flatnonzero(stated.codes < 0)
         if not unknown.size:
             return stated
-        if self.analysis.has_tags("kind"):
-            return chosen(stated, self.analysis.kinds(), stated.codes < 0)
+        if self.annotations.has_tags("kind"):
+            return stated.replace_where(stated.codes < 0, self.annotations.kinds())
         codes = stated.codes.copy()
-        codes[unknown] = self._guessed("kind", unknown).codes
+        codes[unknown] = self._guess_kinds("kind", unknown).codes
         return Categories(codes, stated.names)
 
     def _noun(self, request: FeatureRequest) -> Categories:
@@ -185,14 +193,14 @@ class Features:
             return _yes_no(~self("kind").where("pronoun".__eq__))
         stated = self._stated_kinds("noun")
         if stated is None:
-            return _yes_no(self.analysis.is_noun())
+            return _yes_no(self.annotations.is_noun())
         is_noun, unknown = ~stated.where("pronoun".__eq__), stated.codes < 0
-        if unknown.any() and self.analysis.has_tags("noun"):
-            is_noun[unknown] = self.analysis.is_noun()[unknown]
+        if unknown.any() and self.annotations.has_tags("noun"):
+            is_noun[unknown] = self.annotations.is_noun()[unknown]
         elif unknown.any():
-            if not self.analysis.texts.in_characters:  # several tokens are a noun in any case
-                unknown &= self.analysis.spans.length == 1
-            guessed = self._guessed("noun", np.flatnonzero(unknown))
+            if not self.annotations.columns.in_characters:  # several tokens are a noun in any case
+                unknown &= self.annotations.spans.length == 1
+            guessed = self._guess_kinds("noun", np.flatnonzero(unknown))
             is_noun[unknown] = ~guessed.where("pronoun".__eq__)
         return _yes_no(is_noun)
 
@@ -201,36 +209,37 @@ class Features:
 
         What the key states counts first, tags next, and what only the response states last.
         """
-        stated = stated_kinds(self.corpus, self.texts)
+        stated = find_stated_kinds(self.corpus, self.texts)
         if stated is None:
             return None
-        by_key = stated_kinds(self.texts[0], self.texts[:1]) is not None
-        self._kinds_stated = by_key or not self.analysis.has_tags(feature)
+        by_key = find_stated_kinds(self.texts[0], self.texts[:1]) is not None
+        self._kinds_stated = by_key or not self.annotations.has_tags(feature)
         return stated if self._kinds_stated else None
 
-    def _guessed(self, feature: str, rows: IntArray) -> Categories:
+    def _guess_kinds(self, feature: str, rows: IntArray) -> Categories:
         """The kinds of mentions that neither the source nor tags tell, by what is stated of others.
 
         A notice counts them; an error where there are no words to go by.
         """
         if not rows.size:
             return Categories(rows, KINDS)
-        stating = (one for one in self.texts if stated_kinds(one, (one,)) is not None)
+        stating = (one for one in self.texts if find_stated_kinds(one, (one,)) is not None)
         owner = next(stating, self.corpus)
-        stated = stated_kinds(owner, (owner,))
-        if stated is None or self.analysis.texts.find(WORD) is None:
+        stated = find_stated_kinds(owner, (owner,))
+        mentions = describe_mentions(self.corpus, rows.tolist())
+        if stated is None or self.annotations.columns.find(WORD) is None:
             raise MissingFeatureError(
                 feature,
-                f"is not stated of {described(self.corpus, rows.tolist())}, and there are no tags",
+                f"is not stated of {mentions}, and there are no tags",
                 fix="state the kind of every mention, those of the response too: in the file, with "
                 "--features FILE, or features= in Python",
             )
-        message = f"{feature} is guessed for {described(self.corpus, rows.tolist())}: as the same "
+        message = f"{feature} is guessed for {mentions}: as the same "
         message += f"words in {owner.name or 'the key'} have it, else by capital letters; tags or "
         message += "--features tell for sure"
         self._notices.append(Notice("guessed-kinds", message, rows.size))
-        examples = Texts(self.texts, owner, feature)
-        return guessed_kinds(self.analysis.texts, rows, examples, stated)
+        examples = TokenColumns(self.texts, owner, feature)
+        return guess_kinds(self.annotations.columns, rows, examples, stated)
 
     @property
     def notices(self) -> tuple[Notice, ...]:
@@ -244,98 +253,102 @@ class Features:
         noun = Categories(np.zeros(is_noun.size, dtype=np.int64), (NOUN,))
         tags = None
         if self.corpus.mention_start is not None:
-            tags = self.analysis.single_tags(required=not stated)
+            tags = self.annotations.single_tags(required=not stated)
         if tags is None:
             tags = Categories(noun.codes, (PRONOUN,))
-        return by_frequency(chosen(tags, noun, is_noun))
+        return tags.replace_where(is_noun, noun).sort_names()
 
     def _head_tag(self, request: FeatureRequest) -> Categories:
-        return by_frequency(self.analysis.head_tags("head_tag"))
+        return self.annotations.head_tags("head_tag").sort_names()
 
     def _class(self, request: FeatureRequest) -> Categories:
         column = request.setting("column")
-        stated = stated_classes(self.corpus, self.texts) if column is None else None
+        stated = find_stated_classes(self.corpus, self.texts) if column is None else None
         # The key's named entities come before what only the response states.
-        by_key = stated is not None and stated_classes(self.texts[0], self.texts[:1]) is not None
-        if stated is not None and (by_key or not self.analysis.has_named_entities()):
-            return by_frequency(stated)
-        return by_frequency(self.analysis.classes(column))
+        by_key = (
+            stated is not None and find_stated_classes(self.texts[0], self.texts[:1]) is not None
+        )
+        if stated is not None and (by_key or not self.annotations.has_named_entities()):
+            return stated.sort_names()
+        return self.annotations.classes(column).sort_names()
 
     def _entity_class(self, request: FeatureRequest) -> Categories:
         column = request.setting("column")
         classes = self("class" if column is None else f"class(column={column})")
         entity, number = self.corpus.mention_entity, self.corpus.n_entities
         if "vote" in request.arguments:
-            return by_frequency(voted_classes(entity, number, classes))
-        return by_frequency(class_of_entities(entity, number, classes, self._is_noun))
+            return vote_for_classes(entity, number, classes).sort_names()
+        return find_entity_classes(entity, number, classes, self._is_noun).sort_names()
 
     def _head(self, request: FeatureRequest) -> Categories:
-        return by_frequency(self.analysis.head_words().renamed(str.lower))
+        return self.annotations.head_words().renamed(str.lower).sort_names()
 
     def _words(self, request: FeatureRequest) -> Categories:
         if self.corpus.labels is not None:
-            return by_frequency(Categories.of([str(label).lower() for label in self.corpus.labels]))
-        return by_frequency(mention_texts(self.analysis.texts))
+            return Categories.of([str(label).lower() for label in self.corpus.labels]).sort_names()
+        return self.annotations.columns.mention_texts().sort_names()
 
     def _length(self, request: FeatureRequest) -> Categories:
-        return _in_bins(request, self.analysis.spans_for("length").length)
+        return _put_into_bins(request, self.annotations.spans_for("length").length)
 
     def _chain_position(self, request: FeatureRequest) -> Categories:
-        return _in_bins(request, chain_positions(self.corpus.mention_entity))
+        return _put_into_bins(request, number_in_chains(self.corpus.mention_entity))
 
     def _distance(self, request: FeatureRequest) -> Categories:
-        self.analysis.spans_for("distance")
-        before = antecedents(self.corpus.mention_entity)
+        self.annotations.spans_for("distance")
+        before = find_antecedents(self.corpus.mention_entity)
         place = np.arange(before.size)
         if "sentences" in request.arguments:
-            place = self.analysis.sentence_of_mentions("distance")
-        return _in_bins(request, place - place[before] if before.size else before, before >= 0)
+            place = self.annotations.sentence_of_mentions("distance")
+        return _put_into_bins(
+            request, place - place[before] if before.size else before, before >= 0
+        )
 
     def _nested(self, request: FeatureRequest) -> Categories:
-        return _yes_no(nested(self.analysis.spans_for("nested")))
+        return _yes_no(find_nested(self.annotations.spans_for("nested")))
 
     def _size(self, request: FeatureRequest) -> Categories:
         sizes = self.corpus.entity_sizes[self.corpus.mention_entity]
-        return binned(sizes, parse_bins("size", request.bins) or SIZES)
+        return put_into_bins(sizes, request.bins or SIZES)
 
     def _speaker(self, request: FeatureRequest) -> Categories:
-        return by_frequency(self.analysis.speakers())
+        return self.annotations.speakers().sort_names()
 
     def _sentence_type(self, request: FeatureRequest) -> Categories:
-        return by_frequency(self.analysis.sentence_types(request.setting("column")))
+        return self.annotations.sentence_types(request.setting("column")).sort_names()
 
     def of_documents(self, feature: str) -> list[str | None]:
         """The value of each document, of a feature that documents have."""
         request = FeatureRequest.parse(feature)
         if request.name in self.given:
             source = self.given[request.name]
-            stated = given_of_documents(self.corpus, request.name, source)
+            stated = read_given_of_documents(self.corpus, request.name, source)
             if stated is not None:
                 return stated
-            return self._first_values(self._stated(request.name))
+            return self._first_values(self._read_given(request.name))
         if request.name == "genre":
-            return genres(self.texts)
-        return document_values(self.texts, request.arguments[0])
+            return find_genres(self.texts)
+        return find_metadata(self.texts, request.arguments[0])
 
     def _first_values(self, values: Categories) -> list[str | None]:
         """The value of each document's first mention."""
-        found: list[str | None] = [None] * len(self.corpus.documents)
+        of_documents: list[str | None] = [None] * len(self.corpus.documents)
         documents, rows = np.unique(self.corpus.mention_document, return_index=True)
         for document, value in zip(documents.tolist(), values.take(rows).values(), strict=True):
-            found[document] = value
-        return found
+            of_documents[document] = value
+        return of_documents
 
     def _of_documents(self, values: Sequence[str | None]) -> Categories:
-        return by_frequency(Categories.of(values).take(self.corpus.mention_document))
+        return Categories.of(values).take(self.corpus.mention_document).sort_names()
 
     def _column(self, request: FeatureRequest) -> Categories:
         (name,) = request.arguments
-        found = self.analysis.column(name, at="head")
-        if found is None:
-            raise self.analysis.texts.missing(
+        column = self.annotations.column(name, at="head")
+        if column is None:
+            raise self.annotations.columns.missing(
                 str(request), "a token column", [name], "name a column that is there"
             )
-        return by_frequency(found)
+        return column.sort_names()
 
 
 def _key(name: str) -> str:
@@ -346,13 +359,13 @@ def _yes_no(values: BoolArray) -> Categories:
     return Categories(np.where(values, 0, 1).astype(np.int64), YES_NO)
 
 
-def _in_bins(
+def _put_into_bins(
     request: FeatureRequest, values: IntArray, known: BoolArray | None = None
 ) -> Categories:
-    return binned(values, parse_bins(request.name, request.bins) or SINGLE, known)
+    return put_into_bins(values, request.bins or SINGLE, known)
 
 
-_MADE: dict[str, Callable[[Features, FeatureRequest], Categories]] = {
+_MAKERS: dict[str, Callable[[Features, FeatureRequest], Categories]] = {
     "kind": Features._kind,
     "noun": Features._noun,
     "tag": Features._tag,

@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields, replace
 from fnmatch import translate
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from corefeval.diagnostics import InputError, UsageError
 
@@ -52,6 +53,10 @@ class TagSet:
             if isinstance(value, str) or not all(isinstance(tag, str) for tag in value):
                 raise UsageError(f"tag set {self.name}: {field.name} is no list of tags: {value!r}")
             object.__setattr__(self, field.name, tuple(value))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields alone: functions that were made of them do not pickle."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
     def is_pronoun(self) -> Callable[[str], bool]:
@@ -168,10 +173,10 @@ INVENTORIES: dict[str, frozenset[str]] = {
 _ENOUGH = 0.6  # of the tokens must have a tag of the set
 
 
-def recognised(frequencies: Mapping[str, int]) -> TagSet | None:
+def recognise_tagset(frequencies: Mapping[str, int]) -> TagSet | None:
     """The tag set that most tokens have a tag of, by how often tags occur; None for no known one.
 
-    >>> recognised({"PPER": 3, "NN": 5, "VVFIN": 2}).name
+    >>> recognise_tagset({"PPER": 3, "NN": 5, "VVFIN": 2}).name
     'stts'
     """
     total = sum(frequencies.values())
@@ -185,10 +190,10 @@ def recognised(frequencies: Mapping[str, int]) -> TagSet | None:
     return TAGSETS[best]
 
 
-def tagset_of(value: object) -> TagSet:
+def read_tagset(value: object) -> TagSet:
     """The tag set that a name, a JSON file or a mapping of three lists stands for.
 
-    >>> tagset_of({"pronoun": ["P"], "name": ["NE"], "noun": ["N"]}).noun
+    >>> read_tagset({"pronoun": ["P"], "name": ["NE"], "noun": ["N"]}).noun
     ('N',)
     """
     if isinstance(value, TagSet):

@@ -10,10 +10,8 @@ SVG, PNG or HTML needs the extra `charts`.
 
 from __future__ import annotations
 
-from corefeval.figures.drawing import figures
-from corefeval.figures.figure import FORMATS, MISSING, Figure, FigureFormat, can_draw
+from corefeval.figures.figure import FORMATS, MISSING, Figure, FigureFormat, can_draw, figures
 from corefeval.figures.tables import tables
-from corefeval.figures.texts import render_result
 
 __all__ = [
     "FORMATS",
@@ -22,6 +20,5 @@ __all__ = [
     "FigureFormat",
     "can_draw",
     "figures",
-    "render_result",
     "tables",
 ]

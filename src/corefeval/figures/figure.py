@@ -1,10 +1,10 @@
-"""A figure, and the files that can be made of it."""
+"""Figures: those of an experiment, and the files that can be made of them."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib.util import find_spec
@@ -12,10 +12,15 @@ from types import ModuleType
 from typing import Any, Literal, get_args
 
 from corefeval.diagnostics import UsageError
+from corefeval.figures.panels import curves, panels
+from corefeval.figures.scorecard import scorecard
+from corefeval.figures.styles import MOST, Spec, config, select_rows, values_of, well_known
+from corefeval.lab import Chart, ExperimentResult
+from corefeval.lab.experiments import Row
 
 FigureFormat = Literal["svg", "png", "html"]
 FORMATS: tuple[FigureFormat, ...] = get_args(FigureFormat)
-Spec = dict[str, Any]
+_SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 
 _VERSION = "5.20"  # of Vega-Lite, so that a figure does not change with the library that draws it
 _MIME = "application/vnd.vegalite.v5+json"
@@ -52,15 +57,15 @@ class Figure:
 
     def svg(self) -> str:
         """The figure as SVG, with its fingerprint in a comment."""
-        drawn: str = _converter().vegalite_to_svg(dict(self.spec), vl_version=_VERSION)
-        return f"{drawn.rstrip()}\n<!-- figure {self.fingerprint} -->\n"
+        picture: str = _converter().vegalite_to_svg(dict(self.spec), vl_version=_VERSION)
+        return f"{picture.rstrip()}\n<!-- figure {self.fingerprint} -->\n"
 
     def png(self) -> bytes:
         """The figure as PNG, fine enough for print."""
-        drawn: bytes = _converter().vegalite_to_png(
+        picture: bytes = _converter().vegalite_to_png(
             dict(self.spec), vl_version=_VERSION, ppi=_RESOLUTION
         )
-        return drawn
+        return picture
 
     def html(self) -> str:
         """A page with the figure, with tooltips and a legend to click on; it needs no network."""
@@ -78,6 +83,38 @@ class Figure:
                 f"there is no figure format {format!r}: there are {', '.join(FORMATS)}"
             )
         return (self.svg() if format == "svg" else self.html()).encode()
+
+
+def figures(result: ExperimentResult, *, everything: bool = True) -> list[Figure]:
+    """The figures of an experiment, in its charts' order.
+
+    A chart of many metrics becomes two figures: one of those metrics that most papers report, and
+    one, called `…-all`, with a panel for each metric. Without `everything` the second is left out.
+    Curves that are the same are drawn and named as one.
+    """
+    made = []
+    for number, chart in enumerate(result.charts, start=1):
+        name = result.name if len(result.charts) == 1 else f"{result.name}-{number}"
+        rows = select_rows(result, chart)
+        if not rows:
+            continue
+        few = rows if len(values_of(rows, chart.series)) <= MOST else well_known(rows, chart)
+        if chart.mark == "cell":
+            few = well_known(rows, chart)
+        made.append(_figure(name, chart, few))
+        if everything and len(few) < len(rows):
+            made.append(_figure(f"{name}-all", chart, rows))
+    return made
+
+
+def _figure(name: str, chart: Chart, rows: Sequence[Row]) -> Figure:
+    draw: Callable[[Chart, Sequence[Row]], Spec] = panels
+    if chart.mark == "cell":
+        draw = scorecard
+    elif chart.mark == "line" and len(values_of(rows, chart.series)) <= MOST:
+        draw = curves
+    spec = {"$schema": _SCHEMA, "title": chart.title, **draw(chart, rows), "config": config()}
+    return Figure(name, chart.title, spec)
 
 
 def can_draw() -> bool:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from corefeval.figures.figure import Spec
-from corefeval.figures.selection import values_of
+from corefeval.figures.styles import Spec, values_of
 from corefeval.lab import Chart
 from corefeval.lab.experiments import Row
 
@@ -55,8 +54,8 @@ def scorecard(chart: Chart, rows: Sequence[Row]) -> Spec:
         "encoding": {"x": columns, "y": lines, "tooltip": tooltip},
         "layer": [
             _colors(),
-            _drawn_sign("true", _TICK, 0),
-            _drawn_sign("false", _CROSS, -16),
+            _sign_path("true", _TICK, 0),
+            _sign_path("false", _CROSS, -16),
             _numbers("false", "right", 21),
             _numbers("null", "center", 0),
         ],
@@ -113,7 +112,7 @@ def _colors() -> Spec:
     }
 
 
-def _drawn_sign(holds: str, path: str, offset: int) -> Spec:
+def _sign_path(holds: str, path: str, offset: int) -> Spec:
     """A sign drawn as a path: fonts have ticks and crosses of all sizes, or none."""
     return {
         "transform": [{"filter": f"datum.holds === {holds}"}],

@@ -1,14 +1,45 @@
-"""An experiment's numbers as tables of text."""
+"""An experiment's result in words and numbers: its tables, and which statements hold."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from corefeval.figures.scorecard import sign
-from corefeval.figures.selection import drawn_rows, shown_value, values_of, well_known
-from corefeval.lab import Chart, ExperimentResult
+from corefeval.figures.styles import select_rows, shown_titles, shown_value, values_of, well_known
+from corefeval.lab import Chart, ExperimentResult, Statement
 from corefeval.lab.experiments import Row
-from corefeval.output.tables import Cell, Column, Table
+from corefeval.output.drawing import SoloDrawing
+from corefeval.output.tables import Sheet, Table, table_of
+
+
+@dataclass(frozen=True)
+class ExperimentDrawing(SoloDrawing):
+    """Tables, then the statements that hold and those that do not.
+
+    Without `everything` tables and statements are about those metrics that most papers report,
+    and a line says how many statements there are about others.
+    """
+
+    things: Sequence[ExperimentResult]
+    everything: bool = False
+
+    def sheet_of(self, thing: ExperimentResult, format: str) -> Sheet:
+        """Tables and statements."""
+        statements = _statements(thing, self.everything)
+        groups = []
+        for heading, holds in (("Holds", True), ("Does not hold", False)):
+            those = [_sentence(one) for one in statements if one.holds == holds]
+            groups += ["\n".join((heading, *those))] if those else []
+        words = ("\n\n".join(groups),) if groups else ()
+        about = [", ".join(f"{name} {value}" for name, value in _settings(thing).items())]
+        if left := len(thing.statements) - len(statements):
+            about.insert(0, f"{left} statements are about other metrics: name these with --metrics")
+        return Sheet((*tables(thing, everything=self.everything), *words), tuple(about))
+
+    def record_of(self, thing: ExperimentResult) -> object:
+        """All of it."""
+        return thing.as_dict()
 
 
 def tables(result: ExperimentResult, *, everything: bool = False) -> list[Table]:
@@ -17,18 +48,18 @@ def tables(result: ExperimentResult, *, everything: bool = False) -> list[Table]
     Without `everything` only the metrics are there that most papers report, unless none of them
     was measured.
     """
-    found = []
+    made = []
     for chart in result.charts:
-        rows = drawn_rows(result, chart)
+        rows = select_rows(result, chart)
         rows = rows if everything else well_known(rows, chart)
         if chart.mark == "cell":
-            found.append(_scorecard(chart, rows))
+            made.append(_scorecard(chart, rows))
             continue
         for panel in values_of(rows, chart.facet) if chart.facet else [""]:
             inside = [row for row in rows if not chart.facet or str(row[chart.facet]) == panel]
             title = ", ".join(part for part in (chart.title, panel) if part)
-            found.append(_table(f"{title}: {chart.y.title}", chart, inside))
-    return found
+            made.append(_table(f"{title}: {chart.y.title}", chart, inside))
+    return made
 
 
 def _table(title: str, chart: Chart, rows: Sequence[Row]) -> Table:
@@ -39,7 +70,7 @@ def _table(title: str, chart: Chart, rows: Sequence[Row]) -> Table:
         known = [cells.get((case, name)) for name in series]
         first = next(row for row in known if row is not None)
         lines.append((_case(first, chart), *(_number(row, chart) for row in known)))
-    return _drawn(title, (chart.x.field.replace("_", " "), *series), lines)
+    return table_of((chart.x.field.replace("_", " "), *series), lines, title)
 
 
 def _scorecard(chart: Chart, rows: Sequence[Row]) -> Table:
@@ -49,13 +80,7 @@ def _scorecard(chart: Chart, rows: Sequence[Row]) -> Table:
         (case, *(cells.get((case, metric), "") for metric in metrics))
         for case in values_of(rows, chart.x.field)
     ]
-    return _drawn(chart.title, (chart.x.title, *metrics), lines)
-
-
-def _drawn(title: str, headings: Sequence[str], lines: Sequence[Sequence[str]]) -> Table:
-    columns = (Column(headings[0]), *(Column(one, numeric=True) for one in headings[1:]))
-    rows = tuple(tuple(Cell(cell) for cell in line) for line in lines)
-    return Table(columns, (rows,), title)
+    return table_of((chart.x.title, *metrics), lines, chart.title)
 
 
 def _case(row: Row, chart: Chart) -> str:
@@ -66,3 +91,22 @@ def _case(row: Row, chart: Chart) -> str:
 def _number(row: Row | None, chart: Chart) -> str:
     value = None if row is None else shown_value(row, chart.y)
     return f"{value:.2f}" if isinstance(value, int | float) else ""
+
+
+def _settings(result: ExperimentResult) -> dict[str, object]:
+    """What it takes to get the same again, without names that say nothing."""
+    return {name: value for name, value in result.settings.items() if name != value}
+
+
+def _statements(result: ExperimentResult, everything: bool) -> list[Statement]:
+    """The statements about a metric that is shown, or about several."""
+    if everything:
+        return list(result.statements)
+    titles = {str(row["title"]) for row in result.data} - shown_titles(result)
+    return [one for one in result.statements if one.text.partition(":")[0] not in titles]
+
+
+def _sentence(statement: Statement) -> str:
+    detail = f" ({statement.detail})" if statement.detail else ""
+    source = f" [{statement.source}]" if statement.source else ""
+    return f"  {statement.text}{detail}{source}"

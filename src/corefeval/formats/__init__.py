@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from corefeval.diagnostics import InputError, Notice, UsageError, memory_for, plural
+from corefeval.diagnostics import InputError, Notice, UsageError, memory_for
 from corefeval.files import write_file, write_folder
 from corefeval.formats.paths import files_of
 from corefeval.formats.registry import (
@@ -19,6 +19,7 @@ from corefeval.formats.registry import (
     UnknownFormatError,
     Written,
     detected,
+    format_for,
     load,
     named,
 )
@@ -63,8 +64,8 @@ def read(
     corpus = join(corpora, name=name or os.fspath(path))
     if not skipped:
         return corpus
-    message = f"{os.fspath(path)}: {plural(len(skipped), 'file')} of no known format left out"
-    notice = Notice("skipped-files", message, len(skipped), tuple(skipped))
+    text = f"{os.fspath(path)}: {{n}} of no known format left out"
+    notice = Notice("skipped-files", text, len(skipped), tuple(skipped), "file")
     return corpus.with_details(notices=(*corpus.notices, notice))
 
 
@@ -112,9 +113,10 @@ def write(
 ) -> tuple[Notice, ...]:
     """Write a corpus to a file or binary stream; what the format cannot carry comes back.
 
-    The format is told by the file's ending if it is not named: `.conllu` is corefud, `.json` and
-    `.jsonl` are e2e, anything else is conll. A path that ends in `.gz` is packed; `-` is standard
-    output. Formats with files for each document take a folder.
+    The format is told by the file's ending if it is not named: `.conll` is conll, `.conllu`
+    corefud, `.json` and `.jsonl` are e2e, `.ann` is brat; what has no ending is conll, and another
+    ending is a UsageError. A path that ends in `.gz` is packed; `-` is standard output. Formats
+    with files for each document take a folder, or for a single document the name of its `.ann`.
 
     An earlier file stays as it was until the new one is complete, and so do those of a folder.
     """
@@ -124,23 +126,16 @@ def write(
         raise UsageError(f"a Corpus can be written, not {corpus!r:.60}")
     if not isinstance(target, str | os.PathLike) and not hasattr(target, "write"):
         raise UsageError(f"a corpus is written to a path or a binary stream, not {target!r:.60}")
-    format = format or _by_ending(target)
-    written: Written = load(named(format).writer)(corpus)
+    name = os.fspath(target) if isinstance(target, str | os.PathLike) else "-"
+    chosen = named(format) if format else format_for(name)
+    written: Written = load(chosen.writer)(corpus)
     if set(written.files) == {""}:
         _write_one(written.files[""], target)
     elif isinstance(target, str | os.PathLike):
-        write_folder(target, written.files)
+        _write_several(written.files, Path(target), chosen.name)
     else:
-        raise UsageError(f"{format} has files for each document: write it to a folder")
+        raise UsageError(f"{chosen.name} has files for each document: write it to a folder")
     return written.notices
-
-
-_ENDINGS = {".conllu": "corefud", ".json": "e2e", ".jsonl": "e2e"}
-
-
-def _by_ending(target: object) -> str:
-    name = os.fspath(target).removesuffix(".gz") if isinstance(target, str | os.PathLike) else ""
-    return _ENDINGS.get(Path(name).suffix, "conll")
 
 
 def _write_one(data: bytes, target: str | os.PathLike[str] | IO[bytes]) -> None:
@@ -154,3 +149,19 @@ def _write_one(data: bytes, target: str | os.PathLike[str] | IO[bytes]) -> None:
     else:
         packed = os.fspath(target).endswith(".gz")
         write_file(target, gzip.compress(data) if packed else data)
+
+
+def _write_several(files: dict[str, bytes], target: Path, format: str) -> None:
+    """Files into a folder; those of a single document beside each other, where one is named."""
+    endings = {Path(name).suffix for name in files}
+    if target.suffix == ".gz":
+        raise UsageError(f"{format} has files for each document, which are not packed: {target}")
+    if target.suffix not in endings or target.is_dir():
+        write_folder(target, files)
+    elif len(files) > len(endings):
+        raise UsageError(
+            f"{target} is one file, and {format} has files for each document: write to a folder"
+        )
+    else:
+        beside = {target.with_suffix(Path(name).suffix).name: data for name, data in files.items()}
+        write_folder(target.parent, beside)

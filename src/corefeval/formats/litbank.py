@@ -219,15 +219,17 @@ def _known(source: Source, found: _Annotations, identifier: str, number: int) ->
 
 def _add_mentions(document: DocumentBuilder, found: _Annotations) -> None:
     named = {entity for _, entity, _ in found.links}
+    numbers: dict[str, int] = {}
     for identifier, mention in found.mentions.items():
         alone = identifier
         while alone in named:
             alone += "_"
         for entity in mention.entities or [alone]:
-            document.mention(entity, mention.start, mention.end, features=mention.features)
+            number = document.mention(entity, mention.start, mention.end, features=mention.features)
+            numbers.setdefault(identifier, number)
         named.update(() if mention.entities else (alone,))
     for kind, one, other, _ in found.relations:
-        document.relation(kind, one, other)
+        document.relation(kind, numbers[other], [numbers[one]])
 
 
 def write_litbank(corpus: Corpus) -> Written:
@@ -310,12 +312,12 @@ def _relation_lines(document: Document, identifiers: list[str], lost: list[Relat
 
     Other relations are put to those that are lost.
     """
-    now = dict(zip(feature_values(document, "mention_id"), identifiers, strict=True))
     lines = []
     for relation in relations_of(document):
-        one, other = now.get(relation.source), now.get(relation.target)
+        rows = [row for _, row in (*relation.antecedents, relation.anaphor)]
         keyword = _KEYWORDS.get(relation.kind)
-        if keyword and one and other and not relation.label:
+        if keyword and len(rows) == 2 and min(rows) >= 0 and not relation.label:
+            one, other = (identifiers[row - document.rows.start] for row in rows)
             lines.append(f"{keyword}\t{one}\t{other}\n")
         else:
             lost.append(relation)

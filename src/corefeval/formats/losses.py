@@ -6,8 +6,10 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 
+import numpy as np
+
 from corefeval.diagnostics import InputError, Notice, excerpt, plural
-from corefeval.model import Corpus, Document, Mention, Relation
+from corefeval.model import Corpus, Document, Mention, Relation, Relations
 from corefeval.model.tokenising import tokenised
 
 # Columns that say where a token stands, and its word: every format has these in its own way.
@@ -49,8 +51,8 @@ def with_tokens(corpus: Corpus) -> tuple[Corpus, tuple[Notice, ...]]:
 
 def counted(kind: str, count: int, noun: str, what: str, *, file: str = "") -> list[Notice]:
     """A notice of so many things, or none where there are none."""
-    message = f"{plural(count, noun)} {what}"
-    return [Notice(kind, f"{file}: {message}" if file else message, count)] if count else []
+    text = f"{file}: {{n}} {what}" if file else f"{{n}} {what}"
+    return [Notice(kind, text, count, noun=noun)] if count else []
 
 
 def unwritten(
@@ -58,7 +60,7 @@ def unwritten(
     *,
     columns: Collection[str] = (),
     features: Collection[str] = (),
-    relations: Collection[Relation] = (),
+    relations: Sequence[Relation] | Relations = (),
     metadata: bool = False,
 ) -> list[Notice]:
     """What there is beside words, mentions and entities that a format does not write.
@@ -84,7 +86,7 @@ def unwritten(
     ]
 
 
-def _relations_left_out(relations: Collection[Relation]) -> list[Notice]:
+def _relations_left_out(relations: Sequence[Relation] | Relations) -> list[Notice]:
     if not relations:
         return []
     kinds = Counter(relation.kind for relation in relations)
@@ -108,7 +110,9 @@ def count_gapped(corpus: Corpus) -> int:
 
 def relations_of(document: Document) -> list[Relation]:
     """The relations of a document."""
-    return [known for known in document.corpus.relations if known.document == document.index]
+    corpus = document.corpus
+    of_document = corpus.entity_document[corpus.relations.entity] == document.index
+    return list(corpus.relations.take(np.flatnonzero(of_document)))
 
 
 def words_of(document: Document) -> list[str]:

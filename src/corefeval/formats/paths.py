@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
-from corefeval.diagnostics import InputError, Notice, UsageError, plural
+from corefeval.diagnostics import InputError, Notice, UsageError
 from corefeval.model import DocumentId
 
 # Text that belongs to an annotation file beside it, and is read with it.
@@ -105,8 +105,8 @@ def document_id(stem: str) -> DocumentId:
 
 def renamed_documents(count: int) -> list[Notice]:
     """What to say about documents whose files do not give their ids back."""
-    message = f"{plural(count, 'document')} whose id cannot be the name of a file as it is"
-    return [Notice("document-names", message, count)] if count else []
+    text = "{n} whose id cannot be the name of a file as it is"
+    return [Notice("document-names", text, count, noun="document")] if count else []
 
 
 def _candidates(identifier: DocumentId) -> Iterator[str]:

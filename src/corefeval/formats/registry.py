@@ -6,6 +6,7 @@ Only what detection needs is here; readers and writers are imported when a file 
 from __future__ import annotations
 
 import importlib
+import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -38,7 +39,8 @@ class Format:
     """A file format: its name, how to recognise it, and where its reader and writer are.
 
     `looks_like` sees the first bytes of a file. The reader is a function from a
-    `Source` (and `name=`) to a `Corpus`, the writer one from a `Corpus` to `Written`.
+    `Source` (and `name=`) to a `Corpus`, the writer one from a `Corpus` to `Written`. A file whose
+    name ends in one of `endings` is written in this format where none is named.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Format:
     looks_like: Callable[[bytes], bool]
     reader: str
     writer: str
+    endings: tuple[str, ...] = ()
 
     @property
     def has_columns(self) -> bool:
@@ -120,6 +123,7 @@ _DECLARED = (
         is_conllu,
         "conllu.reader:read_conllu",
         "conllu.writer:write_conllu",
+        (".conllu",),
     ),
     (
         "json",
@@ -134,6 +138,7 @@ _DECLARED = (
         never,
         "json.token_lists:read_e2e",
         "json.token_lists:write_e2e",
+        (".json", ".jsonl", ".jsonlines"),
     ),
     (
         "bookcoref",
@@ -183,6 +188,7 @@ _DECLARED = (
         is_brat,
         "brat:read_brat",
         "brat:write_brat",
+        (".ann",),
     ),
     (
         "crac-text",
@@ -197,15 +203,40 @@ _DECLARED = (
         is_conll,
         "conll.reader:read_conll",
         "conll.writer:write_conll",
+        (".conll", "_conll"),
     ),
 )
 
 FORMATS = {
     name: Format(
-        name, summary, looks_like, f"corefeval.formats.{reader}", f"corefeval.formats.{writer}"
+        name,
+        summary,
+        looks_like,
+        f"corefeval.formats.{reader}",
+        f"corefeval.formats.{writer}",
+        *endings,
     )
-    for name, summary, looks_like, reader, writer in _DECLARED
+    for name, summary, looks_like, reader, writer, *endings in _DECLARED
 }
+
+
+def format_for(name: str) -> Format:
+    """The format that a file of this name is written in; a UsageError where it does not say.
+
+    >>> format_for("out/key.jsonl.gz").name, format_for("train.v4_gold_conll").name
+    ('e2e', 'conll')
+    """
+    plain = os.path.basename(name).removesuffix(".gz").lower()
+    for one in FORMATS.values():
+        if plain.endswith(one.endings):
+            return one
+    if not os.path.splitext(plain)[1]:
+        return FORMATS["conll"]
+    known = (f"{', '.join(one.endings)} ({one.name})" for one in FORMATS.values() if one.endings)
+    raise UsageError(
+        f"{name} does not say in which format to write: name it with format=…, one of "
+        f"{', '.join(FORMATS)}; or end it in {', '.join(known)}"
+    )
 
 
 def named(name: str) -> Format:

@@ -8,12 +8,12 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from corefeval.checks import check_seed, did_you_mean
 from corefeval.diagnostics import Notice, UsageError
-from corefeval.display import csv_text, json_text
 from corefeval.metrics import Metric
+from corefeval.tabular import Tabular
 
 if TYPE_CHECKING:
     from corefeval.model import Corpus
@@ -83,8 +83,8 @@ class Chart:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ExperimentResult:
-    """An experiment's rows (one for each output and metric), what they say, and how to draw them.
+class ExperimentResult(Tabular):
+    """An experiment's data (a row for each output and metric), what they say, and how to draw them.
 
     `settings` is what it takes to get the same again. `notices` say what was left out.
     """
@@ -92,47 +92,44 @@ class ExperimentResult:
     name: str
     title: str
     columns: tuple[str, ...]
-    rows: tuple[Row, ...]
+    data: tuple[Row, ...]
     statements: tuple[Statement, ...] = ()
     charts: tuple[Chart, ...] = ()
     settings: Mapping[str, Cell] = field(default_factory=dict)
     notices: tuple[Notice, ...] = ()
 
     def __repr__(self) -> str:
-        return f"<{self.name}: {len(self.rows)} rows, {len(self.statements)} statements>"
+        return f"<{self.name}: {len(self.data)} rows, {len(self.statements)} statements>"
 
     def where(self, /, **fields: Cell) -> list[Row]:
         """The rows that have these values."""
-        return list(select_rows(self.rows, fields))
+        return list(select_rows(self.data, fields))
 
     def value(self, column: str, /, **fields: Cell) -> float:
         """One number, of the only row that has these values."""
         try:
-            return find_number(self.rows, column, **fields)
+            return find_number(self.data, column, **fields)
         except LookupError as error:
             raise UsageError(f"{self.name}: {error.args[0]}") from None
 
     def select(self, chart: Chart) -> list[Row]:
         """The rows that a chart shows."""
-        return list(select_rows(self.rows, chart.where))
+        return list(select_rows(self.data, chart.where))
 
-    def to_csv(self) -> str:
-        """The rows, with a header; what is not defined is empty."""
-        rows = ([row.get(column) for column in self.columns] for row in self.rows)
-        return csv_text(self.columns, rows)
+    def rows(self) -> list[dict[str, Any]]:
+        """The data, each row with all columns; None for what is not defined."""
+        return [{column: row.get(column) for column in self.columns} for row in self.data]
 
-    def to_json(self) -> str:
-        """All of it."""
-        return json_text(
-            {
-                "experiment": self.name,
-                "title": self.title,
-                "settings": dict(self.settings),
-                "statements": [statement.as_dict() for statement in self.statements],
-                "rows": [dict(row) for row in self.rows],
-                "notices": [str(notice) for notice in self.notices],
-            }
-        )
+    def as_dict(self) -> dict[str, object]:
+        """All of it, for JSON."""
+        return {
+            "experiment": self.name,
+            "title": self.title,
+            "settings": dict(self.settings),
+            "statements": [statement.as_dict() for statement in self.statements],
+            "rows": [dict(row) for row in self.data],
+            "notices": [str(notice) for notice in self.notices],
+        }
 
 
 def select_rows(rows: Iterable[Row], fields: Mapping[str, Cell]) -> Iterator[Row]:

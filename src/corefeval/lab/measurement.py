@@ -14,7 +14,7 @@ from corefeval.lab.additions import add_extra_mentions, link_missing_pairwise, r
 from corefeval.lab.declarations import compose
 from corefeval.lab.experiments import Cell, Chart, ExperimentResult, Metrics, Row, Setup, Statement
 from corefeval.lab.perturbations import merge_entities, split_entities
-from corefeval.metrics import Metric, requested
+from corefeval.metrics import Metric, parse_metrics
 from corefeval.model import Corpus, corpus_from_arrays
 from corefeval.results import Result
 
@@ -69,7 +69,7 @@ class Measurement:
 
     def _find_defined(self, key: Corpus, response: Corpus) -> list[Metric]:
         """The metrics of which the data has what they need."""
-        wanted = [request.metric for request in requested(self.metrics)]
+        wanted = [request.metric for request in parse_metrics(self.metrics)]
         known = Features(
             response,
             texts=(key, response),
@@ -124,7 +124,7 @@ class Measurement:
             name=name,
             title=title,
             columns=(*fields, *SCORE_COLUMNS),
-            rows=tuple(self.rows),
+            data=tuple(self.rows),
             statements=tuple(statements),
             charts=tuple(charts),
             settings={**settings, "seed": self.setup.seed},

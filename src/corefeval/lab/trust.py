@@ -26,7 +26,7 @@ from corefeval.lab.experiments import (
 )
 from corefeval.lab.measurement import EVERYTHING
 from corefeval.lab.properties import PROPERTIES, Property, Situation
-from corefeval.metrics import Metric, requested
+from corefeval.metrics import Metric, parse_metrics
 from corefeval.model import Corpus, corpus_from_arrays
 from corefeval.model.arrays import BoolArray, FloatArray, IntArray
 
@@ -155,7 +155,7 @@ def trust(setup: Setup) -> ExperimentResult:
     with the kinds of its mentions. No key has singletons (but in `perfect`).
     """
     wanted = EVERYTHING if setup.metrics is None else setup.metrics
-    metrics = [request.metric for request in requested(wanted)]
+    metrics = [request.metric for request in parse_metrics(wanted)]
     rows: list[Row] = []
     for done, one in enumerate(PROPERTIES):
         setup.report(one.text, done, len(PROPERTIES))
@@ -165,7 +165,7 @@ def trust(setup: Setup) -> ExperimentResult:
         name="trust",
         title="Which metric do you trust?",
         columns=COLUMNS,
-        rows=tuple(rows),
+        data=tuple(rows),
         statements=tuple(_state(row) for row in rows if row["holds"] is not None),
         charts=(
             Chart(

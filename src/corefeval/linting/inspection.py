@@ -30,7 +30,7 @@ from corefeval.model.identity import mention_codes
 from corefeval.pairing.characters import on_tokens
 from corefeval.pairing.documents import partners
 from corefeval.pairing.mismatches import are_among, find_mismatch, told_cause
-from corefeval.pairing.zeros import on_equal_terms
+from corefeval.pairing.zeros import settle_zeros
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +245,7 @@ def _text_findings(
         for identifier in notice.items:
             message = "a text that is not made of the key's words"
             yield Finding("differing-tokens", message, locator.file, document=identifier)
-    key, placed, notices = on_equal_terms(key, placed)
+    (key, placed), notices = settle_zeros((key, placed), "place")
     for notice in notices:
         yield locator.about_file("reading-notice", notice.message)
     mine, theirs = key.tokens, placed.tokens

@@ -7,30 +7,52 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from corefeval.diagnostics import InputError, excerpt
-from corefeval.live import fastcoref, maverick, spacy, stanza
-from corefeval.live.naming import Named
+from corefeval.live.clusters import (
+    fastcoref_ids,
+    is_fastcoref,
+    is_maverick,
+    maverick_ids,
+    read_fastcoref,
+    read_maverick,
+)
+from corefeval.live.pipelines import (
+    is_spacy,
+    is_stanza,
+    read_spacy,
+    read_stanza,
+    spacy_ids,
+    stanza_ids,
+)
 from corefeval.model import Corpus
 
 __all__ = ["corpus_from_object"]
 
+Named = tuple[str, Any]  # a document id, empty where there is none, and the object
+
 
 @dataclass(frozen=True, slots=True)
-class Kind:
-    """A kind of object: how to recognise one, what it calls itself, and a corpus of several."""
+class ObjectKind:
+    """A kind of object: how to recognise one, where its id may stand, and a corpus of several."""
 
     name: str
     recognises: Callable[[object], bool]
-    identifier: Callable[[object], str]
-    corpus: Callable[[Sequence[Named], str], Corpus]
+    ids: Callable[[object], list[object]]
+    read: Callable[[Sequence[Named], str], Corpus]
+
+    def identify(self, value: object) -> Named:
+        """An object with its id: the first that names anything, or an empty one."""
+        texts = (str(one) for one in self.ids(value) if one is not None)
+        return next(filter(None, texts), ""), value
 
 
-_KINDS = (
-    Kind("spaCy document", spacy.recognises, spacy.identifier, spacy.corpus),
-    Kind("stanza document", stanza.recognises, stanza.identifier, stanza.corpus),
-    Kind("fastcoref result", fastcoref.recognises, fastcoref.identifier, fastcoref.corpus),
-    Kind("Maverick dictionary", maverick.recognises, maverick.identifier, maverick.corpus),
+_OBJECT_KINDS = (
+    ObjectKind("spaCy document", is_spacy, spacy_ids, read_spacy),
+    ObjectKind("stanza document", is_stanza, stanza_ids, read_stanza),
+    ObjectKind("fastcoref result", is_fastcoref, fastcoref_ids, read_fastcoref),
+    ObjectKind("Maverick dictionary", is_maverick, maverick_ids, read_maverick),
 )
 _PLAIN = (str, bytes, int, list, tuple, set, frozenset)  # never such an object: asked millions
 
@@ -49,28 +71,28 @@ def corpus_from_object(source: object, name: str) -> Corpus | None:
     """
     kind = _kind_of(source)
     if kind is not None:
-        return kind.corpus([(kind.identifier(source), source)], name)
+        return kind.read([kind.identify(source)], name)
     if isinstance(source, Mapping):
         pairs: list[Named] = [(str(key), value) for key, value in source.items()]
         kind = _common_kind([value for _, value in pairs], name)
-        return None if kind is None else kind.corpus(pairs, name)
+        return None if kind is None else kind.read(pairs, name)
     if not isinstance(source, Sequence) or isinstance(source, str | bytes):
         return None
     kind = _common_kind(source, name)
     if kind is None:
         return None
-    pairs = [(kind.identifier(value), value) for value in source]
+    pairs = [kind.identify(value) for value in source]
     _check_named(pairs, kind, name)
-    return kind.corpus(pairs, name)
+    return kind.read(pairs, name)
 
 
-def _kind_of(value: object) -> Kind | None:
+def _kind_of(value: object) -> ObjectKind | None:
     if isinstance(value, _PLAIN):
         return None
-    return next((kind for kind in _KINDS if kind.recognises(value)), None)
+    return next((kind for kind in _OBJECT_KINDS if kind.recognises(value)), None)
 
 
-def _common_kind(values: Sequence[object], name: str) -> Kind | None:
+def _common_kind(values: Sequence[object], name: str) -> ObjectKind | None:
     """The kind of all values; None where none of them is of any."""
     kinds = [_kind_of(value) for value in values]
     kind = next((kind for kind in kinds if kind is not None), None)
@@ -85,7 +107,7 @@ def _common_kind(values: Sequence[object], name: str) -> Kind | None:
     )
 
 
-def _check_named(pairs: Sequence[Named], kind: Kind, name: str) -> None:
+def _check_named(pairs: Sequence[Named], kind: ObjectKind, name: str) -> None:
     """Several documents need ids, as they never pair by position."""
     if len(pairs) == 1 or all(identifier for identifier, _ in pairs):
         return

@@ -1,16 +1,15 @@
 """The metrics: declared in one place, counted by small pure functions over an alignment."""
 
 from corefeval.metrics.declarations import Declaration, Parameter
-from corefeval.metrics.metric import Metric, canonical, requested
-from corefeval.metrics.registry import REGISTRY, presets, register
+from corefeval.metrics.metric import REGISTRY, Metric, parse_metrics, presets, register, spell
 
 __all__ = [
     "REGISTRY",
     "Declaration",
     "Metric",
     "Parameter",
-    "canonical",
+    "parse_metrics",
     "presets",
     "register",
-    "requested",
+    "spell",
 ]

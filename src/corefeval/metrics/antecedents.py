@@ -1,6 +1,7 @@
-"""Is the antecedent right? Tuggener's metrics for what follows coreference (2014, §3.1, §3.2).
+"""Tuggener's metrics for what follows coreference (2014, §3): antecedents and anchors.
 
-Counts are correct antecedents (tp), wrong linkage (wl), missed (fn) and spurious (fp) anaphors.
+Counts of antecedents are correct ones (tp), wrong linkage (wl), missed (fn) and spurious (fp)
+anaphors.
 """
 
 from __future__ import annotations
@@ -119,9 +120,9 @@ def _noun_before(side: Side) -> IntArray:
     place = np.arange(chain.size)
     latest = np.maximum.accumulate(np.where(is_noun(side)[chain], place, -1))
     before = np.concatenate(([-1], latest))[: chain.size]
-    found = (before >= 0) & (entity[before] == entity)
+    same_chain = (before >= 0) & (entity[before] == entity)
     noun = np.full(chain.size, -1, dtype=np.int64)
-    noun[chain] = np.where(found, chain[before], -1) if chain.size else chain
+    noun[chain] = np.where(same_chain, chain[before], -1) if chain.size else chain
     return noun
 
 
@@ -130,3 +131,39 @@ def _has_noun(side: Side) -> BoolArray:
     has = np.zeros(side.entity_document.size, dtype=np.bool_)
     has[side.mention_entity[is_noun(side)]] = True
     return has
+
+
+def anchors(alignment: Alignment) -> Counts:
+    """Entities by their anchors, their first nouns; then the mentions of those that were found."""
+    key, response = alignment.key, alignment.response
+    entities, anchor = _find_anchors(key)
+    aligned = looked_up(response.mention_entity, alignment.partner[anchor])
+    detected = looked_up(response.sizes, aligned) > 1
+    group = key.entity_group[entities]
+    shared = alignment.shared(entities[detected], aligned[detected])
+    return {
+        "detection_tp": alignment.sums(group[detected], np.ones(int(detected.sum()))),
+        "detection_fn": alignment.sums(group[~detected], np.ones(int((~detected).sum()))),
+        "detection_fp": _count_spurious(alignment),
+        "mentions_tp": alignment.sums(group[detected], shared),
+        "mentions_fn": alignment.sums(group[detected], key.sizes[entities[detected]] - shared),
+        "mentions_fp": alignment.sums(group[detected], response.sizes[aligned[detected]] - shared),
+    }
+
+
+def _count_spurious(alignment: Alignment) -> FloatArray:
+    """Response entities whose own anchor is in no key entity."""
+    key, response = alignment.key, alignment.response
+    entities, anchor = _find_anchors(response)
+    in_key = looked_up(key.mention_entity, alignment.swapped.partner[anchor])
+    spurious = entities[looked_up(key.sizes, in_key) <= 1]
+    return alignment.sums(response.entity_group[spurious], np.ones(spurious.size))
+
+
+def _find_anchors(side: Side) -> tuple[IntArray, IntArray]:
+    """The entities of at least two mentions that have a noun, and the first one of each."""
+    chain = side.chain[is_noun(side)[side.chain]]
+    entity = side.mention_entity[chain]
+    first = np.concatenate((np.ones(min(entity.size, 1), np.bool_), entity[1:] != entity[:-1]))
+    anchors = first & (side.sizes[entity] > 1)
+    return entity[anchors], chain[anchors]

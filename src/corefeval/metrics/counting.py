@@ -1,15 +1,22 @@
-"""What the metrics share: the shape of their counts, and precision from recall."""
+"""What the metrics share: the shape of counts, precision from recall, and twinless mentions.
+
+Twinless mentions are those that only one side has (Cai and Strube 2010). A policy makes of one
+alignment two, one for recall and one for precision, and the ordinary metric runs on them. Key
+mentions are never dropped; response mentions may be, and twinless mentions of either side may be
+put into the other one as singletons.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from corefeval.alignment import Alignment
-from corefeval.model.arrays import FloatArray
+from corefeval.alignment import Alignment, Side
+from corefeval.model.arrays import FloatArray, IntArray
+from corefeval.model.categories import Categories
 
 Counts = dict[str, FloatArray]
 Ratio = tuple[FloatArray, FloatArray]
@@ -31,13 +38,107 @@ def ratio_counts(recall: Ratio, precision: Ratio) -> Counts:
     }
 
 
-def links(size: NDArray[Any]) -> FloatArray:
+def count_links(size: NDArray[Any]) -> FloatArray:
     """The number of pairs among so many mentions."""
-    return link_ends(size, size)
+    return count_link_ends(size, size)
 
 
-def link_ends(some: NDArray[Any], size: NDArray[Any]) -> FloatArray:
+def count_link_ends(some: NDArray[Any], size: NDArray[Any]) -> FloatArray:
     """What some of so many mentions have of the links among all: half a link for each end."""
     count = np.asarray(some, dtype=np.float64)
     ends: FloatArray = count * (np.asarray(size, dtype=np.float64) - 1) / 2
     return ends
+
+
+Twinless = Literal["none", "0", "all", "rn", "sys"]
+Dropped = Literal["nothing", "singletons", "everything"]
+
+
+def apply_policy(
+    policy: Twinless, alignment: Alignment, *, ceaf: bool = False
+) -> tuple[Alignment, ...]:
+    """The alignments for recall and for precision under a policy; one and the same where it can."""
+    if policy == "none":
+        return alignment, alignment
+    if policy == "0":
+        both = _edit(alignment, "everything")
+        return both, both
+    if policy == "sys":
+        return (
+            _edit(alignment, "everything", key_mentions=True),
+            _edit(alignment, "singletons", key_mentions=True, response_mentions=True),
+        )
+    dropped: Dropped = "singletons" if policy == "rn" else "nothing"
+    if policy == "rn" and ceaf:
+        both = _edit(alignment, dropped)
+        return both, both
+    return (
+        _edit(alignment, dropped, key_mentions=True),
+        _edit(alignment, dropped, response_mentions=True),
+    )
+
+
+def _edit(
+    alignment: Alignment,
+    dropped: Dropped,
+    *,
+    key_mentions: bool = False,
+    response_mentions: bool = False,
+) -> Alignment:
+    """Drop twinless response mentions, then put twinless mentions into the other side.
+
+    Several metrics ask for the same, so each edition is made once.
+    """
+    name = ("twinless", dropped, key_mentions, response_mentions)
+    return alignment.remember(
+        name, lambda: _make_edition(alignment, dropped, key_mentions, response_mentions)
+    )
+
+
+def _make_edition(
+    alignment: Alignment, dropped: Dropped, key_mentions: bool, response_mentions: bool
+) -> Alignment:
+    key, response = alignment.key, alignment.response
+    key_twinless = np.flatnonzero(alignment.partner < 0)
+    response_twinless = alignment.swapped.partner < 0
+    drop = response_twinless & (dropped == "everything")
+    if dropped == "singletons":
+        drop |= response_twinless & (response.sizes[response.mention_entity] == 1)
+    response_twinless &= ~drop
+    kept = np.flatnonzero(~drop)
+    to_response = key_twinless if key_mentions else key_twinless[:0]
+    to_key = np.flatnonzero(response_twinless) if response_mentions else kept[:0]
+
+    new_row = np.full(drop.size, -1, dtype=np.int64)
+    new_row[kept] = np.arange(kept.size)
+    twins = np.flatnonzero(alignment.partner >= 0)
+    n_key = key.mention_entity.size
+    return Alignment(
+        alignment.n_documents,
+        _with_singletons(key, np.arange(n_key), response, to_key),
+        _with_singletons(response, kept, key, to_response),
+        np.concatenate((twins, to_response, n_key + np.arange(to_key.size))),
+        np.concatenate(
+            (
+                new_row[alignment.partner[twins]],
+                kept.size + np.arange(to_response.size),
+                new_row[to_key],
+            )
+        ),
+    )
+
+
+def _with_singletons(side: Side, kept: IntArray, other: Side, added: IntArray) -> Side:
+    """Some of a side's mentions, and after them mentions of the other side, each alone."""
+    n_entities = side.entity_document.size
+    added_document = other.entity_document[other.mention_entity[added]]
+
+    def feature(name: str) -> Categories:
+        mine, theirs = side.feature(name), other.feature(name)
+        return Categories.concatenate(mine.take(kept), theirs.take(added))
+
+    return Side(
+        np.concatenate((side.entity_document, added_document)),
+        np.concatenate((side.mention_entity[kept], n_entities + np.arange(added.size))),
+        feature,
+    )

@@ -24,9 +24,8 @@ import numpy as np
 
 from corefeval.alignment import Alignment, Side
 from corefeval.diagnostics import UndefinedMetricError
-from corefeval.metrics.ceaf import best_alignment, ceaf_counts
-from corefeval.metrics.counting import Counts, Ratio, ratio_counts
-from corefeval.metrics.twinless import Twinless, under
+from corefeval.metrics.counting import Counts, Ratio, Twinless, apply_policy, ratio_counts
+from corefeval.metrics.mentions import best_alignment, ceaf_counts
 from corefeval.model.arrays import FloatArray, IntArray
 
 KINDS = ("name", "nominal", "pronoun")
@@ -53,37 +52,39 @@ class LinkWeights:
 
 def lmuc(alignment: Alignment, *, twinless: Twinless = "none", **weights: float) -> Counts:
     """LMUC: the weight of common links over the weight of a side's links."""
-    (for_recall, found), (for_precision, right) = _weighed(alignment, twinless, weights)
+    (for_recall, recall), (for_precision, precision) = _weighed(alignment, twinless, weights)
     key, response = for_recall.key, for_precision.response
     return ratio_counts(
         (
-            for_recall.sums(key.entity_group[for_recall.overlap.key], found.common),
-            for_recall.sums(key.entity_group, found.key),
+            for_recall.sums(key.entity_group[for_recall.overlap.key], recall.common),
+            for_recall.sums(key.entity_group, recall.key),
         ),
         (
-            for_precision.sums(response.entity_group[for_precision.overlap.response], right.common),
-            for_precision.sums(response.entity_group, right.response),
+            for_precision.sums(
+                response.entity_group[for_precision.overlap.response], precision.common
+            ),
+            for_precision.sums(response.entity_group, precision.response),
         ),
     )
 
 
 def lb3(alignment: Alignment, *, twinless: Twinless = "none", **weights: float) -> Counts:
     """LB³: for each mention the weight of what is with it over the weight of its entity."""
-    (for_recall, found), (for_precision, right) = _weighed(alignment, twinless, weights)
+    (for_recall, recall), (for_precision, precision) = _weighed(alignment, twinless, weights)
     return ratio_counts(
-        _by_mention(for_recall, found.common, found.key),
-        _by_mention(for_precision.swapped, right.common, right.response),
+        _by_mention(for_recall, recall.common, recall.key),
+        _by_mention(for_precision.swapped, precision.common, precision.response),
     )
 
 
 def lceafm(alignment: Alignment, *, twinless: Twinless = "none", **weights: float) -> Counts:
     """LCEAFm: the weight of common links of the best one-to-one alignment."""
     weighed = _weighed(alignment, twinless, weights, ceaf=True)
-    (for_recall, found), (for_precision, right) = weighed
+    (for_recall, recall), (for_precision, precision) = weighed
     return ceaf_counts(
         [best_alignment(one, weight.common) for one, weight in _distinct(weighed)],
-        for_recall.sums(for_recall.key.entity_document, found.key),
-        for_precision.sums(for_precision.response.entity_document, right.response),
+        for_recall.sums(for_recall.key.entity_document, recall.key),
+        for_precision.sums(for_precision.response.entity_document, precision.response),
     )
 
 
@@ -107,7 +108,7 @@ def _weighed(
 ) -> list[Weighed]:
     """The alignments for recall and for precision, each with its weights."""
     chosen = Weights(**weights)
-    return [(one, link_weights(one, chosen)) for one in under(policy, alignment, ceaf=ceaf)]
+    return [(one, link_weights(one, chosen)) for one in apply_policy(policy, alignment, ceaf=ceaf)]
 
 
 def _distinct(weighed: list[Weighed]) -> list[Weighed]:

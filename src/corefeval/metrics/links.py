@@ -1,14 +1,22 @@
-"""Metrics that count links: MUC, pairs, BLANC and LEA. None of them ever enumerates pairs."""
+"""Metrics that count links: MUC, p-link, pairs, BLANC and LEA. None of them enumerates pairs."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from corefeval.alignment import Alignment
-from corefeval.metrics.counting import Counts, Ratio, both_directions, link_ends, links
-from corefeval.metrics.importance import Importance, importance_function
-from corefeval.metrics.plink import partitioned_links
-from corefeval.model.arrays import FloatArray
+from corefeval.alignment import Alignment, Side
+from corefeval.diagnostics import UsageError
+from corefeval.metrics.counting import (
+    Counts,
+    Ratio,
+    RatioOf,
+    both_directions,
+    count_link_ends,
+    count_links,
+)
+from corefeval.model.arrays import FloatArray, IntArray
 
 
 def muc(alignment: Alignment) -> Counts:
@@ -33,10 +41,10 @@ def pairs(alignment: Alignment) -> Counts:
 
 def _pairs(alignment: Alignment) -> Ratio:
     overlap, key = alignment.overlap, alignment.key
-    found, wanted = alignment.shares, key.shares
+    shared, wanted = alignment.shares, key.shares
     return (
-        alignment.sums(found.group, link_ends(found.count, overlap.count[found.whole])),
-        alignment.sums(wanted.group, link_ends(wanted.count, key.sizes[wanted.whole])),
+        alignment.sums(shared.group, count_link_ends(shared.count, overlap.count[shared.whole])),
+        alignment.sums(wanted.group, count_link_ends(wanted.count, key.sizes[wanted.whole])),
     )
 
 
@@ -71,20 +79,20 @@ def _both_kinds_of_links(
     # Pairs of common mentions, less those that are a link of either side (counted once).
     either = -in_both
     for entity in (overlap.key, overlap.response):
-        found = np.bincount(entity, weights=overlap.count)
-        ends = link_ends(share.count, found[entity][share.whole])
+        matched = np.bincount(entity, weights=overlap.count)
+        ends = count_link_ends(share.count, matched[entity][share.whole])
         either = either + alignment.sums(share.group, ends)
     return (
         in_both,
         in_key,
-        link_ends(common, alignment.in_document(common)) - either,
-        link_ends(mentions, alignment.in_document(mentions)) - in_key,
+        count_link_ends(common, alignment.in_document(common)) - either,
+        count_link_ends(mentions, alignment.in_document(mentions)) - in_key,
     )
 
 
 def lea(alignment: Alignment, *, importance: Importance = "size") -> Counts:
     """LEA: the resolved share of each entity's links, weighted by how important the entity is."""
-    weigh = importance_function(importance)
+    weigh = _importance_function(importance)
 
     def recall(alignment: Alignment) -> Ratio:
         overlap, key, response = alignment.overlap, alignment.key, alignment.response
@@ -93,11 +101,11 @@ def lea(alignment: Alignment, *, importance: Importance = "size") -> Counts:
         size = key.sizes[overlap.key]
         # A singleton's only link is to itself: found where the other side has it as a singleton.
         self_link = (size == 1) & (response.sizes[overlap.response] == 1)
-        all_links = links(np.maximum(size, 2))[share.whole]
+        all_links = count_links(np.maximum(size, 2))[share.whole]
         resolved = np.where(
             size[share.whole] == 1,
             self_link[share.whole],
-            link_ends(share.count, overlap.count[share.whole]) / all_links,
+            count_link_ends(share.count, overlap.count[share.whole]) / all_links,
         )
         part = wanted.count / np.maximum(key.sizes, 1)[wanted.whole]
         return (
@@ -106,3 +114,74 @@ def lea(alignment: Alignment, *, importance: Importance = "size") -> Counts:
         )
 
     return both_directions(alignment, recall)
+
+
+def p_link(
+    alignment: Alignment, *, by: str = "auto", anaphor: float = 0.5, antecedent: float = 0.5
+) -> Counts:
+    """p-link over all categories, which with half a point for each end is MUC.
+
+    What `by` names divides the alignment before it comes here.
+    """
+    if anaphor + antecedent == 0:
+        raise UsageError("p-link: one of anaphor and antecedent must be above 0")
+    return both_directions(alignment, partitioned_links(anaphor, antecedent))
+
+
+def partitioned_links(anaphor: float = 0.5, antecedent: float = 0.5) -> RatioOf:
+    """Links between consecutive mentions, with points for the group at each end."""
+
+    def points(alignment: Alignment, before: IntArray, after: IntArray) -> FloatArray:
+        group = alignment.key.group
+        later = alignment.sums(group[after], np.full(after.size, anaphor))
+        return later + alignment.sums(group[before], np.full(before.size, antecedent))
+
+    def recall(alignment: Alignment) -> Ratio:
+        key = alignment.key
+        resolved = points(alignment, *_links_inside_parts(alignment))
+        followers = np.flatnonzero(key.previous >= 0)
+        return resolved, points(alignment, key.previous[followers], followers)
+
+    return recall
+
+
+def _links_inside_parts(alignment: Alignment) -> tuple[IntArray, IntArray]:
+    """Consecutive mentions of what a key entity shares with one response entity."""
+    matched = np.flatnonzero(alignment.partner >= 0)
+    response = alignment.response.mention_entity[alignment.partner[matched]]
+    width = max(alignment.response.entity_document.size, 1)
+    part = alignment.key.mention_entity[matched] * width + response
+    order = np.argsort(part, kind="stable")  # rows ascend, so each part is in textual order
+    rows, part = matched[order], part[order]
+    together = np.flatnonzero(part[1:] == part[:-1])
+    return rows[together], rows[together + 1]
+
+
+ImportanceFunction = Callable[[Side], FloatArray]
+Importance = str | ImportanceFunction
+_NAMED: dict[str, ImportanceFunction] = {
+    "size": lambda side: side.sizes.astype(np.float64),
+    "one": lambda side: np.ones(side.sizes.size),
+}
+
+
+def _importance_function(importance: Importance) -> ImportanceFunction:
+    """The function behind a name; a function stands for itself, and its result is checked."""
+    if not callable(importance):
+        return _NAMED[importance]
+    function = importance
+
+    def checked(side: Side) -> FloatArray:
+        try:
+            weights = np.asarray(function(side), dtype=np.float64)
+        except (TypeError, ValueError):
+            weights = np.empty((0, 0))
+        finite = bool((np.isfinite(weights) & (weights >= 0)).all())
+        if weights.shape != side.sizes.shape or not finite:
+            raise UsageError(
+                f"the importance function must return a number of at least 0 for each of "
+                f"{side.sizes.size} entities; it returned an array of shape {weights.shape}"
+            )
+        return weights
+
+    return checked

@@ -1,4 +1,4 @@
-"""A metric as a value whose text parses back to it: `muc`, `lea(importance=one)`."""
+"""A metric as a value whose text parses back to it, such as `lea(importance=one)`; the registry."""
 
 from __future__ import annotations
 
@@ -6,21 +6,57 @@ import importlib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
-from corefeval.checks import did_you_mean
+from corefeval.checks import check_choice, did_you_mean
 from corefeval.diagnostics import UsageError
 from corefeval.metrics.declarations import Declaration, Level, Shape, Value
-from corefeval.metrics.registry import REGISTRY, presets
-from corefeval.syntax import split_list
+from corefeval.metrics.papers import PAPERS
+from corefeval.metrics.standard import STANDARD
+from corefeval.syntax import parse_call, split_list
 
 if TYPE_CHECKING:
     from corefeval.alignment import Alignment
     from corefeval.metrics.counting import Counts
 
-DEFAULT_PRESET = "standard"
 
-_CALL = re.compile(r"\s*([^\s()=,]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
+REGISTRY: dict[str, Declaration] = {
+    declaration.name: declaration for declaration in (*STANDARD, *PAPERS)
+}
+
+# The standard metrics are those of the official scorer, and LEA. Of the papers' policies for
+# twinless mentions the presets have the one that their authors advise.
+_STANDARD = ("mentions", "muc", "b3", "ceafm", "ceafe", "blanc", "lea", "conll")
+_PAPERS = (
+    *("lea", "b3(twinless=sys)", "ceafm(twinless=sys)", "lmuc", "lb3", "lceafm", "lceafe"),
+    *("immediate", "inferred", "anchors", "p-link"),
+)
+
+
+def presets() -> dict[str, tuple[str, ...]]:
+    """The named lists of metrics; `all` follows the registry."""
+    return {
+        "standard": _STANDARD,
+        "papers": _PAPERS,
+        "all": tuple(dict.fromkeys((*_STANDARD, *_PAPERS, *REGISTRY))),
+    }
+
+
+def register(declaration: Declaration) -> None:
+    """Add a metric of your own: it is then parsed, listed and scored like the others."""
+    if declaration.name in REGISTRY or declaration.name in presets():
+        raise UsageError(f"there is a metric or preset {declaration.name!r} already")
+    check_choice(f"the shape of {declaration.name}", declaration.shape, get_args(Shape))
+    function = declaration.function
+    if declaration.shape != "mean" and not callable(function) and ":" not in str(function):
+        raise UsageError(
+            f"{declaration.name} has no function that counts but {function!r}: declare it as "
+            "function=f, or as text, 'module:function'"
+        )
+    REGISTRY[declaration.name] = declaration
+
+
+DEFAULT_PRESET = "standard"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,18 +101,10 @@ class Metric:
     @staticmethod
     def parse(text: str) -> Metric:
         """A metric from its text, in any spelling: `b3`, `B³`, `bcub`, `lea(importance=one)`."""
-        match = _CALL.fullmatch(text)
-        if match is None:
-            raise UsageError(f"{text!r} is no metric: write name or name(parameter=value)")
-        parameters = {}
-        for setting in split_list(match[2] or ""):
-            key, equals, value = setting.partition("=")
-            if not equals:
-                raise UsageError(f"{text!r}: write parameters as name=value, not {setting!r}")
-            if key.strip().lower() in parameters:
-                raise UsageError(f"{text!r} says {key.strip()} twice")
-            parameters[key.strip().lower()] = value.strip()
-        return Metric.of(match[1], **parameters)
+        call = parse_call(text, "metric", "parameter=value")
+        for argument in call.arguments:
+            raise UsageError(f"{text!r}: write parameters as name=value, not {argument!r}")
+        return Metric.of(call.name, **call.settings)
 
     @property
     def declaration(self) -> Declaration:
@@ -117,7 +145,7 @@ class Metric:
         """The metric's counts, an array of documents for each."""
         function = self.declaration.function
         if isinstance(function, str):
-            function = _imported(function, self.name)
+            function = _import_function(function, self.name)
         return function(alignment, **dict(self.parameters))  # type: ignore[return-value]
 
     def __str__(self) -> str:
@@ -126,23 +154,23 @@ class Metric:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """A metric that somebody wants, by its name or as part of a preset."""
+class MetricRequest:
+    """A metric that somebody asks for, by its name or as part of a preset."""
 
     metric: Metric
     by_name: bool
 
 
-def requested(metrics: str | Metric | Iterable[str | Metric]) -> list[Request]:
+def parse_metrics(metrics: str | Metric | Iterable[str | Metric]) -> list[MetricRequest]:
     """The metrics that a text or list asks for, presets expanded, each one once.
 
-    >>> [str(request.metric) for request in requested("conll, lea")]
+    >>> [str(request.metric) for request in parse_metrics("conll, lea")]
     ['muc', 'b3', 'ceafe', 'conll', 'lea']
     """
     items = [metrics] if isinstance(metrics, str | Metric) else metrics
     if not isinstance(items, Iterable) or isinstance(items, Mapping):
         raise UsageError(f"metrics are names, Metric values or a list of them, not {items!r:.60}")
-    found: dict[Metric, bool] = {}
+    is_named: dict[Metric, bool] = {}
     for item in items:
         if not isinstance(item, str | Metric):
             raise UsageError(f"a metric is a name or a Metric value, not {item!r:.60}")
@@ -151,22 +179,22 @@ def requested(metrics: str | Metric | Iterable[str | Metric]) -> list[Request]:
             for wanted in preset or (name,):
                 metric = wanted if isinstance(wanted, Metric) else Metric.parse(wanted)
                 for part in (*map(Metric.parse, metric.declaration.parts), metric):
-                    found[part] = found.get(part, False) or preset is None
-    if not found:
+                    is_named[part] = is_named.get(part, False) or preset is None
+    if not is_named:
         raise UsageError("no metric was asked for")
-    texts = [str(metric) for metric in found]
+    texts = [str(metric) for metric in is_named]
     for text in texts:
         if texts.count(text) > 1:
             raise UsageError(f"two metrics are written {text}: give their functions other names")
-    return [Request(metric, by_name) for metric, by_name in found.items()]
+    return [MetricRequest(metric, by_name) for metric, by_name in is_named.items()]
 
 
-def canonical(text: str) -> str:
+def spell(text: str) -> str:
     """The one spelling of a metric, from any."""
     return str(Metric.parse(text))
 
 
-def _imported(place: str, metric: str) -> Callable[..., Mapping[str, Any]]:
+def _import_function(place: str, metric: str) -> Callable[..., Mapping[str, Any]]:
     """The function that `module:function` names."""
     module, _, name = place.partition(":")
     try:

@@ -166,7 +166,7 @@ PAPERS = (
         ),
         reference=f"{_TUGGENER}, Table 2",
         shape="anchors",
-        function="corefeval.metrics.anchors:anchors",
+        function="corefeval.metrics.antecedents:anchors",
         aliases=("anchor", "anchor-mentions", "arcs-anchors"),
         use="For search, sentiment and knowledge bases: all contexts of one entity.",
         edges=(
@@ -188,7 +188,7 @@ PAPERS = (
             "half a point for each end all categories together are MUC."
         ),
         reference="Zeldes and Simonson 2016",
-        function="corefeval.metrics.plink:p_link",
+        function="corefeval.metrics.links:p_link",
         aliases=("plink", "partitioned-link"),
         parameters=(
             Parameter(

@@ -68,7 +68,7 @@ STANDARD = (
         summary="The best one-to-one alignment of entities, by shared mentions.",
         definition="Recall: the best alignment's Σ |k ∩ r| (φ3) / Σ |k|.",
         reference="Luo 2005; twinless mentions: Cai and Strube 2010",
-        function="corefeval.metrics.ceaf:ceafm",
+        function="corefeval.metrics.mentions:ceafm",
         aliases=("ceaf-m", "ceaf-phi3", "ceafφ3", "mention-ceaf"),
         parameters=(TWINLESS,),
         use=(
@@ -90,7 +90,7 @@ STANDARD = (
             "Recall: the best alignment's Σ 2|k ∩ r| / (|k| + |r|) (φ4) / number of key entities."
         ),
         reference="Luo 2005; twinless mentions: Cai and Strube 2010",
-        function="corefeval.metrics.ceaf:ceafe",
+        function="corefeval.metrics.mentions:ceafe",
         aliases=("ceaf-e", "ceaf-phi4", "ceafφ4", "entity-ceaf"),
         parameters=(TWINLESS,),
         use=(

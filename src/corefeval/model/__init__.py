@@ -2,14 +2,16 @@
 
 from corefeval.model.builder import CorpusBuilder, DocumentBuilder
 from corefeval.model.construction import corpus_from_arrays, corpus_from_entities
-from corefeval.model.corpus import Corpus, Relation, find_document
+from corefeval.model.corpus import Corpus, find_document
 from corefeval.model.identifiers import DocumentId
 from corefeval.model.joining import join
+from corefeval.model.relations import NO_RELATIONS, Relation, Relations
 from corefeval.model.token_table import DocumentTokens, TokenTable
 from corefeval.model.tokens import TokenDifference, Tokens
 from corefeval.model.views import Document, Entity, Mention
 
 __all__ = [
+    "NO_RELATIONS",
     "Corpus",
     "CorpusBuilder",
     "Document",
@@ -19,6 +21,7 @@ __all__ = [
     "Entity",
     "Mention",
     "Relation",
+    "Relations",
     "TokenDifference",
     "TokenTable",
     "Tokens",

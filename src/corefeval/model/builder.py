@@ -11,11 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corefeval.diagnostics import InputError, Notice, excerpt
-from corefeval.model.construction import assemble
-from corefeval.model.corpus import NO_GAPS, Corpus, Relation
+from corefeval.model.construction import assemble, textual_order
+from corefeval.model.corpus import NO_GAPS, Corpus
 from corefeval.model.identifiers import DocumentId
+from corefeval.model.relations import NO_RELATIONS, Relation, Relations
 from corefeval.model.token_table import DocumentTokens, TokenTable
 from corefeval.model.tokens import Tokens
+
+Reference = str | int  # the name of an entity, or the number of a mention
+_Relation = tuple[int, str, Reference, tuple[Reference, ...], str]
 
 
 @dataclass(slots=True)
@@ -49,8 +53,11 @@ class DocumentBuilder:
         gaps: Iterable[tuple[int, int]] = (),
         head: int | None = None,
         features: Mapping[str, str] | None = None,
-    ) -> None:
-        """Add a mention of the tokens from `start` up to but not including `end`, less gaps."""
+    ) -> int:
+        """Add a mention of the tokens from `start` up to but not including `end`, less gaps.
+
+        Returns its number, by which `relation` knows it.
+        """
         if not 0 <= start < end <= self.tokens.count:
             raise InputError(
                 f"a mention outside of document {excerpt(str(self.identifier))}",
@@ -70,6 +77,7 @@ class DocumentBuilder:
                 features or {},
             )
         )
+        return len(self.builder.mentions) - 1
 
     def mention_at(
         self,
@@ -78,19 +86,31 @@ class DocumentBuilder:
         *,
         head: int | None = None,
         features: Mapping[str, str] | None = None,
-    ) -> None:
-        """Add a mention by all of its token positions."""
+    ) -> int:
+        """Add a mention by all of its token positions; returns its number."""
         ordered = sorted(set(positions))
         if not ordered:
             raise InputError(
                 f"a mention of {excerpt(entity)} without tokens", file=self.builder.source
             )
         gaps = [(before + 1, after) for before, after in pairwise(ordered) if after > before + 1]
-        self.mention(entity, ordered[0], ordered[-1] + 1, gaps=gaps, head=head, features=features)
+        return self.mention(
+            entity, ordered[0], ordered[-1] + 1, gaps=gaps, head=head, features=features
+        )
 
-    def relation(self, kind: str, source: str, target: str, label: str = "") -> None:
-        """Keep a relation between entities, by their names: bridging, split antecedents."""
-        self.builder.relations.append(Relation(kind, self.index, source, target, label))
+    def relation(
+        self,
+        kind: str,
+        anaphor: Reference,
+        antecedents: Iterable[Reference],
+        label: str = "",
+    ) -> None:
+        """Keep a relation of an anaphor to a set of antecedents: bridging, split antecedents.
+
+        Each is an entity, by its name, or a mention, by its number. What has no mention when the
+        corpus is built is left out, which is noted.
+        """
+        self.builder.relations.append((self.index, kind, anaphor, tuple(antecedents), label))
 
 
 @dataclass(slots=True)
@@ -101,7 +121,7 @@ class CorpusBuilder:
     source: str | None = None
     documents: list[DocumentBuilder] = field(default_factory=list)
     mentions: list[_Mention] = field(default_factory=list)
-    relations: list[Relation] = field(default_factory=list)
+    relations: list[_Relation] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
     known: set[DocumentId] = field(default_factory=set)
 
@@ -147,6 +167,7 @@ class CorpusBuilder:
         numbers: dict[tuple[int, str], int] = {}
         entity = [numbers.setdefault((m.document, m.entity), len(numbers)) for m in mentions]
         gaps = [(row, *gap) for row, mention in enumerate(mentions) for gap in mention.gaps]
+        relations, unresolved = self._relations(numbers, entity, gaps)
         corpus = assemble(
             documents=tuple(document.identifier for document in self.documents),
             mention_document=_integers(mention.document for mention in mentions),
@@ -162,14 +183,50 @@ class CorpusBuilder:
             or TokenTable([document.tokens for document in self.documents], self.source),
             name=self.name or self.source or "",
         )
-        ordered = [name for (_, name), _ in sorted(numbers.items(), key=lambda n: (n[0][0], n[1]))]
+        ordered = [name for _, name in _in_order(numbers)]
         return corpus.with_details(
-            entity_names=lambda: ordered,
+            names=ordered,
             metadata=tuple(document.metadata for document in self.documents),
             sentence_metadata=tuple(document.sentence_metadata for document in self.documents),
-            relations=tuple(self.relations),
-            notices=tuple(self.notices),
+            relations=relations,
+            notices=(*self.notices, *unresolved),
         )
+
+    def _relations(
+        self,
+        numbers: dict[tuple[int, str], int],
+        entity: list[int],
+        gaps: Sequence[tuple[int, ...]],
+    ) -> tuple[Relations, list[Notice]]:
+        """The relations by the numbers of the corpus, and a notice on those that have none."""
+        if not self.relations:
+            return NO_RELATIONS, []
+        document, start, end = (
+            np.array([getattr(mention, name) for mention in self.mentions], dtype=np.int64)
+            for name in ("document", "start", "end")
+        )
+        holes = np.array(gaps, dtype=np.int64) if gaps else NO_GAPS
+        order = textual_order(document, start, end, holes)
+        row = np.arange(len(self.mentions))
+        if order is not None:
+            row[order] = np.arange(order.size)
+        known = {name: number for number, name in enumerate(_in_order(numbers))}
+        names = list(numbers)
+
+        def place(owner: int, one: Reference) -> tuple[int, int] | None:
+            if isinstance(one, int):
+                return known[names[entity[one]]], int(row[one])
+            return (known[owner, one], -1) if (owner, one) in known else None
+
+        found, unresolved = [], 0
+        for owner, kind, anaphor, antecedents, label in self.relations:
+            whose = place(owner, anaphor)
+            places = [place(owner, one) for one in antecedents]
+            there = [one for one in places if one is not None]
+            unresolved += whose is None or len(there) < len(places)
+            if whose is not None and there:
+                found.append(Relation(kind, whose, tuple(there), label))
+        return Relations.of(found), unresolved_relations(unresolved, self.source or self.name)
 
     def _features(self) -> dict[str, NDArray[Any]]:
         names = dict.fromkeys(name for mention in self.mentions for name in mention.features)
@@ -179,6 +236,17 @@ class CorpusBuilder:
             )
             for name in names
         }
+
+
+def unresolved_relations(count: int, file: str) -> list[Notice]:
+    """A notice on relations of entities that no mention belongs to."""
+    text = f"{file or 'corpus'}: {{n}} left out, or without an antecedent, for want of mentions"
+    return [Notice("unresolved-relations", text, count, noun="relation")] if count else []
+
+
+def _in_order(numbers: dict[tuple[int, str], int]) -> list[tuple[int, str]]:
+    """Documents and names of entities in the order in which `assemble` numbers them."""
+    return sorted(numbers, key=lambda name: (name[0], numbers[name]))
 
 
 def _integers(values: Iterable[int]) -> NDArray[np.int64]:

@@ -31,6 +31,16 @@ class Categories:
         codes = [-1 if v is None else numbers.setdefault(v, len(numbers)) for v in values]
         return Categories(np.array(codes, dtype=np.int64), tuple(numbers))
 
+    @staticmethod
+    def concatenate(*parts: Categories) -> Categories:
+        """The values of all parts one after the other, under names that come in the parts' order.
+
+        >>> Categories.concatenate(Categories.of(["a", "b"]), Categories.of(["b", "c"])).values()
+        ['a', 'b', 'b', 'c']
+        """
+        names = tuple(dict.fromkeys(name for part in parts for name in part.names))
+        return Categories(np.concatenate([part.recoded(names).codes for part in parts]), names)
+
     def __len__(self) -> int:
         return int(self.codes.size)
 
@@ -53,6 +63,36 @@ class Categories:
         number = {name: code for code, name in enumerate(names)}
         codes = np.array([*(number[name] for name in self.names), -1], dtype=np.int64)
         return Categories(codes[self.codes], tuple(names))
+
+    def replace_where(self, which: NDArray[np.bool_], other: Categories) -> Categories:
+        """The same values, but those of the other, which has as many, where `which` is true.
+
+        >>> one, other = Categories.of(["a", "b"]), Categories.of(["b", "c"])
+        >>> one.replace_where(np.array([True, False]), other).values()
+        ['b', 'b']
+        """
+        rows = np.arange(len(self)) + np.where(which, len(self), 0)
+        return Categories.concatenate(self, other).take(rows)
+
+    def sort_names(self) -> Categories:
+        """The same values, with names by frequency, or ascending where all are whole numbers.
+
+        Names without values go.
+
+        >>> Categories.of(["b", "a", "a", None]).sort_names().names
+        ('a', 'b')
+        >>> Categories.of(["10", "9", "10"]).sort_names().names
+        ('9', '10')
+        """
+        counts = np.bincount(self.codes + 1, minlength=len(self.names) + 1)[1:].tolist()
+        present = [(name, c) for name, c in zip(self.names, counts, strict=True) if c]
+        if present and all(name.isascii() and name.isdigit() for name, _ in present):
+            present.sort(key=lambda item: int(item[0]))
+        else:
+            present.sort(key=lambda item: (-item[1], item[0]))
+        number = {name: code for code, (name, _) in enumerate(present)}
+        table = np.array([*(number.get(name, -1) for name in self.names), -1], dtype=np.int64)
+        return Categories(table[self.codes], tuple(number))
 
     def values(self) -> list[str | None]:
         """The value of each thing, for people."""

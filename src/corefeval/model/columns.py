@@ -1,10 +1,13 @@
-"""Properties of mentions that are worked out when somebody asks for them."""
+"""Properties of mentions and entities that are worked out when somebody asks for them.
+
+What makes them is a function of a module, or a `partial` of one, so that they pickle.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +55,35 @@ def taken(features: Mapping[str, NDArray[Any]], rows: IntArray) -> Mapping[str, 
     if isinstance(features, LazyColumns):
         return features.take(rows)
     return {name: values[rows] for name, values in features.items()}
+
+
+class LazyNames(Sequence[str]):
+    """A name per entity, worked out when first looked at."""
+
+    def __init__(self, make: Callable[[], Sequence[str]], rows: IntArray | None = None) -> None:
+        self._make = make
+        self._rows = rows
+
+    @cached_property
+    def _names(self) -> Sequence[str]:
+        made = self._make()
+        return made if self._rows is None else [made[row] for row in self._rows.tolist()]
+
+    def take(self, rows: IntArray) -> LazyNames:
+        """The names of some entities, still not worked out."""
+        return LazyNames(self._make, rows if self._rows is None else self._rows[rows])
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[str]: ...
+
+    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
+        return self._names[index]
+
+    def __len__(self) -> int:
+        return len(self._names)
 
 
 class LazyArray:

@@ -312,6 +312,17 @@ def textual_order(
     return np.lexsort((-end, start) if document is None else (-end, start, document))
 
 
+def in_textual_order(corpus: Corpus) -> Corpus:
+    """The corpus with its mentions in textual order again, which moving may have disturbed."""
+    start, end = corpus.mention_start, corpus.mention_end
+    if start is None or end is None:
+        return corpus
+    order = textual_order(corpus.mention_document, start, end, corpus.gaps)
+    if order is None:
+        return corpus
+    return corpus._take_mentions(order, corpus.entity_document, corpus.mention_entity[order])
+
+
 def _in_textual_order(document: IntArray | None, start: IntArray, end: IntArray) -> bool:
     if document is None:
         rising = start[1:] > start[:-1]

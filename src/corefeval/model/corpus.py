@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -13,25 +13,15 @@ from numpy.typing import NDArray
 
 from corefeval.diagnostics import InputError, Notice, excerpt, plural
 from corefeval.model.arrays import BoolArray, IntArray, ragged_arange
-from corefeval.model.columns import LazyArray, taken
+from corefeval.model.columns import LazyArray, LazyNames, taken
 from corefeval.model.identifiers import DocumentId
+from corefeval.model.relations import NO_RELATIONS, Relations
 from corefeval.model.tokens import Tokens
 from corefeval.model.views import Document
 
 T = TypeVar("T")
 
 NO_GAPS: IntArray = np.empty((0, 3), dtype=np.int64)
-
-
-@dataclass(frozen=True, slots=True)
-class Relation:
-    """A relation between two entities of a document that is no identity, by the entities' names."""
-
-    kind: str
-    document: int
-    source: str
-    target: str
-    label: str = ""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -45,7 +35,8 @@ class Corpus:
     A mention is a set of token positions: `mention_start` up to but not including `mention_end`,
     less its `gaps` (rows of mention, start, end), which are rare. A corpus made of plain Python
     mentions has `labels` instead of positions. `mention_head` is the position of each head token
-    (−1 where unknown) and `features` has an array per mention property that the source states.
+    (−1 where unknown) and `features` has an array per mention property that the source states;
+    `names` are what the source calls the entities, where it calls them anything.
     `metadata` (per document), `sentence_metadata` (per document and sentence) and `relations`
     (bridging, split antecedents) are kept where a format has them.
     """
@@ -55,15 +46,15 @@ class Corpus:
     mention_entity: IntArray
     mention_start: IntArray | None = None
     mention_end: IntArray | None = None
-    gaps: IntArray = field(default_factory=lambda: NO_GAPS)
+    gaps: IntArray = field(default_factory=NO_GAPS.copy)
     labels: Sequence[Hashable] | None = None
     mention_head: IntArray | LazyArray | None = None
     features: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     tokens: Tokens | None = None
-    entity_names: Callable[[], Sequence[str]] | None = None
+    names: Sequence[str] | None = None
     metadata: Sequence[Mapping[str, str]] = ()
     sentence_metadata: Sequence[Sequence[Mapping[str, str]]] = ()
-    relations: tuple[Relation, ...] = ()
+    relations: Relations = NO_RELATIONS
     name: str = ""
     notices: tuple[Notice, ...] = ()
 
@@ -72,6 +63,10 @@ class Corpus:
             f"<Corpus {self.name!r}: {plural(len(self.documents), 'document')}, "
             f"{plural(self.n_entities, 'entity')}, {plural(self.n_mentions, 'mention')}>"
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields alone: what is derived from them is derived anew."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @property
     def n_mentions(self) -> int:
@@ -89,11 +84,6 @@ class Corpus:
         if len(self.documents) == 1:
             return np.zeros(self.n_mentions, dtype=np.int64)
         return self.entity_document[self.mention_entity]
-
-    @cached_property
-    def names(self) -> Sequence[str] | None:
-        """What the source calls the entities, where it calls them anything."""
-        return self.entity_names() if self.entity_names is not None else None
 
     @cached_property
     def entity_sizes(self) -> IntArray:
@@ -141,19 +131,15 @@ class Corpus:
         corpus = self._take_mentions(
             rows, entity_target[entity_order], entity_rank[self.mention_entity[rows]]
         )
-        entity_names = self.entity_names
+        entities = self.names
         return replace(
             corpus,
             documents=tuple(names),
             metadata=_picked_or_empty(self.metadata, old, {}),
             sentence_metadata=_picked_or_empty(self.sentence_metadata, old, ()),
-            relations=tuple(
-                replace(relation, document=int(new[relation.document]))
-                for relation in self.relations
-                if new[relation.document] >= 0
-            ),
+            relations=corpus.relations.on_entities(entity_rank),
             tokens=self.tokens.select(old) if self.tokens else None,
-            entity_names=((lambda: _pick(entity_names(), entity_order)) if entity_names else None),
+            names=None if entities is None else _pick_names(entities, entity_order),
         )
 
     def with_details(self, **details: Any) -> Corpus:
@@ -163,10 +149,11 @@ class Corpus:
     def _take_mentions(
         self, rows: IntArray, entity_document: IntArray, mention_entity: IntArray
     ) -> Corpus:
-        gaps = self.gaps
-        if gaps.size:
+        gaps, relations = self.gaps, self.relations
+        if gaps.size or len(relations):
             new_row = np.full(self.n_mentions, -1, dtype=np.int64)
             new_row[rows] = np.arange(rows.size)
+            relations = relations.on_mentions(new_row)
             gaps = gaps[new_row[gaps[:, 0]] >= 0].copy()
             gaps[:, 0] = new_row[gaps[:, 0]]
             gaps = gaps[np.argsort(gaps[:, 0], kind="stable")]
@@ -180,6 +167,7 @@ class Corpus:
             labels=None if self.labels is None else _pick(self.labels, rows),
             mention_head=None if self.mention_head is None else self.mention_head[rows],
             features=taken(self.features, rows),
+            relations=relations,
         )
 
     def __len__(self) -> int:
@@ -235,6 +223,10 @@ def find_document(
 def _picked_or_empty(values: Sequence[T], rows: IntArray, nothing: T) -> tuple[T, ...]:
     """The values of some documents, where there are any; nothing for row −1."""
     return tuple(values[row] if row >= 0 else nothing for row in rows.tolist()) if values else ()
+
+
+def _pick_names(names: Sequence[str], rows: IntArray) -> Sequence[str]:
+    return names.take(rows) if isinstance(names, LazyNames) else _pick(names, rows)
 
 
 def _pick(values: Sequence[T], rows: IntArray) -> tuple[T, ...]:

@@ -29,11 +29,10 @@ def digest(corpus: Corpus) -> str:
     parts: list[NDArray[np.uint64]] = [column.astype(np.uint64) for column in _identities(corpus)]
     parts.append(documents[corpus.mention_document])
     own = _mixed(parts)
-    # What tells the entities apart is the first mention of each.
-    first = np.zeros(corpus.n_entities, dtype=np.int64)
-    backwards = np.arange(corpus.n_mentions)[::-1]
-    first[corpus.mention_entity[backwards]] = backwards
-    whole = _mixed([own, own[first[corpus.mention_entity]]])
+    # What tells the entities apart are all mentions of each: first ones may be the same tokens.
+    entities = np.zeros(corpus.n_entities, dtype=np.uint64)
+    np.add.at(entities, corpus.mention_entity, own)
+    whole = _mixed([own, entities[corpus.mention_entity]])
     total = int(whole.sum(dtype=np.uint64)) + int(_mixed([documents]).sum(dtype=np.uint64))
     return f"{VERSION}-{total % (1 << 64):016x}-{corpus.n_mentions}"
 

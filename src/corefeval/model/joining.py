@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any
 
@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from corefeval.diagnostics import InputError, excerpt
 from corefeval.model.arrays import IntArray, ragged_arange
 from corefeval.model.categories import Categories
+from corefeval.model.columns import LazyNames
 from corefeval.model.corpus import NO_GAPS, Corpus
+from corefeval.model.relations import Relations
 from corefeval.model.tokens import Tokens, documents_of_tokens
 
 
@@ -35,7 +37,7 @@ def join(corpora: Sequence[Corpus], *, name: str = "") -> Corpus:
         for corpus, shift in zip(corpora, mention_shift, strict=True)
         if corpus.gaps.size
     ]
-    names = [corpus.entity_names for corpus in corpora]
+    names = [corpus.names for corpus in corpora if corpus.names is not None]
     heads = [corpus.mention_head for corpus in corpora]
     return Corpus(
         documents=documents,
@@ -55,23 +57,19 @@ def join(corpora: Sequence[Corpus], *, name: str = "") -> Corpus:
         ),
         features={name: _feature(corpora, name) for name in properties},
         tokens=JoinedTokens.of([corpus.tokens for corpus in corpora]),
-        entity_names=(
-            (lambda: [n for part in names if part is not None for n in part()])
-            if all(part is not None for part in names)
-            else None
-        ),
+        names=LazyNames(partial(_all_names, names)) if len(names) == len(corpora) else None,
         metadata=tuple(meta for c in corpora for meta in (c.metadata or [{}] * len(c.documents))),
         sentence_metadata=tuple(
             meta for c in corpora for meta in (c.sentence_metadata or [()] * len(c.documents))
         ),
-        relations=tuple(
-            replace(relation, document=relation.document + int(shift))
-            for corpus, shift in zip(corpora, document_shift, strict=True)
-            for relation in corpus.relations
-        ),
+        relations=Relations.join([c.relations for c in corpora], entity_shift, mention_shift),
         name=name,
         notices=tuple(notice for corpus in corpora for notice in corpus.notices),
     )
+
+
+def _all_names(parts: Sequence[Sequence[str]]) -> list[str]:
+    return [name for part in parts for name in part]
 
 
 def _feature(corpora: Sequence[Corpus], name: str) -> NDArray[Any]:

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from corefeval.diagnostics import InputError, Notice, plural
+from corefeval.diagnostics import InputError, Notice
 from corefeval.model.arrays import IntArray, ragged_arange
-from corefeval.model.construction import textual_order
+from corefeval.model.construction import in_textual_order
 from corefeval.model.corpus import Corpus
 from corefeval.model.joining import JoinedTokens
 from corefeval.model.tokens import TokenDifference, Tokens, writable_text
@@ -192,7 +192,7 @@ def moved_to_tokens(
     )
     name = corpus.name or "response"
     return in_textual_order(moved.keep_mentions(state <= _WIDENED)), tuple(
-        Notice(kind, f"{name}: {plural(count, 'mention')} {what}", count)
+        Notice(kind, f"{name}: {{n}} {what}", count, noun="mention")
         for kind, count, what in told
         if count
     )
@@ -217,14 +217,3 @@ def _moved_gaps(
         elif start < end:
             moved.append([row, start, end])
     return np.array(moved, dtype=np.int64).reshape(-1, 3), widened
-
-
-def in_textual_order(corpus: Corpus) -> Corpus:
-    """The corpus with its mentions in textual order again, which moving may have disturbed."""
-    start, end = corpus.mention_start, corpus.mention_end
-    if start is None or end is None:
-        return corpus
-    order = textual_order(corpus.mention_document, start, end)
-    if order is None:
-        return corpus
-    return corpus._take_mentions(order, corpus.entity_document, corpus.mention_entity[order])

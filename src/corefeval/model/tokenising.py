@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from corefeval.diagnostics import Notice, plural
-from corefeval.model.builder import CorpusBuilder, DocumentBuilder
+from corefeval.diagnostics import Notice
+from corefeval.model.builder import CorpusBuilder, DocumentBuilder, Reference
 from corefeval.model.corpus import Corpus
 from corefeval.model.text_tokens import TextTokens, has_texts, origin, text_of
 from corefeval.model.token_table import DocumentTokens, TokenTable
@@ -34,7 +34,8 @@ def tokenised(corpus: Corpus) -> Corpus:
         return corpus
     builder = CorpusBuilder(name=corpus.name)
     names = _unique_names(corpus)
-    tables, blank, cut = [], 0, 0
+    numbers: dict[int, int] = {}
+    tables, cut = [], 0
     for index in range(len(corpus.documents)):
         text = text_of(corpus.tokens, index)
         spans = _spans(corpus, index, corpus.gaps_of)
@@ -44,13 +45,12 @@ def tokenised(corpus: Corpus) -> Corpus:
         tables.append(table)
         cut += text is not None
         document = _document(builder, corpus, index, table)
-        blank += _add_mentions(document, corpus, names, spans, None if text is None else cuts)
+        numbers |= _add_mentions(document, corpus, names, spans, None if text is None else cuts)
+    _add_relations(builder, corpus, names, numbers)
     source = corpus.tokens.source if corpus.tokens is not None else None
     built = builder.build(TokenTable(tables, source))
-    return built.with_details(
-        relations=corpus.relations,
-        notices=(*corpus.notices, *_told(cut, blank)),
-    )
+    blank = corpus.n_mentions - len(numbers)
+    return built.with_details(notices=(*corpus.notices, *built.notices, *_told(cut, blank)))
 
 
 def token_spans(text: str, cuts: Iterable[int] = ()) -> list[tuple[int, int]]:
@@ -145,9 +145,9 @@ def _add_mentions(
     names: Sequence[str],
     spans: list[tuple[int, list[tuple[int, int]]]],
     cuts: list[tuple[int, int]] | None,
-) -> int:
-    """Add the mentions, on the tokens that were cut where there are such; how many have none."""
-    blank = 0
+) -> dict[int, int]:
+    """Add the mentions that have tokens, the cut ones where there are such; rows to numbers."""
+    numbers: dict[int, int] = {}
     starts, ends = zip(*cuts, strict=True) if cuts else ((), ())
     heads = corpus.mention_head
     for row, parts in spans:
@@ -162,15 +162,28 @@ def _add_mentions(
                 for position in range(bisect_left(starts, start), bisect_right(ends, end))
             }
             head = bisect_right(starts, head) - 1
-        blank += not positions
         if positions:
-            document.mention_at(
+            numbers[row] = document.mention_at(
                 names[entity],
                 positions,
                 head=head if head in positions else None,
                 features={name: values[row] for name, values in corpus.features.items()},
             )
-    return blank
+    return numbers
+
+
+def _add_relations(
+    builder: CorpusBuilder, corpus: Corpus, names: Sequence[str], numbers: dict[int, int]
+) -> None:
+    """Add the relations; a mention that is not there any more has no name."""
+
+    def reference(entity: int, row: int) -> Reference:
+        return names[entity] if row < 0 else numbers.get(row, "")
+
+    for relation in corpus.relations:
+        document = builder.documents[int(corpus.entity_document[relation.anaphor[0]])]
+        antecedents = [reference(*antecedent) for antecedent in relation.antecedents]
+        document.relation(relation.kind, reference(*relation.anaphor), antecedents, relation.label)
 
 
 def _unique_names(corpus: Corpus) -> Sequence[str]:
@@ -185,8 +198,8 @@ def _unique_names(corpus: Corpus) -> Sequence[str]:
 
 def _told(cut: int, blank: int) -> Iterator[Notice]:
     if cut:
-        message = f"{plural(cut, 'text')} cut into tokens at white space, punctuation and mentions"
-        yield Notice("made-up-tokens", message, cut)
+        text = "{n} cut into tokens at white space, punctuation and mentions"
+        yield Notice("made-up-tokens", text, cut, noun="text")
     if blank:
-        message = f"{plural(blank, 'mention')} of white space alone left out"
-        yield Notice("blank-mentions", message, blank)
+        text = "{n} of white space alone left out"
+        yield Notice("blank-mentions", text, blank, noun="mention")

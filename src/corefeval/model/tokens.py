@@ -48,7 +48,7 @@ def unbroken_word(word: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TokenDifference:
-    """The first place where two corpora disagree about the text of a document."""
+    """The first place where two corpora disagree: the second one's position in its own file."""
 
     document: int
     position: int
@@ -157,6 +157,10 @@ class Tokens(ABC):
         """The line of the file on which a token stands, where there is a file."""
         return None
 
+    def own_position(self, document: int, position: int) -> int:
+        """The position of a token in the document as its file has it; −1 where it lacks it."""
+        return position
+
     @property
     def source(self) -> str | None:
         """The file that the tokens come from, where there is one."""
@@ -177,10 +181,8 @@ class Tokens(ABC):
         """
         if "word" not in self.columns or "word" not in other.columns:
             return None
-        both_mark = "empty" in self.columns and "empty" in other.columns
         for document in np.asarray(documents).tolist():
-            mine = self._checked_words(document, both_mark)
-            theirs = other._checked_words(document, both_mark)
+            mine, theirs = self._checked_words(document), other._checked_words(document)
             for position, (my_word, their_word) in enumerate(zip(mine, theirs, strict=False)):
                 if (
                     my_word != their_word
@@ -190,7 +192,7 @@ class Tokens(ABC):
                 ):
                     return TokenDifference(
                         document,
-                        position,
+                        other.own_position(document, position),
                         my_word,
                         their_word,
                         self.line(document, position),
@@ -198,10 +200,10 @@ class Tokens(ABC):
                     )
         return None
 
-    def _checked_words(self, document: int, mark_empty: bool) -> list[str | None]:
-        """Words as they are compared: an empty node is one, whatever it is called."""
+    def _checked_words(self, document: int) -> list[str | None]:
+        """Words as they are compared: what an empty node is called does not matter."""
         words: list[str | None] = list(self.column(document, "word"))
-        if not mark_empty:
+        if "empty" not in self.columns:
             return words
         marks = self.column(document, "empty")
         return [None if mark else word for word, mark in zip(words, marks, strict=True)]

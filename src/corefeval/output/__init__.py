@@ -1,84 +1,107 @@
-"""Output: every form that results are printed in, each from the same result object."""
+"""Output: everything that corefeval gives, in every format."""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
+from corefeval.checks import did_you_mean
 from corefeval.diagnostics import UsageError
 
 if TYPE_CHECKING:
-    from corefeval.analysis.agreement import Agreement
-    from corefeval.analysis.errors import ErrorAnalysis
-    from corefeval.results import Result
-    from corefeval.stats import Comparison, Findings
+    from corefeval.output.drawing import Drawing
+    from corefeval.tabular import Tabular
 
-    Rendered = Result | Comparison | Findings | Agreement | ErrorAnalysis
+Format = Literal["text", "json", "csv", "markdown", "latex", "conll", "corefud"]
 
-OUTPUTS = {
-    "text": "corefeval.output.text:render_text",
-    "json": "corefeval.output.json:render_json",
-    "csv": "corefeval.output.csv:render_csv",
-    "markdown": "corefeval.output.markdown:render_markdown",
-    "latex": "corefeval.output.latex:render_latex",
-    "conll": "corefeval.output.conll:render_conll",
-    "corefud": "corefeval.output.corefud:render_corefud",
+# The drawing of each type, by name: who prints scores does not pay for importing the others.
+DRAWINGS = {
+    "Result": "corefeval.output.scores:ResultDrawing",
+    "Slices": "corefeval.output.scores:SliceDrawing",
+    "Comparison": "corefeval.output.systems:ComparisonDrawing",
+    "ErrorAnalysis": "corefeval.output.errors:ErrorDrawing",
+    "Agreement": "corefeval.output.annotators:AgreementDrawing",
+    "Statistics": "corefeval.output.corpora:StatisticsDrawing",
+    "ExperimentResult": "corefeval.figures.tables:ExperimentDrawing",
+    "Tabular": "corefeval.output.drawing:Drawing",
 }
 
 
-def render(
-    results: Rendered | Iterable[Result] | Iterable[ErrorAnalysis],
-    *,
-    format: str = "text",
-    by_document: bool = False,
-) -> str:
-    """What `score`, `compare`, `agree` or `analyse` gave, as text in the given format.
+class Options(TypedDict, total=False):
+    """What `render` shows of some types: see there."""
 
-    Results and error analyses may be several, of responses to the same key. `by_document` adds the
-    documents, which scores and agreement have (JSON has them always).
+    by_document: bool
+    pairs: bool
+    differences: bool
+    agreement: bool
+    power: bool
+    metric: str | None
+    kinds: Sequence[str]
+    top: int
+    everything: bool
+
+
+def render(
+    results: Tabular | Iterable[Tabular],
+    *,
+    format: Format = "text",
+    color: bool = False,
+    **options: Unpack[Options],
+) -> str:
+    """Any result, or several of one type, as text in a format.
+
+    Results are what `score`, `compare`, `analyse`, `agree`, `statistics` or an experiment of the
+    lab gave, or the slices of a result. Every type has all formats; `conll` and `corefud`, which
+    are other scorers' own, are of scores alone. `color` is for terminals. JSON and CSV are not
+    rounded.
+
+    Scores and agreement have `by_document` (JSON has documents in any case). A comparison has
+    `pairs`, `differences`, `agreement` and `power` (of `metric`), which add to what is shown; CSV,
+    which is one table, has documents (`differences`), `pairs`, or scores. Error analyses have
+    `kinds`, whose errors are then listed, or else `top`, the number of the most expensive mentions.
+    Experiments have `everything`, all metrics instead of the best known. A UsageError says what a
+    type does not have.
 
     >>> import corefeval
     >>> result = corefeval.score([["Ada", "she"]], [["Ada", "she"]], metrics="muc")
     >>> print(render(result, format="markdown").splitlines()[2])
     | MUC    | 100.00 | 100.00 | 100.00 |
     """
-    from corefeval.results import Result
+    several = _things(results)
+    kind: Any = _drawing_type(several)
+    known = [field.name for field in fields(kind)][1:]
+    for name in options:
+        if name not in known:
+            what = f"there is no {name} for {several[0]!r:.60}"
+            raise UsageError(f"{what}: {did_you_mean(name, known) if known else 'nor anything'}")
+    if format not in kind.formats:
+        raise UsageError(
+            f"there is no output format {format!r} here: there are {', '.join(kind.formats)}"
+        )
+    drawing: Drawing = kind(several, **options)
+    return drawing.draw(format, color)
 
-    lists = isinstance(results, Iterable) and not isinstance(results, Result | str | Mapping)
-    several = list(results) if lists else [results]  # type: ignore[arg-type]
-    if not several or not all(isinstance(one, Result) for one in several):
-        return _render_other(several, format, by_document)
-    if format not in OUTPUTS:
-        raise UsageError(f"there is no output format {format!r}: there are {', '.join(OUTPUTS)}")
-    module, _, function = OUTPUTS[format].partition(":")
-    rendered: str = getattr(importlib.import_module(module), function)(
-        several, by_document=by_document
-    )
-    return rendered
+
+def _things(results: object) -> list[Any]:
+    from corefeval.tabular import Tabular
+
+    if isinstance(results, Tabular):
+        return [results]
+    if isinstance(results, Iterable) and not isinstance(results, str | bytes | Mapping):
+        several = list(results)
+        if several and all(isinstance(one, Tabular) for one in several):
+            return several
+    raise UsageError(f"what can be rendered are results, one or several, not {results!r:.60}")
 
 
-def _render_other(several: list[Any], format: str, by_document: bool) -> str:
-    """What is no result of `score`; who has one does not pay for importing the others."""
-    from corefeval.analysis.agreement import Agreement
-    from corefeval.analysis.errors import ErrorAnalysis
-    from corefeval.output.agreement import render_agreement
-    from corefeval.output.comparison import render_comparison
-    from corefeval.output.errors import render_errors
-    from corefeval.stats import Comparison, Findings
-
-    first = several[0] if several else None
-    alone = len(several) == 1
-    if alone and isinstance(first, Agreement):
-        return render_agreement(first, format=format, by_document=by_document)
-    if by_document and isinstance(first, Comparison | Findings | ErrorAnalysis):
-        raise UsageError(f"by_document is for scores and agreement, not for {first!r:.60}")
-    if alone and isinstance(first, Comparison | Findings):
-        findings = Findings(first) if isinstance(first, Comparison) else first
-        return render_comparison(findings, format=format)
-    if several and all(isinstance(one, ErrorAnalysis) for one in several):
-        return render_errors(several, format=format)
-    raise UsageError(
-        "render takes a result, a comparison, an agreement or an error analysis, or a list of "
-        f"results or of error analyses, not {(first if alone else several)!r:.60}"
-    )
+def _drawing_type(things: Sequence[object]) -> type[Drawing]:
+    """The drawing for things of one type."""
+    names = {type(one).__name__ for one in things}
+    if len(names) > 1:
+        raise UsageError(f"things of one type are rendered together, not {', '.join(names)}")
+    bases = (base.__name__ for base in type(things[0]).__mro__)
+    home, _, name = DRAWINGS[next(base for base in bases if base in DRAWINGS)].partition(":")
+    kind: type[Drawing] = getattr(importlib.import_module(home), name)
+    return kind

@@ -23,7 +23,7 @@ NAMES = {
 _RULE = "-" * 74
 
 
-def render_conll(results: Sequence[Result], *, by_document: bool = False) -> str:
+def draw_conll(results: Sequence[Result], *, by_document: bool = False) -> str:
     """Every metric that the official scorer has, in its own form."""
     if any(result.protocol.aggregate == "macro" for result in results):
         raise UsageError("the official scorer sums over documents: it has no macro average")

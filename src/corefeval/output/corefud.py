@@ -23,7 +23,7 @@ _METHODS = {"align": "dependent", "place": "linear"}
 _SETTINGS = {"partial": "partial-corefud"}
 
 
-def render_corefud(results: Sequence[Result], *, by_document: bool = False) -> str:
+def draw_corefud(results: Sequence[Result], *, by_document: bool = False) -> str:
     """Every metric that corefud-scorer has, in its own form."""
     if by_document:
         raise UsageError("corefud-scorer prints no documents: leave out by_document")

@@ -1,148 +1,296 @@
-"""Error analyses in every form: tables, JSON and CSV."""
+"""Error analyses in every format: kinds of errors and what they cost, or lists of errors."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from corefeval._version import __version__
-from corefeval.diagnostics import UsageError, plural
-from corefeval.display import csv_text, json_text, shortened, visible
-from corefeval.output.error_tables import OUTCOMES, listed_tables, overview_tables
-from corefeval.output.tables import Table
+from corefeval.diagnostics import plural
+from corefeval.display import shortened
+from corefeval.output.drawing import Drawing
+from corefeval.output.tables import Cell, Column, Sheet, Table, percent
+from corefeval.tabular import Row
 
 if TYPE_CHECKING:
-    from corefeval.analysis.errors import ErrorAnalysis
+    from corefeval.analysis.errors import ErrorAnalysis, ErrorInstance, Place
 
-FORMATS = ("text", "json", "csv", "markdown", "latex")
+OUTCOMES = ("correct", "wrong", "missed", "spurious")
+COUNTS = ("tp", "wl", "fn", "fp")
+
+_CAPTION = "Errors, and the points of F1 that they cost: fixed alone, and in turn"
+_INSTEAD = {"span": "Instead of", "conflated": "Together with", "divided": "Apart from"}
+_TEXT, _DOCUMENT = 26, 26  # characters that a cell shows of a mention, and of a document's id
+_LISTED, _INSTEAD_TEXT = 26, 18
+
+Rows = tuple[tuple[Cell, ...], ...]
 
 
-def render_errors(
-    analyses: Sequence[ErrorAnalysis],
-    *,
-    format: str = "text",
-    kinds: Sequence[str] = (),
-    top: int = 5,
-    color: bool = False,
-) -> str:
-    """The analyses of one or more responses as text in the given format.
+@dataclass(frozen=True)
+class ErrorDrawing(Drawing):
+    """Analyses of one or more responses: an overview, or with `kinds` the errors of these kinds.
 
-    With `kinds` it is the list of all errors of these kinds, else the overview with the `top` most
-    expensive mentions and entities.
+    The overview has the `top` most expensive mentions and entities.
     """
-    if format not in FORMATS:
-        raise UsageError(f"there is no output format {format!r}: there are {', '.join(FORMATS)}")
-    if format == "json":
-        return _json(analyses, kinds, top)
-    if format == "csv":
-        return _listed_csv(analyses, kinds) if kinds else _csv(analyses, top)
-    tables = listed_tables(analyses, kinds) if kinds else overview_tables(analyses, top)
-    draw = {"text": _text, "markdown": _markdown, "latex": _latex}[format]
-    return draw(tables, _footer(analyses), color)
+
+    things: Sequence[ErrorAnalysis]
+    kinds: Sequence[str] = ()
+    top: int = 5
+
+    def sheet(self, format: str) -> Sheet:
+        """Tables of all responses."""
+        draw = list_tables(self.things, self.kinds) if self.kinds else None
+        tables = overview_tables(self.things, self.top) if draw is None else draw
+        first = self.things[0].result
+        against = f"{shortened(first.response)} against {shortened(first.key)}"
+        names = [] if len(self.things) > 1 else [against]
+        about = ", ".join([*names, plural(len(first.document_ids), "document")])
+        signatures = tuple(dict.fromkeys(one.result.signature for one in self.things))
+        return Sheet(tuple(tables), (about,), signatures, gap=2)  # for there are many columns
+
+    def rows(self) -> list[Row]:
+        """A row for each number of the overview, or for each mention of each error."""
+        return [
+            row
+            for one in self.things
+            for row in (one.error_rows(self.kinds) if self.kinds else one.rows(top=self.top))
+        ]
+
+    def record(self) -> object:
+        """One object with the key and its responses."""
+        return {
+            "corefeval": __version__,
+            "key": self.things[0].result.key,
+            "responses": [
+                {**one.as_dict(top=self.top), **({"listed": lists} if self.kinds else {})}
+                for one in self.things
+                for lists in [{k: [e.as_dict() for e in one.listed(k)] for k in self.kinds}]
+            ],
+        }
 
 
-def _text(tables: Sequence[Table], footer: Sequence[str], color: bool) -> str:
-    from corefeval.output.terminal import drawn_text
-
-    return drawn_text(tables, footer, color=color, gap=2)  # for there are many columns
-
-
-def _markdown(tables: Sequence[Table], footer: Sequence[str], color: bool) -> str:
-    from corefeval.output.markdown import code, drawn_markdown, escaped
-
-    parts = [
-        part
-        for table in tables
-        for part in (f"**{escaped(table.caption)}**", drawn_markdown(table))
-    ]
-    about, *signatures = footer
-    return "\n\n".join((*parts, escaped(about), *map(code, signatures))) + "\n"
+def overview_tables(analyses: Sequence[ErrorAnalysis], top: int) -> list[Table]:
+    """Kinds of errors, links, antecedents, and the most expensive mentions and entities."""
+    tables = [_kind_table(analyses), _link_table(analyses), _antecedent_table(analyses)]
+    for analysis in analyses:
+        if top > 0 and analysis.shared_out:
+            behind = f" of {analysis.result.response}" if len(analyses) > 1 else ""
+            tables.append(_mention_table(analysis, top, behind))
+            tables.append(_entity_table(analysis, top, behind))
+    return [table for table in tables if any(table.sections)]
 
 
-def _latex(tables: Sequence[Table], footer: Sequence[str], color: bool) -> str:
-    from corefeval.output.latex import drawn_latex, latex_comments
-
-    parts = [f"% {visible(' '.join(one.caption.split()))}\n{drawn_latex(one)}" for one in tables]
-    return "\n\n".join((latex_comments(footer), *parts)) + "\n"
-
-
-def _footer(analyses: Sequence[ErrorAnalysis]) -> list[str]:
+def _kind_table(analyses: Sequence[ErrorAnalysis]) -> Table:
+    """A row for each kind: counts, and points alone and in turn, which add up to 100 − F1."""
+    several = len(analyses) > 1
     first = analyses[0].result
-    against = f"{shortened(first.response)} against {shortened(first.key)}"
-    names = [] if len(analyses) > 1 else [against]
-    lines = [", ".join([*names, plural(len(first.document_ids), "document")])]
-    return [*lines, *dict.fromkeys(one.result.signature for one in analyses)]
+    metrics = [m for m in first.metrics if all(m in one.metrics for one in analyses)]
+    titles = first.titles or {}
+    columns = [Column("Error"), *([Column("Response")] if several else [])]
+    columns.append(Column("count", numeric=True))
+    for metric in metrics:
+        title = titles.get(metric, metric)
+        columns += [Column("alone", title, True), Column("turn", title, True)]
+    sections: list[Rows] = []
+    for number, row in enumerate(analyses[0].kinds):
+        rows = [(one, one.kinds[number]) for one in analyses]
+        sections.append(
+            tuple(
+                (
+                    Cell("" if at else row.kind, label=True),
+                    *_name(one, several),
+                    Cell(f"{mine.count:,}"),
+                    *(
+                        Cell(_points(gain) if mine.count else "")
+                        for metric in metrics
+                        for gain in (mine.alone[metric], mine.in_turn[metric])
+                    ),
+                )
+                for at, (one, mine) in enumerate(rows)
+            )
+        )
+    whole = [_whole(one, metrics, several, not at) for at, one in enumerate(analyses)]
+    scores = [_scores(one, metrics, several, not at) for at, one in enumerate(analyses)]
+    sections = _sections(sections, several) + _sections([tuple(whole), tuple(scores)], several)
+    return Table(tuple(columns), tuple(sections), caption=_CAPTION)
 
 
-def _json(analyses: Sequence[ErrorAnalysis], kinds: Sequence[str], top: int) -> str:
-    report = {
-        "corefeval": __version__,
-        "key": analyses[0].result.key,
-        "responses": [
-            {
-                **analysis.as_dict(top=top),
-                **(
-                    {"listed": {k: [one.as_dict() for one in analysis.listed(k)] for k in kinds}}
-                    if kinds
-                    else {}
-                ),
-            }
-            for analysis in analyses
-        ],
-    }
-    return json_text(report)
+def _whole(
+    one: ErrorAnalysis, metrics: Sequence[str], several: bool, first: bool
+) -> tuple[Cell, ...]:
+    total = sum(row.count for row in one.kinds)
+    gains = (sum(row.in_turn[metric] for row in one.kinds) for metric in metrics)
+    points = (cell for gain in gains for cell in (Cell(""), Cell(_points(gain))))
+    title = Cell("all" if first else "", label=True)
+    return title, *_name(one, several), Cell(f"{total:,}"), *points
 
 
-def _csv(analyses: Sequence[ErrorAnalysis], top: int) -> str:
-    """A line for each number: which table, row, measure and metric it belongs to, unrounded."""
-    header = ("response", "table", "row", "measure", "metric", "value", "signature")
-    rows = (
-        (one.result.response, *row, one.result.signature)
-        for one in analyses
-        for row in _csv_rows(one, top)
+def _scores(
+    one: ErrorAnalysis, metrics: Sequence[str], several: bool, first: bool
+) -> tuple[Cell, ...]:
+    f1s = (
+        cell
+        for metric in metrics
+        for cell in (Cell(""), Cell(percent(one.result[metric].f1), bold=True))
     )
-    return csv_text(header, rows)
+    return Cell("F1" if first else "", label=True), *_name(one, several), Cell(""), *f1s
 
 
-def _csv_rows(one: ErrorAnalysis, top: int) -> Iterator[tuple[object, ...]]:
-    for kind in one.kinds:
-        yield "kind", kind.kind, "count", "", kind.count
-        for measure, gains in (("alone", kind.alone), ("in_turn", kind.in_turn)):
-            for metric, gain in gains.items():
-                yield "kind", kind.kind, measure, metric, gain
-    for link in one.links:
-        for outcome in OUTCOMES:
-            yield "link", f"{link.anaphor} → {link.antecedent}", outcome, "", getattr(link, outcome)
-    for metric, table in one.antecedents.items():
-        for name, counts in table.items():
-            for count, value in counts.items():
-                yield "antecedent", name, count, metric, value
-    if top <= 0 or not one.shared_out:
-        return
-    for mention in one.mentions(top):
-        row = f"{mention.document}: {mention.mention}"
-        yield "mention", row, "cost", "", mention.cost
-        for measure, shares in (("recall", mention.recall), ("precision", mention.precision)):
-            for metric, share in shares.items():
-                yield "mention", row, measure, metric, share
-    for entity in one.entities(top):
-        row = f"{entity.document}: {entity.side} {entity.name}"
-        yield "entity", row, "cost", "", entity.cost
-        for metric, share in entity.loss.items():
-            yield "entity", row, "loss", metric, share
+def _sections(sections: list[Rows], several: bool) -> list[Rows]:
+    """Responses below each other have sections of their own; the rows of one stay together."""
+    return sections if several else [tuple(row for section in sections for row in section)]
 
 
-def _listed_csv(analyses: Sequence[ErrorAnalysis], kinds: Sequence[str]) -> str:
-    """A line for each mention of each error; `error` numbers the errors of a response and kind."""
-    header = ("response", "kind", "error", "document", "start", "end", "text", "key_entity")
-    instead = ("instead_start", "instead_end", "instead_text")
-    rows = (
-        (analysis.result.response, kind, number, error.document, place.start, place.end,
-         place.text, error.key_entity, error.response_entity,
-         *((other.start, other.end, other.text) if (other := error.instead) else ("",) * 3))
-        for analysis in analyses
-        for kind in kinds
-        for number, error in enumerate(analysis.listed(kind), start=1)
-        for place in error.mentions
-    )  # fmt: skip
-    return csv_text((*header, "response_entity", *instead), rows)
+def _name(one: ErrorAnalysis, several: bool) -> list[Cell]:
+    return [Cell(one.result.response)] if several else []
+
+
+def _points(gain: float) -> str:
+    """Points with two decimals; a loss of nothing has no sign."""
+    text = f"{100 * gain:.2f}"
+    return "0.00" if text == "-0.00" else text
+
+
+def _link_table(analyses: Sequence[ErrorAnalysis]) -> Table:
+    several = len(analyses) > 1
+    pairs = dict.fromkeys((row.anaphor, row.antecedent) for one in analyses for row in one.links)
+    tables = [{(row.anaphor, row.antecedent): row for row in one.links} for one in analyses]
+    sections = []
+    for pair in pairs:
+        rows: list[tuple[Cell, ...]] = []
+        for one, table in zip(analyses, tables, strict=True):
+            values = [getattr(table[pair], n) if pair in table else 0 for n in OUTCOMES]
+            title = "" if rows else " → ".join(pair)
+            cells = (Cell(f"{value:,}") for value in values)
+            rows.append((Cell(title, label=True), *_name(one, several), *cells))
+        sections.append(tuple(rows))
+    sections = _sections(sections, several)
+    columns = (
+        Column("Link"),
+        *([Column("Response")] if several else []),
+        *(Column(name, numeric=True) for name in OUTCOMES),
+    )
+    return Table(columns, tuple(sections), caption="Anaphors and their nearest antecedents")
+
+
+def _antecedent_table(analyses: Sequence[ErrorAnalysis]) -> Table:
+    """Tuggener's counts, by kind of anaphor."""
+    several = len(analyses) > 1
+    metrics = list(dict.fromkeys(metric for one in analyses for metric in one.antecedents))
+    kinds = dict.fromkeys(
+        kind for one in analyses for table in one.antecedents.values() for kind in table
+    )
+    sections = []
+    for kind in kinds:
+        rows: list[tuple[Cell, ...]] = []
+        for one in analyses:
+            tables = [one.antecedents.get(metric, {}).get(kind, {}) for metric in metrics]
+            cells = (Cell(f"{counts.get(n, 0):,}") for counts in tables for n in COUNTS)
+            rows.append((Cell("" if rows else kind, label=True), *_name(one, several), *cells))
+        sections.append(tuple(rows))
+    sections = _sections(sections, several)
+    columns = (
+        Column("Anaphor"),
+        *([Column("Response")] if several else []),
+        *(Column(name, metric.capitalize(), True) for metric in metrics for name in COUNTS),
+    )
+    return Table(columns, tuple(sections), caption="Antecedents: right, wrong, missed, spurious")
+
+
+def _mention_table(analysis: ErrorAnalysis, top: int, behind: str) -> Table:
+    rows = tuple(
+        (
+            Cell(_document(one.document, analysis)),
+            Cell(_tokens(one.mention)),
+            Cell(_short(one.mention.text, _TEXT)),
+            Cell(", ".join(one.errors) or "–"),
+            Cell(one.key_entity or "–"),
+            Cell(one.response_entity or "–"),
+            Cell(f"{100 * one.cost:.3f}"),
+        )
+        for one in analysis.mentions(top)
+    )
+    columns = (
+        *(Column(name) for name in ("Document", "Tokens", "Mention", "Error", "Key", "Response")),
+        Column("points", numeric=True),
+    )
+    return Table(columns, (rows,), caption=f"The most expensive mentions{behind}")
+
+
+def _entity_table(analysis: ErrorAnalysis, top: int, behind: str) -> Table:
+    rows = tuple(
+        (
+            Cell(_document(one.document, analysis)),
+            Cell(f"{one.side} {one.name}"),
+            Cell(_tokens(one.first)),
+            Cell(_short(one.first.text, _TEXT)),
+            Cell(f"{one.size:,}"),
+            Cell(f"{one.parts:,}"),
+            Cell(f"{one.alone:,}"),
+            Cell(f"{100 * one.cost:.3f}"),
+        )
+        for one in analysis.entities(top)
+    )
+    columns = (
+        *(Column(name) for name in ("Document", "Entity", "Tokens", "First mention")),
+        *(Column(name, numeric=True) for name in ("size", "parts", "alone", "points")),
+    )
+    return Table(columns, (rows,), caption=f"The most expensive entities{behind}")
+
+
+def list_tables(analyses: Sequence[ErrorAnalysis], kinds: Sequence[str]) -> list[Table]:
+    """All errors of some kinds, a table for each kind that there is."""
+    several = len(analyses) > 1
+    tables = []
+    for kind in kinds:
+        rows = [
+            (*_name(one, several), *_list_cells(one, error))
+            for one in analyses
+            for error in one.listed(kind)
+        ]
+        names = ("Document", "Tokens", "Text", _INSTEAD.get(kind, ""), "Key", "Response")
+        columns = [Column(name) for name in names if name]
+        head = [Column("Of")] if several else []
+        caption = f"{kind}: {len(rows):,}"
+        if rows:
+            tables.append(Table((*head, *columns), (tuple(rows),), caption=caption))
+    return tables
+
+
+def _list_cells(analysis: ErrorAnalysis, error: ErrorInstance) -> list[Cell]:
+    first, *rest = error.mentions
+    more = f" (+{len(rest):,})" if rest else ""
+    cells = [
+        Cell(_document(error.document, analysis)),
+        Cell(_tokens(first)),
+        Cell(_short(first.text, _LISTED) + more),
+    ]
+    if error.instead is not None:
+        cells.append(
+            Cell(f"{_tokens(error.instead)} {_short(error.instead.text, _INSTEAD_TEXT)}".strip())
+        )
+    return [*cells, Cell(error.key_entity or "–"), Cell(error.response_entity or "–")]
+
+
+def _document(name: str, analysis: ErrorAnalysis) -> str:
+    """A document's id without a part that all have, and short enough for a table."""
+    part = "; part 000"
+    if all(one.endswith(part) for one in analysis.result.document_ids):
+        name = name.removesuffix(part)
+    if len(name) <= _DOCUMENT:
+        return name
+    half = _DOCUMENT // 2
+    return f"{name[: half - 1]}…{name[-half:]}"
+
+
+def _tokens(place: Place) -> str:
+    if place.start is None or place.end is None:
+        return ""
+    last = place.end - 1
+    return f"{place.start}" if last == place.start else f"{place.start}–{last}"
+
+
+def _short(text: str, limit: int) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -32,7 +32,7 @@ class Block:
         return sum(self.widths) + self.gap * (len(self.widths) - 1)
 
 
-def presentable(table: Table) -> Table:
+def make_presentable(table: Table) -> Table:
     """The table with text that can be seen, on one line, and is not endless."""
     return Table(
         tuple(
@@ -74,7 +74,7 @@ def blocks(table: Table, gap: int, room: int) -> list[Block]:
             return [whole]
     gap = min(gap, _NARROW_GAP)
     if _block(table, everything, least, gap).width <= room:
-        return [_narrowed(table, everything, widest, least, gap, room)]
+        return [_narrow(table, everything, widest, least, gap, room)]
     return _split(table, widest, least, gap, room)
 
 
@@ -82,9 +82,11 @@ def _split(
     table: Table, widest: Sequence[int], least: Sequence[int], gap: int, room: int
 ) -> list[Block]:
     labels = _labels(table.columns)
+    while labels and not _has_room(labels, least, gap, room):
+        labels = labels[:-1]
     groups = [places for places in _groups(table.columns) if places[0] not in labels]
     groups = [tuple(place for place in places if place not in labels) for places in groups]
-    named = _narrowed(table, labels, widest, least, gap, 3 * room // 5)
+    named = _narrow(table, labels, widest, least, gap, 3 * room // 5)
     widths = list(widest)
     for place, width in zip(named.places, named.widths, strict=True):
         widths[place] = width
@@ -92,23 +94,29 @@ def _split(
     for place in set(range(len(widths))) - set(labels):
         widths[place] = min(widths[place], max(least[place], rest))
 
-    def filled(limit: int) -> list[Block]:
-        found: list[tuple[int, ...]] = []
+    def fill(limit: int) -> list[Block]:
+        groupings: list[tuple[int, ...]] = []
         for group in groups:
-            more = (*found[-1], *group) if found else ()
+            more = (*groupings[-1], *group) if groupings else ()
             if more and _block(table, (*labels, *more), widths, gap).width <= limit:
-                found[-1] = more
+                groupings[-1] = more
             else:
-                found.append(group)
-        return [_block(table, (*labels, *places), widths, gap) for places in found]
+                groupings.append(group)
+        return [_block(table, (*labels, *places), widths, gap) for places in groupings]
 
-    full = filled(room)
+    full = fill(room)
     for limit in range(room - 1, 0, -1):  # blocks of about the same width look better
-        even = filled(limit)
+        even = fill(limit)
         if len(even) > len(full) or max(block.width for block in even) > limit:
             break
         full = even
     return full
+
+
+def _has_room(labels: Sequence[int], least: Sequence[int], gap: int, room: int) -> bool:
+    """Whether any other column fits beside the labels."""
+    others = [width for place, width in enumerate(least) if place not in labels]
+    return sum(least[place] + gap for place in labels) + max(others, default=0) <= room
 
 
 def _labels(columns: Sequence[Column]) -> tuple[int, ...]:
@@ -157,7 +165,7 @@ def _block(table: Table, places: Sequence[int], widths: Sequence[int], gap: int)
     return Block(tuple(places), tuple(mine), gap)
 
 
-def _narrowed(
+def _narrow(
     table: Table,
     places: Sequence[int],
     widest: Sequence[int],
@@ -182,12 +190,12 @@ def heading(column: Column) -> list[str]:
     return [column.heading]
 
 
-def folded(text: str, width: int) -> list[str]:
+def fold(text: str, width: int) -> list[str]:
     """The lines of a text in a column: cut between words, and a longer word in its middle.
 
-    >>> folded("not worse when mentions are removed", 16)
+    >>> fold("not worse when mentions are removed", 16)
     ['not worse when', 'mentions are', 'removed']
-    >>> folded("a-long-name.conll", 9)
+    >>> fold("a-long-name.conll", 9)
     ['a-lo…onll']
     """
     if cell_len(text) <= width:

@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from corefeval.display import shortened, visible
-from corefeval.output.slice_tables import count_tables, slice_tables
-from corefeval.output.tables import (
-    Cell,
-    Column,
-    Table,
-    document_table,
-    metric_table,
-    system_table,
-)
-from corefeval.results import Result
+from corefeval.output.tables import Cell, Column, Sheet, Table
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -40,27 +31,60 @@ _SPECIAL = {
 }
 
 
-def render_latex(results: Sequence[Result], *, by_document: bool = False) -> str:
-    """A tabular of percentages, the best F1 of several responses in bold."""
-    tables = [system_table(results) if len(results) > 1 else metric_table(results)]
-    tables += [*count_tables(results), *slice_tables(results)]
-    tables += [document_table(results)] if by_document else []
-    signatures = dict.fromkeys(result.signature for result in results)
-    return latex_comments(signatures) + "\n" + "\n\n".join(map(drawn_latex, tables)) + "\n"
+def draw_latex(sheet: Sheet) -> str:
+    """Tabulars of percentages, or floats to be put into a paper; signatures in comments."""
+    lines = (*sheet.about, *sheet.signatures)
+    if sheet.label:
+        return "\n\n".join((_comments(lines), *_floats(sheet))) + "\n"
+    parts = []
+    for part in sheet.parts:
+        if isinstance(part, Table):
+            caption = f"% {visible(' '.join(part.caption.split()))}\n" if part.caption else ""
+            parts.append(caption + tabular(part))
+        elif part:
+            parts.append("\n".join(f"% {visible(line)}" for line in part.split("\n")))
+    return "\n\n".join((_comments(lines), *parts)) + "\n"
 
 
-def latex_comments(texts: Iterable[str]) -> str:
+def _floats(sheet: Sheet) -> Iterator[str]:
+    """A float for all tables without a caption, and one for each other; over both columns.
+
+    Sentences are the caption of the table before them. Signatures stand below the first.
+    """
+    groups: list[tuple[list[Table], list[str]]] = [([], [])]
+    for part in sheet.parts:
+        if isinstance(part, str):
+            groups[-1][1].extend([part] if part else [])
+        elif part.caption:
+            groups.append(([part], [f"{part.caption}."]))
+        else:
+            groups[-1][0].append(part)
+    codes = r" \\ ".join(
+        escape(text, whole=True).replace(r"\textbar{}", r"\textbar\allowbreak{}")
+        for text in sheet.signatures
+    )
+    for number, (tables, sentences) in enumerate(groups):
+        lines = [r"\begin{table*}[t]", r"\centering\small", r"\setlength{\tabcolsep}{4pt}"]
+        lines += ["\n\n\\medskip\n".join(map(tabular, tables))]
+        lines += [f"\\caption{{{escape(' '.join(sentences))}}}"]
+        lines += [f"\\label{{tab:{sheet.label}{f'-{number}' if number else ''}}}"]
+        if not number:
+            lines += [f"\\par\\smallskip{{\\tiny\\ttfamily\\raggedright {codes}\\par}}"]
+        yield "\n".join((*lines, r"\end{table*}"))
+
+
+def _comments(texts: Iterable[str]) -> str:
     """What a table needs, and texts of any origin, as comments of one line each."""
     comments = ("needs \\usepackage{booktabs}", *(visible(" ".join(one.split())) for one in texts))
     return "\n".join(f"% {comment}" for comment in comments)
 
 
-def drawn_latex(table: Table) -> str:
+def tabular(table: Table) -> str:
     """A tabular in the style of booktabs."""
     alignment = "".join(map(_alignment, table.columns))
     lines = [f"\\begin{{tabular}}{{{alignment}}}", r"\toprule", *_group_lines(table.columns)]
     lines += [
-        " & ".join(escaped(shortened(column.heading)) for column in table.columns) + r" \\",
+        " & ".join(escape(shortened(column.heading)) for column in table.columns) + r" \\",
         r"\midrule",
     ]
     for number, section in enumerate(table.sections):
@@ -81,22 +105,22 @@ def _group_lines(columns: Sequence[Column]) -> list[str]:
     cells, rules, at = [], [], 1
     for group, members in groupby(columns, key=lambda column: column.group):
         width = len(list(members))
-        cells += [f"\\multicolumn{{{width}}}{{c}}{{{escaped(group)}}}"] if group else [""] * width
+        cells += [f"\\multicolumn{{{width}}}{{c}}{{{escape(group)}}}"] if group else [""] * width
         rules += [f"\\cmidrule(lr){{{at}-{at + width - 1}}}"] if group else []
         at += width
     return [" & ".join(cells) + r" \\", " ".join(rules)]
 
 
 def _cell(cell: Cell) -> str:
-    text = escaped(shortened(cell.text))
+    text = escape(shortened(cell.text))
     text = re.sub(r"^-(?=\d)", "$-$", text)
     text = f"\\textbf{{{text}}}" if cell.bold and text else text
     # Behind the end of a row a bracket would be taken for an argument, and a star too.
     text = f"{{{text[0]}}}{text[1:]}" if text[:1] in ("[", "*") else text
-    return f"{text}\\textsuperscript{{{escaped(cell.mark)}}}" if cell.mark else text
+    return f"{text}\\textsuperscript{{{escape(cell.mark)}}}" if cell.mark else text
 
 
-def escaped(text: str, *, whole: bool = False) -> str:
+def escape(text: str, *, whole: bool = False) -> str:
     """Text of any origin as text that LaTeX sets; long words are cut unless it is `whole`."""
     words = visible(" ".join(text.split() if whole else map(shortened, text.split())))
     plain = "".join(_SPECIAL.get(character, character) for character in words)

@@ -1,10 +1,12 @@
-"""The lines that results have in tables: a metric each, or a part of one."""
+"""The lines that results have in tables, a metric each or a part of one, and their cells."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from corefeval.output.tables import RATES, Cell, Column, interval, percent
 from corefeval.results import Result, Score
 
 
@@ -43,5 +45,84 @@ def lines_of(results: Sequence[Result]) -> list[Line]:
 
 def best_f1(line: Line, results: Sequence[Result]) -> float:
     """The best F1 of several results on a line."""
-    found = [line.score(result) for result in results]
-    return max((score.f1 for score in found if score is not None), default=0.0)
+    scores = [line.score(result) for result in results]
+    return max((score.f1 for score in scores if score is not None), default=0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Intervals:
+    """Columns of intervals: their heading, and what the segments are called that they are of.
+
+    Both are empty where there is no such thing. An interval of segments does not stand beside the
+    score of the whole document, which may lie outside of it, but beside the score of the segments.
+    """
+
+    heading: str = ""
+    segments: str = ""
+
+    @classmethod
+    def of(cls, results: Sequence[Result]) -> Intervals:
+        """The columns for some results."""
+        levels = dict.fromkeys(result.ci for result in results if result.ci is not None)
+        if not levels:
+            return cls()
+        cut = dict.fromkeys(
+            number[0]
+            for result in results
+            if result.segment_rates
+            and (number := re.search(r"\d+ segments", result.settings.get("ci", "")))
+        )
+        return cls("/".join(f"{100 * level:g}" for level in levels) + " % CI", "/".join(cut))
+
+    def columns(self, group: str = "") -> list[Column]:
+        """The columns; in a group of other columns they say themselves what they are of."""
+        if not self.heading:
+            return []
+        if not self.segments:
+            return [Column(self.heading, group, True)]
+        own = Column("segments", group, True) if group else Column("F1", self.segments, True)
+        return [own, Column(self.heading, group or self.segments, True)]
+
+    def cells(self, score: Score) -> list[Cell]:
+        """The cells of these columns."""
+        if not self.heading:
+            return []
+        own = score.segments
+        rate = [Cell(percent(own.rates.get("f1") if own else None))] if self.segments else []
+        return [*rate, Cell(interval(own or score))]
+
+
+NO_INTERVALS = Intervals()
+
+
+def columns_of(line: Line, *, f1_only: bool = False, ci: Intervals = NO_INTERVALS) -> list[Column]:
+    """The columns of a line's rates where lines stand side by side, and of their intervals."""
+    brief = f1_only or line.f1_only
+    if brief and not ci.heading:
+        return [Column(line.title, numeric=True)]
+    headings = ["F1"] if brief else list(RATES.values())
+    rates = [Column(heading, line.title, True) for heading in headings]
+    return [*rates, *ci.columns(line.title)]
+
+
+def cells_of(
+    line: Line,
+    result: Result,
+    rivals: Sequence[Result],
+    *,
+    f1_only: bool = False,
+    ci: Intervals = NO_INTERVALS,
+) -> list[Cell]:
+    """The cells of those columns; the best F1 of several is bold."""
+    score = line.score(result)
+    if score is None:
+        return [Cell("")] * len(columns_of(line, f1_only=f1_only, ci=ci))
+    cells = rate_cells(score, best_f1(line, rivals) if len(rivals) > 1 else None)
+    cells = cells[-1:] if f1_only or line.f1_only else cells
+    return [*cells, *ci.cells(score)]
+
+
+def rate_cells(score: Score, best: float | None) -> list[Cell]:
+    """Recall, precision and F1, bold where it is the best."""
+    *rates, f1 = [percent(score.rates.get(rate)) for rate in RATES]
+    return [*map(Cell, rates), Cell(f1, bool(best) and score.f1 == best)]

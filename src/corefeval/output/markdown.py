@@ -3,28 +3,37 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from itertools import groupby
 
 from corefeval.display import shortened, visible
-from corefeval.output.slice_tables import count_tables, slice_tables
-from corefeval.output.tables import Cell, Table, document_table, metric_table, system_table
-from corefeval.results import Result
+from corefeval.output.tables import Cell, Sheet, Table
 
 
-def render_markdown(results: Sequence[Result], *, by_document: bool = False) -> str:
-    """A table of percentages, the best F1 of several responses in bold."""
-    tables = [system_table(results) if len(results) > 1 else metric_table(results)]
-    tables += [*count_tables(results), *slice_tables(results)]
-    tables += [document_table(results)] if by_document else []
-    signatures = dict.fromkeys(result.signature for result in results)
-    parts = (*map(drawn_markdown, tables), *map(code, signatures))
-    return "\n\n".join(parts) + "\n"
+def draw_markdown(sheet: Sheet) -> str:
+    """Tables below their captions, sentences, and signatures as code."""
+    parts = []
+    for part in sheet.parts:
+        if isinstance(part, str):
+            parts += _paragraphs(part)
+        else:
+            parts += [f"**{escape(part.caption)}**"] if part.caption else []
+            parts.append(table_markdown(part))
+    return "\n\n".join((*parts, *map(escape, sheet.about), *map(code, sheet.signatures))) + "\n"
 
 
-def drawn_markdown(table: Table) -> str:
+def _paragraphs(text: str) -> list[str]:
+    """A text with its lines as paragraphs; those that are indented are a list."""
+    shown = []
+    for is_list, lines in groupby(filter(None, text.split("\n")), key=lambda one: one[0] == " "):
+        escaped = [("- " if is_list else "") + escape(line) for line in lines]
+        shown.append(("\n" if is_list else "\n\n").join(escaped))
+    return shown
+
+
+def table_markdown(table: Table) -> str:
     """Columns padded, so that the source can be read too."""
     headings = [f"{column.group} {column.heading}".strip() for column in table.columns]
-    rows = [[escaped(shortened(heading)) for heading in headings]]
+    rows = [[escape(shortened(heading)) for heading in headings]]
     rows += [[_cell(cell) for cell in row] for section in table.sections for row in section]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     numeric = [column.numeric for column in table.columns]
@@ -45,12 +54,12 @@ def drawn_markdown(table: Table) -> str:
 
 
 def _cell(cell: Cell) -> str:
-    text = escaped(shortened(cell.text))
+    text = escape(shortened(cell.text))
     text = f"**{text}**" if cell.bold and text else text
-    return f"{text}<sup>{escaped(cell.mark)}</sup>" if cell.mark else text
+    return f"{text}<sup>{escape(cell.mark)}</sup>" if cell.mark else text
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     """Text of any origin as text; very long words are cut short."""
     words = visible(" ".join(map(shortened, text.split())))
     return re.sub(r"([\\`*_\[\]<>|&~])", r"\\\1", words)

@@ -1,4 +1,4 @@
-"""Tables and sentences drawn for a terminal."""
+"""Sheets drawn for a terminal."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import groupby, zip_longest
 
 from rich.cells import cell_len
@@ -15,8 +15,8 @@ from rich.console import Console
 from rich.text import Text
 
 from corefeval.display import visible
-from corefeval.output.fitting import Block, blocks, cut, folded, heading, presentable
-from corefeval.output.tables import RAISED, Cell, Column, Table
+from corefeval.output.fitting import Block, blocks, cut, fold, heading, make_presentable
+from corefeval.output.tables import RAISED, Cell, Column, Sheet, Table
 
 _PLAIN = {"─": "-", "³": "3", "φ": "phi", "–": "-", "−": "-", "τ": "tau", "≤": "<=", "±": "+-"}
 _PLAIN |= {"α": "alpha", "→": "->", "…": "...", "’": "'", "‘": "'"}
@@ -26,14 +26,12 @@ _USUAL, _LEAST = 120, 40  # columns: where nobody says how many there are, and a
 _SENTENCE = 96  # longer lines are hard to read
 
 
-def drawn_text(
-    parts: Iterable[Table | str], footer: Iterable[str] = (), *, color: bool = False, gap: int = 3
-) -> str:
+def draw_text(sheet: Sheet, *, color: bool = False) -> str:
     """Tables and sentences one below the other, and a footer that does not stand out.
 
-    `gap` is the number of blanks between columns. Sentences that follow each other stand together.
-    Everything but signatures fits into the terminal (or into COLUMNS, or 120, if there is none),
-    and nothing in it but our own colours acts on the terminal.
+    Sentences that follow each other stand together. Everything but signatures fits into the
+    terminal (or into COLUMNS, or 120, if there is none), and nothing in it but our own colours acts
+    on the terminal.
     """
     stream = io.StringIO()
     known = shutil.get_terminal_size((0, 0)).columns
@@ -42,23 +40,22 @@ def drawn_text(
     console = Console(
         file=stream, width=_WIDE, force_terminal=color, no_color=not color, highlight=False
     )
-    for is_text, members in groupby(parts, key=lambda part: isinstance(part, str)):
+    for is_text, members in groupby(sheet.parts, key=lambda part: isinstance(part, str)):
         for part in members:
             if isinstance(part, str):
-                lines = _wrapped(part, room, listed)
+                lines = _wrap(part, room, listed)
             else:
-                lines = _lines(part, gap, room)
+                lines = _lines(part, sheet.gap, room)
             for line in lines:
                 console.print(line, soft_wrap=True)
             if not is_text:
                 console.print()
         if is_text:
             console.print()
-    for text in footer:
-        # A signature is to be copied, so that it stays on one line.
-        lines = [Text(visible(text))] if "|" in text else _wrapped(text, room)
-        for line in lines:
-            console.print(Text(line.plain, style="dim"), soft_wrap=True)
+    lines = [line for text in sheet.about for line in _wrap(text, room)]
+    # A signature is to be copied, so that it stays on one line.
+    for line in (*lines, *(Text(visible(text)) for text in sheet.signatures)):
+        console.print(Text(line.plain, style="dim"), soft_wrap=True)
     return _printable(stream.getvalue())
 
 
@@ -73,7 +70,7 @@ def _printable(text: str) -> str:
     return text
 
 
-def _wrapped(text: str, room: int, listed: int | None = None) -> list[Text]:
+def _wrap(text: str, room: int, listed: int | None = None) -> list[Text]:
     """The lines of a text, each broken where it is too long.
 
     Lines of a list are indented, have the room that is `listed`, and go on further in.
@@ -94,8 +91,8 @@ def _wrapped(text: str, room: int, listed: int | None = None) -> list[Text]:
 
 def _lines(table: Table, gap: int, room: int) -> list[Text]:
     """A caption, and the blocks of columns that the table has room for."""
-    table = presentable(table)
-    lines = [Text(line.plain, style="bold") for line in _wrapped(table.caption, room)]
+    table = make_presentable(table)
+    lines = [Text(line.plain, style="bold") for line in _wrap(table.caption, room)]
     lines = lines if table.caption else []
     for number, block in enumerate(blocks(table, gap, room)):
         lines += [Text("")] if number else []
@@ -108,7 +105,7 @@ def _block_lines(table: Table, block: Block) -> list[Text]:
     columns = [table.columns[place] for place in block.places]
     names = _group_line(columns, block)
     headings = [
-        [line for part in heading(column) for line in folded(part, width)]
+        [line for part in heading(column) for line in fold(part, width)]
         for column, width in zip(columns, block.widths, strict=True)
     ]
     depth = max(max(map(len, headings), default=0), 2 if names.strip() else 1)
@@ -117,7 +114,7 @@ def _block_lines(table: Table, block: Block) -> list[Text]:
         words = [([""] * (depth - len(one)) + one)[level] for one in headings]
         [line] = _row([Cell(word) for word in words], columns, block)
         # Above the headings of groups there is room for their names.
-        lines.append(line if level or not names.strip() else Text(_overlaid(line.plain, names)))
+        lines.append(line if level or not names.strip() else Text(_overlay(line.plain, names)))
     lines.append(Text("─" * block.width))
     for number, section in enumerate(table.sections):
         lines += [Text("")] if number else []
@@ -141,7 +138,7 @@ def _group_line(columns: Sequence[Column], block: Block) -> str:
     return line
 
 
-def _overlaid(one: str, other: str) -> str:
+def _overlay(one: str, other: str) -> str:
     """Two lines that have nothing in the same places, as one."""
     pairs = zip_longest(one, other, fillvalue=" ")
     return "".join(mine if mine != " " else theirs for mine, theirs in pairs)
@@ -150,7 +147,7 @@ def _overlaid(one: str, other: str) -> str:
 def _row(cells: Sequence[Cell], columns: Sequence[Column], block: Block) -> list[Text]:
     """The lines of a row: one, or several where a cell is folded."""
     texts = [
-        [cell.text] if column.numeric or column.whole else folded(cell.text, width)
+        [cell.text] if column.numeric or column.whole else fold(cell.text, width)
         for cell, column, width in zip(cells, columns, block.widths, strict=True)
     ]
     rows = [Text() for _ in range(max(map(len, texts), default=0))]

@@ -14,11 +14,18 @@ from corefeval.model.arrays import IntArray
 from corefeval.model.corpus import NO_GAPS
 from corefeval.model.identity import mention_codes
 from corefeval.model.text_tokens import has_texts
-from corefeval.pairing.documents import pair, partners
+from corefeval.pairing.documents import (
+    matching_documents,
+    pair,
+    partners,
+    put_on_tokens,
+)
 from corefeval.pairing.policies import apply_policies
-from corefeval.protocol import Protocol, Spans
+from corefeval.pairing.zeros import settle_zeros
+from corefeval.protocol import Protocol, Spans, Zeros
 
 _SHOWN = 3
+_TEXT = 1
 _FIRST = np.array([1, 0, 0])  # the column of gaps that numbers mentions
 
 
@@ -51,20 +58,20 @@ def _on_common_documents(
     corpora: Sequence[Corpus], protocol: Protocol
 ) -> tuple[list[Corpus], Spans | None, list[Notice]]:
     corpora, notices = _with_common_documents(corpora, protocol.documents)
+    if protocol.documents != "*":
+        corpora = [matching_documents(corpus, protocol.documents) for corpus in corpora]
     standard = min(range(len(corpora)), key=lambda index: _standing(corpora[index]))
-    others = [corpus for index, corpus in enumerate(corpora) if index != standard]
-    pairings = [pair(corpora[standard], other, protocol) for other in others]
-    keys = [pairing.key for pairing in pairings]
-    shortest = min(keys, key=_n_tokens)
-    if _n_tokens(shortest) < max(map(_n_tokens, keys)):
-        # Some lack the empty nodes of the standard, so all do without them.
-        notices += [notice for pairing in pairings for notice in pairing.notices]
-        pairings = [pair(shortest, other, protocol) for other in others]
-    for corpus, pairing in zip(others, pairings, strict=True):
-        notices += [*pairing.notices, *pairing.response.notices[len(corpus.notices) :]]
-    readings = dict.fromkeys(pairing.spans for pairing in pairings if pairing.spans is not None)
+    placed = [put_on_tokens(corpora[standard], corpus, protocol)[1:] for corpus in corpora]
+    settled, told = _with_zeros_settled([corpus for corpus, _ in placed], protocol.zeros)
+    notices += told
+    others = [corpus for index, corpus in enumerate(settled) if index != standard]
+    pairings = [pair(settled[standard], other, protocol) for other in others]
     paired = [pairing.response for pairing in pairings]
     paired.insert(standard, pairings[0].key)
+    notices += [notice for pairing in pairings for notice in pairing.notices]
+    for before, after in zip(corpora, paired, strict=True):
+        notices += after.notices[len(before.notices) :]
+    readings = dict.fromkeys(spans for _, spans in placed if spans is not None)
     return paired, next(iter(readings)) if len(readings) == 1 else None, notices
 
 
@@ -94,11 +101,18 @@ def _standing(corpus: Corpus) -> int:
         return 3
     if corpus.tokens is None:
         return 2
-    return 1 if has_texts(corpus.tokens) else 0
+    return _TEXT if has_texts(corpus.tokens) else 0
 
 
-def _n_tokens(corpus: Corpus) -> int:
-    return int(corpus.tokens.counts.sum()) if corpus.tokens is not None else 0
+def _with_zeros_settled(
+    corpora: list[Corpus], zeros: Zeros
+) -> tuple[list[Corpus], tuple[Notice, ...]]:
+    """Those that count tokens on one axis of these, on which texts in characters are put then."""
+    rows = [index for index, corpus in enumerate(corpora) if _standing(corpus) != _TEXT]
+    settled, notices = settle_zeros([corpora[index] for index in rows], zeros)
+    for index, corpus in zip(rows, settled, strict=True):
+        corpora[index] = corpus
+    return corpora, notices
 
 
 def _with_common_documents(

@@ -22,7 +22,6 @@ from corefeval.model.text_tokens import (
 )
 from corefeval.model.tokens import plain_word, seen_word, writable_text
 
-_SHOWN = 3
 _AROUND = 20  # so many characters of a text are shown
 
 
@@ -60,10 +59,10 @@ def on_tokens(
     moved, notices = moved_to_tokens(response, places, _tokens(key.tokens, response, places))
     emptied = tuple(str(key.documents[index]) for index, place in places.items() if place is None)
     if emptied:
-        listed = ", ".join(map(excerpt, emptied[:_SHOWN])) + ", …" * (len(emptied) > _SHOWN)
-        message = f"{response.name or 'response'}: {plural(len(emptied), 'document')} of another "
-        message += f"text than in the key, counted as empty: {listed}"
-        notices = (*notices, Notice("unplaced-documents", message, len(emptied), emptied))
+        text = f"{response.name or 'response'}: {{n}} of another text than in the key, counted as "
+        text += "empty: {items}"
+        notice = Notice("unplaced-documents", text, len(emptied), emptied, "document")
+        notices = (*notices, notice)
     return moved, notices
 
 

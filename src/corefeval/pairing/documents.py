@@ -6,7 +6,7 @@ import difflib
 import fnmatch
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from corefeval.model import Corpus, DocumentId
 from corefeval.model.arrays import IntArray
 from corefeval.pairing.characters import on_tokens, with_key_on_tokens
 from corefeval.pairing.texts import check_tokens, differing_documents
-from corefeval.pairing.zeros import on_equal_terms
+from corefeval.pairing.zeros import settle_zeros
 from corefeval.protocol import Protocol, Spans
 
 _SHOWN = 3
@@ -44,8 +44,8 @@ def pair(key: Corpus, response: Corpus, protocol: Protocol) -> Pairing:
     `missing` and `extra` say what becomes of documents that only one side has.
     """
     if protocol.documents != "*":
-        key = _matching_documents(key, protocol.documents)
-        response = _matching_documents(response, protocol.documents, may_be_empty=True)
+        key = matching_documents(key, protocol.documents)
+        response = matching_documents(response, protocol.documents, may_be_empty=True)
     if not key.documents:
         raise PairingError("the key has no documents", file=key.name or None)
     ignore_tokens = protocol.tokens == "ignore"
@@ -57,7 +57,8 @@ def pair(key: Corpus, response: Corpus, protocol: Protocol) -> Pairing:
     notices += told
     response, told = on_tokens(response, key, ignore_tokens=ignore_tokens)
     notices += told
-    key, response, told = on_equal_terms(key, response)
+    key, response, spans = put_on_tokens(key, response, protocol)
+    (key, response), told = settle_zeros((key, response), protocol.zeros)
     notices += told
     if key.tokens is not None and response.tokens is not None:
         if not ignore_tokens:
@@ -72,26 +73,28 @@ def pair(key: Corpus, response: Corpus, protocol: Protocol) -> Pairing:
         if not corpus.n_mentions:
             message = f"{corpus.name or side}: there is not a single mention"
             notices.append(Notice("no-mentions", message))
-    return _put_on_tokens(Pairing(key, response, tuple(notices)), protocol)
+    return Pairing(key, response, tuple(notices), spans)
 
 
-def _put_on_tokens(pairing: Pairing, protocol: Protocol) -> Pairing:
-    """The pairing with token spans on both sides, where one side has plain spans."""
-    key, response = pairing.key, pairing.response
+def put_on_tokens(
+    key: Corpus, response: Corpus, protocol: Protocol
+) -> tuple[Corpus, Corpus, Spans | None]:
+    """Token spans on both sides, where one side has plain spans, and how these were read."""
     if (key.labels is None) == (response.labels is None):
-        return pairing
+        return key, response, None
     plain, other = (response, key) if key.labels is None else (key, response)
     reading = spans_reading(plain, protocol.spans)
     if reading is None:
-        return pairing
+        return key, response, None
     plain = with_positions(plain, other, reading, guessed=protocol.spans == "auto")
     key, response = (other, plain) if key.labels is None else (plain, other)
     if not plain.n_mentions and protocol.spans == "auto":  # nothing was guessed from no spans
-        return replace(pairing, key=key, response=response)
-    return replace(pairing, key=key, response=response, spans=reading)
+        return key, response, None
+    return key, response, reading
 
 
-def _matching_documents(corpus: Corpus, pattern: str, may_be_empty: bool = False) -> Corpus:
+def matching_documents(corpus: Corpus, pattern: str, may_be_empty: bool = False) -> Corpus:
+    """The documents whose id or name a glob matches; an error where there are none."""
     chosen = [
         index
         for index, identifier in enumerate(corpus.documents)
@@ -184,9 +187,9 @@ def partners(key: Sequence[DocumentId], response: Sequence[DocumentId]) -> dict[
 
     Ids that are the same pair first. Then `bc/x_0` is part 0 of `bc/x`, as some formats write it.
     Then an id without a part pairs with the only part that the other side has; then names that
-    differ in white space, and names with a part in them that are themselves part 0, as of files
-    that were converted. A single document without a name pairs with the only document of the other
-    side.
+    differ in white space; then names with a part in them that are themselves part 0, and names to
+    which a part 0 was added, as of files that were converted once or twice. A single document
+    without a name pairs with the only document of the other side.
 
     >>> key = [DocumentId("bc/x", 0), DocumentId("y", 3)]
     >>> partners(key, [DocumentId("y"), DocumentId("bc/x_0")])
@@ -200,6 +203,8 @@ def partners(key: Sequence[DocumentId], response: Sequence[DocumentId]) -> dict[
         (_by_words, _by_words),
         (_with_own_part, _as_part_0),
         (_as_part_0, _with_own_part),
+        (_without_part, _with_0_cut_off),
+        (_with_0_cut_off, _without_part),
     ):
         left = [index for index in range(len(key)) if index not in found]
         taken = set(found.values())
@@ -241,6 +246,17 @@ def _with_own_part(identifier: DocumentId) -> Hashable:
 def _as_part_0(identifier: DocumentId) -> Hashable:
     """The name of a document that is part 0; others have no such spelling."""
     return identifier.name if identifier.part == 0 else identifier
+
+
+def _without_part(identifier: DocumentId) -> Hashable:
+    """The name of a document that has no part; others have no such spelling."""
+    return identifier.name if identifier.part is None else identifier
+
+
+def _with_0_cut_off(identifier: DocumentId) -> Hashable:
+    """The name before `_0`; others have no such spelling."""
+    cut = identifier.part is None and identifier.name.endswith("_0")
+    return identifier.name.removesuffix("_0") if cut else identifier
 
 
 def _two_parts(one: DocumentId, other: DocumentId) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from corefeval.diagnostics import Notice, plural
-from corefeval.model import Corpus, DocumentId
+from corefeval.model import NO_RELATIONS, Corpus, DocumentId
 from corefeval.model.arrays import IntArray, dense_ranks
 
 LEAST = 2  # fewer segments cannot vary
@@ -118,10 +118,10 @@ def _split(corpus: Corpus, place: IntArray, number: int) -> Corpus:
         entity_document=distinct // width,
         mention_entity=rank,
         tokens=None,
-        entity_names=None,
+        names=None,
         metadata=(),
         sentence_metadata=(),
-        relations=(),
+        relations=NO_RELATIONS,
     )
 
 

@@ -1,74 +1,337 @@
-"""Empty nodes that only one side knows of: left out, and what stood on them told."""
+"""Empty nodes (zeros): where they stand, and what becomes of those that not all sides have.
+
+The place of an empty node is the number of words before it in its document, the sentence that it
+stands in, and its own number: 5.1 and 5.2 follow the fifth word of a sentence, 0.1 precedes the
+first. Words need no such care: all sides have the same ones.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from corefeval.diagnostics import Notice, plural
-from corefeval.model import Corpus
-from corefeval.model.arrays import BoolArray, IntArray
-from corefeval.model.real_tokens import RealTokens
+from corefeval.diagnostics import Notice
+from corefeval.model import Corpus, Tokens
+from corefeval.model.arrays import BoolArray, IntArray, dense_ranks
+from corefeval.model.token_view import TokenView, move_mentions
+from corefeval.model.tokens import documents_of_tokens
+from corefeval.protocol import Zeros
+
+# Where in the sentences between two words a node stands: in that of the word before it (0), in one
+# without words (1, 2, …), or in that of the word behind it.
+_NEXT = 1 << 40
+_LONGEST = 9  # digits of a node's number
 
 
-def on_equal_terms(key: Corpus, response: Corpus) -> tuple[Corpus, Corpus, tuple[Notice, ...]]:
-    """Both corpora, without their empty nodes if they do not have the same ones."""
-    if key.labels is not None or response.labels is not None or _same_lengths(key, response):
-        return key, response, ()
-    key, of_key = _without_empty_nodes(key)
-    response, of_response = _without_empty_nodes(response)
-    return key, response, (*of_key, *of_response)
+@dataclass(frozen=True, slots=True)
+class _Nodes:
+    """The empty nodes of one side, in order: token numbered through, document and place."""
+
+    token: IntArray
+    document: IntArray
+    word: IntArray
+    slot: IntArray
+    number: IntArray
+
+    def take(self, rows: IntArray | BoolArray) -> _Nodes:
+        """Some of the nodes."""
+        return _Nodes(*(getattr(self, one.name)[rows] for one in fields(self)))
+
+    def joined(self, other: _Nodes) -> _Nodes:
+        """The nodes of both, in order."""
+        columns = ((getattr(self, one.name), getattr(other, one.name)) for one in fields(self))
+        both = _Nodes(*map(np.concatenate, columns))
+        return both.take(np.argsort(both.token, kind="stable"))
 
 
-def _same_lengths(key: Corpus, response: Corpus) -> bool:
-    """Whether documents are as long as they are, empty nodes or not."""
-    if key.tokens is None or response.tokens is None:
-        return True
-    there = response.tokens.counts > 0
-    return bool((key.tokens.counts[there] == response.tokens.counts[there]).all())
+@dataclass(slots=True)
+class _Side:
+    """A corpus, how many tokens its documents have, and its empty nodes."""
+
+    corpus: Corpus
+    counts: IntArray
+    nodes: _Nodes
+
+    @property
+    def offsets(self) -> IntArray:
+        """Where each document's tokens begin, tokens numbered through, and the end."""
+        return np.concatenate(([0], np.cumsum(self.counts)))
+
+    @property
+    def nodes_in(self) -> IntArray:
+        """How many empty nodes each document has."""
+        return np.bincount(self.nodes.document, minlength=self.counts.size)
 
 
-def _without_empty_nodes(corpus: Corpus) -> tuple[Corpus, tuple[Notice, ...]]:
-    tokens, start, end = corpus.tokens, corpus.mention_start, corpus.mention_end
-    if tokens is None or "empty" not in tokens.columns or start is None or end is None:
-        return corpus, ()
-    real = tokens.coded("empty").where("".__eq__)
-    if real.all():
-        return corpus, ()
-    # How many real tokens stand before each token, through all documents.
-    before = np.concatenate(([0], np.cumsum(real)))
-    base = tokens.offsets[corpus.mention_document]
-    first = before[base]
-    new_start, new_end = before[base + start] - first, before[base + end] - first
-    gaps = corpus.gaps.copy()
-    if gaps.size:
-        owner = gaps[:, 0]
-        gaps[:, 1:] = before[base[owner][:, None] + gaps[:, 1:]] - first[owner][:, None]
-        gaps = gaps[gaps[:, 2] > gaps[:, 1]]
-    kept = replace(
-        corpus,
-        mention_start=new_start,
-        mention_end=new_end,
-        mention_head=_moved_heads(corpus, real, before, base),
-        gaps=gaps,
-        tokens=RealTokens(tokens, np.flatnonzero(real)),
-    ).keep_mentions(new_end > new_start)
-    dropped = corpus.n_mentions - kept.n_mentions
-    n_nodes = int((~real).sum())
-    message = f"{corpus.name or 'corpus'}: {plural(n_nodes, 'empty node')} left out, as the other "
-    message += "side has not the same ones"
-    message += f", and {plural(dropped, 'mention')} of nothing else" if dropped else ""
-    return kept, (Notice("empty-nodes", message, n_nodes),)
+def settle_zeros(
+    corpora: Sequence[Corpus], zeros: Zeros
+) -> tuple[list[Corpus], tuple[Notice, ...]]:
+    """Corpora of the same documents whose positions mean the same, empty nodes or not.
+
+    With "place" each text gets the empty nodes of all, so that nodes at the same place have the
+    same position; with "drop" no text has any. A side that marks no empty node in a document, but
+    has as many tokens there as one that does, has the same nodes. Documents that have not the same
+    number of words are left as they are.
+    """
+    marked = any(c.tokens is not None and "empty" in c.tokens.columns for c in corpora)
+    if not marked or any(corpus.labels is not None for corpus in corpora):
+        return list(corpora), ()
+    if zeros == "place" and all(corpus.tokens is corpora[0].tokens for corpus in corpora):
+        return list(corpora), ()
+    sides = _sides(corpora)
+    if not any(side.nodes.token.size for side in sides):
+        return list(corpora), ()
+    if zeros == "place":
+        return _on_one_axis(sides)
+    settled = [_without_nodes(side) for side in sides]
+    return [corpus for corpus, _ in settled], tuple(n for _, notices in settled for n in notices)
 
 
-def _moved_heads(
-    corpus: Corpus, real: BoolArray, before: IntArray, base: IntArray
-) -> IntArray | None:
-    """Where the heads stand now; −1 for one that is an empty node, or was not known."""
-    if corpus.mention_head is None:
-        return None
-    heads = np.asarray(corpus.mention_head)
-    token = np.where(heads >= 0, base + heads, 0)
-    there = (heads >= 0) & np.append(real, False)[token]
-    return np.where(there, before[token] - before[base], -1)
+def _sides(corpora: Sequence[Corpus]) -> list[_Side]:
+    """The sides with their nodes, those among them that only another side marks."""
+    model = next(corpus.tokens for corpus in corpora if corpus.tokens is not None)
+    sides = []
+    for corpus in corpora:
+        if corpus.tokens is not None:
+            sides.append(_Side(corpus, corpus.tokens.counts, _nodes_of(corpus.tokens)))
+            continue
+        counts = model.counts.copy()  # positions without tokens: those of the side that has some
+        if corpus.mention_end is not None:
+            np.maximum.at(counts, corpus.mention_document, corpus.mention_end)
+        sides.append(_Side(corpus, counts, _nodes_of(None)))
+    original = [(side.nodes, side.nodes_in) for side in sides]
+    for side, (own, _) in zip(sides, original, strict=True):
+        for other, (nodes, number) in zip(sides, original, strict=True):
+            same = (side.nodes_in == 0) & (number > 0) & (side.counts == other.counts)
+            if nodes is not own and same.any():
+                taken = nodes.take(same[nodes.document])
+                shift = (side.offsets - other.offsets)[taken.document]
+                side.nodes = side.nodes.joined(replace(taken, token=taken.token + shift))
+    return sides
+
+
+def _nodes_of(tokens: Tokens | None) -> _Nodes:
+    """The empty nodes that tokens mark; a number is −1 where the format has none."""
+    if tokens is None or "empty" not in tokens.columns:
+        return _Nodes(*np.empty((5, 0), dtype=np.int64))
+    token = np.flatnonzero(tokens.coded("empty").where(bool))
+    document = documents_of_tokens(tokens.offsets, token)
+    rank = np.arange(token.size) - np.searchsorted(document, document)
+    word = token - tokens.offsets[document] - rank
+    number = np.full(token.size, -1, dtype=np.int64)
+    if "number" in tokens.columns and token.size:
+        texts = tokens.coded("number", token)
+        known = np.array([*map(_number, texts.names), -1], dtype=np.int64)
+        number = known[texts.codes]
+    return _Nodes(token, document, word, _slots(tokens, token, document), number)
+
+
+def _number(text: str) -> int:
+    """The second part of a number such as 5.10; −1 where there is none.
+
+    >>> _number("5.10"), _number("")
+    (10, -1)
+    """
+    number = text.partition(".")[2]
+    return int(number) if number.isascii() and number.isdigit() and len(number) <= _LONGEST else -1
+
+
+def _slots(tokens: Tokens, token: IntArray, document: IntArray) -> IntArray:
+    """In which of the sentences between two words each node stands."""
+    if not token.size:
+        return token
+    begins = np.ones(token.size, dtype=np.bool_)
+    begins[1:] = (np.diff(token) != 1) | (np.diff(document) != 0)
+    run, first = np.cumsum(begins) - 1, np.flatnonzero(begins)
+    last = np.append(first[1:], token.size) - 1
+    begin, end = tokens.offsets[document[first]], tokens.offsets[document[first] + 1]
+    sentence = tokens.sentence_of(token)
+    before = np.where(
+        token[first] > begin,
+        tokens.sentence_of(np.maximum(token[first] - 1, begin)),
+        tokens.sentence_of(begin) - 1,
+    )[run]
+    behind = np.where(
+        token[last] + 1 < end, tokens.sentence_of(np.minimum(token[last] + 1, end - 1)), -2
+    )[run]
+    after: IntArray = np.where(sentence == behind, _NEXT, sentence - before)
+    return np.where(sentence == before, 0, after)
+
+
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    """The empty nodes of all sides in order, each place once.
+
+    `group` numbers words and slots in the order of the text, `code` the places; `bases` is what
+    the words of each document begin with in `group`, which has `width` slots for each word.
+    """
+
+    nodes: _Nodes
+    group: IntArray
+    code: IntArray
+    bases: IntArray
+    width: int
+
+
+def _on_one_axis(sides: Sequence[_Side]) -> tuple[list[Corpus], tuple[Notice, ...]]:
+    _leave_out_other_texts(sides)
+    axis, codes = _axis(sides)
+    present = np.sum([side.counts > 0 for side in sides], axis=0)
+    where = [np.searchsorted(axis.code, code) for code in codes]
+    having = np.bincount(np.concatenate(where), minlength=axis.code.size)
+    lonely = having < present[axis.nodes.document]
+    notices = []
+    other = "the other side" if len(sides) == 2 else "another one"
+    for side, places in zip(sides, where, strict=True):
+        count = int(lonely[places].sum())
+        if count:
+            text = f"{side.corpus.name or 'corpus'}: {{n}} where {other} has none; mentions of "
+            text += "them match nothing (zeros=drop leaves them out)"
+            notices.append(Notice("empty-nodes", text, count, noun="empty node"))
+    moved = [_moved(side, axis, code) for side, code in zip(sides, codes, strict=True)]
+    return moved, tuple(notices)
+
+
+def _leave_out_other_texts(sides: Sequence[_Side]) -> None:
+    """Take the nodes of documents that differ in their words for words: nothing can be placed."""
+    words = [side.counts - side.nodes_in for side in sides]
+    most = np.max(words, axis=0)
+    same = np.all([(own == most) | (s.counts == 0) for own, s in zip(words, sides, strict=True)], 0)
+    for side in sides:
+        side.nodes = side.nodes.take(same[side.nodes.document])
+
+
+def _axis(sides: Sequence[_Side]) -> tuple[_Axis, list[IntArray]]:
+    """The places of all nodes, and for each side the codes of its own."""
+    words = np.max([side.counts - side.nodes_in for side in sides], axis=0)
+    bases = np.concatenate(([0], np.cumsum(words + 1)))[:-1]
+    ends = np.cumsum([side.nodes.token.size for side in sides])[:-1]
+    every = _Nodes(
+        *(np.concatenate([getattr(s.nodes, one.name) for s in sides]) for one in fields(_Nodes))
+    )
+    # Without the same sentences, or without numbers on all sides, the order of nodes must do.
+    other = _other_sentences(sides, bases)[every.document]
+    slots, known = dense_ranks(np.append(np.where(other, 0, every.slot), (0, _NEXT)))
+    width = known.size
+    group = (bases[every.document] + every.word) * width + slots[:-2]
+    order = np.concatenate([_ordinals(one) for one in np.split(group, ends)])
+    pieces = zip(np.split(group, ends), np.split(every.number, ends), strict=True)
+    unusable = np.concatenate([_unsorted(*piece) for piece in pieces])
+    unusable |= other | np.isin(every.document, every.document[every.number < 0])
+    ranks, distinct = dense_ranks(np.where(unusable, order, every.number))
+    code = dense_ranks(group)[0] * max(distinct.size, 1) + ranks
+    union, example = np.unique(code, return_index=True)
+    axis = _Axis(every.take(example), group[example], union, bases, width)
+    return axis, np.split(code, ends)
+
+
+def _ordinals(group: IntArray) -> IntArray:
+    """The how-manieth of its group each node is, from 1; groups ascend."""
+    return np.arange(1, group.size + 1) - np.searchsorted(group, group)
+
+
+def _unsorted(group: IntArray, number: IntArray) -> BoolArray:
+    """Which nodes are in a group whose numbers do not ascend."""
+    wrong = (group[1:] == group[:-1]) & (number[1:] <= number[:-1])
+    found: BoolArray = np.isin(group, group[1:][wrong])
+    return found
+
+
+def _other_sentences(sides: Sequence[_Side], bases: IntArray) -> BoolArray:
+    """In which documents not all sides begin sentences at the same words."""
+    different = np.zeros(bases.size, dtype=np.bool_)
+    known = []
+    for side in sides:
+        if side.corpus.tokens is None:
+            continue
+        starts = side.corpus.tokens.starts
+        document = documents_of_tokens(side.offsets, starts)
+        before = np.searchsorted(side.nodes.token, starts) - np.searchsorted(
+            side.nodes.token, side.offsets[document]
+        )
+        word = starts - side.offsets[document] - before
+        inside = (word > 0) & (word < (side.counts - side.nodes_in)[document])
+        known.append((side.counts, np.unique((bases[document] + word)[inside])))
+    for counts, places in known[1:]:
+        unequal = np.setxor1d(known[0][1], places, assume_unique=True)
+        found = np.unique(documents_of_tokens(bases, unequal))
+        there = (counts[found] > 0) & (known[0][0][found] > 0)
+        different[found[there]] = True
+    return different
+
+
+def _moved(side: _Side, axis: _Axis, code: IntArray) -> Corpus:
+    """A side with the nodes of all sides in its documents."""
+    there = np.flatnonzero(side.counts[axis.nodes.document] > 0)
+    union = axis.code[there]
+    if np.array_equal(union, code):
+        return side.corpus
+    nodes, group = axis.nodes.take(there), axis.group[there]
+    n_tokens, own = int(side.counts.sum()), side.nodes.token
+    is_word = np.ones(n_tokens, dtype=np.bool_)
+    is_word[own] = False
+    n_words = n_tokens - own.size
+    words = np.concatenate(([0], np.cumsum(side.counts - side.nodes_in)))
+    # Words, numbered through, before each node of the axis.
+    before = words[nodes.document] + nodes.word
+    new = np.empty(n_tokens, dtype=np.int64)
+    new[is_word] = np.arange(n_words) + np.cumsum(np.bincount(before, minlength=n_words + 1))[:-1]
+    new[own] = (before + np.arange(union.size))[np.searchsorted(union, code)]
+    counts = side.counts - side.nodes_in + np.bincount(nodes.document, minlength=side.counts.size)
+    offsets = np.concatenate(([0], np.cumsum(counts)))
+    moved = move_mentions(side.corpus, side.offsets, new, offsets)
+    tokens = side.corpus.tokens
+    if tokens is None:
+        return moved
+    rows = np.full(int(counts.sum()), -1, dtype=np.int64)
+    rows[new] = np.arange(n_tokens)
+    # A sentence begins with the nodes before its first word, be they of another side.
+    starts = tokens.starts
+    document = documents_of_tokens(side.offsets, starts)
+    word = starts - np.searchsorted(own, starts)
+    first = (axis.bases[document] + word - words[document] + 1) * axis.width - 1
+    begins = word + np.searchsorted(group, first)
+    mine = np.flatnonzero(~is_word[starts])
+    at = np.searchsorted(union, code)[np.searchsorted(own, starts[mine])]
+    run = before[at] + np.searchsorted(group, group[at])
+    begins[mine] = np.where(group[at] % axis.width > 0, run, new[starts[mine]])
+    return replace(moved, tokens=TokenView(tokens, rows, counts, begins))
+
+
+def _without_nodes(side: _Side) -> tuple[Corpus, list[Notice]]:
+    """A side without empty nodes, and without the mentions that are headed by one."""
+    corpus, own = side.corpus, side.nodes.token
+    if not own.size:
+        return corpus, []
+    offsets, n_tokens = side.offsets, int(side.counts.sum())
+    is_word = np.ones(n_tokens, dtype=np.bool_)
+    is_word[own] = False
+    kept = corpus
+    if corpus.mention_head is not None and corpus.n_mentions:
+        heads = np.asarray(corpus.mention_head)
+        stated = np.where(heads >= 0, offsets[corpus.mention_document] + heads, 0)
+        kept = corpus.keep_mentions((heads < 0) | is_word[stated])
+    new = np.where(is_word, np.cumsum(is_word) - 1, -1)
+    counts = side.counts - side.nodes_in
+    kept = move_mentions(kept, offsets, new, np.concatenate(([0], np.cumsum(counts))))
+    if corpus.tokens is not None:
+        rows = np.flatnonzero(is_word)
+        places = np.searchsorted(rows, corpus.tokens.starts)
+        kept = replace(kept, tokens=TokenView(corpus.tokens, rows, counts, places))
+    name = corpus.name or "corpus"
+    told = (
+        ("empty-nodes", own.size, "empty node", "left out"),
+        (
+            "zero-mentions",
+            corpus.n_mentions - kept.n_mentions,
+            "mention",
+            "of empty nodes left out",
+        ),
+    )
+    return kept, [
+        Notice(kind, f"{name}: {{n}} {what}", int(count), noun=noun)
+        for kind, count, noun, what in told
+        if count
+    ]

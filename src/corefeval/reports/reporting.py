@@ -9,6 +9,7 @@ from typing import Unpack
 
 from corefeval.analysis.errors import ErrorAnalysis, analyse_prepared, judge_alike
 from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError
+from corefeval.display import distinct_names
 from corefeval.evaluation import Metrics, Sampling, count
 from corefeval.features import shows_words
 from corefeval.metrics import Metric
@@ -145,11 +146,7 @@ def _name_responses(responses: Input) -> dict[str, Input]:
     sources: list[Input] = [responses] if single else list(responses)  # type: ignore[call-overload]
     if not sources:
         raise UsageError("there is no response to report on")
-    short = [_name(source, number) for number, source in enumerate(sources, start=1)]
-    names = [
-        name if short.count(name) == 1 else f"{name} ({number})"
-        for number, name in enumerate(short, start=1)
-    ]
+    names = distinct_names([_name(source, number) for number, source in enumerate(sources, 1)])
     return dict(zip(names, sources, strict=True))
 
 

@@ -16,7 +16,8 @@ from corefeval._version import __version__
 from corefeval.diagnostics import InputError, Notice, UsageError, merge_notices, plural
 from corefeval.protocol import Protocol, choices
 from corefeval.results.rates import Numbers, Rates, rates_of
-from corefeval.results.scores import Score
+from corefeval.results.scores import Score, score_rows
+from corefeval.tabular import Row, Tabular
 
 if TYPE_CHECKING:
     from corefeval.results.slices import Slices
@@ -73,7 +74,7 @@ def _numbers(values: Numbers | None) -> Numbers:
 
 
 @dataclass(frozen=True, eq=False)
-class Result(Mapping[str, Score]):
+class Result(Tabular, Mapping[str, Score]):
     """Scores of one response: `result["muc"].f1`, `.recall`, `.precision`, `.counts`.
 
     A mapping from metrics to scores. Results of several corpora add up (`a + b`, `sum(results)`, or
@@ -270,6 +271,24 @@ class Result(Mapping[str, Score]):
             intervals={name: self.intervals[name] for name in names if name in self.intervals},
             slices={feature: slices.only(names) for feature, slices in self.slices.items()},
         )
+
+    def rows(self, *, by_document: bool = False) -> list[Row]:
+        """One row for each metric; for each document too, and for each value of each feature.
+
+        Empty `document`, `feature` and `value` are those of all together; `size` is how many of the
+        key's documents, entities or mentions have the value.
+        """
+        names = {
+            "response": self.response,
+            "document": "",
+            "feature": "",
+            "value": "",
+            "size": None,
+        }
+        rows = list(score_rows(names, self.scores))
+        for document in self.documents if by_document else ():
+            rows += score_rows({**names, "document": document.id}, document.scores)
+        return [*rows, *(row for slices in self.slices.values() for row in slices.rows())]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Keep the counts of each document in a file, for `corefeval.load` (.gz: compressed)."""

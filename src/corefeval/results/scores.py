@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from corefeval.diagnostics import UndefinedRateError
+from corefeval.tabular import Row
 
 T = TypeVar("T")
 
@@ -118,3 +119,23 @@ def _beginning(start: str, values: Mapping[str, T]) -> dict[str, T]:
     return {
         name.removeprefix(start): value for name, value in values.items() if name.startswith(start)
     }
+
+
+def score_rows(names: Row, scores: Mapping[str, Score]) -> Iterator[Row]:
+    """A row for each metric, and before it for each of its parts: names, rates and signature.
+
+    Where there are intervals their ends stand behind the rates (`f1_low`, `f1_high`); where these
+    are of segments of a document, so does the rate of the segments. In a slice, which has a `size`,
+    rates of nothing are None.
+    """
+    for score in scores.values():
+        for one in (*score.parts.values(), score):
+            known = one.rates if one.has_counted or names["size"] is None else {}
+            row = {**names, "metric": one.metric, **{rate: known.get(rate) for rate in RATE_NAMES}}
+            intervals = (one.segments or one).intervals
+            for rate in RATE_NAMES if intervals else ():
+                if one.segments is not None:
+                    row[f"{rate}_segments"] = one.segments.rates.get(rate)
+                low, high = intervals.get(rate, (None, None))
+                row |= {f"{rate}_low": low, f"{rate}_high": high}
+            yield {**row, "signature": one.signature}

@@ -9,15 +9,17 @@ from typing import Any, Literal
 
 import numpy as np
 
-from corefeval.diagnostics import UsageError
-from corefeval.results.result import CountTable, Result
+from corefeval.diagnostics import UsageError, list_names
+from corefeval.results.result import CountTable, DocumentResult, Result
+from corefeval.results.scores import score_rows
+from corefeval.tabular import Row, Tabular
 
 Level = Literal["document", "entity", "mention"]
 SPECIAL = ("other", "none")
 
 
-@dataclass(frozen=True, eq=False)
-class Slices(Mapping[str, Result]):
+@dataclass(frozen=True, eq=False, repr=False)
+class Slices(Tabular, Mapping[str, Result]):
     """One feature's slices: `slices["pronoun"]["muc"].f1`.
 
     `whole` is all values together. `sizes` says how many documents, entities or mentions of the
@@ -60,6 +62,30 @@ class Slices(Mapping[str, Result]):
         return all(getattr(self, f.name) == getattr(other, f.name) for f in fields(self))
 
     __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def document_ids(self) -> tuple[str, ...]:
+        """Names and parts of the documents that any value is in."""
+        return self.whole.document_ids
+
+    @property
+    def documents(self) -> list[DocumentResult]:
+        """The scores of each document, all values together."""
+        return self.whole.documents
+
+    def rows(self) -> list[Row]:
+        """One row for each value and metric; rates of nothing are None."""
+        names = {"response": self.whole.response, "document": "", "feature": self.feature}
+        return [
+            row
+            for value, part in self.results.items()
+            for row in score_rows(
+                {**names, "value": value, "size": self.sizes.get(value, 0)}, part.scores
+            )
+        ]
+
+    def __repr__(self) -> str:
+        return f"<Slices by {self.feature}: {list_names(list(self))}>"
 
     @staticmethod
     def join(parts: Sequence[Slices]) -> Slices:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import zip_longest
+from typing import Any, TypeGuard
 
 from corefeval.diagnostics import UsageError, excerpt, plural
+from corefeval.display import distinct_names
 from corefeval.results import Result
 from corefeval.syntax import split_list
 
@@ -14,26 +16,26 @@ from corefeval.syntax import split_list
 _OWN_FIELDS = ("spans", "ci")
 
 
-def named(results: Sequence[Result] | Mapping[str, Result]) -> dict[str, Result]:
+def name_results(results: Iterable[Result] | Mapping[str, Result]) -> dict[str, Result]:
     """Results by the name of their response; a name that comes again gets a number."""
-    if isinstance(results, Mapping):
+    if isinstance(results, Mapping) and not _is_result(results):
         return dict(results)
-    names: dict[str, Result] = {}
-    for result in results:
-        base = result.response or "response"
-        name, number = base, 1
-        while name in names:
-            number += 1
-            name = f"{base} ({number})"
-        names[name] = result
-    return names
+    several: list[Any] = [] if _is_result(results) else list(results)
+    if not several or not all(map(_is_result, several)):
+        raise UsageError(f"a list of results or a mapping of them is needed, not {results!r:.60}")
+    names = distinct_names([result.response or "response" for result in several])
+    return dict(zip(names, several, strict=True))
 
 
-def named_pair(
+def _is_result(value: object) -> TypeGuard[Result]:
+    return isinstance(value, Result)
+
+
+def name_pair(
     first: Result, second: Result, names: tuple[str, str] | None = None
 ) -> dict[str, Result]:
     """Two results by their names, or by those of their responses."""
-    return named((first, second) if names is None else {names[0]: first, names[1]: second})
+    return name_results((first, second) if names is None else {names[0]: first, names[1]: second})
 
 
 def unit_of(result: Result) -> str:
@@ -94,7 +96,7 @@ def _check_same_settings(first: str, reference: Result, name: str, result: Resul
         )
 
 
-def chosen_metrics(
+def choose_metrics(
     results: Mapping[str, Result], metrics: Iterable[object] | None, *, rate: str | None = None
 ) -> list[str]:
     """The metrics to look at: those that were asked for, or those that all results have.

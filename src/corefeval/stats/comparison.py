@@ -1,37 +1,23 @@
-"""Comparison: all systems against all, for every metric, from one set of trials."""
+"""A comparison: all systems against all, and all that can be asked about it."""
 
 from __future__ import annotations
 
-import importlib
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
-import numpy as np
-
-from corefeval.checks import check_choice, check_count, check_probability, check_seed
-from corefeval.diagnostics import Notice, UsageError
+from corefeval.checks import check_choice
+from corefeval.diagnostics import Notice, UsageError, plural
 from corefeval.results import Result
-from corefeval.results.rates import Numbers
-from corefeval.stats.cautions import hopeless, opposed, with_the_whole
-from corefeval.stats.checks import named, unit_of
-from corefeval.stats.correction import Correction, adjusted
-from corefeval.stats.effects import Effect, document_rates, effect
-from corefeval.stats.intervals import Interval, few_documents, middle
-from corefeval.stats.ranking import ranks
-from corefeval.stats.resampling import Stack, bootstrap, comparable
-from corefeval.stats.significance import (
-    TOLERANCE,
-    Pairs,
-    Test,
-    bootstrap_p,
-    exact_p,
-    observed,
-    randomization_p,
-)
+from corefeval.stats.checks import choose_metrics, unit_of
+from corefeval.stats.differences import Differences, Effect, differences
+from corefeval.stats.intervals import Interval
+from corefeval.stats.power import Power, documents_needed
+from corefeval.stats.ranking import Concordance, concordance, ranks
+from corefeval.stats.significance import TOLERANCE, Options
+from corefeval.tabular import Row, Tabular
 
 Table = Literal["scores", "differences"]
 
@@ -63,41 +49,92 @@ class PairDifference:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
-    """Systems by metrics: scores, their intervals, and the test of every pair.
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Tabular):
+    """Systems by metrics: scores, their intervals, the test of every pair, and what follows.
 
     `scores` and `intervals` are by metric, then system; `pairs` are all pairs of systems for each
-    metric in turn. `results` are what was compared. Where these are of segments of a single
-    document, scores are those of the whole document, and all else is of its segments: their own
-    scores are `segment_scores`, by metric and system, which intervals and differences are of.
+    metric in turn. `results` are what was compared, and `by` the features in whose values they
+    were. Where results are of segments of a single document, scores are those of the whole
+    document, and all else is of its segments: their own scores are `segment_scores`, by metric and
+    system, which intervals and differences are of.
+
+    Worked out when it is asked for: `slices`, `differences()`, `agreement` and `power()`.
     """
 
-    systems: tuple[str, ...]
     metrics: tuple[str, ...]
-    rate: str
     scores: Mapping[str, Mapping[str, float]]
     intervals: Mapping[str, Mapping[str, Interval]]
     pairs: tuple[PairDifference, ...]
-    signatures: Mapping[str, str]
-    settings: Mapping[str, str]
-    alpha: float
-    level: float
-    documents: int
+    results: Mapping[str, Result]
+    options: Options
+    by: tuple[str, ...] = ()
     notices: tuple[Notice, ...] = ()
-    results: Mapping[str, Result] = field(default_factory=dict, repr=False)
-    baseline: str | None = None
     segment_scores: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """The names of what was compared."""
+        return tuple(self.results)
+
+    @property
+    def rate(self) -> str:
+        """What of each metric was compared."""
+        return self.options.rate
+
+    @property
+    def alpha(self) -> float:
+        """The p-value up to which a difference is significant."""
+        return self.options.alpha
+
+    @property
+    def level(self) -> float:
+        """How much of the samples an interval holds."""
+        return self.options.level
+
+    @property
+    def baseline(self) -> str | None:
+        """The system that all others were compared with, where it was one alone."""
+        return self.options.baseline
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """How the differences were tested."""
+        return self.options.settings
+
+    @property
+    def _first(self) -> Result:
+        return next(iter(self.results.values()))
 
     @property
     def unit(self) -> str:
         """What was swapped and resampled: documents, or segments of one."""
-        return unit_of(next(iter(self.results.values()))) if self.results else "document"
+        return unit_of(self._first)
 
     @property
     def signature(self) -> str:
         """How the differences were tested, to be quoted with them."""
         return "|".join(f"{name}:{value}" for name, value in self.settings.items())
+
+    @property
+    def signatures(self) -> dict[str, str]:
+        """How each system was scored."""
+        results = self.results.items()
+        return {name: result.without_intervals().signature for name, result in results}
+
+    @property
+    def document_ids(self) -> tuple[str, ...]:
+        """Names of the documents, or of the segments."""
+        return self._first.document_ids
+
+    @property
+    def documents(self) -> list[DocumentComparison]:
+        """The scores on each document alone."""
+        return [DocumentComparison(self, index) for index in range(len(self.document_ids))]
+
+    def title(self, metric: str) -> str:
+        """What tables call a metric."""
+        return (self._first.titles or {}).get(metric, metric)
 
     @cached_property
     def _by_names(self) -> dict[tuple[str, str, str], PairDifference]:
@@ -107,13 +144,13 @@ class Comparison:
 
     def difference(self, metric: str, first: str, second: str) -> PairDifference:
         """How `first` differs from `second`, in whatever order they were given."""
-        found = self._by_names.get((metric, first, second))
-        if found is None:
+        pair = self._by_names.get((metric, first, second))
+        if pair is None:
             raise UsageError(
                 f"{first!r} and {second!r} were not compared by {metric!r}: there are "
                 f"{', '.join(self.systems)} and {', '.join(self.metrics)}"
             )
-        return found
+        return pair
 
     def is_better(self, metric: str, first: str, second: str) -> bool:
         """Whether `first` is significantly better than `second`; not if they were not compared."""
@@ -122,11 +159,8 @@ class Comparison:
 
     def better_than(self, metric: str, system: str) -> tuple[str, ...]:
         """The systems than which one is significantly better."""
-        return tuple(
-            other
-            for other in self.systems
-            if other != system and self.is_better(metric, system, other)
-        )
+        others = (other for other in self.systems if other != system)
+        return tuple(other for other in others if self.is_better(metric, system, other))
 
     def ranks(self, metric: str) -> dict[str, int]:
         """Ranks, best first, with ties where there is no significant difference; see `ranking`."""
@@ -139,272 +173,201 @@ class Comparison:
         top = max(self.scores[metric].values())
         return tuple(s for s, score in self.scores[metric].items() if score >= top - TOLERANCE)
 
-    def rows(self) -> list[dict[str, Any]]:
-        """One row for each system and metric."""
-        found: list[dict[str, Any]] = []
-        for metric in self.metrics:
-            standing = self.ranks(metric)
-            best = self.best(metric)
-            for system in self.systems:
-                low, high = self.intervals[metric][system]
-                found.append(
-                    {
-                        "system": system,
-                        "metric": metric,
-                        "rate": self.rate,
-                        "score": self.scores[metric][system],
-                        **self._of_segments(metric, system),
-                        "low": low,
-                        "high": high,
-                        "rank": standing[system],
-                        "best": system in best,
-                        "better_than": list(self.better_than(metric, system)),
-                        "signature": f"{metric}|{self.signatures[system]}",
-                    }
+    @cached_property
+    def slices(self) -> dict[str, dict[str, Comparison]]:
+        """A comparison within each value of each feature of `by`, tested in the same way.
+
+        Values of fewer than two documents are left out, and so are those that a system lacks.
+        """
+        from corefeval.stats.procedure import compare_slice
+
+        comparisons: dict[str, dict[str, Comparison]] = {}
+        for feature, value, parts in self._slice_parts():
+            if len(next(iter(parts.values())).document_ids) >= 2:
+                one = compare_slice(parts, self)
+                comparisons.setdefault(feature, {})[value] = one
+        return comparisons
+
+    def _slice_parts(self) -> Iterator[tuple[str, str, dict[str, Result]]]:
+        """Feature, value, and the results of a slice that all systems have."""
+        for feature in self.by:
+            for value in self._first.slices[feature]:
+                parts = {name: one.slices[feature].get(value) for name, one in self.results.items()}
+                known = {name: part for name, part in parts.items() if part is not None}
+                if len(known) == len(parts) and self.metrics_of(known):
+                    yield feature, value, known
+
+    def metrics_of(self, results: Mapping[str, Result]) -> list[str]:
+        """The metrics of the comparison that all of some results have."""
+        return [m for m in self.metrics if all(m in one.tables for one in results.values())]
+
+    def main_metric(self, metric: object = None) -> str:
+        """The metric that is named; otherwise `conll` where it was compared, or the first."""
+        if metric is None:
+            return "conll" if "conll" in self.metrics else self.metrics[0]
+        [name] = choose_metrics(self.results, [metric], rate=self.rate)
+        if name not in self.metrics:
+            raise UsageError(f"{name} was not compared: there are {', '.join(self.metrics)}")
+        return name
+
+    def differences(self, metric: object = None) -> tuple[Differences, ...]:
+        """In which documents and slices systems differ, by one metric (see `main_metric`).
+
+        The best system against each other one; all against the baseline, where there is one.
+        """
+        name = self.main_metric(metric)
+        if name not in self._differences:
+            self._differences[name] = tuple(
+                differences(*self._two(pair), metric=name, rate=self.rate, names=pair)
+                for pair in self._main_pairs(name)
+            )
+        return self._differences[name]
+
+    @cached_property
+    def agreement(self) -> Concordance:
+        """How far the metrics agree on the order of the systems."""
+        return concordance(self.results, metrics=self.metrics, rate=self.rate)
+
+    def power(self, metric: object = None) -> tuple[Power, ...]:
+        """How many documents the differences that are not significant would need, by one metric."""
+        name = self.main_metric(metric)
+        if name not in self._powers:
+            mine = [pair for pair in self.pairs if pair.metric == name]
+            unclear = [pair for pair in mine if not pair.significant]
+            ordered = [one if one.difference >= 0 else one.reversed for one in unclear]
+            self._powers[name] = tuple(
+                documents_needed(
+                    *self._two(names := (pair.first, pair.second)),
+                    metric=name,
+                    rate=self.rate,
+                    alpha=self.alpha,
+                    seed=self.options.seed,
+                    names=names,
+                    tests=1 if self.options.correction == "none" else len(mine),
                 )
-        return found
+                for pair in ordered
+            )
+        return self._powers[name]
 
-    def _of_segments(self, metric: str, system: str) -> dict[str, float]:
-        """The score that an interval is of, where it is not that of the whole."""
-        scores = self.segment_scores.get(metric)
-        return {} if scores is None else {"segments_score": scores[system]}
+    @cached_property
+    def _differences(self) -> dict[str, tuple[Differences, ...]]:
+        return {}
 
-    def pair_rows(self) -> list[dict[str, Any]]:
-        """One row for each pair of systems and metric; None for an infinite effect."""
-        return [
-            {
-                "first": pair.first,
-                "second": pair.second,
-                "metric": pair.metric,
+    @cached_property
+    def _powers(self) -> dict[str, tuple[Power, ...]]:
+        return {}
+
+    def _two(self, names: tuple[str, str]) -> tuple[Result, Result]:
+        return self.results[names[0]], self.results[names[1]]
+
+    def _main_pairs(self, metric: str) -> list[tuple[str, str]]:
+        """All with the baseline, or the best with all others."""
+        if self.baseline is not None:
+            return [(one, self.baseline) for one in self.systems if one != self.baseline]
+        if len(self.systems) == 2:
+            return [(self.systems[0], self.systems[1])]
+        best = self.best(metric)[0]
+        return [(best, other) for other in self.systems if other != best]
+
+    def rows(self, table: Table = "scores") -> list[Row]:
+        """One row for each system and metric; or for each pair of systems and metric."""
+        check_choice("table", table, get_args(Table))
+        if table == "differences":
+            return [self._pair_row(pair) for pair in self.pairs]
+        return [row for metric in self.metrics for row in self._score_rows(metric)]
+
+    def _score_rows(self, metric: str) -> Iterator[Row]:
+        standing, best = self.ranks(metric), self.best(metric)
+        segments = self.segment_scores.get(metric)
+        for system in self.systems:
+            low, high = self.intervals[metric][system]
+            yield {
+                "system": system,
+                "metric": metric,
                 "rate": self.rate,
-                "difference": pair.difference,
-                "low": pair.interval.low,
-                "high": pair.interval.high,
-                "p": pair.p,
-                "adjusted_p": pair.adjusted_p,
-                "significant": pair.significant,
-                "mean_difference": pair.effect.mean,
-                "d": pair.effect.d if math.isfinite(pair.effect.d) else None,
-                "win_rate": pair.effect.win_rate,
-                "signature": self.signature,
+                "score": self.scores[metric][system],
+                # The score that the interval is of, where it is not that of the whole.
+                **({} if segments is None else {"segments_score": segments[system]}),
+                "low": low,
+                "high": high,
+                "rank": standing[system],
+                "best": system in best,
+                "better_than": list(self.better_than(metric, system)),
+                "signature": f"{metric}|{self.signatures[system]}",
             }
-            for pair in self.pairs
-        ]
 
-    def as_dict(self) -> dict[str, Any]:
-        """Everything, for JSON."""
+    def _pair_row(self, pair: PairDifference) -> Row:
+        """An effect that is infinite is None."""
+        return {
+            "first": pair.first,
+            "second": pair.second,
+            "metric": pair.metric,
+            "rate": self.rate,
+            "difference": pair.difference,
+            "low": pair.interval.low,
+            "high": pair.interval.high,
+            "p": pair.p,
+            "adjusted_p": pair.adjusted_p,
+            "significant": pair.significant,
+            "mean_difference": pair.effect.mean,
+            "d": pair.effect.d if math.isfinite(pair.effect.d) else None,
+            "win_rate": pair.effect.win_rate,
+            "signature": self.signature,
+        }
+
+    def as_dict(self) -> Row:
+        """Scores and differences, in slices too, for JSON."""
+        slices = {
+            feature: {
+                value: {"scores": one.rows(), "differences": one.rows("differences")}
+                for value, one in values.items()
+            }
+            for feature, values in self.slices.items()
+        }
         return {
             "systems": list(self.systems),
             "metrics": list(self.metrics),
-            "documents": self.documents,
+            "documents": len(self.document_ids),
             **({} if self.baseline is None else {"baseline": self.baseline}),
-            "settings": dict(self.settings),
-            "signatures": dict(self.signatures),
+            "settings": self.settings,
+            "signatures": self.signatures,
             "scores": self.rows(),
-            "differences": self.pair_rows(),
+            "differences": self.rows("differences"),
             "notices": [str(notice) for notice in self.notices],
+            **({"slices": slices} if slices else {}),
         }
 
-    def to_frame(self, table: Table = "scores") -> Any:
-        """A pandas data frame of the scores, or of the differences of all pairs."""
-        check_choice("table", table, get_args(Table))
-        try:
-            pandas = importlib.import_module("pandas")
-        except ImportError as error:
-            raise UsageError(
-                "data frames need pandas: pip install 'corefeval[pandas]', or take rows()"
-            ) from error
-        return pandas.DataFrame(self.rows() if table == "scores" else self.pair_rows())
+    def __repr__(self) -> str:
+        units = plural(len(self.document_ids), self.unit)
+        metric = self.main_metric()
+        order = sorted(self.scores[metric].items(), key=lambda pair: -pair[1])
+        scores = ", ".join(f"{system} {100 * score:.2f}" for system, score in order)
+        return f"<Comparison of {units}, by {metric}: {scores}>"
 
 
-def compare(
-    results: Sequence[Result] | Mapping[str, Result],
-    *,
-    metrics: Iterable[object] | None = None,
-    rate: str = "f1",
-    test: Test = "randomization",
-    trials: int = 10_000,
-    seed: int = 0,
-    correction: Correction = "holm",
-    alpha: float = 0.05,
-    level: float = 0.95,
-    samples: int = 1000,
-    baseline: str | None = None,
-) -> Comparison:
-    """Compare the results of several systems on the same documents, each with each.
+@dataclass(frozen=True, slots=True, repr=False)
+class DocumentComparison:
+    """One document of a comparison."""
 
-    `results` may be a mapping, which names the systems; otherwise each has the name of its
-    response. `test` is `randomization` (paired, approximate), `bootstrap` (paired) or `exact` (all
-    swaps of at most 20 documents); `correction` is over all pairs of systems, for each metric.
-    Intervals of scores and of differences are from a bootstrap of `samples` samples; the bootstrap
-    test takes its own `trials` for them. With a `baseline` the others are compared with it alone.
-
-    >>> import corefeval
-    >>> key = {name: [["a", "b", "c"]] for name in "12345678"}
-    >>> systems = {"full": [list("abc")], "half": [list("ab")], "none": [["a"]]}
-    >>> compared = compare({
-    ...     name: corefeval.score(key, dict.fromkeys(key, entities), metrics="muc, lea")
-    ...     for name, entities in systems.items()
-    ... })
-    >>> compared.better_than("muc", "full"), compared.ranks("lea")
-    (('half', 'none'), {'full': 1, 'half': 2, 'none': 3})
-    """
-    options = Options(rate, test, trials, seed, correction, alpha, level, samples, baseline)
-    options.check()
-    systems = named(results)
-    stacked = comparable(systems, metrics, rate=rate)
-    if baseline is not None:
-        check_choice("the baseline", baseline, systems)
-    return _comparison(systems, stacked, options)
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What `compare` was asked to do."""
-
-    rate: str
-    test: Test
-    trials: int
-    seed: int
-    correction: Correction
-    alpha: float
-    level: float
-    samples: int
-    baseline: str | None
-
-    def check(self) -> None:
-        """Raise a UsageError where an option is none that there is."""
-        check_choice("test", self.test, get_args(Test))
-        check_choice("correction", self.correction, get_args(Correction))
-        check_count("the number of trials", self.trials)
-        check_count("the number of samples", self.samples)
-        check_seed(self.seed)
-        check_probability("alpha", self.alpha)
-        check_probability("the level of an interval", self.level)
+    comparison: Comparison
+    index: int
 
     @property
-    def settings(self) -> dict[str, str]:
-        """What the numbers depend on, in the order of the signature."""
-        trials = {} if self.test == "exact" else {"trials": str(self.trials)}
-        samples = {} if self.test == "bootstrap" else {"samples": str(self.samples)}
+    def id(self) -> str:
+        """Name and part of the document."""
+        return self.comparison.document_ids[self.index]
+
+    @property
+    def scores(self) -> dict[str, dict[str, float]]:
+        """The rate of each system on this document alone, by metric and system."""
+        compared = self.comparison
         return {
-            "test": self.test,
-            **trials,
-            **samples,
-            "seed": str(self.seed),
-            "correction": self.correction,
-            "alpha": f"{self.alpha:g}",
-            **({} if self.baseline is None else {"baseline": self.baseline}),
+            metric: {
+                name: float(result.document_rates[metric][compared.rate][self.index])
+                for name, result in compared.results.items()
+            }
+            for metric in compared.metrics
         }
 
-
-def _comparison(systems: dict[str, Result], stacked: Stack, options: Options) -> Comparison:
-    samples = options.trials if options.test == "bootstrap" else options.samples
-    rates = bootstrap(stacked, samples, options.seed, rate=options.rate)
-    drawn = np.stack([rates[metric][options.rate] for metric in stacked.metrics])
-    first, second = _pairs(tuple(systems), options.baseline)
-    p = _p_values(stacked, (first, second), options, drawn)
-    names = tuple(systems)
-    scores, of_segments = _scores(systems, stacked, options.rate)
-    pairs = _pair_differences(stacked, names, (first, second), options, p, drawn)
-    agreeing, turned = with_the_whole(pairs, scores)
-    reference = next(iter(systems.values()))
-    return Comparison(
-        systems=names,
-        metrics=stacked.metrics,
-        rate=options.rate,
-        scores=scores,
-        intervals={
-            metric: {name: middle(drawn[m, s], options.level) for s, name in enumerate(names)}
-            for m, metric in enumerate(stacked.metrics)
-        },
-        pairs=agreeing,
-        signatures={name: r.without_intervals().signature for name, r in systems.items()},
-        settings=options.settings,
-        alpha=options.alpha,
-        level=options.level,
-        documents=stacked.n_documents,
-        notices=(
-            *few_documents(reference),
-            *hopeless(stacked.n_documents, first.size, options, unit_of(reference)),
-            *turned,
-            *opposed(agreeing, unit_of(reference)),
-        ),
-        results=systems,
-        baseline=options.baseline,
-        segment_scores=of_segments,
-    )
-
-
-def _scores(
-    systems: Mapping[str, Result], stacked: Stack, rate: str
-) -> tuple[dict[str, dict[str, float]], dict[str, dict[str, float]]]:
-    """By metric and system: of whole documents; of segments, where the results are of these."""
-    rows = stacked.rate(stacked.totals.__getitem__, rate)
-    compared = {
-        metric: dict(zip(systems, row.tolist(), strict=True))
-        for metric, row in zip(stacked.metrics, rows, strict=True)
-    }
-    if not any(result.whole_rates for result in systems.values()):
-        return compared, {}
-    whole = {
-        metric: {
-            name: result.whole_rates.get(metric, {}).get(rate, compared[metric][name])
-            for name, result in systems.items()
-        }
-        for metric in compared
-    }
-    return whole, compared
-
-
-def _pairs(names: tuple[str, ...], baseline: str | None) -> Pairs:
-    """The systems that are compared: all with all, or each with the baseline."""
-    pairs = list(combinations(range(len(names)), 2))
-    if baseline is not None:
-        place = names.index(baseline)
-        pairs = [(other, place) for other in range(len(names)) if other != place]
-    first, second = np.array(pairs).T
-    return first, second
-
-
-def _p_values(stacked: Stack, pairs: Pairs, options: Options, drawn: Numbers) -> Numbers:
-    """Metrics × pairs; `drawn` is the rate on resampled documents, metrics × systems × samples."""
-    rate = options.rate
-    if options.test == "randomization":
-        return randomization_p(stacked, pairs, rate, options.trials, options.seed)
-    if options.test == "exact":
-        return exact_p(stacked, pairs, rate)
-    differences = observed(stacked, pairs, rate)
-    columns = [
-        bootstrap_p(drawn[:, one] - drawn[:, other], differences[:, index])
-        for index, (one, other) in enumerate(zip(*pairs, strict=True))
-    ]
-    return np.stack(columns, axis=1)
-
-
-def _pair_differences(
-    stacked: Stack,
-    names: tuple[str, ...],
-    pairs: Pairs,
-    options: Options,
-    p: Numbers,
-    drawn: Numbers,
-) -> Iterator[PairDifference]:
-    differences = observed(stacked, pairs, options.rate)
-    for index, metric in enumerate(stacked.metrics):
-        documents = document_rates(stacked, metric, options.rate)
-        corrected = adjusted(p[index], options.correction)
-        for pair, (one, other) in enumerate(zip(*pairs, strict=True)):
-            yield PairDifference(
-                first=names[one],
-                second=names[other],
-                metric=metric,
-                difference=float(differences[index, pair]),
-                interval=middle(drawn[index, one] - drawn[index, other], options.level),
-                p=float(p[index, pair]),
-                adjusted_p=float(corrected[pair]),
-                significant=bool(corrected[pair] <= options.alpha),
-                effect=effect(
-                    (documents[one] - documents[other])[stacked.counted(metric, (one, other))]
-                ),
-            )
+    def __repr__(self) -> str:
+        return f"<{self.id}: {self.scores}>"

@@ -1,25 +1,69 @@
-"""Differences: the documents and slices in which one system does better than another."""
+"""Differences: how large they are next to how much documents vary, and where they are."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from corefeval.results import Result
 from corefeval.results.rates import Numbers
-from corefeval.stats.checks import named_pair
-from corefeval.stats.effects import TIE, document_rates
-from corefeval.stats.resampling import Stack, comparable
+from corefeval.stats.checks import name_pair
+from corefeval.stats.resampling import Stack, stack_comparable
 from corefeval.stats.significance import TOLERANCE
+from corefeval.tabular import Row, Tabular
 
 Outcome = Literal["win", "loss", "tie"]
 
+# Equal rates of a document may differ by what the grid of large corpora leaves of its counts.
+TIE = 1e-9
+
 # From how many documents on the search for a turning set takes more than one in a step.
 _STEPS = 1000
+
+
+class Effect(NamedTuple):
+    """Effect sizes of a difference over documents.
+
+    `mean` is the mean of the documents' differences, each of which weighs the same: long documents
+    may turn the difference of all documents together the other way. `d` is Cohen's d for pairs
+    (d_z): that mean over the standard deviation, infinite where all documents differ by the same.
+    `win_rate` is the probability that the first system is better on a document, ties counting half.
+    """
+
+    d: float
+    win_rate: float
+    mean: float
+
+    def __neg__(self) -> Effect:
+        return Effect(-self.d, 1.0 - self.win_rate, -self.mean)
+
+
+def document_rates(stacked: Stack, metric: str, rate: str) -> Numbers:
+    """A rate of each document on its own: results × documents."""
+    return stacked.rates(stacked.values.__getitem__, [metric])[metric][rate]
+
+
+def measure_effect(differences: Numbers) -> Effect:
+    """The effect sizes of the differences of documents in which there is anything to count.
+
+    >>> size = measure_effect(np.array([0.1, 0.3, 0.0, 0.2]))
+    >>> round(size.d, 4), size.win_rate
+    (1.1619, 0.875)
+    """
+    if not differences.size:
+        return Effect(0.0, 0.5, 0.0)
+    ties = np.abs(differences) <= TIE
+    wins = float(((differences > 0) & ~ties).mean() + 0.5 * ties.mean())
+    mean = float(differences.mean())
+    spread = float(differences.std(ddof=1)) if differences.size > 1 else 0.0
+    if spread > TIE:
+        return Effect(mean / spread, wins, mean)
+    return Effect(0.0 if abs(mean) <= TIE else math.copysign(math.inf, mean), wins, mean)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +93,8 @@ class SliceDifference:
     turned: bool
 
 
-@dataclass(frozen=True, eq=False)
-class Differences:
+@dataclass(frozen=True, eq=False, repr=False)
+class Differences(Tabular):
     """Where two systems differ by one metric."""
 
     systems: tuple[str, str]
@@ -74,6 +118,16 @@ class Differences:
             counts[document.outcome] += 1
         return counts
 
+    def __repr__(self) -> str:
+        one, other = self.systems
+        wins = ", ".join(f"{name} {number:,}" for name, number in self.outcomes.items())
+        return f"<Differences of {one} and {other} by {self.metric}: {wins}>"
+
+    @property
+    def document_ids(self) -> tuple[str, ...]:
+        """Names and parts of the documents."""
+        return tuple(document.id for document in self.documents)
+
     def drivers(self, count: int = 10) -> tuple[DocumentDifference, ...]:
         """The documents that make most of the difference, the strongest first.
 
@@ -89,15 +143,17 @@ class Differences:
         """The slices in which the order of the systems is the other way round."""
         return tuple(part for part in self.slices if part.turned)
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[Row]:
         """One row for each document."""
         return [
             {
-                "document": document.id,
+                "first": self.systems[0],
+                "second": self.systems[1],
                 "metric": self.metric,
                 "rate": self.rate,
-                self.systems[0]: document.first,
-                self.systems[1]: document.second,
+                "document": document.id,
+                "first_score": document.first,
+                "second_score": document.second,
                 "difference": document.difference,
                 "outcome": document.outcome,
                 "influence": document.influence,
@@ -141,12 +197,12 @@ def differences(
     >>> key = {"one": [list("abcd")], "two": [list("ef")], "three": [list("ghi")]}
     >>> better, worse = {**key, "three": [list("gh")]}, {**key, "one": [list("ab")]}
     >>> a, b = (corefeval.score(key, side, metrics="muc") for side in (better, worse))
-    >>> found = differences(a, b, metric="muc")
-    >>> found.outcomes, found.turning_set
+    >>> where = differences(a, b, metric="muc")
+    >>> where.outcomes, where.turning_set
     ({'win': 1, 'loss': 1, 'tie': 1}, ('one',))
     """
-    results = named_pair(first, second, names)
-    stacked = comparable(results, [metric], rate=rate)
+    results = name_pair(first, second, names)
+    stacked = stack_comparable(results, [metric], rate=rate)
     [name] = stacked.metrics
     rates = document_rates(stacked, name, rate)
     gaps = rates[0] - rates[1]
@@ -191,7 +247,7 @@ def _turning_set(stacked: Stack, rate: str) -> NDArray[np.intp] | None:
     if abs(scores[0] - scores[1]) <= TOLERANCE:
         return None
     left = np.arange(stacked.n_documents)
-    taken: list[NDArray[np.intp]] = []
+    absentees: list[NDArray[np.intp]] = []
     size = -(-stacked.n_documents // _STEPS)
     while left.size > 1:
         values = stacked.values[:, :, left]
@@ -200,9 +256,9 @@ def _turning_set(stacked: Stack, rate: str) -> NDArray[np.intp] | None:
         absent = np.cumsum(values[:, :, order], axis=2)
         turned = _without(stacked, totals, absent, rate) * direction < -TOLERANCE
         if turned.any():
-            taken.append(left[order[: int(np.argmax(turned)) + 1]])
-            return np.concatenate(taken)
-        taken.append(left[order])
+            absentees.append(left[order[: int(np.argmax(turned)) + 1]])
+            return np.concatenate(absentees)
+        absentees.append(left[order])
         totals = totals - absent[:, :, -1]
         left = np.delete(left, order)
     return None
@@ -212,7 +268,7 @@ def _slices(
     first: Result, second: Result, metric: str, rate: str, whole: float
 ) -> tuple[SliceDifference, ...]:
     """The slices that both results have, where they have any."""
-    found: list[SliceDifference] = []
+    parts: list[SliceDifference] = []
     for feature in first.slices:
         if feature not in second.slices:
             continue
@@ -223,5 +279,5 @@ def _slices(
             one, two = part.scores[metric].rates[rate], other.scores[metric].rates[rate]
             gap = one - two
             turned = abs(gap) > TOLERANCE and abs(whole) > TOLERANCE and gap * whole < 0
-            found.append(SliceDifference(feature, value, one, two, gap, turned))
-    return tuple(found)
+            parts.append(SliceDifference(feature, value, one, two, gap, turned))
+    return tuple(parts)

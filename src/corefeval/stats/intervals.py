@@ -1,21 +1,26 @@
-"""Intervals: how far a score would move with other documents of the same kind."""
+"""Intervals: how far a score would move with other documents of the same kind.
+
+Of one result as a value of their own, or beside every score of it and of its slices.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from corefeval.checks import check_count, check_probability, check_seed
 from corefeval.diagnostics import Notice, plural
-from corefeval.results import Result
+from corefeval.results import Result, Slices
 from corefeval.results.rates import Numbers
-from corefeval.stats.checks import check_documents, chosen_metrics, unit_of
+from corefeval.stats.checks import check_documents, choose_metrics, unit_of
 from corefeval.stats.resampling import bootstrap, stack
 
 FEW_DOCUMENTS = 5
+_LEAST = 2  # one document cannot vary
+_TOGETHER = 64  # slices that are resampled together: more would take much memory
 
 
 class Interval(NamedTuple):
@@ -75,15 +80,15 @@ def intervals(
     >>> import corefeval
     >>> key = {"one": [["a", "b"]], "two": [["c", "d", "e"]], "three": [["f", "g"]]}
     >>> response = {"one": [["a", "b"]], "two": [["c", "d"]], "three": [["f"], ["g"]]}
-    >>> found = intervals(corefeval.score(key, response, metrics="muc"))
-    >>> found["muc"]["recall"]
+    >>> ends = intervals(corefeval.score(key, response, metrics="muc"))
+    >>> ends["muc"]["recall"]
     Interval(low=0.0, high=1.0)
     """
     check_probability("the level of an interval", level)
     check_count("the number of samples", samples)
     check_seed(seed)
     check_documents(result)
-    chosen = chosen_metrics({"result": result}, metrics)
+    chosen = choose_metrics({"result": result}, metrics)
     rates = bootstrap(stack([result], chosen), samples, seed)
     return Intervals(
         {
@@ -94,7 +99,7 @@ def intervals(
         samples,
         seed,
         len(result.document_ids),
-        few_documents(result),
+        warn_of_few(result),
     )
 
 
@@ -104,7 +109,7 @@ def middle(values: Numbers, level: float) -> Interval:
     return Interval(float(low), float(high))
 
 
-def few_documents(result: Result) -> tuple[Notice, ...]:
+def warn_of_few(result: Result) -> tuple[Notice, ...]:
     """A notice where there are too few documents for the bootstrap to be trusted."""
     count = len(result.document_ids)
     if count >= FEW_DOCUMENTS:
@@ -112,3 +117,126 @@ def few_documents(result: Result) -> tuple[Notice, ...]:
     units = plural(count, unit_of(result))
     message = f"intervals from {units} alone are too narrow: do not trust them"
     return (Notice("few-documents", message, count, result.document_ids),)
+
+
+ByRate = Mapping[str, Mapping[str, Interval]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    level: float
+    samples: int
+    seed: int
+    unit: str
+
+    def setting(self, number: int) -> str:
+        return (
+            f"bootstrap({plural(number, self.unit)},level={self.level:g},"
+            f"samples={self.samples},seed={self.seed})"
+        )
+
+
+def with_intervals(
+    result: Result,
+    *,
+    level: float = 0.95,
+    samples: int = 1000,
+    seed: int = 0,
+    segments: Result | None = None,
+) -> Result:
+    """The result with an interval for every rate of every metric, in its slices too.
+
+    See `intervals` for how they are made. Where fewer than two documents have anything to count
+    there is no interval, and a notice says so. `segments` is the result of the parts of a single
+    document, which are then resampled in its stead: scores stay those of the document, and beside
+    them are those of its segments, with the intervals.
+
+    >>> import corefeval
+    >>> key = {"one": [["a", "b"]], "two": [["c", "d", "e"]], "three": [["f", "g"]]}
+    >>> response = {"one": [["a", "b"]], "two": [["c", "d"]], "three": [["f"], ["g"]]}
+    >>> result = with_intervals(corefeval.score(key, response, metrics="muc"), seed=1)
+    >>> result["muc"].intervals["recall"]
+    Interval(low=0.0, high=1.0)
+    """
+    check_probability("the level of an interval", level)
+    check_count("the number of samples", samples)
+    check_seed(seed)
+    plan = _Plan(level, samples, seed, "document" if segments is None else "segment")
+    units = result if segments is None else segments
+    missing: list[str] = []
+    notices = list(warn_of_few(units)) if len(units.document_ids) >= _LEAST else []
+    slices = {
+        feature: _slice_intervals(one, units.slices[feature], plan, missing)
+        for feature, one in result.slices.items()
+        if feature in units.slices
+    }
+    [own] = _intervals([units], plan)
+    result = _attach(result, own, units, plan)
+    if absent := [metric for metric in result.metrics if metric not in own]:
+        missing.insert(0, ", ".join(absent))
+    if missing:
+        message = f"no interval where fewer than two {plan.unit}s have anything to count: "
+        notices.append(Notice("no-interval", message + _list(missing), len(missing), (*missing,)))
+    return replace(result, slices=slices, notices=(*result.notices, *notices))
+
+
+def _slice_intervals(slices: Slices, units: Slices, plan: _Plan, missing: list[str]) -> Slices:
+    """Slices with intervals; the names of those that have none are put on the list."""
+    pairs = {value: units[value] for value in slices if value in units}
+    by_value: dict[str, ByRate] = {}
+    if slices.level == "document":
+        for value, one in pairs.items():  # each has documents of its own
+            by_value[value] = _intervals([one], plan)[0]
+    else:
+        names = list(pairs)
+        for at in range(0, len(names), _TOGETHER):
+            some = names[at : at + _TOGETHER]
+            by_value.update(zip(some, _intervals([pairs[v] for v in some], plan), strict=True))
+    missing += [
+        f"{slices.feature}={value}"
+        for value in slices
+        if slices[value].tables and not by_value.get(value)
+    ]
+    results = {
+        value: _attach(one, by_value.get(value, {}), pairs[value], plan) if value in pairs else one
+        for value, one in slices.items()
+    }
+    [whole] = _intervals([units.whole], plan)
+    of_all = _attach(slices.whole, whole, units.whole, plan)
+    return replace(slices, whole=of_all, results=results)
+
+
+def _intervals(results: Sequence[Result], plan: _Plan) -> list[ByRate]:
+    """The intervals of results of the same documents, of the metrics that may vary."""
+    first = results[0]
+    metrics = [metric for metric in first.metrics if all(metric in r.tables for r in results)]
+    if len(first.document_ids) < _LEAST or not metrics:
+        return [{} for _ in results]
+    samples = bootstrap(stack(results, metrics), plan.samples, plan.seed)
+    return [
+        {
+            metric: {rate: middle(values[index], plan.level) for rate, values in rates.items()}
+            for metric, rates in samples.items()
+            if _count_documents(result, metric) >= _LEAST
+        }
+        for index, result in enumerate(results)
+    ]
+
+
+def _count_documents(result: Result, metric: str) -> int:
+    """In how many documents a metric has anything to count."""
+    names = result.tables[metric].parts or (metric,)
+    return max(int(result.tables[name].counted().sum()) for name in names)
+
+
+def _attach(result: Result, intervals: ByRate, units: Result, plan: _Plan) -> Result:
+    """The result with the intervals of its units: its documents or segments."""
+    if not intervals:
+        return result
+    own = {metric: units[metric].rates for metric in intervals} if plan.unit == "segment" else {}
+    protocol = result.protocol.but(ci=plan.setting(len(units.document_ids)))
+    return replace(result, ci=plan.level, intervals=intervals, segment_rates=own, protocol=protocol)
+
+
+def _list(names: Sequence[str], shown: int = 5) -> str:
+    return ", ".join(names[:shown]) + (f", and {len(names) - shown} more" if names[shown:] else "")

@@ -13,9 +13,9 @@ from corefeval.checks import check_count, check_probability, check_seed
 from corefeval.diagnostics import plural
 from corefeval.results import Result
 from corefeval.results.rates import Numbers, divide
-from corefeval.stats.checks import named_pair
-from corefeval.stats.resampling import Stack, comparable
-from corefeval.stats.significance import TOLERANCE, observed, one_pair
+from corefeval.stats.checks import name_pair
+from corefeval.stats.resampling import Stack, stack_comparable
+from corefeval.stats.significance import TOLERANCE, observe_differences, one_pair
 
 _BLOCK_BYTES = 2**25
 _STEP = 1e-5  # of finite differences, relative to a count
@@ -124,8 +124,8 @@ def documents_needed(
     >>> better = {name: [list("abc" if int(name) % 3 else "ab")] for name in key}
     >>> worse = {name: [list("abc" if int(name) % 2 else "ab")] for name in key}
     >>> a, b = (corefeval.score(key, side, metrics="muc") for side in (better, worse))
-    >>> found = documents_needed(a, b, metric="muc")
-    >>> found.now < 0.5 and 50 < found.needed < 500
+    >>> answer = documents_needed(a, b, metric="muc")
+    >>> answer.now < 0.5 and 50 < answer.needed < 500
     True
     """
     for name, value in (("alpha", alpha), ("power", power)):
@@ -134,10 +134,10 @@ def documents_needed(
     check_count("limit", limit)
     check_count("tests", tests)
     check_seed(seed)
-    results = named_pair(first, second, names)
-    stacked = comparable(results, [metric], rate=rate)
+    results = name_pair(first, second, names)
+    stacked = stack_comparable(results, [metric], rate=rate)
     [chosen] = stacked.metrics
-    difference = float(observed(stacked, one_pair(), rate)[0, 0])
+    difference = float(observe_differences(stacked, one_pair(), rate)[0, 0])
     simulation = _Simulation(stacked, rate, difference, alpha / tests, simulations, seed)
     top = limit * stacked.n_documents
     needed, curve = _search(simulation, stacked.n_documents, top, power)
@@ -182,14 +182,14 @@ class _Simulation:
         # Only documents that differ can swap: of k of them no p-value is below 2 / 2ᵏ.
         differ = (self.stacked.values[:, 0] != self.stacked.values[:, 1]).any(axis=0)
         enough = 1 - np.log2(self.alpha)
-        found = 0
+        successes = 0
         for done in range(0, self.simulations, block):
             shape = min(block, self.simulations - done)
-            drawn = generator.multinomial(size, np.full(documents, 1 / documents), size=shape)
-            scores = standard_scores(self.stacked, drawn.astype(np.float64), self.rate)
-            significant = (scores * direction >= critical) & (drawn @ differ >= enough)
-            found += int(significant.sum())
-        return found / self.simulations
+            times = generator.multinomial(size, np.full(documents, 1 / documents), size=shape)
+            scores = standard_scores(self.stacked, times.astype(np.float64), self.rate)
+            significant = (scores * direction >= critical) & (times @ differ >= enough)
+            successes += int(significant.sum())
+        return successes / self.simulations
 
 
 def standard_scores(stacked: Stack, weights: Numbers, rate: str) -> Numbers:

@@ -1,9 +1,19 @@
-"""Ranking: who stands where, when differences that may be chance do not count."""
+"""Ranking: who stands where, and whether metrics put systems in the same order."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from itertools import groupby
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, groupby
+
+import numpy as np
+
+from corefeval.diagnostics import UsageError, plural
+from corefeval.results import Result
+from corefeval.stats.checks import check_comparable, choose_metrics, name_results
+from corefeval.stats.significance import TOLERANCE
+from corefeval.tabular import Row, Tabular
 
 
 def ranks(scores: Mapping[str, float], is_better: Callable[[str, str], bool]) -> dict[str, int]:
@@ -20,7 +30,7 @@ def ranks(scores: Mapping[str, float], is_better: Callable[[str, str], bool]) ->
     >>> ranks(scores, lambda one, other: scores[one] - scores[other] > 0.5)
     {'xu': 1, 'chen': 2, 'chunyuang': 2, 'shou': 4}
     """
-    found: dict[str, int] = {}
+    standing: dict[str, int] = {}
     group: list[str] = []
     rank = 1
     order = sorted(scores, key=lambda name: -scores[name])
@@ -28,7 +38,100 @@ def ranks(scores: Mapping[str, float], is_better: Callable[[str, str], bool]) ->
         systems = list(equals)
         if any(is_better(member, system) for member in group for system in systems):
             group = []
-            rank = len(found) + 1
+            rank = len(standing) + 1
         group += systems
-        found |= dict.fromkeys(systems, rank)
-    return found
+        standing |= dict.fromkeys(systems, rank)
+    return standing
+
+
+@dataclass(frozen=True, slots=True)
+class MetricAgreement:
+    """Kendall's τ-b between the orders in which two metrics put the systems.
+
+    1 for the same order, −1 for the reverse, NaN where a metric holds all systems equal.
+    `disagreements` are the pairs of systems (the one that the first metric holds better, the one
+    that the second does).
+    """
+
+    first: str
+    second: str
+    tau: float
+    disagreements: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Concordance(Tabular):
+    """How far metrics agree on the order of systems."""
+
+    systems: tuple[str, ...]
+    metrics: tuple[str, ...]
+    pairs: tuple[MetricAgreement, ...]
+
+    def tau(self, first: str, second: str) -> float:
+        """τ-b of two metrics, in any order."""
+        if first == second and first in self.metrics:
+            return 1.0
+        for pair in self.pairs:
+            if {pair.first, pair.second} == {first, second}:
+                return pair.tau
+        raise UsageError(
+            f"{first!r} and {second!r} were not compared: there are {', '.join(self.metrics)}"
+        )
+
+    def __repr__(self) -> str:
+        taus = ", ".join(f"{one.first}–{one.second} {one.tau:.2f}" for one in self.pairs)
+        return f"<Concordance of {plural(len(self.systems), 'system')}: τ {taus}>"
+
+    def rows(self) -> list[Row]:
+        """One row for each pair of metrics; None where τ is not defined."""
+        return [
+            {
+                "first": pair.first,
+                "second": pair.second,
+                "tau": None if math.isnan(pair.tau) else pair.tau,
+                "disagreements": [list(systems) for systems in pair.disagreements],
+            }
+            for pair in self.pairs
+        ]
+
+
+def concordance(
+    results: Sequence[Result] | Mapping[str, Result],
+    *,
+    metrics: Iterable[object] | None = None,
+    rate: str = "f1",
+) -> Concordance:
+    """Kendall's τ-b between the rankings that metrics give to systems (Kendall 1945).
+
+    >>> import corefeval
+    >>> key = {name: [list("abcd"), list("efgh")] for name in ("one", "two")}
+    >>> systems = {"merged": [list("abcdefgh")], "split": [list("ab"), list("cd"), list("efgh")]}
+    >>> order = concordance({
+    ...     name: corefeval.score(key, dict.fromkeys(key, entities), metrics="muc, ceafe")
+    ...     for name, entities in systems.items()
+    ... })
+    >>> order.tau("muc", "ceafe"), order.pairs[0].disagreements
+    (-1.0, (('merged', 'split'),))
+    """
+    systems = name_results(results)
+    check_comparable(systems)
+    chosen = choose_metrics(systems, metrics, rate=rate)
+    names = tuple(systems)
+    scores = np.array(
+        [[result[metric].rates[rate] for result in systems.values()] for metric in chosen]
+    )
+    first, second = np.array(list(combinations(range(len(names)), 2))).T
+    gaps = scores[:, first] - scores[:, second]
+    signs = np.where(np.abs(gaps) <= TOLERANCE, 0, np.sign(gaps)).astype(np.int64)
+    together = signs @ signs.T
+    agreements = []
+    for one, other in combinations(range(len(chosen)), 2):
+        scale = math.sqrt(together[one, one] * together[other, other])
+        tau = float(together[one, other] / scale) if scale else math.nan
+        turned = np.flatnonzero(signs[one] * signs[other] < 0)
+        ordered = (
+            (first[k], second[k]) if signs[one, k] > 0 else (second[k], first[k]) for k in turned
+        )
+        disagreements = tuple((names[better], names[worse]) for better, worse in ordered)
+        agreements.append(MetricAgreement(chosen[one], chosen[other], tau, disagreements))
+    return Concordance(names, tuple(chosen), tuple(agreements))

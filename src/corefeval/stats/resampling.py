@@ -18,7 +18,7 @@ from corefeval.diagnostics import UsageError
 from corefeval.protocol import Protocol
 from corefeval.results import CountTable, Result
 from corefeval.results.rates import Numbers, Rates, divide, rates_of
-from corefeval.stats.checks import check_comparable, chosen_metrics
+from corefeval.stats.checks import check_comparable, choose_metrics
 
 Bools = NDArray[np.bool_]
 Pick = Callable[[slice], Numbers]
@@ -80,16 +80,16 @@ class Stack:
     def rates(self, pick: Pick, metrics: Iterable[str] | None = None) -> dict[str, Rates]:
         """All rates of metrics; `pick` gives the sums of some rows, of any further shape."""
         wanted = self.metrics if metrics is None else tuple(metrics)
-        found: dict[str, Rates] = {}
+        rates: dict[str, Rates] = {}
         for metric in wanted:
             columns = self.columns[metric]
             for name in columns.parts or (metric,):
-                if name not in found:
-                    found[name] = self.columns[name].rates(pick(self.columns[name].rows))
+                if name not in rates:
+                    rates[name] = self.columns[name].rates(pick(self.columns[name].rows))
             if columns.parts:
-                f1 = np.mean([found[part]["f1"] for part in columns.parts], axis=0)
-                found[metric] = {"f1": np.asarray(f1)}
-        return {metric: found[metric] for metric in wanted}
+                f1 = np.mean([rates[part]["f1"] for part in columns.parts], axis=0)
+                rates[metric] = {"f1": np.asarray(f1)}
+        return {metric: rates[metric] for metric in wanted}
 
     def rate(self, pick: Pick, name: str) -> Numbers:
         """One rate of every metric, stacked: metrics × the shape of the sums."""
@@ -126,12 +126,12 @@ def stack(results: Sequence[Result], metrics: Sequence[str]) -> Stack:
     return Stack(columns, tuple(metrics), values)
 
 
-def comparable(
+def stack_comparable(
     results: Mapping[str, Result], metrics: Iterable[object] | None, *, rate: str
 ) -> Stack:
     """The counts of named results, once it is clear that they can be compared by this rate."""
     check_comparable(results)
-    return stack(list(results.values()), chosen_metrics(results, metrics, rate=rate))
+    return stack(list(results.values()), choose_metrics(results, metrics, rate=rate))
 
 
 def swaps(n_documents: int, trials: int, seed: int, *, bytes_each: int = 0) -> Iterator[Numbers]:
@@ -160,10 +160,10 @@ def resamples(
     """How often each document is drawn, with replacement: blocks of samples × documents."""
     generator = np.random.default_rng(seed)
     for size in _sizes(samples, 32 * n_documents + bytes_each):
-        drawn = generator.integers(0, n_documents, size=(size, n_documents))
-        drawn += np.arange(size)[:, None] * n_documents
-        times = np.bincount(drawn.ravel(), minlength=size * n_documents)
-        del drawn
+        picks = generator.integers(0, n_documents, size=(size, n_documents))
+        picks += np.arange(size)[:, None] * n_documents
+        times = np.bincount(picks.ravel(), minlength=size * n_documents)
+        del picks
         yield times.reshape(size, n_documents).astype(np.float64)
 
 
@@ -174,16 +174,16 @@ def bootstrap(
 
     All results see the same samples, so that differences between them are paired.
     """
-    found: dict[str, dict[str, list[Numbers]]] = {}
+    blocks: dict[str, dict[str, list[Numbers]]] = {}
     counts, results, documents = stacked.values.shape
     for weights in resamples(documents, samples, seed, bytes_each=16 * counts * results):
         sums = stacked.sums(weights)
         for metric, rates in stacked.rates(sums.__getitem__).items():
             for name in rates if rate is None else (rate,):
-                found.setdefault(metric, {}).setdefault(name, []).append(rates[name])
+                blocks.setdefault(metric, {}).setdefault(name, []).append(rates[name])
     return {
-        metric: {name: np.concatenate(blocks, axis=-1) for name, blocks in rates.items()}
-        for metric, rates in found.items()
+        metric: {name: np.concatenate(parts, axis=-1) for name, parts in rates.items()}
+        for metric, rates in blocks.items()
     }
 
 

@@ -1,28 +1,86 @@
-"""Significance: whether two systems would differ so much if they were the same."""
+"""Significance: whether two systems would differ so much if they were the same.
+
+Tests of one pair of results, p-values of many, and their correction for how many there are.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from corefeval.checks import check_count, check_probability, check_seed
+from corefeval.checks import check_choice, check_count, check_probability, check_seed
 from corefeval.diagnostics import UsageError
 from corefeval.results import Result
 from corefeval.results.rates import Numbers
-from corefeval.stats.checks import named
+from corefeval.stats.checks import name_pair
 from corefeval.stats.intervals import Interval, middle
-from corefeval.stats.resampling import Stack, bootstrap, comparable, every_swap, swaps
+from corefeval.stats.resampling import Stack, bootstrap, every_swap, stack_comparable, swaps
 
 Test = Literal["randomization", "bootstrap", "exact"]
+Correction = Literal["holm", "bonferroni", "none"]
 Pairs = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 EXACT_LIMIT = 20  # half a million ways to swap
 # Scores that are equal on paper may differ in their last bits.
 TOLERANCE = 1e-12
+
+_TRIALS, _SAMPLES = 10_000, 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How systems are compared; an exact test has no `trials`, and a bootstrap no `samples`."""
+
+    rate: str = "f1"
+    test: Test = "randomization"
+    trials: int = _TRIALS
+    seed: int = 0
+    correction: Correction = "holm"
+    alpha: float = 0.05
+    level: float = 0.95
+    samples: int = _SAMPLES
+    baseline: str | None = None
+
+    @classmethod
+    def of(cls, *, test: Test, trials: int | None, samples: int | None, **others: Any) -> Options:
+        """The options that were asked for; a UsageError for one that is out of range, or unused."""
+        check_choice("test", test, get_args(Test))
+        if test == "exact" and trials is not None:
+            raise UsageError("an exact test goes through all swaps: leave out trials")
+        if test == "bootstrap" and samples is not None:
+            raise UsageError("a bootstrap test takes its trials for intervals: leave out samples")
+        options = cls(
+            test=test,
+            trials=_TRIALS if trials is None else trials,
+            samples=_SAMPLES if samples is None else samples,
+            **others,
+        )
+        check_choice("correction", options.correction, get_args(Correction))
+        check_count("the number of trials", options.trials)
+        check_count("the number of samples", options.samples)
+        check_seed(options.seed)
+        check_probability("alpha", options.alpha)
+        check_probability("the level of an interval", options.level)
+        return options
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """What the numbers depend on, in the order of the signature."""
+        trials = {} if self.test == "exact" else {"trials": str(self.trials)}
+        samples = {} if self.test == "bootstrap" else {"samples": str(self.samples)}
+        return {
+            "test": self.test,
+            **trials,
+            **samples,
+            "seed": str(self.seed),
+            "correction": self.correction,
+            "alpha": f"{self.alpha:g}",
+            **({} if self.baseline is None else {"baseline": self.baseline}),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +118,13 @@ def randomization(
     >>> key = {name: [["a", "b", "c"]] for name in "12345678"}
     >>> better, worse = ({name: [list(side)] for name in key} for side in ("abc", "ab"))
     >>> a, b = (corefeval.score(key, side, metrics="muc") for side in (better, worse))
-    >>> found = randomization(a, b)["muc"]
-    >>> round(found.difference, 3), 0.005 < found.p < 0.011, exact(a, b)["muc"].p
+    >>> test = randomization(a, b)["muc"]
+    >>> round(test.difference, 3), 0.005 < test.p < 0.011, exact(a, b)["muc"].p
     (0.333, True, 0.0078125)
     """
     check_count("the number of trials", trials)
     check_seed(seed)
-    stacked = comparable(named((first, second)), metrics, rate=rate)
+    stacked = stack_comparable(name_pair(first, second), metrics, rate=rate)
     p = randomization_p(stacked, one_pair(), rate, trials, seed)[:, 0]
     return _tests(stacked, rate, "randomization", p, trials)
 
@@ -82,7 +140,7 @@ def exact(
 
     What `randomization` approximates; for 20 documents at most.
     """
-    stacked = comparable(named((first, second)), metrics, rate=rate)
+    stacked = stack_comparable(name_pair(first, second), metrics, rate=rate)
     p = exact_p(stacked, one_pair(), rate)[:, 0]
     return _tests(stacked, rate, "exact", p, 2**stacked.n_documents)
 
@@ -105,16 +163,16 @@ def bootstrap_test(
     check_count("the number of trials", trials)
     check_seed(seed)
     check_probability("the level of an interval", level)
-    stacked = comparable(named((first, second)), metrics, rate=rate)
+    stacked = stack_comparable(name_pair(first, second), metrics, rate=rate)
     rates = bootstrap(stacked, trials, seed, rate=rate)
-    drawn = np.stack([rates[metric][rate] for metric in stacked.metrics])
-    moved = drawn[:, 0] - drawn[:, 1]
-    p = bootstrap_p(moved, observed(stacked, one_pair(), rate)[:, 0])
-    between = [middle(values, level) for values in moved]
+    samples = np.stack([rates[metric][rate] for metric in stacked.metrics])
+    gaps = samples[:, 0] - samples[:, 1]
+    p = bootstrap_p(gaps, observe_differences(stacked, one_pair(), rate)[:, 0])
+    between = [middle(values, level) for values in gaps]
     return _tests(stacked, rate, "bootstrap", p, trials, between)
 
 
-def observed(stacked: Stack, pairs: Pairs, rate: str) -> Numbers:
+def observe_differences(stacked: Stack, pairs: Pairs, rate: str) -> Numbers:
     """The differences of the rate: metrics × pairs."""
     scores = stacked.rate(stacked.totals.__getitem__, rate)
     return np.asarray(scores[:, pairs[0]] - scores[:, pairs[1]])
@@ -148,8 +206,8 @@ def _distant_swaps(
     """
     left, right = pairs
     totals = stacked.totals[:, :, None]
-    threshold = np.abs(observed(stacked, pairs, rate))[:, :, None] - TOLERANCE
-    found = np.zeros(threshold.shape[:2], dtype=np.int64)
+    threshold = np.abs(observe_differences(stacked, pairs, rate))[:, :, None] - TOLERANCE
+    distant = np.zeros(threshold.shape[:2], dtype=np.int64)
     for block in blocks:
         moved = stacked.sums(block)
 
@@ -161,8 +219,8 @@ def _distant_swaps(
         rates = stacked.rates(sides)
         for index, metric in enumerate(stacked.metrics):
             one, other = rates[metric][rate]
-            found[index] += (np.abs(one - other) >= threshold[index]).sum(axis=1)
-    return found
+            distant[index] += (np.abs(one - other) >= threshold[index]).sum(axis=1)
+    return distant
 
 
 def _swap_bytes(stacked: Stack, pairs: Pairs) -> int:
@@ -172,13 +230,39 @@ def _swap_bytes(stacked: Stack, pairs: Pairs) -> int:
     return 8 * (int(counts * results) + 2 * pairs[0].size * rates)
 
 
-def bootstrap_p(moved: Numbers, difference: Numbers) -> Numbers:
+def bootstrap_p(gaps: Numbers, difference: Numbers) -> Numbers:
     """P-values from differences on samples (… × samples) and the observed ones (…)."""
-    samples = moved.shape[-1]
+    samples = gaps.shape[-1]
     direction = np.sign(difference)[..., None]
-    turned = (moved * direction <= TOLERANCE).sum(axis=-1)
-    p = np.minimum(1.0, 2 * (turned + 1) / (samples + 1))
+    reversals = (gaps * direction <= TOLERANCE).sum(axis=-1)
+    p = np.minimum(1.0, 2 * (reversals + 1) / (samples + 1))
     return np.asarray(np.where(np.abs(difference) <= TOLERANCE, 1.0, p))
+
+
+def adjust(p_values: Sequence[float] | Numbers, correction: Correction = "holm") -> Numbers:
+    """P-values to be held against alpha as they are, whatever the number of tests.
+
+    `holm` (Holm 1979): the smallest of m p-values times m, the next times m − 1 and so on, none
+    smaller than the one before it; it holds the probability of any false alarm below alpha, and
+    finds no less than `bonferroni`, which multiplies all by m. `none` leaves them. All are at
+    most 1 and keep their order.
+
+    >>> adjust([0.01, 0.04, 0.03]).round(3).tolist()
+    [0.03, 0.06, 0.06]
+    >>> adjust([0.01, 0.04, 0.03], "bonferroni").round(3).tolist()
+    [0.03, 0.12, 0.09]
+    """
+    check_choice("correction", correction, get_args(Correction))
+    values = np.asarray(p_values, dtype=np.float64)
+    if correction == "none" or not values.size:
+        return values.copy()
+    if correction == "bonferroni":
+        return np.asarray(np.minimum(1.0, values * values.size))
+    order = np.argsort(values, kind="stable")
+    steps = values[order] * np.arange(values.size, 0, -1)
+    result = np.empty_like(values)
+    result[order] = np.minimum(1.0, np.maximum.accumulate(steps))
+    return result
 
 
 def one_pair() -> Pairs:
@@ -194,7 +278,7 @@ def _tests(
     trials: int,
     between: Sequence[Interval] | None = None,
 ) -> dict[str, PairedTest]:
-    differences = observed(stacked, one_pair(), rate)[:, 0]
+    differences = observe_differences(stacked, one_pair(), rate)[:, 0]
     return {
         metric: PairedTest(
             metric,

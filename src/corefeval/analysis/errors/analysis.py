@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice, pairwise
@@ -30,12 +30,14 @@ from corefeval.analysis.errors.listing import (
 )
 from corefeval.diagnostics import Notice, UndefinedMetricError, merge_notices, plural
 from corefeval.evaluation import Metrics, count
-from corefeval.metrics import Metric, requested
+from corefeval.metrics import Metric, parse_metrics
 from corefeval.model.arrays import IntArray
 from corefeval.preparation import Input, Options, Prepared, Stated, plan, prepare_inputs
 from corefeval.protocol import STEPS, Protocol
 from corefeval.results import Result
+from corefeval.results.result import DocumentResult
 from corefeval.slicing import count_table
+from corefeval.tabular import Row, Tabular
 
 DEFAULT_METRICS = "conll, lea"
 
@@ -63,8 +65,8 @@ class KindRow:
         }
 
 
-@dataclass(frozen=True, eq=False)
-class ErrorAnalysis:
+@dataclass(frozen=True, eq=False, repr=False)
+class ErrorAnalysis(Tabular):
     """What is wrong with a response, and what it costs.
 
     `result` are its scores, `counts["span"]` the number of errors of a kind in each document,
@@ -92,6 +94,16 @@ class ErrorAnalysis:
     def counts(self) -> Mapping[ErrorKind, IntArray]:
         """How many errors of each kind there are in each document."""
         return self.classification.counts
+
+    @property
+    def document_ids(self) -> tuple[str, ...]:
+        """Names and parts of the documents."""
+        return self.result.document_ids
+
+    @property
+    def documents(self) -> list[DocumentErrors]:
+        """The errors of each document."""
+        return [DocumentErrors(self, index) for index in range(len(self.document_ids))]
 
     @cached_property
     def alone(self) -> Mapping[ErrorKind, Result]:
@@ -167,6 +179,70 @@ class ErrorAnalysis:
         """All errors of a kind, or the first of them, in the order of the text."""
         return list(islice(list_errors(self.classification, error_kind(kind)), n))
 
+    def rows(self, *, top: int = 5) -> list[Row]:
+        """One row for each number: which table, row, measure and metric it belongs to.
+
+        Of mentions and entities the `top` most expensive ones are there.
+        """
+        response, signature = self.result.response, self.result.signature
+        names = ("table", "row", "measure", "metric", "value")
+        return [
+            {"response": response, **dict(zip(names, row, strict=True)), "signature": signature}
+            for row in (*self._table_rows(), *(self._cost_rows(top) if top > 0 else ()))
+        ]
+
+    def _table_rows(self) -> Iterator[tuple[object, ...]]:
+        for kind in self.kinds:
+            yield "kind", kind.kind, "count", "", kind.count
+            for measure, gains in (("alone", kind.alone), ("in_turn", kind.in_turn)):
+                for metric, gain in gains.items():
+                    yield "kind", kind.kind, measure, metric, gain
+        for link in self.links:
+            for outcome in ("correct", "wrong", "missed", "spurious"):
+                pair = f"{link.anaphor} → {link.antecedent}"
+                yield "link", pair, outcome, "", getattr(link, outcome)
+        for metric, table in self.antecedents.items():
+            for name, counts in table.items():
+                for outcome, value in counts.items():
+                    yield "antecedent", name, outcome, metric, value
+
+    def _cost_rows(self, top: int) -> Iterator[tuple[object, ...]]:
+        if not self.shared_out:
+            return
+        for mention in self.mentions(top):
+            row = f"{mention.document}: {mention.mention}"
+            yield "mention", row, "cost", "", mention.cost
+            for measure, shares in (("recall", mention.recall), ("precision", mention.precision)):
+                for metric, share in shares.items():
+                    yield "mention", row, measure, metric, share
+        for entity in self.entities(top):
+            row = f"{entity.document}: {entity.side} {entity.name}"
+            yield "entity", row, "cost", "", entity.cost
+            for metric, share in entity.loss.items():
+                yield "entity", row, "loss", metric, share
+
+    def error_rows(self, kinds: Iterable[str] = KINDS) -> list[Row]:
+        """One row for each mention of each error; `error` numbers the errors of a kind."""
+        return [
+            {
+                "response": self.result.response,
+                "kind": kind,
+                "error": number,
+                "document": error.document,
+                "start": place.start,
+                "end": place.end,
+                "text": place.text,
+                "key_entity": error.key_entity,
+                "response_entity": error.response_entity,
+                "instead_start": error.instead and error.instead.start,
+                "instead_end": error.instead and error.instead.end,
+                "instead_text": error.instead and error.instead.text,
+            }
+            for kind in kinds
+            for number, error in enumerate(self.listed(kind), start=1)
+            for place in error.mentions
+        ]
+
     def as_dict(self, *, top: int = 10) -> dict[str, object]:
         """Everything but the lists, for JSON."""
         return {
@@ -179,10 +255,7 @@ class ErrorAnalysis:
             "antecedents": self.antecedents,
             "mentions": [one.as_dict() for one in self.mentions(top)] if self.shared_out else [],
             "entities": [one.as_dict() for one in self.entities(top)] if self.shared_out else [],
-            "documents": [
-                {"id": name, "errors": {kind: int(self.counts[kind][at]) for kind in KINDS}}
-                for at, name in enumerate(self.result.document_ids)
-            ],
+            "documents": [{"id": one.id, "errors": one.counts} for one in self.documents],
             "notices": [str(notice) for notice in self.notices],
         }
 
@@ -214,6 +287,32 @@ class ErrorAnalysis:
         if kinds != KINDS and not self.counts[kinds[-1]].any():
             return before
         return _count_again(self.result, self.scored, fix(self.classification, kinds))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class DocumentErrors:
+    """The errors of one document."""
+
+    analysis: ErrorAnalysis
+    index: int
+
+    @property
+    def id(self) -> str:
+        """Name and part of the document."""
+        return self.analysis.document_ids[self.index]
+
+    @property
+    def counts(self) -> dict[ErrorKind, int]:
+        """How many errors of each kind there are."""
+        return {kind: int(self.analysis.counts[kind][self.index]) for kind in KINDS}
+
+    @property
+    def result(self) -> DocumentResult:
+        """The document's scores."""
+        return self.analysis.result.document(self.index)
+
+    def __repr__(self) -> str:
+        return f"<{self.id}: {', '.join(f'{kind} {n:,}' for kind, n in self.counts.items())}>"
 
 
 def _count_again(result: Result, metrics: Iterable[Metric], alignment: Alignment) -> Result:
@@ -250,7 +349,7 @@ def analyse(
     >>> analysis.listed("conflated")[0].mentions[0].text
     'it'
     """
-    requested(metrics)  # what is misspelt is told before anything is read
+    parse_metrics(metrics)  # what is misspelt is told before anything is read
     made = plan(protocol, options, features=features, steps=(*STEPS, "errors"))
     return analyse_prepared(prepare_inputs(key, response, made), metrics, by=by)
 
@@ -260,7 +359,7 @@ def analyse_prepared(
 ) -> ErrorAnalysis:
     """The same for what is prepared already."""
     result = count(prepared, metrics)
-    scored = [one.metric for one in requested(metrics) if str(one.metric) in result.tables]
+    scored = [one.metric for one in parse_metrics(metrics) if str(one.metric) in result.tables]
     classification = classify(prepared, prepared.protocol.wrong_spans)
     analysis = ErrorAnalysis(replace(result, slices={}), classification, tuple(scored), by)
     return _sign(analysis)

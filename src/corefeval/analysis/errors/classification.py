@@ -17,8 +17,8 @@ import numpy as np
 from corefeval.alignment import Alignment
 from corefeval.checks import did_you_mean
 from corefeval.diagnostics import Notice, UsageError, plural
-from corefeval.features.errors import MissingFeatureError
-from corefeval.features.sides import SideFeatures
+from corefeval.features import SideFeatures
+from corefeval.features.declarations import MissingFeatureError
 from corefeval.matching import Matches, resolve
 from corefeval.matching.overlaps import find_overlaps
 from corefeval.model import Corpus
@@ -118,7 +118,7 @@ def decide_rule(key: SideFeatures, response: SideFeatures, policy: WrongSpans) -
         )
     if not any(map(_knows_heads, (key, response))):
         for side in (key, response):
-            side.lookup.analysis.heads("--wrong-spans head")  # says what is missing
+            side.lookup.annotations.heads("--wrong-spans head")  # says what is missing
     message = f"{count} without a known head, which are never taken for wrong spans"
     return SpanDecision("head", (Notice("wrong-spans", message, unknown),))
 

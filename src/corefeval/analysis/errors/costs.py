@@ -114,15 +114,11 @@ def _side(
     key_row: IntArray,
 ) -> Side:
     key, response = errors.alignment.key, errors.alignment.response
-    own_row = np.where(rows < errors.items.n_response, rows, -1)
 
     def feature(name: str) -> Categories:
         """The key's value for mentions that the key has, the response's own for the rest."""
-        theirs, mine = key.feature(name), response.feature(name)
-        names = tuple(dict.fromkeys(theirs.names + mine.names))
-        of_key = looked_up(theirs.recoded(names).codes, key_row)
-        of_response = looked_up(mine.recoded(names).codes, own_row)
-        return Categories(np.where(key_row >= 0, of_key, of_response), names)
+        values = Categories.concatenate(key.feature(name), response.feature(name))
+        return values.take(np.where(key_row >= 0, key_row, key.mention_entity.size + rows))
 
     return Side(entity_document, entity, feature)
 

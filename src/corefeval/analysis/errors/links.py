@@ -97,8 +97,9 @@ def count_links(alignment: Alignment, feature: str = "kind") -> LinkCounts:
     except UndefinedMetricError as error:
         notices.append(Notice("unknown-kinds", f"links are not told apart by {feature}: {error}"))
         kinds = _alike(alignment.key), _alike(alignment.response)
-    names = tuple(dict.fromkeys(kinds[0].names + kinds[1].names))
-    key, response = (one.recoded(names).codes for one in kinds)
+    both = Categories.concatenate(*kinds)
+    names = both.names
+    key, response = np.split(both.codes, [len(kinds[0])])
     if (key < 0).any() or (response < 0).any():
         names = (*names, NO_VALUE)
         key, response = (np.where(one < 0, len(names) - 1, one) for one in (key, response))

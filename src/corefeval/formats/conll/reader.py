@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -33,6 +34,7 @@ from corefeval.formats.conll.tokens import ConllTokens
 from corefeval.formats.source import Source
 from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray, dense_ranks
+from corefeval.model.columns import LazyNames
 from corefeval.model.construction import textual_order
 
 _MANY = 20  # unbalanced brackets of one cell, which become one repair
@@ -244,7 +246,7 @@ def _corpus(
         mention_start=start - shift,
         mention_end=end - shift,
         tokens=tokens,
-        entity_names=lambda: _entity_names(source, marks),
+        names=LazyNames(partial(_entity_names, source, marks)),
         name=name or source.file,
         notices=_notices(source, outline, tokens, marks),
     )
@@ -268,11 +270,9 @@ def _notices(
     """What was guessed about a file, or is likely to be wrong with it."""
     found = [] if tokens.layout.notice is None else [tokens.layout.notice]
     if outline.unfinished:
-        message = f"{plural(outline.unfinished, 'document')} without ‘#end document’ "
-        message += "before the next one began; taken to end there"
-        found.append(
-            Notice("unfinished-documents", f"{source.file}: {message}", outline.unfinished)
-        )
+        text = f"{source.file}: {{n}} without ‘#end document’ before the next one began; taken to "
+        text += "end there"
+        found.append(Notice("unfinished-documents", text, outline.unfinished, noun="document"))
     if outline.cut_short:
         last = excerpt(str(outline.identifiers[-1]))
         message = f"{source.file}: the file ends inside of document {last}, without "

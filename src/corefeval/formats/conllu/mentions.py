@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from corefeval.diagnostics import InputError, Notice, excerpt, plural
+from corefeval.diagnostics import InputError, Notice, excerpt
 from corefeval.formats.conll.cells import match_brackets
 from corefeval.formats.conllu.documents import Documents
 from corefeval.formats.conllu.entity_attribute import BRACKET, Header, identity
@@ -138,8 +138,8 @@ def _judge(
             )
     if foreign:
         count = len(set(foreign))
-        message = f"{source.file}: {plural(count, 'Entity attribute')} of another kind left aside"
-        notices.append(Notice("foreign-entities", message, count))
+        text = f"{source.file}: {{n}} of another kind left aside"
+        notices.append(Notice("foreign-entities", text, count, noun="Entity attribute"))
     without_header = [key for key in brackets.keys if documents.headers[key[0]] is None]
     for key in without_header:
         if not _PLAIN_ID.fullmatch(key[1]):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -14,8 +15,9 @@ from corefeval.formats.conllu.mentions import Mentions, find_mentions
 from corefeval.formats.conllu.scan import Scan, attributes, scan
 from corefeval.formats.conllu.tokens import ConlluTokens, SentenceComments
 from corefeval.formats.source import Source
-from corefeval.model import Corpus, Relation
+from corefeval.model import NO_RELATIONS, Corpus, Relation, Relations
 from corefeval.model.arrays import IntArray
+from corefeval.model.builder import unresolved_relations
 from corefeval.model.columns import LazyArray, LazyColumns
 from corefeval.model.construction import assemble
 
@@ -44,24 +46,27 @@ def read_conllu(source: Source, *, name: str = "") -> Corpus:
         entity=mentions.entity,
         start=mentions.start - documents.first[document],
         end=mentions.end - documents.first[document],
-        head=LazyArray(lambda: _heads(found, documents, headers, mentions)),
-        features=LazyColumns(
-            lambda: [
-                headers[index].values(text)
-                for index, text in zip(document.tolist(), mentions.text, strict=True)
-            ]
-        ),
+        head=LazyArray(partial(_heads, found, documents, headers, mentions)),
+        features=LazyColumns(partial(_fields, headers, mentions)),
         gaps=mentions.gaps - np.outer(_gap_shift(documents, mentions), [0, 1, 1]),
         tokens=tokens,
         name=name or source.file,
     )
     return corpus.with_details(
-        entity_names=lambda: mentions.names,
+        names=mentions.names,
         metadata=tuple(documents.metadata),
         sentence_metadata=tuple(SentenceComments(tokens, i) for i in range(len(headers))),
-        relations=_relations(source, found, documents),
+        relations=_relations(source, found, documents, corpus, mentions.names, notices),
         notices=tuple(notices),
     )
+
+
+def _fields(headers: Sequence[Header], mentions: Mentions) -> list[dict[str, str]]:
+    """What the brackets say of each mention."""
+    documents = mentions.document.tolist()
+    return [
+        headers[index].values(text) for index, text in zip(documents, mentions.text, strict=True)
+    ]
 
 
 def _gap_shift(documents: Documents, mentions: Mentions) -> IntArray:
@@ -113,14 +118,41 @@ def _top(found: Scan, start: int, end: int, gaps: Sequence[tuple[int, int]]) -> 
     return next((row for row, cell in zip(rows, cells, strict=True) if cell[6] not in numbers), -1)
 
 
-def _relations(source: Source, found: Scan, documents: Documents) -> tuple[Relation, ...]:
+def _relations(
+    source: Source,
+    found: Scan,
+    documents: Documents,
+    corpus: Corpus,
+    names: Sequence[str],
+    notices: list[Notice],
+) -> Relations:
+    """Bridging, of the mention that opens where it stands; split antecedents, of entities."""
+    bridges, splits = attributes(found, b"Bridge="), attributes(found, b"SplitAnte=")
+    if not bridges[1] and not splits[1]:
+        return NO_RELATIONS
+    named = zip(corpus.entity_document.tolist(), names, strict=True)
+    entities = {name: number for number, name in enumerate(named)}
+    starts = np.asarray(corpus.mention_start).tolist()
+    keyed = zip(corpus.mention_entity.tolist(), starts, strict=True)
+    opening = {key: row for row, key in enumerate(keyed)}  # the last one that opens there
     relations: list[Relation] = []
-    for key, kind in ((b"Bridge=", "bridge"), (b"SplitAnte=", "split-antecedent")):
-        tokens, values = attributes(found, key)
+    sets: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    unresolved = 0
+    for (tokens, values), is_split in ((bridges, False), (splits, True)):
         owners = np.searchsorted(documents.first, tokens, side="right") - 1
-        for document, value in zip(owners.tolist(), values, strict=True):
-            relations += [
-                Relation(kind, document, match[1], match[2], match[3] or "")
-                for match in _RELATION.finditer(source.decode(value))
-            ]
-    return tuple(relations)
+        positions = tokens - documents.first[owners]
+        places = zip(owners.tolist(), positions.tolist(), values, strict=True)
+        for document, position, value in places:
+            for match in _RELATION.finditer(source.decode(value)):
+                antecedent, anaphor = (entities.get((document, match[n])) for n in (1, 2))
+                if antecedent is None or anaphor is None:
+                    unresolved += 1
+                elif is_split:
+                    sets.setdefault((anaphor, -1), []).append((antecedent, -1))
+                else:
+                    row = opening.get((anaphor, position), -1)
+                    whose, label = (anaphor, row), match[3] or ""
+                    relations.append(Relation("bridge", whose, ((antecedent, -1),), label))
+    notices += unresolved_relations(unresolved, source.file)
+    relations += [Relation("split-antecedent", one, tuple(sets[one])) for one in sets]
+    return Relations.of(relations)

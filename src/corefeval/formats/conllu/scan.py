@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -38,6 +39,10 @@ class Scan:
     empty: BoolArray
     ranges: IntArray
     comments: IntArray
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields alone: what is derived from them is derived anew."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     def text(self, line: int) -> bytes:
         """One line."""

@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 
-from corefeval.diagnostics import Notice, plural
+from corefeval.diagnostics import Notice
 from corefeval.formats.conllu.tokens import COLUMNS, ConlluTokens
 from corefeval.formats.losses import (
     check_distinct,
@@ -22,8 +22,9 @@ from corefeval.model.text_tokens import origin
 from corefeval.model.tokens import plain_word
 
 _SAFE_NAME = re.compile(r"[^\s()|\[\],<:%-]+")
-_WRITABLE = re.compile(r"[^\x00-\x20]+(?: [^\x00-\x20]+)*")
+_WRITABLE = re.compile(r"[^\x00-\x20\ud800-\udfff]+(?: [^\x00-\x20\ud800-\udfff]+)*")
 _OWN = re.compile(r"(Entity|Bridge|SplitAnte)=")
+_UNSAFE_LABEL = re.compile(r"[\s,|]")
 _UNSAFE_VALUE = re.compile(r"[\s()|%-]")
 _RELATIONS = {"bridge": "Bridge", "split-antecedent": "SplitAnte"}
 
@@ -57,9 +58,7 @@ def write_conllu(corpus: Corpus) -> Written:
         ("document-names", renamed, "document", "whose name CoNLL-U cannot carry as it is"),
     )  # fmt: skip
     notices = tuple(
-        Notice(kind, f"{plural(count, noun)} {what}", count)
-        for kind, count, noun, what in told
-        if count
+        Notice(kind, f"{{n}} {what}", count, noun=noun) for kind, count, noun, what in told if count
     )
     lost = unwritten(
         corpus,
@@ -191,17 +190,20 @@ class _DocumentWriter:
         return "-".join((key, *values))
 
     def _relations(self, names: dict[int, str]) -> dict[str, dict[int, str]]:
-        """Relations stand at the first mention of their target."""
-        own = {entity.name: entity for entity in self.document.entities}
+        """Relations stand where their mention opens, those of entities at the first mention."""
+        first = {mention.entity.index: mention.start for mention in reversed(self.mentions)}
+        starts = {mention.row: mention.start for mention in self.mentions}
         found: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
         for relation in relations_of(self.document):
-            target, source = own.get(relation.target), own.get(relation.source)
-            if relation.kind not in _RELATIONS or target is None or source is None:
+            entity, row = relation.anaphor
+            key, label = _RELATIONS.get(relation.kind), _UNSAFE_LABEL.sub("_", relation.label)
+            antecedents = [one for one, _ in relation.antecedents if one in first]
+            if not key or entity not in first or len(antecedents) < len(relation.antecedents):
                 self.lost.append(relation)
-                continue
-            label = f":{relation.label}" if relation.label else ""
-            text = f"{names[source.index]}<{names[target.index]}{label}"
-            found[_RELATIONS[relation.kind]][target.mentions[0].start].append(text)
+            if key and entity in first:
+                ending = f"<{names[entity]}" + (f":{label}" if label else "")
+                texts = [names[one] + ending for one in antecedents]
+                found[key][starts.get(row, first[entity])] += texts
         return {
             kind: {position: ",".join(texts) for position, texts in places.items()}
             for kind, places in found.items()

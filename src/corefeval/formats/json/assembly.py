@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from corefeval.diagnostics import Notice, excerpt, plural
+from corefeval.diagnostics import Notice, excerpt
 from corefeval.formats.json.parsing import Cluster, Record, Words, records_of, shown, unique_names
 from corefeval.formats.source import Source
 from corefeval.model import Corpus, CorpusBuilder, DocumentId, join
@@ -88,7 +88,7 @@ class Assembly:
         """The corpus of all documents."""
         corpus = join([run.corpus() for run in self._runs], name=name or self.source.file)
         notices = tuple(
-            Notice(kind, f"{self.source.file}: {plural(count, noun)} {what}", count)
+            Notice(kind, f"{self.source.file}: {{n}} {what}", count, noun=noun)
             for (kind, noun, what), count in self._tallies.items()
         )
         return corpus.with_details(notices=(*corpus.notices, *notices))

@@ -1,0 +1,176 @@
+"""The token columns of several corpora of the same documents, in order of preference."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from corefeval.diagnostics import InputError
+from corefeval.features.declarations import MissingFeatureError
+from corefeval.features.positions import TokenSpans
+from corefeval.model import Corpus, Tokens
+from corefeval.model.arrays import IntArray
+from corefeval.model.categories import Categories
+from corefeval.model.text_tokens import has_texts
+
+WORD = ("word",)
+NO_WORDS = "read a format that has words"
+BLANK = frozenset(("", "-", "_"))
+_NO_BRACKETS = BLANK | {"*"}
+_SAMPLE = 2000
+# Several views of the same tokens ask what is in a column; it is looked at once.
+_SAMPLES: WeakKeyDictionary[Tokens, dict[str | int, Counter[str]]] = WeakKeyDictionary()
+
+
+class TokenColumns:
+    """Token columns for the tokens that mentions cover, each from the first text that has it.
+
+    A column of nothing but `-` and `_` is not there, nor named entities that are all `*`.
+    """
+
+    def __init__(self, corpora: Sequence[Corpus], corpus: Corpus, feature: str) -> None:
+        tokens = [(c.name, c.tokens) for c in corpora]
+        self.texts = [(name, t) for name, t in tokens if t is not None and not has_texts(t)]
+        self.in_characters = any(t is not None and has_texts(t) for _, t in tokens)
+        self.corpora = corpora
+        self.spans = TokenSpans.of(corpus, [t.counts for _, t in self.texts], feature)
+        self._columns: dict[tuple[int, str | int, bool], Categories] = {}
+
+    def find(
+        self, names: Sequence[str | int], suits: Callable[[Counter[str]], bool] | None = None
+    ) -> tuple[int, str | int] | None:
+        """The first text that has one of some columns, and which one.
+
+        `suits` may refuse a column by a sample of its cells.
+        """
+        for index in range(len(self.texts)):
+            for name in names:
+                sample = self.sample(index, name)
+                if sample and (suits is None or suits(sample)):
+                    return index, name
+        return None
+
+    def column(
+        self,
+        *names: str | int,
+        only_long: bool = False,
+        suits: Callable[[Counter[str]], bool] | None = None,
+    ) -> Categories | None:
+        """One of some columns, of the first text that has one: a value per token.
+
+        Tokens outside of mentions have none, nor those of mentions of one token if `only_long`.
+        """
+        place = self.find(names, suits)
+        if place is None:
+            return None
+        key = (*place, only_long)
+        if key not in self._columns:
+            places = self.spans.inside_many if only_long else self.spans.inside
+            values = self.cells(*place, places)
+            codes = np.full(self.spans.n_tokens, -1, dtype=np.int64)
+            codes[places] = values.codes
+            self._columns[key] = Categories(codes, values.names)
+        return self._columns[key]
+
+    def cells(self, index: int, name: str | int, places: IntArray) -> Categories:
+        """A column of one text at some tokens; none where the text is shorter than others."""
+        tokens, spans = self.texts[index][1], self.spans
+        if np.array_equal(tokens.offsets, spans.offsets):
+            return tokens.coded(name, tokens=places)
+        document = np.searchsorted(spans.offsets, places, side="right") - 1
+        position = places - spans.offsets[document]
+        there = position < tokens.counts[document]
+        values = tokens.coded(name, tokens=(position + tokens.offsets[document])[there])
+        codes = np.full(places.size, -1, dtype=np.int64)
+        codes[there] = values.codes
+        return Categories(codes, values.names)
+
+    def needed(self, feature: str, what: str, names: Sequence[str | int], fix: str) -> Categories:
+        """One of some columns; an error that says who lacks it where there is none."""
+        column = self.column(*names)
+        if column is None:
+            raise self.missing(feature, what, names, fix)
+        return column
+
+    def missing(
+        self, feature: str, what: str, names: Sequence[str | int], fix: str
+    ) -> MissingFeatureError:
+        """The error for a column that no text has."""
+        wanted = " or ".join(str(name) for name in names)
+        reasons = [
+            f"{name or 'the corpus'} has no {wanted} column (it has "
+            f"{', '.join(self._filled(index)) or 'none'})"
+            for index, (name, _) in enumerate(self.texts)
+        ]
+        if not reasons:
+            text = "are texts without tokens" if self.in_characters else "have no tokens"
+            owners = dict.fromkeys(corpus.name for corpus in self.corpora if corpus.name)
+            whose = f" of {' and '.join(owners)}" if owners else ""
+            reasons = [f"the documents{whose} {text}"]
+        return MissingFeatureError(feature, f"needs {what}: {'; '.join(reasons)}", fix=fix)
+
+    def sample(self, index: int, name: str | int) -> Counter[str]:
+        """How often some of a column's cells occur; nothing where a text does not have it."""
+        tokens = self.texts[index][1]
+        known = _SAMPLES.setdefault(tokens, {})
+        if name not in known:
+            known[name] = self._sampled(tokens, name)
+        return known[name]
+
+    def mention_texts(self) -> Categories:
+        """The words of each mention, in lower case, with blanks between; gaps are left out."""
+        words = self.needed("words", "words", WORD, NO_WORDS)
+        lower = [*map(str.lower, words.names), ""]
+        tokens, _, begin = self.spans.tokens(np.arange(self.spans.start.size))
+        codes = words.codes[tokens].tolist()
+        bounds = pairwise([*begin.tolist(), len(codes)])
+        return Categories.of(
+            [" ".join([lower[code] for code in codes[first:after]]) for first, after in bounds]
+        )
+
+    def sentence_starts(self) -> IntArray | None:
+        """The tokens at which sentences begin; None where no text has tokens."""
+        for _, tokens in self.texts:
+            return self._moved(tokens, tokens.starts)
+        return None
+
+    def sentence_comments(self, key: str) -> tuple[IntArray, Categories] | None:
+        """A comment of each sentence: where the sentences begin, and what it says."""
+        for _, tokens in self.texts:
+            comments = tokens.sentence_comments(key)
+            if comments is not None and comments.names and (comments.codes >= 0).any():
+                return self._moved(tokens, tokens.starts), comments
+        return None
+
+    def _sampled(self, tokens: Tokens, name: str | int) -> Counter[str]:
+        total = int(tokens.offsets[-1])
+        if not total or (isinstance(name, str) and name not in tokens.columns):
+            return Counter()
+        some = np.unique(np.linspace(0, total - 1, min(total, _SAMPLE)).astype(np.int64))
+        try:
+            for rows in (some, None):
+                counts = _counts(tokens.coded(name, tokens=rows))
+                if not counts.keys() <= (_NO_BRACKETS if name == "named_entity" else BLANK):
+                    return counts
+        except InputError:  # a number of a column that is not there
+            pass
+        return Counter()
+
+    def _moved(self, tokens: Tokens, rows: IntArray) -> IntArray:
+        """Tokens of one text in the numbering of all."""
+        if np.array_equal(tokens.offsets, self.spans.offsets):
+            return rows
+        shift = np.repeat(self.spans.offsets[:-1] - tokens.offsets[:-1], tokens.counts)
+        return rows + shift[rows]
+
+    def _filled(self, index: int) -> list[str]:
+        return [name for name in self.texts[index][1].columns if self.sample(index, name)]
+
+
+def _counts(values: Categories) -> Counter[str]:
+    counts = np.bincount(values.codes[values.codes >= 0], minlength=len(values.names)).tolist()
+    return Counter({n: c for n, c in zip(values.names, counts, strict=True) if c})

@@ -1,0 +1,207 @@
+"""Tokens on another axis: some of a text's own left out, some that only another text has put in."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+
+from corefeval.model.arrays import IntArray, ragged_arange
+from corefeval.model.categories import Categories
+from corefeval.model.construction import in_textual_order
+from corefeval.model.corpus import Corpus
+from corefeval.model.tokens import Tokens
+
+
+class TokenView(Tokens):
+    """A view of other tokens.
+
+    `rows` has the own token, numbered through, for each token of the view; −1 for a token that
+    these tokens lack, which is an empty node of another text: it has no word and no line. `counts`
+    are the view's tokens of each document, and `sentence_places` the token of the view at which
+    each of the own sentences begins; a sentence of no token is not there.
+    """
+
+    def __init__(
+        self, tokens: Tokens, rows: IntArray, counts: IntArray, sentence_places: IntArray
+    ) -> None:
+        self.tokens = tokens
+        self.rows = rows
+        self.counts = counts
+        self.sentence_places = sentence_places
+
+    @cached_property
+    def _has_foreign(self) -> bool:
+        return bool((self.rows < 0).any())
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the tokens; `empty` in any case where some are not their own."""
+        columns = self.tokens.columns
+        return (*columns, "empty") if self._has_foreign and "empty" not in columns else columns
+
+    @property
+    def source(self) -> str | None:
+        """The file that the tokens come from, where there is one."""
+        return self.tokens.source
+
+    def column(self, document: int, name: str | int) -> list[str]:
+        """One column of one document, a string per token."""
+        foreign = "1" if name == "empty" else ""
+        known = name != "empty" or name in self.tokens.columns
+        cells = self.tokens.column(document, name) if known else None
+        own = self._own_positions(document).tolist()
+        return [foreign if place < 0 else cells[place] if cells else "" for place in own]
+
+    def coded(self, name: str | int, tokens: IntArray | None = None) -> Categories:
+        """One column of all documents, or of some tokens of all; none for foreign tokens."""
+        rows = self.rows if tokens is None else self.rows[tokens]
+        if not self._has_foreign:
+            return self.tokens.coded(name, rows)
+        own = rows >= 0
+        codes = np.full(rows.size, -1, dtype=np.int64)
+        if name != "empty":
+            values = self.tokens.coded(name, rows[own])
+            codes[own] = values.codes
+            return Categories(codes, values.names)
+        codes[~own] = 1
+        codes[own] = (
+            self.tokens.coded(name, rows[own]).where(bool) if name in self.tokens.columns else 0
+        )
+        return Categories(codes, ("", "1"))
+
+    def sentence_starts(self, document: int) -> list[int]:
+        """The token positions at which the sentences of a document begin."""
+        begin, end = self.offsets[document : document + 2].tolist()
+        starts = self.starts
+        inside = starts[np.searchsorted(starts, begin) : np.searchsorted(starts, end)]
+        return [start - begin for start in inside.tolist()]
+
+    def all_sentence_starts(self) -> IntArray:
+        """The tokens at which sentences begin, over all documents, tokens numbered through."""
+        starts: IntArray = self.sentence_places[self._sentences_left]
+        return starts
+
+    def sentence_comments(self, key: str) -> Categories | None:
+        """What a comment says of each sentence that has a token left."""
+        found = self.tokens.sentence_comments(key)
+        return None if found is None else found.take(self._sentences_left)
+
+    @cached_property
+    def _sentences_left(self) -> IntArray:
+        return np.flatnonzero(np.diff(np.append(self.sentence_places, self.rows.size)))
+
+    def line(self, document: int, position: int) -> int | None:
+        """The line of the file on which a token stands; None for one that the file lacks."""
+        own = self.own_position(document, position)
+        return None if own < 0 else self.tokens.line(document, own)
+
+    def own_position(self, document: int, position: int) -> int:
+        """The position of a token in the document as the file has it; −1 where it lacks it."""
+        return int(self._own_positions(document)[position])
+
+    def select(self, documents: IntArray) -> TokenView:
+        """The same tokens for other documents; −1 is a document without tokens."""
+        chosen = self.tokens.select(documents)
+        present = np.flatnonzero(documents >= 0)
+        old = documents[present]
+        counts = np.zeros(documents.size, dtype=np.int64)
+        counts[present] = self.counts[old]
+        rows = self.rows[ragged_arange(self.offsets[old], self.counts[old])]
+        shift = np.repeat(chosen.offsets[present] - self.tokens.offsets[old], self.counts[old])
+        sentences = np.searchsorted(self.tokens.starts, self.tokens.offsets)
+        lengths = np.diff(sentences)[old]
+        places = self.sentence_places[ragged_arange(sentences[old], lengths)]
+        begin = np.concatenate(([0], np.cumsum(counts)))[present] - self.offsets[old]
+        return TokenView(
+            chosen,
+            np.where(rows >= 0, rows + shift, -1),
+            counts,
+            places + np.repeat(begin, lengths),
+        )
+
+    def _own_positions(self, document: int) -> IntArray:
+        begin, end = self.offsets[document : document + 2].tolist()
+        rows = self.rows[begin:end]
+        return np.where(rows >= 0, rows - int(self.tokens.offsets[document]), -1)
+
+
+def move_mentions(
+    corpus: Corpus, offsets: IntArray, new: IntArray, new_offsets: IntArray
+) -> Corpus:
+    """The corpus with its mentions on other positions.
+
+    `new` is the new place of each token, −1 for one that is left out; `offsets` and `new_offsets`
+    are where each document's tokens begin in the old and the new numbering. A mention stays the
+    set of its tokens: what stands between them on the new axis is a gap. Mentions of no token that
+    is left are dropped; a head that is left out is not known any more.
+    """
+    if corpus.mention_start is None or corpus.mention_end is None:
+        return corpus
+    document = corpus.mention_document
+    base, new_base = offsets[document], new_offsets[document]
+    first, last = base + corpus.mention_start, base + corpus.mention_end - 1
+    # How often up to each token the new places did not simply count on.
+    breaks = np.cumsum(np.diff(new, prepend=-2) != 1)
+    broken = (breaks[first] != breaks[last]) | (new[first] < 0)
+    start, end = new[first] - new_base, new[last] + 1 - new_base
+    head = _moved_heads(corpus, new, base, new_base)
+    gaps = corpus.gaps
+    if gaps.size:
+        gaps = gaps[~broken[gaps[:, 0]]].copy()
+        owner = gaps[:, 0]
+        gaps[:, 1:] += (new[first] - first - new_base + base)[owner][:, None]
+    if broken.any():
+        rows = np.flatnonzero(broken)
+        start[rows], end[rows], found = _spans(corpus, rows, new, base, new_base)
+        gaps = np.concatenate((gaps, found))
+        gaps = gaps[np.argsort(gaps[:, 0], kind="stable")]
+    moved = replace(corpus, mention_start=start, mention_end=end, mention_head=head, gaps=gaps)
+    if broken.any():
+        kept = end > start
+        moved = in_textual_order(moved if kept.all() else moved.keep_mentions(kept))
+    return moved
+
+
+def _spans(
+    corpus: Corpus, rows: IntArray, new: IntArray, base: IntArray, new_base: IntArray
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Starts, ends and gaps of some mentions, from the new places of all of their tokens."""
+    starts, ends = np.asarray(corpus.mention_start), np.asarray(corpus.mention_end)
+    lengths = ends[rows] - starts[rows]
+    tokens = ragged_arange(starts[rows], lengths)
+    owner = np.repeat(np.arange(rows.size), lengths)
+    inside = np.ones(tokens.size, dtype=np.bool_)
+    if corpus.gaps.size:
+        place = np.full(corpus.n_mentions, -1, dtype=np.int64)
+        place[rows] = np.arange(rows.size)
+        gaps = corpus.gaps[place[corpus.gaps[:, 0]] >= 0]
+        begin = (np.cumsum(lengths) - lengths)[place[gaps[:, 0]]]
+        shift = begin + gaps[:, 1] - starts[gaps[:, 0]]
+        inside[ragged_arange(shift, gaps[:, 2] - gaps[:, 1])] = False
+    places = new[base[rows][owner] + tokens]
+    inside &= places >= 0
+    owner, places = owner[inside], places[inside] - new_base[rows][owner[inside]]
+    order = np.lexsort((places, owner))
+    owner, places = owner[order], places[order]
+    start, end = np.zeros(rows.size, dtype=np.int64), np.zeros(rows.size, dtype=np.int64)
+    end[owner] = places + 1
+    start[owner[::-1]] = places[::-1]
+    hole = np.flatnonzero((owner[1:] == owner[:-1]) & (places[1:] > places[:-1] + 1))
+    gaps = np.stack((rows[owner[hole]], places[hole] + 1, places[hole + 1]), axis=1)
+    return start, end, gaps
+
+
+def _moved_heads(
+    corpus: Corpus, new: IntArray, base: IntArray, new_base: IntArray
+) -> IntArray | None:
+    """Where the heads stand now; −1 for one that is left out, or was not known."""
+    if corpus.mention_head is None:
+        return None
+    heads = np.asarray(corpus.mention_head)
+    known = np.flatnonzero(heads >= 0)
+    moved = np.full(heads.size, -1, dtype=np.int64)
+    places = new[base[known] + heads[known]]
+    moved[known] = np.where(places >= 0, places - new_base[known], -1)
+    return moved

@@ -1,0 +1,347 @@
+"""Results and slices, in every format: tables, rows, and everything for JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from corefeval._version import __version__
+from corefeval.diagnostics import plural
+from corefeval.display import shortened
+from corefeval.output.drawing import Drawing
+from corefeval.output.lines import (
+    NO_INTERVALS,
+    Intervals,
+    Line,
+    best_f1,
+    cells_of,
+    columns_of,
+    lines_of,
+    rate_cells,
+)
+from corefeval.output.tables import RATES, Cell, Column, Sheet, Table, percent
+from corefeval.results import Result, Score, Slices
+from corefeval.results.slices import all_values
+from corefeval.tabular import Row
+
+# With more columns than this only F1 fits beside each other.
+_COLUMNS = 9
+_COUNTS = ("tp", "wl", "fn", "fp")
+
+
+@dataclass(frozen=True)
+class ResultDrawing(Drawing):
+    """The results of one or more responses to a key."""
+
+    things: Sequence[Result]
+    by_document: bool = False
+
+    formats: ClassVar = (*Drawing.formats, "conll", "corefud")
+
+    def sheet(self, format: str) -> Sheet:
+        """A terminal has responses below each other, papers have them side by side."""
+        results = self.things
+        wide = len(results) > 1 and format != "text"
+        tables = [system_table(results) if wide else metric_table(results)]
+        tables += [*count_tables(results), *slice_tables(results)]
+        tables += [document_table(results)] if self.by_document else []
+        about = (_about(results),) if format == "text" else ()
+        return Sheet(tuple(tables), about, tuple(dict.fromkeys(one.signature for one in results)))
+
+    def rows(self) -> list[Row]:
+        """Those of all results."""
+        return [row for one in self.things for row in one.rows(by_document=self.by_document)]
+
+    def record(self) -> object:
+        """One object with the key and its responses; documents are always there."""
+        return {
+            "corefeval": __version__,
+            "key": self.things[0].key,
+            "responses": [_response(result) for result in self.things],
+        }
+
+    def draw(self, format: str, color: bool) -> str:
+        """Other scorers' forms are of results alone."""
+        if format == "conll":
+            from corefeval.output.conll import draw_conll
+
+            return draw_conll(self.things, by_document=self.by_document)
+        if format == "corefud":
+            from corefeval.output.corefud import draw_corefud
+
+            return draw_corefud(self.things, by_document=self.by_document)
+        return super().draw(format, color)
+
+
+@dataclass(frozen=True)
+class SliceDrawing(Drawing):
+    """The slices of one or more responses by one feature."""
+
+    things: Sequence[Slices]
+
+    def sheet(self, format: str) -> Sheet:
+        """A table for each feature."""
+        metrics = {metric for slices in self.things for metric in slices.whole.tables}
+        features = dict.fromkeys(slices.feature for slices in self.things)
+        groups = [[one for one in self.things if one.feature == name] for name in features]
+        signatures = dict.fromkeys(slices.whole.signature for slices in self.things)
+        return Sheet(tuple(slice_table(group, metrics) for group in groups), (), tuple(signatures))
+
+    def rows(self) -> list[Row]:
+        """Those of all slices."""
+        return [row for slices in self.things for row in slices.rows()]
+
+    def record(self) -> object:
+        """One object for each response and feature."""
+        return [
+            {"response": one.whole.response, "feature": one.feature, **_slice_record(one)}
+            for one in self.things
+        ]
+
+
+def _about(results: Sequence[Result]) -> str:
+    first = results[0]
+    against = f"{shortened(first.response)} against {shortened(first.key)}"
+    names = [] if len(results) > 1 else [against]
+    cut = Intervals.of(results).segments
+    segments = [f"intervals of {cut} of it, and F1 of these beside them"] if cut else []
+    return ", ".join([*names, plural(len(first.document_ids), "document"), *segments])
+
+
+def _response(result: Result) -> dict[str, object]:
+    slices = {name: _slice_record(one) for name, one in result.slices.items()}
+    return {
+        "name": result.response,
+        "signature": result.signature,
+        "scores": _scores(result.scores),
+        **(
+            {
+                "slices": {name: one["scores"] for name, one in slices.items()},
+                "slice_sizes": {name: one["sizes"] for name, one in slices.items()},
+                "undefined_slices": {name: one["undefined"] for name, one in slices.items()},
+            }
+            if slices
+            else {}
+        ),
+        "documents": [
+            {"id": document.id, "scores": _scores(document.scores)} for document in result.documents
+        ],
+        "notices": [notice.as_dict() for notice in result.notices],
+    }
+
+
+def _slice_record(slices: Slices) -> dict[str, Any]:
+    """Scores by value, null where there was nothing to count; sizes of the key."""
+    return {
+        "scores": {value: _scores(part.scores, sliced=True) for value, part in slices.items()},
+        "sizes": dict(slices.sizes),
+        "undefined": dict(slices.undefined),
+    }
+
+
+def _scores(scores: Mapping[str, Score], *, sliced: bool = False) -> dict[str, object]:
+    return {
+        metric: None if sliced and not score.has_counted else score.as_dict()
+        for metric, score in scores.items()
+    }
+
+
+def metric_table(results: Sequence[Result]) -> Table:
+    """A row for each metric, responses below each other."""
+    several = len(results) > 1
+    ci = Intervals.of(results)
+    sections = []
+    for line in lines_of(results):
+        rows: list[tuple[Cell, ...]] = []
+        best = best_f1(line, results)
+        for result in results:
+            score = line.score(result)
+            if score is not None:
+                title = Cell("" if rows else line.title, label=True)
+                name = (Cell(result.response),) if several else ()
+                cells = rate_cells(score, best if several else None)
+                rows.append((title, *name, *cells, *ci.cells(score)))
+        sections.append(tuple(rows))
+    columns = (
+        Column("Metric"),
+        *((Column("Response"),) if several else ()),
+        *_rate_columns(),
+        *ci.columns(),
+    )
+    if not several:
+        sections = [tuple(row for section in sections for row in section)]
+    return Table(columns, tuple(sections))
+
+
+def system_table(results: Sequence[Result]) -> Table:
+    """A row for each response, as papers print them: R, P and F1 of each metric side by side."""
+    lines = lines_of(results)
+    ci = Intervals.of(results)
+    columns = [
+        Column("Response"),
+        *(column for line in lines for column in columns_of(line, ci=ci)),
+    ]
+    rows = [
+        (
+            Cell(result.response),
+            *(cell for line in lines for cell in cells_of(line, result, results, ci=ci)),
+        )
+        for result in results
+    ]
+    return Table(tuple(columns), (tuple(rows),))
+
+
+def document_table(results: Sequence[Result]) -> Table:
+    """A row for each document and response: F1 of each metric."""
+    several = len(results) > 1
+    lines = [line for line in lines_of(results) if not line.part]
+    columns = [Column("Document"), *([Column("Response")] if several else [])]
+    columns += [Column(line.title, numeric=True) for line in lines]
+    sections: list[tuple[tuple[Cell, ...], ...]] = []
+    for index, identifier in enumerate(results[0].document_ids):
+        documents = [
+            result.document(index)
+            for result in results
+            if result.document_ids[index : index + 1] == (identifier,)
+        ]
+        rows: list[tuple[Cell, ...]] = []
+        best = [
+            max((one[line.metric].f1 for one in documents if line.metric in one.result), default=0)
+            for line in lines
+        ]
+        for document in documents:
+            name = [Cell(document.result.response)] if several else []
+            f1s = [
+                document[line.metric].f1 if line.metric in document.result else None
+                for line in lines
+            ]
+            cells = [
+                Cell(percent(f1), several and bool(top) and f1 == top)
+                for f1, top in zip(f1s, best, strict=True)
+            ]
+            rows.append((Cell("" if rows else identifier), *name, *cells))
+        sections.append(tuple(rows))
+    if not several:
+        sections = [tuple(row for section in sections for row in section)]
+    return Table(tuple(columns), tuple(sections))
+
+
+def _rate_columns() -> tuple[Column, ...]:
+    return tuple(Column(heading, numeric=True) for heading in RATES.values())
+
+
+def slice_tables(results: Sequence[Result]) -> list[Table]:
+    """A table for each feature that results are sliced by."""
+    features = dict.fromkeys(
+        feature
+        for result in results
+        for feature, slices in result.slices.items()
+        if slices.whole.tables
+    )
+    metrics = {metric for result in results for metric in result.tables}
+    return [
+        slice_table([one.slices[feature] for one in results if feature in one.slices], metrics)
+        for feature in features
+    ]
+
+
+def slice_table(sliced: Sequence[Slices], metrics: Container[str]) -> Table:
+    """A section for each value, responses below each other; in the end all values together.
+
+    Of `metrics` all rates are shown where there is room, of others F1.
+    """
+    feature = sliced[0].feature
+    lines = lines_of([slices.whole for slices in sliced])
+    asked_for = [line for line in lines if line.metric in metrics]
+    there = Intervals.of([result for one in sliced for result in (one.whole, *one.values())])
+    ci = there
+    width = sum(len(columns_of(line)) for line in asked_for) + len(lines) - len(asked_for)
+    brief = set(lines) - (set(asked_for) if width <= _COLUMNS else set())
+    if width + len(lines) > _COLUMNS:  # F1 with intervals, or if that is too much F1 alone
+        each = 1 + len(ci.columns())
+        ci = ci if each * len(lines) <= _COLUMNS else NO_INTERVALS
+        brief = set(lines) if ci.heading else brief
+    elsewhere = " (intervals are in CSV and JSON)" if there.heading and not ci.heading else ""
+    several = len(sliced) > 1
+    columns = [
+        Column(_heading(feature)),
+        Column("share", numeric=True),
+        *([Column("Response")] if several else []),
+        *(column for line in lines for column in columns_of(line, f1_only=line in brief, ci=ci)),
+    ]
+    sections = []
+    for value in (*all_values(sliced), None):
+        having = [slices for slices in sliced if value is None or value in slices]
+        those = [slices.whole if value is None else slices[value] for slices in having]
+        rows: list[tuple[Cell, ...]] = []
+        for slices, result in zip(having, those, strict=True):
+            first = not rows
+            rows.append(
+                (
+                    Cell(("all" if value is None else value) if first else "", label=True),
+                    Cell(_share(slices, value) if first else ""),
+                    *([Cell(result.response)] if several else []),
+                    *(
+                        cell
+                        for line in lines
+                        for cell in _cells_or_dashes(line, result, those, line in brief, ci)
+                    ),
+                )
+            )
+        sections.append(tuple(rows))
+    if not several:
+        sections = [tuple(row for section in sections[:-1] for row in section), sections[-1]]
+    return Table(tuple(columns), tuple(sections), caption=f"By {feature}{elsewhere}")
+
+
+def _cells_or_dashes(
+    line: Line, result: Result, rivals: Sequence[Result], f1_only: bool, ci: Intervals
+) -> list[Cell]:
+    """The cells of a line; dashes where there was nothing to count."""
+    score = line.score(result)
+    cells = cells_of(line, result, rivals, f1_only=f1_only, ci=ci)
+    nothing = score is not None and not score.has_counted
+    return [Cell("–")] * len(cells) if nothing else cells
+
+
+def _heading(feature: str) -> str:
+    return feature.partition("(")[0].replace("_", " ").capitalize()
+
+
+def _share(slices: Slices, value: str | None) -> str:
+    """How much of the key a value is."""
+    total = sum(slices.sizes.values())
+    size = total if value is None else slices.sizes.get(value, 0)
+    return percent(size / total if total else 0.0)
+
+
+def count_tables(results: Sequence[Result]) -> list[Table]:
+    """The counts of metrics that people read as such: correct, wrong, missed, spurious."""
+    rows = []
+    several = len(results) > 1
+    for line in lines_of(results):
+        for number, result in enumerate(results):
+            score = line.score(result)
+            if score is None or "tp" not in score.counts:
+                continue
+            rows.append(
+                (
+                    Cell("" if number else line.title, label=True),
+                    *([Cell(result.response)] if several else []),
+                    *(
+                        Cell(f"{score.counts[n]:,.0f}" if n in score.counts else "")
+                        for n in _COUNTS
+                    ),
+                    Cell(percent(score.rates.get("accuracy"))),
+                )
+            )
+    if not rows:
+        return []
+    columns = (
+        Column("Counts"),
+        *([Column("Response")] if several else []),
+        *(Column(name, numeric=True) for name in _COUNTS),
+        Column("accuracy", numeric=True),
+    )
+    return [Table(columns, (tuple(rows),))]

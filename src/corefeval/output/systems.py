@@ -1,0 +1,410 @@
+"""Comparisons in every format: systems by metrics, and what else was asked for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from corefeval._version import __version__
+from corefeval.diagnostics import plural
+from corefeval.output.drawing import SoloDrawing
+from corefeval.output.tables import RAISED, RATES, Cell, Column, Sheet, Table, percent
+from corefeval.tabular import Row
+
+if TYPE_CHECKING:
+    from corefeval.stats import Comparison, Differences, PairDifference, Power
+
+BETTER, WORSE = "†", "‡"  # than the baseline
+
+_TESTS = {
+    "randomization": "paired approximate randomization, {trials} trials",
+    "bootstrap": "paired bootstrap, {trials} samples",
+    "exact": "exact paired randomization",
+}
+_CORRECTIONS = {
+    "holm": " after Holm's correction for {pairs}",
+    "bonferroni": " after Bonferroni's correction for {pairs}",
+    "none": ", not corrected for {pairs}",
+}
+_MANY = 6  # metrics that fit side by side
+_SHOWN = 10  # documents that drive a difference
+_PAIR = 24  # characters of two names that fit side by side in a terminal
+
+
+@dataclass(frozen=True)
+class ComparisonDrawing(SoloDrawing):
+    """A comparison, with what else is asked for; the pairs of two systems are always there."""
+
+    things: Sequence[Comparison]
+    pairs: bool = False
+    differences: bool = False
+    agreement: bool = False
+    power: bool = False
+    metric: str | None = None
+
+    def sheet_of(self, thing: Comparison, format: str) -> Sheet:
+        """Systems by metrics, what the table means, and more tables and sentences."""
+        compact = format == "text"
+        most = len(thing.metrics) if format == "markdown" else _MANY
+        tables = main_tables(thing, compact=compact, most=most)
+        more = self._more(thing, compact)
+        between = [""] if more and isinstance(more[0], str) else []
+        parts = (*tables, legend(thing, compact=compact), *between, *more)
+        signatures = (*dict.fromkeys(thing.signatures.values()), thing.signature)
+        return Sheet(parts, (), signatures, label="comparison")
+
+    def _more(self, thing: Comparison, compact: bool) -> list[Table | str]:
+        """What follows the main tables."""
+        parts: list[Table | str] = []
+        if self.pairs or len(thing.systems) == 2:
+            parts.append(pair_table(thing, compact=compact))
+        parts += [
+            slice_table(feature, values, thing, compact=compact)
+            for feature, values in thing.slices.items()
+        ]
+        if self.differences:
+            where = thing.differences(self.metric)
+            parts.append(outcome_table(where, thing))
+            for one in where:
+                parts += [driver_table(one, thing)] if one.drivers() else []
+                parts += turning_sentences(one)
+        if self.agreement:
+            parts += [tau_table(thing), *disagreements(thing)]
+        if self.power:
+            parts += power_sentences(thing.power(self.metric), thing.main_metric(self.metric))
+        return parts
+
+    def rows(self) -> list[Row]:
+        """One table: documents where it was asked where systems differ, pairs, or scores."""
+        return [row for thing in self.things for row in self._rows_of(thing)]
+
+    def _rows_of(self, thing: Comparison) -> list[Row]:
+        if self.differences:
+            return [row for one in thing.differences(self.metric) for row in one.rows()]
+        groups = [({"feature": "", "value": ""} if thing.slices else {}, thing)]
+        for feature, values in thing.slices.items():
+            groups += [({"feature": feature, "value": v}, one) for v, one in values.items()]
+        return [
+            {**place, **row}
+            for place, one in groups
+            for row in one.rows("differences" if self.pairs else "scores")
+        ]
+
+    def record_of(self, thing: Comparison) -> Row:
+        """Scores and differences, and what else was asked for."""
+        record = {"corefeval": __version__, **thing.as_dict()}
+        if self.differences:
+            record["where"] = [one.as_dict() for one in thing.differences(self.metric)]
+        if self.agreement:
+            record["agreement"] = thing.agreement.rows()
+        if self.power:
+            record["power"] = [one.as_dict() for one in thing.power(self.metric)]
+        return record
+
+
+def letters(systems: Sequence[str]) -> dict[str, str]:
+    """A letter for each system: a to z, then aa and so on.
+
+    >>> letters(["old", "new"])
+    {'old': 'a', 'new': 'b'}
+    """
+    alphabet = "abcdefghijklmnopqrstuvwxyz"
+    names = [*alphabet, *(one + other for one in alphabet for other in alphabet)]
+    return dict(zip(systems, names, strict=False))
+
+
+def main_tables(compared: Comparison, *, compact: bool, most: int = _MANY) -> list[Table]:
+    """Systems by metrics, below each other where there are more than `most` metrics.
+
+    `compact` puts score, superscripts and rank into one column.
+    """
+    metrics = compared.metrics
+    groups = [metrics[at : at + most] for at in range(0, len(metrics), most)]
+    return [
+        Table(
+            (*_head(compared), *_metric_columns(compared, group, compact)),
+            (_rows(compared, group, compact),),
+        )
+        for group in groups
+    ]
+
+
+def slice_table(
+    feature: str, values: Mapping[str, Comparison], whole: Comparison, *, compact: bool
+) -> Table:
+    """The same for each value of a feature."""
+    first = next(iter(values.values()))
+    heading = feature.partition("(")[0].replace("_", " ").capitalize()
+    sections = []
+    for value, compared in values.items():
+        rows = _rows(compared, compared.metrics, compact)
+        sections.append(
+            tuple(
+                (Cell("" if number else value, label=True), *row) for number, row in enumerate(rows)
+            )
+        )
+    columns = (Column(heading), *_head(whole), *_metric_columns(first, first.metrics, compact))
+    return Table(columns, tuple(sections), caption=f"By {feature}")
+
+
+def _head(compared: Comparison) -> tuple[Column, ...]:
+    return (Column(""), Column("System")) if compared.baseline is None else (Column("System"),)
+
+
+def _metric_columns(compared: Comparison, metrics: Sequence[str], compact: bool) -> list[Column]:
+    columns = []
+    for metric in metrics:
+        title = compared.title(metric)
+        if compact or compared.baseline is not None:
+            columns.append(Column(title, whole=True))
+        else:
+            rate = RATES.get(compared.rate, compared.rate)
+            columns += [Column(rate, title), Column("#", title, numeric=True, close=True)]
+    return columns
+
+
+def _rows(
+    compared: Comparison, metrics: Sequence[str], compact: bool
+) -> tuple[tuple[Cell, ...], ...]:
+    names = letters(compared.systems)
+    by_metric = [_metric_cells(compared, metric, names, compact) for metric in metrics]
+    rows = []
+    for place, system in enumerate(compared.systems):
+        label = (Cell(names[system]),) if compared.baseline is None else ()
+        cells = (cell for column in by_metric for cell in column[place])
+        rows.append((*label, Cell(system), *cells))
+    return tuple(rows)
+
+
+def _metric_cells(
+    compared: Comparison, metric: str, names: dict[str, str], compact: bool
+) -> list[tuple[Cell, ...]]:
+    """The cells of one metric, system by system."""
+    scores = {system: percent(score) for system, score in compared.scores[metric].items()}
+    best = compared.best(metric)
+    marks = {system: _mark(compared, metric, system, names) for system in scores}
+    width = max(map(len, scores.values()))
+    room = max(map(len, marks.values()))
+    ranks = {} if compared.baseline is not None else compared.ranks(metric)
+    cells = []
+    for system, score in scores.items():
+        number, bold = score.rjust(width), system in best
+        if not compact:
+            rank = (Cell(str(ranks[system])),) if ranks else ()
+            cells.append((Cell(score, bold, marks[system]), *rank))
+            continue
+        raised = "".join(RAISED.get(letter, letter) for letter in marks[system])
+        behind = f"{raised:{room}} {ranks[system]}" if ranks else raised
+        cells.append((Cell(number + behind, bold),))
+    return cells
+
+
+def _mark(compared: Comparison, metric: str, system: str, names: dict[str, str]) -> str:
+    if compared.baseline is not None:
+        if compared.is_better(metric, system, compared.baseline):
+            return BETTER
+        return WORSE if compared.is_better(metric, compared.baseline, system) else ""
+    better = [names[other] for other in compared.better_than(metric, system)]
+    return ("" if all(len(name) == 1 for name in better) else ",").join(better)
+
+
+def legend(compared: Comparison, *, compact: bool = False) -> str:
+    """What bold, superscripts and ranks mean, in one paragraph."""
+    settings = compared.settings
+    trials = f"{int(settings.get('trials', '0')):,}"
+    pairs = len(compared.pairs) // len(compared.metrics)
+    how = _TESTS[settings["test"]].format(trials=trials)
+    how += f", p ≤ {compared.alpha:g}"
+    if pairs > 1:
+        how += _CORRECTIONS[settings["correction"]].format(pairs=plural(pairs, "pair"))
+    rate = RATES.get(compared.rate, compared.rate)
+    start = f"{rate} on {plural(len(compared.document_ids), 'document')}, the best in bold."
+    if compared.unit == "segment":
+        units = plural(len(compared.document_ids), "segment")
+        start = f"{rate} of one document, the best in bold; tests and differences on {units} of it."
+    if compared.baseline is not None:
+        return (
+            f"{start} {BETTER} significantly better and {WORSE} significantly worse than "
+            f"{compared.baseline} ({how})."
+        )
+    rank = "the number behind" if compact else "#"
+    return (
+        f"{start} A superscript names the systems that this one is significantly better than "
+        f"({how}); systems without a significant difference share a rank ({rank})."
+    )
+
+
+def pair_table(compared: Comparison, *, compact: bool = False) -> Table:
+    """Every pair and metric: the difference, its interval, p-values and effect sizes.
+
+    Effect sizes are over documents, each of which weighs the same, and stand with the mean of the
+    documents' differences; where segments of a document were compared, so do their own scores.
+    `compact` calls pairs of long names by the letters of the main table.
+    """
+    several = len(compared.pairs) > len(compared.metrics)
+    adjusted = several and compared.settings["correction"] != "none"
+    names = {system: system for system in compared.systems}
+    long = max(len(pair.first) + len(pair.second) for pair in compared.pairs) > _PAIR
+    lettered = compact and several and long and compared.baseline is None
+    names = letters(compared.systems) if lettered else names
+    sections = []
+    for metric in compared.metrics:
+        pairs = [pair for pair in compared.pairs if pair.metric == metric]
+        rows = [
+            (
+                Cell("" if number else compared.title(metric), label=True),
+                *((Cell(f"{names[pair.first]} – {names[pair.second]}"),) if several else ()),
+                *_pair_cells(pair, adjusted, compared.segment_scores.get(metric)),
+            )
+            for number, pair in enumerate(pairs)
+        ]
+        sections.append(tuple(rows))
+    if not several:
+        sections = [tuple(row for section in sections for row in section)]
+    headings = ["Difference", f"{100 * compared.level:g} % CI", "p"]
+    headings += ["adjusted p"] if adjusted else []
+    sides = ("first", "second") if compared.segment_scores else ()
+    columns = (
+        Column("Metric"),
+        *((Column("Systems"),) if several else ()),
+        *(Column(side, plural(len(compared.document_ids), compared.unit), True) for side in sides),
+        *(Column(heading, numeric=True) for heading in headings),
+        *(Column(name, f"by {compared.unit}", True) for name in ("mean", "d", "win rate")),
+    )
+    first = compared.pairs[0]
+    caption = "Differences" if several else f"{first.first} – {first.second}"
+    caption += ", systems by their letters" if lettered else ""
+    return Table(columns, tuple(sections), caption=caption)
+
+
+def _pair_cells(
+    pair: PairDifference, adjusted: bool, scores: Mapping[str, float] | None
+) -> list[Cell]:
+    low, high = pair.interval
+    sides = () if scores is None else (scores[pair.first], scores[pair.second])
+    return [
+        *(Cell(percent(side)) for side in sides),
+        Cell(signed(pair.difference), bold=pair.significant),
+        Cell(f"{signed(low)} to {signed(high)}"),
+        Cell(p_value(pair.p), bold=pair.significant and not adjusted),
+        *([Cell(p_value(pair.adjusted_p), bold=pair.significant)] if adjusted else []),
+        Cell(signed(pair.effect.mean)),
+        Cell(f"{pair.effect.d:.2f}".replace("-", "−")),
+        Cell(percent(pair.effect.win_rate)),
+    ]
+
+
+def signed(value: float) -> str:
+    """A difference of rates in percent, with its sign.
+
+    >>> signed(0.0123), signed(-0.5), signed(0.0)
+    ('+1.23', '−50.00', '0.00')
+    """
+    text = f"{100 * value:+.2f}".replace("-", "−")
+    return "0.00" if text[1:] == "0.00" else text
+
+
+def p_value(p: float) -> str:
+    """A p-value with four decimals.
+
+    >>> p_value(0.01234), p_value(0.00001)
+    ('0.0123', '<0.0001')
+    """
+    return "<0.0001" if p < 0.0001 else f"{p:.4f}"
+
+
+def outcome_table(where: Sequence[Differences], compared: Comparison) -> Table:
+    """In how many documents each system is better, worse and equal."""
+    title = compared.title(where[0].metric)
+    columns = (
+        *(Column("System"), Column("Against")),
+        *(Column(name, numeric=True) for name in ("better", "worse", "equal", "Difference")),
+    )
+    rows = tuple(
+        (
+            *(Cell(name) for name in one.systems),
+            *(Cell(f"{one.outcomes[name]:,}") for name in ("win", "loss", "tie")),
+            Cell(signed(one.difference)),
+        )
+        for one in where
+    )
+    return Table(columns, (rows,), caption=f"Documents won and lost, by {title}")
+
+
+def driver_table(where: Differences, compared: Comparison) -> Table:
+    """The documents that make most of a difference."""
+    one, other = where.systems
+    columns = (
+        Column("Document"),
+        *(Column(name, numeric=True) for name in (one, other, "Difference", "Influence")),
+    )
+    rows = tuple(
+        (
+            Cell(document.id),
+            Cell(percent(document.first)),
+            Cell(percent(document.second)),
+            Cell(signed(document.difference)),
+            Cell(signed(document.influence)),
+        )
+        for document in where.drivers(_SHOWN)
+    )
+    title = compared.title(where.metric)
+    return Table(columns, (rows,), caption=f"What drives {one} – {other}, by {title}")
+
+
+def turning_sentences(where: Differences) -> list[str]:
+    """What would turn the order round, and where it is turned."""
+    one, other = where.systems
+    lines = []
+    if where.turning_set is not None:
+        few = where.turning_set
+        names = ", ".join(few[:5]) + (", …" if len(few) > 5 else "")
+        absent = plural(len(few), "document")
+        lines.append(f"{one} – {other}: without {absent} the order turns round: {names}.")
+    for part in where.turned_slices:
+        scores = f"{percent(part.first)} against {percent(part.second)}"
+        value = f"{part.feature} {part.value}"
+        lines.append(f"{one} – {other}: in {value} the order is turned round, {scores}.")
+    return lines
+
+
+def tau_table(compared: Comparison) -> Table:
+    """Kendall's τ between metrics."""
+    metrics, tau = compared.metrics, compared.agreement.tau
+    titles = [compared.title(metric) for metric in metrics]
+    rows = tuple(
+        (Cell(title, label=True), *(Cell(_tau(tau(one, other))) for other in metrics))
+        for title, one in zip(titles, metrics, strict=True)
+    )
+    columns = (Column("τ"), *(Column(title, numeric=True) for title in titles))
+    return Table(columns, (rows,), caption="Do the metrics agree on the order? Kendall's τ")
+
+
+def _tau(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.2f}".replace("-", "−")
+
+
+def disagreements(compared: Comparison) -> list[str]:
+    """The pairs of systems on which metrics disagree, each once."""
+    orders: dict[tuple[str, str], tuple[dict[str, None], dict[str, None]]] = {}
+    for pair in compared.agreement.pairs:
+        for above, below in pair.disagreements:
+            turned = (below, above) in orders
+            sides = orders.setdefault((below, above) if turned else (above, below), ({}, {}))
+            sides[turned][compared.title(pair.first)] = None
+            sides[not turned][compared.title(pair.second)] = None
+    return [
+        f"{one} is above {other} by {', '.join(those)}, below it by {', '.join(others)}."
+        for (one, other), (those, others) in orders.items()
+    ] or ["All metrics put the systems in the same order."]
+
+
+def power_sentences(powers: Sequence[Power], metric: str) -> list[str]:
+    """How many documents it would take."""
+    if not powers:
+        return [f"Every difference by {metric} is significant: no more documents are needed."]
+    return [
+        f"{' – '.join(power.systems)} ({signed(power.difference)}): {power}." for power in powers
+    ]
