@@ -273,6 +273,22 @@ def test_bad_files_end_in_one_clear_error(conll, text, line, message):
     assert (caught.value.file, caught.value.line) == (response, line)
 
 
+@pytest.mark.parametrize(("limit", "name"), [("MOST_EDGES", "could match"), ("MOST_CELLS", "left")])
+def test_what_would_not_fit_into_memory_is_one_clear_error(monkeypatch, limit, name):
+    monkeypatch.setattr(matching, limit, 1)
+    with pytest.raises(InputError, match=f"too large for the way(.|\n)*{name}"):
+        corefeval.score(*pair_of("tie-later"), protocol="corefud-1.2")
+
+
+def test_saved_results_with_intervals(shared, tmp_path):
+    sides = [shared / "gum" / f"{name}.conllu" for name in ("key", "xrenner")]
+    result = corefeval.score(*sides, protocol="corefud-1.2", ci=0.9, samples=50)
+    low, high = result["blanc"].intervals["f1"]
+    assert low < result["blanc"].f1 < high
+    result.save(tmp_path / "kept.json")
+    assert corefeval.load(tmp_path / "kept.json") == result
+
+
 PRINTED = """\
 The scorer is evaluating coreferential mentions, singletons, zeros (using dependent match method) \
 using head match evaluation setting.

@@ -86,7 +86,7 @@ def read_mentions(text: SentenceFile) -> MentionFile:
         documents += sentence.is_new_document
         for node in sentence.nodes:
             attributes = dict(part.partition("=")[::2] for part in node.misc.split("|"))
-            if "Entity" in attributes:
+            if attributes.get("Entity"):
                 reader.read_node(node, attributes, documents)
     return reader.finish()
 
