@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,6 +17,7 @@ from corefeval.display import distinct_names
 if TYPE_CHECKING:
     from corefeval.metrics import Metric
     from corefeval.model import Corpus
+    from corefeval.protocol import Protocol
     from corefeval.results import Result
 
 T = TypeVar("T")
@@ -93,10 +94,34 @@ def _scored(
     ]
     if not chosen:
         return
-    key_corpus, corpora = read_all(key, chosen, request.reading)
     metrics = request.default if request.metrics is None else request.metrics
+    if protocol_of(request.options).emulates:
+        yield from _emulated(key, chosen, metrics, request)
+        return
+    key_corpus, corpora = read_all(key, chosen, request.reading)
     for corpus in corpora:
         yield score(key_corpus, corpus, metrics=metrics, **request.options)
+
+
+def _emulated(
+    key: str, chosen: Sequence[tuple[str, str]], metrics: object, request: Request
+) -> Iterator[Result]:
+    """The same for a protocol that names another program, which reads the files itself."""
+    from corefeval.emulation import read_text
+    from corefeval.evaluation import score
+
+    encoding = request.reading.encoding
+    key_text = replace(read_text(key, encoding=encoding), name=short(key))
+    for name, path in chosen:
+        text = replace(read_text(path, encoding=encoding), name=name)
+        yield score(key_text, text, metrics=metrics, **request.options)  # type: ignore[arg-type]
+
+
+def protocol_of(options: Mapping[str, Any]) -> Protocol:
+    """The protocol that options of a command ask for."""
+    from corefeval.protocol import Protocol, split_choices
+
+    return Protocol.of(options.get("protocol"), **split_choices(options)[0])
 
 
 def keep(results: Sequence[Result], path: str, *, quiet: bool) -> None:
@@ -162,10 +187,10 @@ def _loaded(name: str | None, path: str, request: Request) -> list[Result]:
 
 def _check_choices(result: Result, path: str, request: Request) -> None:
     """What is asked for must be how saved results were scored: counts cannot be made anew."""
-    from corefeval.protocol import Protocol, choices, split_choices
+    from corefeval.protocol import choices, split_choices
 
     asked, _ = split_choices(request.options)
-    wanted = Protocol.of(request.options.get("protocol"), **asked)
+    wanted = protocol_of(request.options)
     said = choices() if request.options.get("protocol") else asked
     for name, (theirs, mine) in wanted.differences(result.protocol).items():
         if name in said and not (name in ("spans", "tagset") and theirs == "auto"):
