@@ -187,9 +187,6 @@ def prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
             f"emulate:{protocol.emulate} has scores alone, of `score` and `compare`: take the "
             "choices without it"
         )
-    if protocol.match not in MATCHERS or protocol.zeros == "align":
-        value = "zeros:align" if protocol.match in MATCHERS else f"match:{protocol.match}"
-        raise UsageError(f"{value} is there only under a protocol that emulates: corefud-1.2")
     key_digest = digest(key)
     pairing = pair(key, response, protocol)
     if pairing.spans is not None:
