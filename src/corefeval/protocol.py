@@ -28,7 +28,7 @@ from corefeval.diagnostics import UsageError
 Match = Literal["exact"]
 Singletons = Literal["keep", "drop"]
 Duplicates = Literal["first", "last", "error"]
-Zeros = Literal["place", "drop"]
+Zeros = Literal["align", "place", "drop"]
 Missing = Literal["empty", "skip", "error"]
 Extra = Literal["ignore", "count", "error"]
 TokenCheck = Literal["check", "ignore"]
@@ -105,10 +105,11 @@ class Choices(TypedDict, total=False):
     zeros: Annotated[
         Zeros,
         Choice(
-            "place",
+            "align",
             "What empty nodes (zeros) of key and response are to each other.",
             at="pairing",
             values={
+                "align": "the same where their dependencies are most alike, else by place",
                 "place": "the same where they stand at the same place of a sentence",
                 "drop": "left out on both sides, and mentions whose head or only token is one",
             },
