@@ -6,7 +6,6 @@ direction of writing round, or is a formula to a spreadsheet. Every room may imp
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import re
@@ -69,6 +68,8 @@ def json_text(value: object) -> str:
 
 def csv_text(header: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
     """A table as CSV that is safe to open: see `csv_cell`."""
+    import csv  # whoever prints no CSV can do without
+
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(header)

@@ -182,6 +182,11 @@ def prepare_inputs(key: Input, response: Input, plan: Plan) -> Prepared:
 def prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
     """The same, for corpora."""
     protocol = plan.protocol
+    if protocol.emulates:
+        raise UsageError(
+            f"emulate:{protocol.emulate} has scores alone, of `score` and `compare`: take the "
+            "choices without it"
+        )
     key_digest = digest(key)
     pairing = pair(key, response, protocol)
     if pairing.spans is not None:

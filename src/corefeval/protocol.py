@@ -28,7 +28,7 @@ from corefeval.syntax import split_call
 
 Singletons = Literal["keep", "drop"]
 Duplicates = Literal["first", "last", "error"]
-Zeros = Literal["place", "drop"]
+Zeros = Literal["align", "place", "drop"]
 Missing = Literal["empty", "skip", "error"]
 Extra = Literal["ignore", "count", "error"]
 TokenCheck = Literal["check", "ignore"]
@@ -37,6 +37,7 @@ WrongSpans = Literal["auto", "head", "overlap"]
 Unmarked = Literal["singleton", "missing"]
 Undefined = Literal["0", "1"]
 Aggregate = Literal["micro", "macro"]
+Emulate = Literal["none", "corefud-1.2"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ class Choice:
 
 
 # The steps that take part where key and response are compared; errors and agreement have more.
-STEPS = ("pairing", "policies", "matching", "features", "rates")
+STEPS = ("pairing", "policies", "matching", "features", "rates", "emulation")
 
 
 class Choices(TypedDict, total=False):
@@ -122,10 +123,11 @@ class Choices(TypedDict, total=False):
     zeros: Annotated[
         Zeros,
         Choice(
-            "place",
+            "align",
             "What empty nodes (zeros) of key and response are to each other.",
             at="pairing",
             values={
+                "align": "the same where their dependencies are most alike, else by place",
                 "place": "the same where they stand at the same place of a sentence",
                 "drop": "left out on both sides, and mentions whose head or only token is one",
             },
@@ -234,6 +236,16 @@ class Choices(TypedDict, total=False):
             always=True,
         ),
     ]
+    emulate: Annotated[
+        Emulate,
+        Choice(
+            "none",
+            "The program whose numbers are wanted, with its accidents.",
+            at="emulation",
+            values={"none": "corefeval's own rules", "corefud-1.2": "corefud-scorer 1.2"},
+            option=False,
+        ),
+    ]
 
 
 class Fields(Choices, total=False):
@@ -293,7 +305,30 @@ class NamedProtocol:
     reference: str = ""
 
 
-_NAMED = (NamedProtocol("default", "exact spans, singletons kept, summed counts", {}),)
+_COREFUD: Choices = {
+    "match": "head", "singletons": "drop", "zeros": "align", "emulate": "corefud-1.2"
+}  # fmt: skip
+_NAMED = (
+    NamedProtocol("default", "exact spans, singletons kept, summed counts", {}),
+    NamedProtocol(
+        "corefud-1.2",
+        "corefud-scorer 1.2 as it comes: heads, zeros aligned, singletons dropped",
+        _COREFUD,
+        "https://github.com/ufal/corefud-scorer",
+    ),
+    NamedProtocol(
+        "crac-2022",
+        "the shared task CRAC 2022 by corefud-scorer 1.2: partial match",
+        {**_COREFUD, "match": "partial", "zeros": "place"},
+        "Žabokrtský et al. 2022",
+    ),
+    NamedProtocol(
+        "crac-2024",
+        "the shared tasks CRAC 2024 and later: as corefud-1.2",
+        _COREFUD,
+        "Novák et al. 2024",
+    ),
+)
 NAMED: dict[str, NamedProtocol] = {one.name: one for one in _NAMED}
 
 # What earlier versions wrote.
@@ -390,8 +425,14 @@ class Protocol:
         return {
             name.replace("_", "-"): getattr(self, name)
             for name, choice in fields().items()
-            if choice.always or getattr(self, name) != choice.default
+            if (choice.always and (name != "duplicates" or not self.emulates))
+            or getattr(self, name) != choice.default
         }
+
+    @property
+    def emulates(self) -> bool:
+        """Whether another program's numbers are wanted, which has rules of its own for repeats."""
+        return bool(self.emulate != "none")
 
     @property
     def signature(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,6 +17,7 @@ from corefeval.display import distinct_names
 if TYPE_CHECKING:
     from corefeval.metrics import Metric
     from corefeval.model import Corpus
+    from corefeval.protocol import Protocol
     from corefeval.results import Result
 
 T = TypeVar("T")
@@ -95,18 +96,17 @@ def _scored(
     ]
     if not chosen:
         return
-    key_corpus, corpora = read_all(key, chosen, request.reading)
     metrics = request.default if request.metrics is None else request.metrics
     matches = _matches(request)
-    for corpus in corpora:
-        results = [score(key_corpus, corpus, metrics=metrics, **options) for options in matches]
-        yield (
-            results
-            if len(results) == 1
-            else [
+    emulated = protocol_of(matches[0]).emulates
+    key_source, sources = (_read_texts if emulated else read_all)(key, chosen, request.reading)
+    for source in sources:
+        results = [score(key_source, source, metrics=metrics, **options) for options in matches]
+        if len(matches) > 1:
+            results = [
                 replace(one, response=f"{one.response} ({one.protocol.match})") for one in results
             ]
-        )
+        yield results
 
 
 def _matches(request: Request) -> list[dict[str, Any]]:
@@ -117,6 +117,27 @@ def _matches(request: Request) -> list[dict[str, Any]]:
     if len(asked) < 2 or request.command != "score":
         return [request.options]
     return [{**request.options, "match": match} for match in dict.fromkeys(asked)]
+
+
+def _read_texts(
+    key: str, responses: Sequence[tuple[str, str]], reading: BasicReading
+) -> tuple[object, Iterator[object]]:
+    """Key and responses for a protocol that names another program, which reads files itself."""
+    from corefeval.emulation import read_text
+
+    encoding = reading.encoding
+    texts = (
+        replace(read_text(path, encoding=encoding), name=name)
+        for name, path in ((short(key), key), *responses)
+    )
+    return next(texts), texts
+
+
+def protocol_of(options: Mapping[str, Any]) -> Protocol:
+    """The protocol that options of a command ask for."""
+    from corefeval.protocol import Protocol, split_choices
+
+    return Protocol.of(options.get("protocol"), **split_choices(options)[0])
 
 
 def keep(results: Sequence[Result], path: str, *, quiet: bool) -> None:
@@ -182,10 +203,10 @@ def _loaded(name: str | None, path: str, request: Request) -> list[Result]:
 
 def _check_choices(result: Result, path: str, request: Request) -> None:
     """What is asked for must be how saved results were scored: counts cannot be made anew."""
-    from corefeval.protocol import Protocol, choices, split_choices
+    from corefeval.protocol import choices, split_choices
 
     asked, _ = split_choices(request.options)
-    wanted = Protocol.of(request.options.get("protocol"), **asked)
+    wanted = protocol_of(request.options)
     said = choices() if request.options.get("protocol") else asked
     for name, (theirs, mine) in wanted.differences(result.protocol).items():
         if name in said and not (name in ("spans", "tagset") and theirs == "auto"):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _FILE = file_parameter("score")
 
-OutputFormat = Literal["text", "json", "csv", "markdown", "latex", "conll"]
+OutputFormat = Literal["text", "json", "csv", "markdown", "latex", "conll", "corefud"]
 
 
 def score(
@@ -77,7 +77,8 @@ def score(
     segments
         Into how many segments to cut a single document for its intervals.
     format
-        How to print; `conll` is what the official scorer prints.
+        How to print; `conll` is what the official scorer prints, `corefud` what corefud-scorer
+        does.
     output
         Write to this file instead of the terminal.
     save
@@ -88,11 +89,12 @@ def score(
         METRIC.recall=NUMBER; several with commas.
     """
     from corefeval.cli.gates import check_limits, parse_limits
-    from corefeval.cli.responses import Request, keep, results_of
+    from corefeval.cli.responses import Request, keep, protocol_of, results_of
     from corefeval.metrics import parse_metrics
 
     limits = parse_limits(fail_under or ())
-    wanted = None if metrics is None else [one.metric for one in parse_metrics(metrics)]
+    emulates = protocol_of(reading.policies).emulates  # which has metrics of its own
+    wanted = None if metrics is None or emulates else [one.metric for one in parse_metrics(metrics)]
     if format == "conll":  # it prints mentions with every metric
         rest = wanted if wanted is not None else ["standard"]
         wanted = [one.metric for one in parse_metrics(["mentions", *rest])]
@@ -114,15 +116,18 @@ def score(
         keep(results, save, quiet=reading.quiet)
     if not reading.quiet:
         tell(notice for result in results for notice in result.notices)
-        if format == "conll":
-            _print_left_out(results[0])
+        if format in ("conll", "corefud"):
+            _print_left_out(results[0], format)
     return check_limits(results, limits)
 
 
-def _print_left_out(result: Result) -> None:
-    from corefeval.output.conll import NAMES
+def _print_left_out(result: Result, format: OutputFormat) -> None:
+    from corefeval.output import conll, corefud
 
-    left_out = [name for name in result.metrics if name not in (*NAMES, "mentions", "conll")]
+    official = format == "conll"
+    printed = (*conll.NAMES, "mentions", "conll") if official else (*corefud.NAMES, "conll")
+    left_out = [name for name in result.metrics if name not in printed]
     left_out += [f"by {feature}" for feature in result.slices]
     if left_out:
-        remark("note", f"not in the official scorer's form: {', '.join(left_out)}")
+        program = "the official scorer" if official else "corefud-scorer"
+        remark("note", f"not in {program}'s form: {', '.join(left_out)}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import hashlib
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -113,6 +112,8 @@ def _candidates(identifier: DocumentId) -> Iterator[str]:
     """Names for a document, the best first, without end."""
     for text in dict.fromkeys((_with_part(identifier), str(identifier))):
         yield from _escapes(text)
+    import hashlib  # few names need it, and it takes its time
+
     whole = _escaped(_with_part(identifier)).encode()
     shortened = whole[: _LONGEST - 40].decode(errors="ignore")
     number = 1

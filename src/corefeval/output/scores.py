@@ -37,7 +37,7 @@ class ResultDrawing(Drawing):
     things: Sequence[Result]
     by_document: bool = False
 
-    formats: ClassVar = (*Drawing.formats, "conll")
+    formats: ClassVar = (*Drawing.formats, "conll", "corefud")
 
     def sheet(self, format: str) -> Sheet:
         """A terminal has responses below each other, papers have them side by side."""
@@ -62,12 +62,16 @@ class ResultDrawing(Drawing):
         }
 
     def draw(self, format: str, color: bool) -> str:
-        """The official scorer's form is of results alone."""
-        if format != "conll":
-            return super().draw(format, color)
-        from corefeval.output.conll import draw_conll
+        """Other scorers' forms are of results alone."""
+        if format == "conll":
+            from corefeval.output.conll import draw_conll
 
-        return draw_conll(self.things, by_document=self.by_document)
+            return draw_conll(self.things, by_document=self.by_document)
+        if format == "corefud":
+            from corefeval.output.corefud import draw_corefud
+
+            return draw_corefud(self.things, by_document=self.by_document)
+        return super().draw(format, color)
 
 
 @dataclass(frozen=True)

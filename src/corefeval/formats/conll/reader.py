@@ -295,9 +295,9 @@ def _overlapping(marks: _Marks) -> IntArray:
     token, opens, closes = marks.token, marks.brackets.opens, marks.brackets.closes
     rows: IntArray = np.flatnonzero(opens != closes)
     turns = closes[rows[:-1]] & opens[rows[1:]] & (token[rows[:-1]] == token[rows[1:]])
+    if not turns.any():
+        return rows[:0]
     tokens: IntArray = np.unique(token[rows[:-1][turns]])
-    if not tokens.size:
-        return tokens
     rows = rows[np.isin(token[rows], tokens)]
     rows = rows[np.lexsort((marks.entity[rows], token[rows]))]
     one, other = rows[:-1], rows[1:]
