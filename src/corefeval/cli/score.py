@@ -93,7 +93,8 @@ def score(
     from corefeval.metrics import parse_metrics
 
     limits = parse_limits(fail_under or ())
-    emulates = protocol_of(reading.policies).emulates  # which has metrics of its own
+    # Another program has metrics of its own, however it matches (there may be several ways).
+    emulates = protocol_of({**reading.policies, "match": None}).emulates
     wanted = None if metrics is None or emulates else [one.metric for one in parse_metrics(metrics)]
     if format == "conll":  # it prints mentions with every metric
         rest = wanted if wanted is not None else ["standard"]
