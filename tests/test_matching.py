@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from itertools import combinations, pairwise
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
 import corefeval
-from corefeval import UsageError, corpus_from_arrays, score
+from corefeval import UsageError, agree, analyse, corpus_from_arrays, score
 from corefeval.features import MissingFeatureError
 from corefeval.matching import MATCHERS
 from corefeval.model import DocumentId
@@ -277,3 +278,51 @@ def test_zeros_are_mentions_whose_head_is_an_empty_node(tmp_path):
     assert [list(result[m].counts.values()) for m in result.metrics] == [[3] * 4, [2] * 4]
     by = score(key, response, metrics="mentions", by="zero").slices["zero"]
     assert by["yes"]["mentions"].counts == result["mentions(zeros=only)"].counts
+
+
+def test_several_matches_in_one_table(run):
+    key, response = corefeval.example("key"), corefeval.example("eager")
+    status, out, _ = run(
+        "score", key, response, "--match", "exact, head,overlap(0.3)", "-m", "lea", "-f", "json"
+    )
+    assert status == 0
+    found = {one["name"]: one["scores"]["lea"]["f1"] for one in json.loads(out)["responses"]}
+    assert list(found) == [f"eager.conll ({m})" for m in ("exact", "head", "overlap(0.3)")]
+    for match in ("exact", "head", "overlap(0.3)"):
+        alone = score(key, response, match=match, metrics="lea")
+        assert f"match:{match}|" in alone.signature
+        assert found[f"eager.conll ({match})"] == alone["lea"].f1
+    status, _, error = run("score", key, response, "--match", "exact,heads")
+    assert status == 2
+    assert "match is one of exact, head" in error
+
+
+def test_errors_show_what_a_mention_is_matched_with(run):
+    key = corpus([(0, {0, 1, 2}, 1), (0, {4}, 4), (1, {6}, 6), (1, {8}, 8)], "key")
+    response = corpus([(0, {0, 1}, 1), (0, {4}, 4), (0, {6}, 6), (0, {8}, 8)], "response")
+    analysis = analyse(key, response, match="head", metrics="b3, mor")
+    assert int(analysis.counts["span"].sum()) == 0
+    [error] = analysis.listed("conflated")
+    assert [str(one) for one in error.mentions] == ["6", "8"]
+    assert str(error.instead) == "0–1 (matched with 0–2)"
+    assert [n.message for n in analysis.notices if n.kind == "other-spans"] == [
+        "response: 1 mention matched with key mentions of other tokens"
+    ]
+    assert analysis.kinds[-1].kind == "divided"
+
+
+@pytest.mark.parametrize("match", ["head", "partial", "min", "overlap(0.5)"])
+def test_everything_downstream_goes_by_the_matches(match):
+    key, response = corefeval.example("key"), corefeval.example("eager")
+    result = score(key, response, match=match, metrics="all", by="kind, genre, zero", ci=0.9)
+    assert not [n for n in result.notices if n.kind == "skipped-metric"]
+    assert result.slices["kind"]["name"]["b3"].f1 > 0
+    single = str(corefeval.read(key).documents[0])
+    parts = score(key, response, match=match, documents=single, as_segments=True, segments=3)
+    assert len(parts.document_ids) > 1
+    compared = corefeval.compare(
+        key, [response, corefeval.example("cautious")], match=match, metrics="lea", trials=50
+    )
+    assert "lea" in compared.metrics
+    agreement = agree([key, response], match=match, metrics="b3")
+    assert [n.kind for n in agreement.notices].count("alpha-exact") == 1

@@ -204,12 +204,17 @@ def prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
     matches = matcher(protocol.match)(*sides)
     if matches.key is not None:
         notices += mismatch_notices(key, response, matches.key)
+    twins = _twins(*sides, matches)
+    if matches.weight is not None and matches.response is not None:
+        count = int((twins[matches.response] < 0).sum())
+        text = f"{response.name or 'response'}: {{n}} matched with key mentions of other tokens"
+        notices.append(Notice("other-spans", text, count, noun="mention"))
     stated, more = stated_features(plan.features, key, response, encoding=plan.encoding)
     if stated:
         protocol = protocol.but(features=",".join(map(str, stated)))
     known = partial(SideFeatures, texts=(key, response), given=stated, tagset=plan.tagset)
     of_key = known(key)
-    of_response = known(response, twins=(of_key, _twins(*sides, matches)))
+    of_response = known(response, twins=(of_key, twins))
     return Prepared(
         key,
         response,

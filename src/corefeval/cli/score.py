@@ -48,6 +48,7 @@ def score(
     corefeval score key.conll response.conll --metrics papers --by kind,genre
     corefeval score key.conll response.conll --by-document --format csv -o out.csv
     corefeval score key.conll - --documents 'bc/*' < response.conll
+    corefeval score key.conll response.conll --match exact,head,partial
     corefeval score key.conll response.conll --ci --save kept.json.gz
     corefeval score key.conll response.conll --fail-under conll=60,lea.recall=40
     ```
