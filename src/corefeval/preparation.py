@@ -186,9 +186,6 @@ def prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
             f"emulate:{protocol.emulate} has scores alone, of `score` and `compare`: take the "
             "choices without it"
         )
-    if protocol.match not in MATCHERS or protocol.zeros == "align":
-        value = "zeros:align" if protocol.match in MATCHERS else f"match:{protocol.match}"
-        raise UsageError(f"{value} is there only under a protocol that emulates: corefud-1.2")
     key_digest = digest(key)
     pairing = pair(key, response, protocol)
     if pairing.spans is not None:
@@ -196,6 +193,8 @@ def prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
     corpora = pairing.key, pairing.response
     (key, response), codes, notices = apply_policies(corpora, mention_codes(*corpora), protocol)
     sides = Mentions(key, codes[0]), Mentions(response, codes[1])
+    if protocol.match not in MATCHERS:
+        raise UsageError(f"match:{protocol.match} is there only under a protocol that emulates")
     matches = MATCHERS[protocol.match](*sides)
     if matches.key is not None:
         notices += mismatch_notices(key, response, matches.key)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from corefeval.diagnostics import Notice
+from corefeval.diagnostics import Notice, UsageError
 from corefeval.model import Corpus, Tokens
 from corefeval.model.arrays import BoolArray, IntArray, dense_ranks
 from corefeval.model.token_view import TokenView, move_mentions
@@ -75,6 +75,8 @@ def settle_zeros(
     has as many tokens there as one that does, has the same nodes. Documents that have not the same
     number of words are left as they are.
     """
+    if zeros == "align":
+        raise UsageError("zeros:align is there only under a protocol that emulates")
     marked = any(c.tokens is not None and "empty" in c.tokens.columns for c in corpora)
     if not marked or any(corpus.labels is not None for corpus in corpora):
         return list(corpora), ()
