@@ -82,9 +82,9 @@ ROOMS = {
     "pairing": {"live", "model", "protocol"},
     "linting": {"formats", "model", "pairing"},
     "features": {"model"},
-    "matching": {"assignment", "model"},
+    "matching": {"assignment", "features", "model"},
     "alignment": {"matching", "model"},
-    "metrics": {"alignment", "assignment", "model"},
+    "metrics": {"alignment", "assignment", "matching", "model"},
     "results": {"_version", "protocol"},
     "emulation": {"assignment", "formats", "metrics", "model", "protocol", "results"},
     "preparation": {

@@ -24,7 +24,7 @@ RESPONSE = {"one": [["a", "b"], ["c"]], "two": [["e", "f"], ["x"]], "four": [["y
 def values_of(name: str):
     choice = choices()[name]
     if choice.values:
-        return st.sampled_from(sorted(choice.values))
+        return st.sampled_from(sorted(choice.spellings))
     return st.one_of(st.just(choice.default), st.text(st.characters(codec="utf-8"), min_size=1))
 
 
@@ -100,7 +100,7 @@ def test_names_of_protocols():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("match:exactly", "match is one of exact"),
+        ("match:exactly", "match is one of exact, head, partial, min, overlap"),
         ("mach:exact", "has no choice 'mach': did you mean 'match'"),
         ("match:exact|match:exact", "says match twice"),
         ("match", "there is no protocol 'match'"),

@@ -15,13 +15,14 @@ from corefeval.checks import did_you_mean
 from corefeval.diagnostics import Notice, UsageError
 from corefeval.features import PartFeatures, SideFeatures
 from corefeval.formats import read, read_ahead
-from corefeval.matching import MATCHERS, Matches, Mentions
+from corefeval.matching import Matches, Mentions, matcher
 from corefeval.model import Corpus, Document, corpus_from_entities
 from corefeval.model.arrays import IntArray
 from corefeval.model.digest import digest
 from corefeval.model.identity import mention_codes
 from corefeval.pairing import apply_policies, mismatch_notices, pair, segment
 from corefeval.protocol import STEPS, Choices, Protocol, choices, split_choices
+from corefeval.syntax import split_call
 
 Input = object  # a path, a Corpus, what a system returned, or plain Python
 Stated = Mapping[str, object] | str | os.PathLike[str] | None  # features, or a file of them
@@ -91,7 +92,7 @@ def plan(
             f"the protocol says slice:{base.slice}, a part of a result: leave it out, and ask for "
             f"scores by {base.slice.partition('=')[0]}"
         )
-    made = base.but(**chosen, features="none")
+    made = base.but(**chosen, features="none", heads="none")
     if tagset is None and made.tagset != "auto":
         tagset = made.tagset
     return Plan(made, features, tagset, **rest)
@@ -193,9 +194,14 @@ def prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
     corpora = pairing.key, pairing.response
     (key, response), codes, notices = apply_policies(corpora, mention_codes(*corpora), protocol)
     sides = Mentions(key, codes[0]), Mentions(response, codes[1])
-    if protocol.match not in MATCHERS:
-        raise UsageError(f"match:{protocol.match} is there only under a protocol that emulates")
-    matches = MATCHERS[protocol.match](*sides)
+    if protocol.match != "exact":
+        from corefeval.matching.evidence import gather
+
+        evidence = gather(*sides, split_call(protocol.match)[0], plan.tagset)
+        sides = evidence.key, evidence.response
+        protocol = Protocol.of_fields(evidence.fields, protocol)
+        notices += evidence.notices
+    matches = matcher(protocol.match)(*sides)
     if matches.key is not None:
         notices += mismatch_notices(key, response, matches.key)
     stated, more = stated_features(plan.features, key, response, encoding=plan.encoding)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import (
     Annotated,
@@ -24,8 +24,8 @@ from typing import (
 from corefeval._version import __version__
 from corefeval.checks import did_you_mean
 from corefeval.diagnostics import UsageError
+from corefeval.syntax import split_call
 
-Match = Literal["exact", "partial", "head"]
 Singletons = Literal["keep", "drop"]
 Duplicates = Literal["first", "last", "error"]
 Zeros = Literal["place", "align", "drop"]
@@ -45,21 +45,31 @@ class Choice:
     """What is declared of a choice.
 
     `summary` is its line of help, `values` says of each value in a few words what it does, and
-    `at` names the step at which it acts. A choice without values takes any text that `pattern`
-    allows. The signature has it `always`, or where it is not at its default. `flag` is an option
-    without a value, as people write it for the value `flagged`; a choice that is no `option` is
-    for Python alone.
+    `at` names the step at which it acts. Values in `shares` take a number above 0 and up to 1 in
+    parentheses, and have the one that is said there without it. A choice without values takes any
+    text that `pattern` allows. The signature has it `always`, or where it is not at its default.
+    `flag` is an option without a value, as people write it for the value `flagged`; a choice that
+    is no `option` is for Python alone.
     """
 
     default: str
     summary: str
     at: str
     values: Mapping[str, str] | None = None
+    shares: Mapping[str, float] = field(default_factory=dict)
     pattern: str = ".+"
     always: bool = False
     flag: str = ""
     flagged: str = ""
     option: bool = True
+
+    @property
+    def spellings(self) -> dict[str, str]:
+        """What is said of each value, by the value as it is written: `overlap(0.5)`."""
+        return {
+            f"{value}({self.shares[value]:g})" if value in self.shares else value: meaning
+            for value, meaning in (self.values or {}).items()
+        }
 
 
 # The steps that take part where key and response are compared; errors and agreement have more.
@@ -70,16 +80,19 @@ class Choices(TypedDict, total=False):
     """The choices of a protocol, in the order of the signature."""
 
     match: Annotated[
-        Match,
+        str,
         Choice(
             "exact",
             "Which mentions of key and response are the same.",
             at="matching",
             values={
                 "exact": "the same tokens",
-                "partial": "the key's head in a response that lies in the key",
-                "head": "the same head",
+                "head": "the same head token",
+                "partial": "the response inside the key, with the key's head or stated minimum",
+                "min": "stated minimum spans as partial, else the same minimum span in the parse",
+                "overlap": "tokens in common: twice these by the tokens of both (Dice), at least",
             },
+            shares={"overlap": 0.5},
             always=True,
         ),
     ]
@@ -238,6 +251,10 @@ class Choices(TypedDict, total=False):
 class Fields(Choices, total=False):
     """What a signature has: the choices, and what else was done to the data behind a number."""
 
+    heads: Annotated[
+        str,
+        Choice("none", "What told the heads of mentions that were matched by them.", at="data"),
+    ]
     features: Annotated[
         str, Choice("none", "The features of mentions that were stated beside the data.", at="data")
     ]
@@ -460,14 +477,30 @@ def _checked(name: str, value: object) -> str:
             f"corefeval {__version__} has no choice {name!r}: {did_you_mean(name, choices())}"
         )
     if choice.values is not None:
-        if value not in choice.values:
-            allowed = ", ".join(choice.values)
+        found = _spelled(choice, value)
+        if found is None:
+            allowed = ", ".join(choice.spellings)
             raise UsageError(f"{name} is one of {allowed}, not {value!r:.60}")
-    elif not isinstance(value, str):
+        return found
+    if not isinstance(value, str):
         raise UsageError(f"{name} is a text, not {value!r:.60}")
-    elif value != choice.default and not re.fullmatch(choice.pattern, value, re.DOTALL):
+    if value != choice.default and not re.fullmatch(choice.pattern, value, re.DOTALL):
         raise UsageError(f"{name}: {value!r:.60} is no value that it can have")
     return str(value)
+
+
+def _spelled(choice: Choice, value: object) -> str | None:
+    """The one spelling of a value of a choice; None for what is none."""
+    if not isinstance(value, str) or choice.values is None:
+        return None
+    word, share = split_call(value)
+    if word not in choice.shares:
+        return value if value in choice.values else None
+    try:
+        number = choice.shares[word] if share is None else float(share)
+    except ValueError:
+        return None
+    return f"{word}({number:.12g})" if 0 < number <= 1 else None
 
 
 def _check_version(version: str) -> None:

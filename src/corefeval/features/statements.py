@@ -18,7 +18,7 @@ from corefeval.model.arrays import IntArray
 from corefeval.model.categories import Categories
 
 YES_NO = ("yes", "no")
-CHOICES: dict[str, tuple[str, ...]] = {"kind": KINDS, "noun": YES_NO}
+CHOICES: dict[str, tuple[str, ...]] = {"kind": KINDS, "noun": YES_NO, "zero": YES_NO}
 _SHOWN = 5
 _MISSING = object()
 

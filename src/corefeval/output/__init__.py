@@ -74,8 +74,8 @@ def render(
     known = [field.name for field in fields(kind)][1:]
     for name in options:
         if name not in known:
-            what = f"there is no {name} for {several[0]!r:.60}"
-            raise UsageError(f"{what}: {did_you_mean(name, known) if known else 'nor anything'}")
+            what = f"there is no {name} for a {type(several[0]).__name__}"
+            raise UsageError(f"{what}: {did_you_mean(name, known)}" if known else what)
     if format not in kind.formats:
         raise UsageError(
             f"there is no output format {format!r} here: there are {', '.join(kind.formats)}"
