@@ -79,7 +79,7 @@ ROOMS = {
     "assignment": {"model"},
     "formats": {"model"},
     "live": {"model", "protocol"},
-    "pairing": {"live", "model", "protocol"},
+    "pairing": {"assignment", "live", "model", "protocol"},
     "linting": {"formats", "model", "pairing"},
     "features": {"model"},
     "matching": {"assignment", "features", "model"},

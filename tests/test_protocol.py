@@ -57,12 +57,7 @@ def test_every_choice_is_an_option_with_its_help():
 
 
 def test_every_value_of_match_is_a_matcher():
-    assert set(choices()["match"].values) == set(MATCHERS)
-
-
-def test_zeros_are_aligned_under_an_emulation_only():
-    with pytest.raises(UsageError, match="zeros:align is there only under a protocol"):
-        score(KEY, RESPONSE, zeros="align")
+    assert set(MATCHERS) == set(choices()["match"].values)
 
 
 def test_a_published_number_is_repeated_from_its_signature():

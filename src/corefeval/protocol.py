@@ -28,7 +28,7 @@ from corefeval.syntax import split_call
 
 Singletons = Literal["keep", "drop"]
 Duplicates = Literal["first", "last", "error"]
-Zeros = Literal["place", "align", "drop"]
+Zeros = Literal["align", "place", "drop"]
 Missing = Literal["empty", "skip", "error"]
 Extra = Literal["ignore", "count", "error"]
 TokenCheck = Literal["check", "ignore"]
@@ -123,12 +123,12 @@ class Choices(TypedDict, total=False):
     zeros: Annotated[
         Zeros,
         Choice(
-            "place",
+            "align",
             "What empty nodes (zeros) of key and response are to each other.",
             at="pairing",
             values={
+                "align": "the same where their dependencies are most alike, else by place",
                 "place": "the same where they stand at the same place of a sentence",
-                "align": "the same where they have the same dependencies",
                 "drop": "left out on both sides, and mentions whose head or only token is one",
             },
         ),

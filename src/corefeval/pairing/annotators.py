@@ -65,7 +65,7 @@ def _on_common_documents(
     settled, told = _with_zeros_settled([corpus for corpus, _ in placed], protocol.zeros)
     notices += told
     others = [corpus for index, corpus in enumerate(settled) if index != standard]
-    pairings = [pair(settled[standard], other, protocol) for other in others]
+    pairings = [pair(settled[standard], one, protocol, zeros_settled=True) for one in others]
     paired = [pairing.response for pairing in pairings]
     paired.insert(standard, pairings[0].key)
     notices += [notice for pairing in pairings for notice in pairing.notices]

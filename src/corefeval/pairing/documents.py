@@ -37,11 +37,14 @@ class Pairing:
     spans: Spans | None = None
 
 
-def pair(key: Corpus, response: Corpus, protocol: Protocol) -> Pairing:
+def pair(
+    key: Corpus, response: Corpus, protocol: Protocol, *, zeros_settled: bool = False
+) -> Pairing:
     """Pair documents by id and part, and check that their texts are the same.
 
     The protocol's `documents` is a glob: only documents whose id or name matches take part. Its
-    `missing` and `extra` say what becomes of documents that only one side has.
+    `missing` and `extra` say what becomes of documents that only one side has. Empty nodes are
+    left alone where they are settled already, among more sides than these two.
     """
     if protocol.documents != "*":
         key = matching_documents(key, protocol.documents)
@@ -58,8 +61,9 @@ def pair(key: Corpus, response: Corpus, protocol: Protocol) -> Pairing:
     response, told = on_tokens(response, key, ignore_tokens=ignore_tokens)
     notices += told
     key, response, spans = put_on_tokens(key, response, protocol)
-    (key, response), told = settle_zeros((key, response), protocol.zeros)
-    notices += told
+    if not zeros_settled:
+        (key, response), told = settle_zeros((key, response), protocol.zeros)
+        notices += told
     if key.tokens is not None and response.tokens is not None:
         if not ignore_tokens:
             check_tokens(key.documents, key.tokens, response.tokens, paired, response.name)

@@ -2,7 +2,8 @@
 
 The place of an empty node is the number of words before it in its document, the sentence that it
 stands in, and its own number: 5.1 and 5.2 follow the fifth word of a sentence, 0.1 precedes the
-first. Words need no such care: all sides have the same ones.
+first. Words need no such care: all sides have the same ones. Nodes that are aligned share the place
+of the first side's node.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from corefeval.diagnostics import Notice, UsageError
+from corefeval.diagnostics import Notice
 from corefeval.model import Corpus, Tokens
 from corefeval.model.arrays import BoolArray, IntArray, dense_ranks
 from corefeval.model.token_view import TokenView, move_mentions
 from corefeval.model.tokens import documents_of_tokens
+from corefeval.pairing.node_alignment import NodeTable, align_nodes, encode_id
 from corefeval.protocol import Zeros
 
 # Where in the sentences between two words a node stands: in that of the word before it (0), in one
@@ -27,13 +29,17 @@ _LONGEST = 9  # digits of a node's number
 
 @dataclass(frozen=True, slots=True)
 class _Nodes:
-    """The empty nodes of one side, in order: token numbered through, document and place."""
+    """The empty nodes of one side, in order: token numbered through, document and place.
+
+    `id` is the whole number of a node, such as 5.1, as `encode_id` has it.
+    """
 
     token: IntArray
     document: IntArray
     word: IntArray
     slot: IntArray
     number: IntArray
+    id: IntArray
 
     def take(self, rows: IntArray | BoolArray) -> _Nodes:
         """Some of the nodes."""
@@ -71,22 +77,22 @@ def settle_zeros(
     """Corpora of the same documents whose positions mean the same, empty nodes or not.
 
     With "place" each text gets the empty nodes of all, so that nodes at the same place have the
-    same position; with "drop" no text has any. A side that marks no empty node in a document, but
+    same position; with "align" so have nodes that are aligned with one of the first corpus by their
+    dependencies, where both have any, and only of the others those at the same place; with "drop"
+    no text has any. A side that marks no empty node in a document, but
     has as many tokens there as one that does, has the same nodes. Documents that have not the same
     number of words are left as they are.
     """
-    if zeros == "align":
-        raise UsageError("zeros:align is there only under a protocol that emulates")
     marked = any(c.tokens is not None and "empty" in c.tokens.columns for c in corpora)
     if not marked or any(corpus.labels is not None for corpus in corpora):
         return list(corpora), ()
-    if zeros == "place" and all(corpus.tokens is corpora[0].tokens for corpus in corpora):
+    if zeros != "drop" and all(corpus.tokens is corpora[0].tokens for corpus in corpora):
         return list(corpora), ()
     sides = _sides(corpora)
     if not any(side.nodes.token.size for side in sides):
         return list(corpora), ()
-    if zeros == "place":
-        return _on_one_axis(sides)
+    if zeros != "drop":
+        return _on_one_axis(sides, align=zeros == "align")
     settled = [_without_nodes(side) for side in sides]
     return [corpus for corpus, _ in settled], tuple(n for _, notices in settled for n in notices)
 
@@ -117,17 +123,19 @@ def _sides(corpora: Sequence[Corpus]) -> list[_Side]:
 def _nodes_of(tokens: Tokens | None) -> _Nodes:
     """The empty nodes that tokens mark; a number is −1 where the format has none."""
     if tokens is None or "empty" not in tokens.columns:
-        return _Nodes(*np.empty((5, 0), dtype=np.int64))
+        return _Nodes(*np.empty((6, 0), dtype=np.int64))
     token = np.flatnonzero(tokens.coded("empty").where(bool))
     document = documents_of_tokens(tokens.offsets, token)
     rank = np.arange(token.size) - np.searchsorted(document, document)
     word = token - tokens.offsets[document] - rank
-    number = np.full(token.size, -1, dtype=np.int64)
+    number = own = np.full(token.size, -1, dtype=np.int64)
     if "number" in tokens.columns and token.size:
         texts = tokens.coded("number", token)
-        known = np.array([*map(_number, texts.names), -1], dtype=np.int64)
-        number = known[texts.codes]
-    return _Nodes(token, document, word, _slots(tokens, token, document), number)
+        number, own = (
+            np.array([*map(parse, texts.names), -1], dtype=np.int64)[texts.codes]
+            for parse in (_number, encode_id)
+        )
+    return _Nodes(token, document, word, _slots(tokens, token, document), number, own)
 
 
 def _number(text: str) -> int:
@@ -177,23 +185,27 @@ class _Axis:
     width: int
 
 
-def _on_one_axis(sides: Sequence[_Side]) -> tuple[list[Corpus], tuple[Notice, ...]]:
+def _on_one_axis(sides: Sequence[_Side], *, align: bool) -> tuple[list[Corpus], tuple[Notice, ...]]:
     _leave_out_other_texts(sides)
-    axis, codes = _axis(sides)
+    axis, groups, codes, moves = _axis(sides, align=align)
     present = np.sum([side.counts > 0 for side in sides], axis=0)
     where = [np.searchsorted(axis.code, code) for code in codes]
     having = np.bincount(np.concatenate(where), minlength=axis.code.size)
     lonely = having < present[axis.nodes.document]
     notices = []
     other = "the other side" if len(sides) == 2 else "another one"
-    for side, places in zip(sides, where, strict=True):
+    for side, places, moved in zip(sides, where, moves, strict=True):
+        name = side.corpus.name or "corpus"
+        if moved:
+            text = f"{name}: {{n}} taken for one at another place, by dependencies"
+            notices.append(Notice("aligned-nodes", text, moved, noun="empty node"))
         count = int(lonely[places].sum())
         if count:
-            text = f"{side.corpus.name or 'corpus'}: {{n}} where {other} has none; mentions of "
+            text = f"{name}: {{n}} where {other} has none; mentions of "
             text += "them match nothing (zeros=drop leaves them out)"
             notices.append(Notice("empty-nodes", text, count, noun="empty node"))
-    moved = [_moved(side, axis, code) for side, code in zip(sides, codes, strict=True)]
-    return moved, tuple(notices)
+    pieces = zip(sides, groups, codes, strict=True)
+    return [_moved(side, axis, group, code) for side, group, code in pieces], tuple(notices)
 
 
 def _leave_out_other_texts(sides: Sequence[_Side]) -> None:
@@ -205,8 +217,10 @@ def _leave_out_other_texts(sides: Sequence[_Side]) -> None:
         side.nodes = side.nodes.take(same[side.nodes.document])
 
 
-def _axis(sides: Sequence[_Side]) -> tuple[_Axis, list[IntArray]]:
-    """The places of all nodes, and for each side the codes of its own."""
+def _axis(
+    sides: Sequence[_Side], *, align: bool
+) -> tuple[_Axis, list[IntArray], list[IntArray], list[int]]:
+    """The places of all nodes; for each side groups and codes of its own, and how many moved."""
     words = np.max([side.counts - side.nodes_in for side in sides], axis=0)
     bases = np.concatenate(([0], np.cumsum(words + 1)))[:-1]
     ends = np.cumsum([side.nodes.token.size for side in sides])[:-1]
@@ -214,7 +228,8 @@ def _axis(sides: Sequence[_Side]) -> tuple[_Axis, list[IntArray]]:
         *(np.concatenate([getattr(s.nodes, one.name) for s in sides]) for one in fields(_Nodes))
     )
     # Without the same sentences, or without numbers on all sides, the order of nodes must do.
-    other = _other_sentences(sides, bases)[every.document]
+    starts = _sentence_starts(sides, bases)
+    other = _other_sentences(starts, bases)[every.document]
     slots, known = dense_ranks(np.append(np.where(other, 0, every.slot), (0, _NEXT)))
     width = known.size
     group = (bases[every.document] + every.word) * width + slots[:-2]
@@ -224,9 +239,57 @@ def _axis(sides: Sequence[_Side]) -> tuple[_Axis, list[IntArray]]:
     unusable |= other | np.isin(every.document, every.document[every.number < 0])
     ranks, distinct = dense_ranks(np.where(unusable, order, every.number))
     code = dense_ranks(group)[0] * max(distinct.size, 1) + ranks
+    codes, moves = np.split(code, ends), [0] * len(sides)
+    if align:
+        sentence = _sentences(np.union1d(bases, starts[0][1]), group, width)
+        codes, moves = _align(sides, codes, np.split(np.where(other, -1, sentence), ends))
+        code = np.concatenate(codes)
     union, example = np.unique(code, return_index=True)
     axis = _Axis(every.take(example), group[example], union, bases, width)
-    return axis, np.split(code, ends)
+    return axis, np.split(group, ends), codes, moves
+
+
+def _sentences(starts: IntArray, group: IntArray, width: int) -> IntArray:
+    """The sentence of each node: that of a word beside it, or one without words of its own."""
+    word, slot = np.divmod(group, width)
+    sentence = np.searchsorted(starts, np.where(slot > 0, word, word - 1), side="right")
+    return np.where((slot > 0) & (slot < width - 1), starts.size + 1 + group, sentence)
+
+
+def _align(
+    sides: Sequence[_Side], codes: Sequence[IntArray], sentences: Sequence[IntArray]
+) -> tuple[list[IntArray], list[int]]:
+    """Codes that are the same for nodes of the first side and those that are aligned with them.
+
+    Of each side also the number of nodes that are aligned with one at another place. A node that
+    is left over where another one took the place has one of its own behind it.
+    """
+    first = np.append(codes[0], -1)
+    joined, moves = [2 * codes[0]], [0]
+    for side, code, sentence in zip(sides[1:], codes[1:], sentences[1:], strict=True):
+        mine = np.flatnonzero((sentences[0] >= 0) & np.isin(sentences[0], sentence))
+        theirs = np.flatnonzero((sentence >= 0) & np.isin(sentence, sentences[0]))
+        tables = (
+            _table(sides[0], mine, sentences[0], codes[0]),
+            _table(side, theirs, sentence, code),
+        )
+        partner = np.full(code.size, -1, dtype=np.int64)
+        if tables[0] is not None and tables[1] is not None:
+            partner[theirs] = np.append(mine, -1)[align_nodes(tables[0], tables[1])]
+        aligned = partner >= 0
+        taken = np.isin(code, first[partner[aligned]])
+        joined.append(2 * np.where(aligned, first[partner], code) + (taken & ~aligned))
+        moves.append(int((aligned & (first[partner] != code)).sum()))
+    return joined, moves
+
+
+def _table(side: _Side, rows: IntArray, sentence: IntArray, place: IntArray) -> NodeTable | None:
+    """Some nodes of a side with their dependencies; None where there are none."""
+    tokens, nodes = side.corpus.tokens, side.nodes
+    if tokens is None or "deps" not in tokens.columns or not rows.size:
+        return None
+    dependencies = tokens.coded("deps", nodes.token[rows])
+    return NodeTable(sentence[rows], place[rows], nodes.id[rows], dependencies)
 
 
 def _ordinals(group: IntArray) -> IntArray:
@@ -241,9 +304,8 @@ def _unsorted(group: IntArray, number: IntArray) -> BoolArray:
     return found
 
 
-def _other_sentences(sides: Sequence[_Side], bases: IntArray) -> BoolArray:
-    """In which documents not all sides begin sentences at the same words."""
-    different = np.zeros(bases.size, dtype=np.bool_)
+def _sentence_starts(sides: Sequence[_Side], bases: IntArray) -> list[tuple[IntArray, IntArray]]:
+    """Of each side that has tokens, their number by document, and words that begin sentences."""
     known = []
     for side in sides:
         if side.corpus.tokens is None:
@@ -256,6 +318,12 @@ def _other_sentences(sides: Sequence[_Side], bases: IntArray) -> BoolArray:
         word = starts - side.offsets[document] - before
         inside = (word > 0) & (word < (side.counts - side.nodes_in)[document])
         known.append((side.counts, np.unique((bases[document] + word)[inside])))
+    return known
+
+
+def _other_sentences(known: Sequence[tuple[IntArray, IntArray]], bases: IntArray) -> BoolArray:
+    """In which documents not all sides begin sentences at the same words."""
+    different = np.zeros(bases.size, dtype=np.bool_)
     for counts, places in known[1:]:
         unequal = np.setxor1d(known[0][1], places, assume_unique=True)
         found = np.unique(documents_of_tokens(bases, unequal))
@@ -264,13 +332,16 @@ def _other_sentences(sides: Sequence[_Side], bases: IntArray) -> BoolArray:
     return different
 
 
-def _moved(side: _Side, axis: _Axis, code: IntArray) -> Corpus:
-    """A side with the nodes of all sides in its documents."""
+def _moved(side: _Side, axis: _Axis, own_group: IntArray, code: IntArray) -> Corpus:
+    """A side with the nodes of all sides in its documents.
+
+    `own_group` is where its own nodes stand, `code` what they are on the axis.
+    """
     there = np.flatnonzero(side.counts[axis.nodes.document] > 0)
-    union = axis.code[there]
-    if np.array_equal(union, code):
+    union, group = axis.code[there], axis.group[there]
+    if np.array_equal(union, code) and np.array_equal(group, own_group):
         return side.corpus
-    nodes, group = axis.nodes.take(there), axis.group[there]
+    nodes = axis.nodes.take(there)
     n_tokens, own = int(side.counts.sum()), side.nodes.token
     is_word = np.ones(n_tokens, dtype=np.bool_)
     is_word[own] = False
@@ -296,9 +367,9 @@ def _moved(side: _Side, axis: _Axis, code: IntArray) -> Corpus:
     first = (axis.bases[document] + word - words[document] + 1) * axis.width - 1
     begins = word + np.searchsorted(group, first)
     mine = np.flatnonzero(~is_word[starts])
-    at = np.searchsorted(union, code)[np.searchsorted(own, starts[mine])]
-    run = before[at] + np.searchsorted(group, group[at])
-    begins[mine] = np.where(group[at] % axis.width > 0, run, new[starts[mine]])
+    at = own_group[np.searchsorted(own, starts[mine])]
+    run = word[mine] + np.searchsorted(group, at)
+    begins[mine] = np.where(at % axis.width > 0, run, new[starts[mine]])
     return replace(moved, tokens=TokenView(tokens, rows, counts, begins))
 
 
