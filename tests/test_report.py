@@ -432,3 +432,17 @@ def test_empty_texts_are_reported(tmp_path):
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
     page = corefeval.report(str(path), str(path)).html
     assert "Ada" in page
+
+
+def test_a_switch_for_ways_to_match_mentions(run, tmp_path):
+    made = report(KEY, {"one": EAGER, "two": CAUTIOUS}, match="exact, head", metrics="conll")
+    systems = made.payload["systems"]
+    names = ["one (exact)", "one (head)", "two (exact)", "two (head)"]
+    assert [one["name"] for one in systems] == names
+    assert ["match:head" in one["signature"] for one in systems] == [False, True] * 2
+    pairs = {(one["first"], one["second"]) for one in made.payload["differences"]}
+    assert pairs == {(0, 2), (1, 3)}, "only results of one match are tested against each other"
+    page = tmp_path / "page.html"
+    status, _, _ = run("report", KEY, EAGER, "--match", "exact,head", "-m", "muc", "-o", page)
+    assert status == 0
+    assert "eager.conll (head)" in page.read_text()
