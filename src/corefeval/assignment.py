@@ -78,11 +78,11 @@ def heaviest_matching(
             taken.append(left[_solve_components(row, column, weights[left], ranks)])
             break
         taken.append(left[chosen])
-        left = left[_untouched(row, chosen) & _untouched(column, chosen)]
+        left = left[_is_free(row, chosen) & _is_free(column, chosen)]
     return np.sort(np.concatenate(taken)) if taken else left
 
 
-def _untouched(vertex: IntArray, chosen: IntArray) -> BoolArray:
+def _is_free(vertex: IntArray, chosen: IntArray) -> BoolArray:
     gone = np.zeros(int(vertex.max()) + 1, dtype=np.bool_)
     gone[vertex[chosen]] = True
     untouched: BoolArray = ~gone[vertex]

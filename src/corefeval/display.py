@@ -42,10 +42,10 @@ def visible(text: str, *, lines: bool = False) -> str:
     return pattern.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
-def shortened(text: str, limit: int = LONG) -> str:
+def shorten(text: str, limit: int = LONG) -> str:
     """The text, or its beginning and end where it has more characters than the limit.
 
-    >>> shortened("a-long-name-of-a-file.conll", 15)
+    >>> shorten("a-long-name-of-a-file.conll", 15)
     'a-long-…e.conll'
     """
     if len(text) <= limit:

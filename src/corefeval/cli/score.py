@@ -89,13 +89,11 @@ def score(
         METRIC.recall=NUMBER; several with commas.
     """
     from corefeval.cli.gates import check_limits, parse_limits
-    from corefeval.cli.responses import Request, keep, protocol_of, results_of
+    from corefeval.cli.responses import Request, keep, results_of
     from corefeval.metrics import parse_metrics
 
     limits = parse_limits(fail_under or ())
-    # Another program has metrics of its own, however it matches (there may be several ways).
-    emulates = protocol_of({**reading.policies, "match": None}).emulates
-    wanted = None if metrics is None or emulates else [one.metric for one in parse_metrics(metrics)]
+    wanted = None if metrics is None else [one.metric for one in parse_metrics(metrics)]
     if format == "conll":  # it prints mentions with every metric
         rest = wanted if wanted is not None else ["standard"]
         wanted = [one.metric for one in parse_metrics(["mentions", *rest])]

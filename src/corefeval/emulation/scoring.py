@@ -152,7 +152,9 @@ def check_protocol(protocol: Protocol) -> None:
 
 def _wanted(metrics: str | Metric | Iterable[str | Metric]) -> list[str]:
     """The program's metrics among those asked for; all of them for `standard` and `all`."""
-    items = [metrics] if isinstance(metrics, str | Metric) else list(metrics)
+    items = [metrics] if isinstance(metrics, str | Metric) else metrics
+    if not isinstance(items, Iterable):
+        raise UsageError(f"metrics are names, Metric values or a list of them, not {items!r:.60}")
     chosen: dict[str, None] = {}
     for item in items:
         for text in split_list(item) if isinstance(item, str) else [str(item)]:

@@ -173,11 +173,11 @@ def minimum_spans(
         if place is None:
             return None
         trees = Trees(side, place[0])
-        found.append(_numbered(side, trees, own, numbers))
+        found.append(_number(side, trees, own, numbers))
     return found
 
 
-def _numbered(
+def _number(
     annotations: TokenAnnotations, trees: Trees, rows: IntArray, numbers: dict[tuple[int, ...], int]
 ) -> IntArray:
     spans = annotations.spans

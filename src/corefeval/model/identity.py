@@ -87,7 +87,7 @@ def _span_codes(*corpora: Corpus) -> tuple[IntArray, IntArray]:
     stride = 1 + max(int(start.max(initial=0)) for start in starts)
     n_documents = len(corpora[0].documents)
     if n_documents * stride * width * n_shapes >= _LIMIT:
-        return _ranked(*corpora, shapes=shapes)
+        return _rank(*corpora, shapes=shapes)
     codes = []
     for corpus, start, length, shape in zip(corpora, starts, lengths, shapes, strict=True):
         place = start if n_documents == 1 else corpus.mention_document * stride + start
@@ -97,7 +97,7 @@ def _span_codes(*corpora: Corpus) -> tuple[IntArray, IntArray]:
     return left, right
 
 
-def _ranked(*corpora: Corpus, shapes: list[IntArray]) -> tuple[IntArray, IntArray]:
+def _rank(*corpora: Corpus, shapes: list[IntArray]) -> tuple[IntArray, IntArray]:
     """The same by sorting, where one number cannot hold it all."""
     rows = [
         np.stack(

@@ -97,14 +97,14 @@ class Tokens(ABC):
         """
         if tokens is None:
             columns = (self.column(d, name) for d in range(self.counts.size) if self.counts[d])
-            return _coded([cell for column in columns for cell in column])
+            return _encode([cell for column in columns for cell in column])
         document, order, bounds = self._by_document(tokens)
         position = (tokens - self.offsets[document])[order]
         values = np.empty(tokens.size, dtype=object)
         for start, end in pairwise(bounds):
             column = self.column(int(document[order[start]]), name)
             values[order[start:end]] = [column[p] for p in position[start:end].tolist()]
-        return _coded(values.tolist())
+        return _encode(values.tolist())
 
     def _by_document(self, tokens: IntArray) -> tuple[IntArray, IntArray, list[int]]:
         """The document of each token; an order by document, and where in it each one begins."""
@@ -249,7 +249,7 @@ def rows_of_tokens(
     return shift[documents_of_tokens(offsets, tokens)] + tokens
 
 
-def _coded(values: Sequence[str]) -> Categories:
+def _encode(values: Sequence[str]) -> Categories:
     """Codes of strings: two fast passes instead of one that asks of each whether it is new."""
     names = dict.fromkeys(values)
     numbers = dict(zip(names, range(len(names)), strict=True))

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from corefeval._version import __version__
 from corefeval.diagnostics import plural
-from corefeval.display import shortened
+from corefeval.display import shorten
 from corefeval.output.drawing import Drawing
 from corefeval.output.lines import (
     NO_INTERVALS,
@@ -102,7 +102,7 @@ class SliceDrawing(Drawing):
 
 def _about(results: Sequence[Result]) -> str:
     first = results[0]
-    against = f"{shortened(first.response)} against {shortened(first.key)}"
+    against = f"{shorten(first.response)} against {shorten(first.key)}"
     names = [] if len(results) > 1 else [against]
     cut = Intervals.of(results).segments
     segments = [f"intervals of {cut} of it, and F1 of these beside them"] if cut else []
