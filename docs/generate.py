@@ -169,20 +169,24 @@ def slices(declaration: Declaration) -> str:
 
 def example(name: str) -> str:
     """A Python session that scores worse and worse responses."""
+    stated, values = "kind", KINDS
+    if "zero" in REGISTRY[name].needs:  # as if pronouns were dropped
+        stated = "zero"
+        values = {one: "yes" if kind == "pronoun" else "no" for one, kind in KINDS.items()}
     lines = [
         ">>> import corefeval",
         f">>> key = {KEY}",
-        ">>> kinds = {",
-        *(f"...     {mention!r}: {kind!r}," for mention, kind in KINDS.items()),
+        f">>> {stated}s = {{",
+        *(f"...     {mention!r}: {value!r}," for mention, value in values.items()),
         "... }",
         ">>> def rates(response):",
-        '...     features = {"kind": kinds}',
+        f'...     features = {{"{stated}": {stated}s}}',
         f'...     result = corefeval.score(key, response, metrics="{name}", features=features)',
         f'...     rates = result["{name}"].rates.items()',
         '...     return ", ".join(f"{name} {100 * rate:.1f}" for name, rate in rates)',
     ]
     for title, response in STEPS:
-        shown = corefeval.score(KEY, response, metrics=name, features={"kind": KINDS})[name].rates
+        shown = corefeval.score(KEY, response, metrics=name, features={stated: values})[name].rates
         lines += [
             f">>> rates({'key' if response is KEY else response})  # {title}",
             repr(", ".join(f"{rate} {100 * value:.1f}" for rate, value in shown.items())),
@@ -275,7 +279,7 @@ def protocols() -> str:
     for name, choice in choices().items():
         option = f"; `--{choice.flag.replace('_', '-')}`" if choice.flag else ""
         lines.append(f"| `{name}` | | {choice.summary} Acts at: {choice.at}{option} |")
-        values = choice.values or {choice.default: "any text"}
+        values = choice.spellings or {choice.default: "any text"}
         for value, meaning in values.items():
             default = " (default)" if value == choice.default else ""
             lines.append(f"| | `{value}` | {meaning}{default} |")

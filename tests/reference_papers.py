@@ -410,6 +410,33 @@ class _Nouns(set):
         return {mention for mention in others if mention in self}
 
 
+def is_zero(mention: int) -> bool:
+    """Whether a mention that is a number is a zero."""
+    return mention * 5 % 7 % 2 == 0
+
+
+def zero(key, response):
+    """tp, wl, fn and fp of zeros that follow others in their entities (matching.md, 4.1)."""
+    owner = {m: number for number, entity in enumerate(response) for m in entity}
+    first = {entity[0] for entity in response}
+    counts = dict.fromkeys(("tp", "wl", "fn", "fp"), 0)
+    covered = set()
+    for entity in key:
+        before = set()
+        for place, mention in enumerate(entity):
+            if place and is_zero(mention):
+                if mention not in owner or mention in first:
+                    counts["fn"] += 1
+                else:
+                    counts["tp" if owner[mention] in before else "wl"] += 1
+                covered.add(mention)
+            if mention in owner:
+                before.add(owner[mention])
+    resolved = {m for entity in response for m in entity[1:] if is_zero(m)}
+    counts["fp"] = len(resolved - covered)
+    return tuple(counts.values())
+
+
 def _links(key, response):
     """All pairs of coreferent mentions."""
     parts = links_by(key, response, defaultdict(int)).values()
@@ -417,6 +444,8 @@ def _links(key, response):
 
 
 OF_THE_PAPERS = {
+    "mor": reference.mentions,  # a mention that is a number is one token
+    "zero": zero,
     "links": _links,
     "lmuc": lambda key, response: lmuc(key, response, _Kinds()),
     "lb3": lambda key, response: lb3(key, response, _Kinds()),

@@ -16,7 +16,7 @@ from corefeval.formats.litbank import write_litbank
 from corefeval.formats.source import read_source
 from corefeval.model import CorpusBuilder, DocumentId, join
 from corefeval.model.text_tokens import text_of
-from corefeval.model.tokenising import tokenised
+from corefeval.model.tokenising import tokenise
 from corefeval.pairing.documents import partners
 from standoff_strategies import contents, corpora, mutations, sentences, spans, write_pair, written
 
@@ -180,7 +180,7 @@ def test_brat_written_then_read_is_the_same(corpus, tmp_path_factory):
         assert {notice.kind for notice in one.notices} <= {"nothing-joined"}
         assert bool(one.notices) == (1 < one.n_mentions == one.n_entities)
         assert by_characters(one[0], text) == on_characters(original, words)
-        cut = tokenised(one)
+        cut = tokenise(one)
         assert visible("".join(words_in(cut[0]))) == visible(text)
         assert on_characters(cut[0], words_in(cut[0])) == by_characters(one[0], text)
         (second,) = written(write_brat(one), folder)
@@ -230,7 +230,7 @@ def test_what_is_counted_reads_well_of_one_and_of_several():
 
 
 def test_tokens_are_cut_at_blanks_punctuation_and_mentions(pair):
-    corpus = tokenised(corefeval.read(pair("T1\tX 0 2\tAd\nT2\tX 3 4\t \n", PROSE)))
+    corpus = tokenise(corefeval.read(pair("T1\tX 0 2\tAd\nT2\tX 3 4\t \n", PROSE)))
     assert corpus[0].sentences == [
         ["Ad", "a", "met", "the", "captain", "."],
         ["She", "smiled", "at", "him", "."],
@@ -243,12 +243,12 @@ def test_tokens_are_cut_at_blanks_punctuation_and_mentions(pair):
 
 def test_a_corpus_of_tokens_stays_as_it_is():
     corpus = corefeval.read(corefeval.example())
-    assert tokenised(corpus) is corpus
+    assert tokenise(corpus) is corpus
 
 
 def test_texts_and_tokens_in_one_corpus(pair, conll):
     key = corefeval.read(conll(KEY.replace("(story)", "(other)")))
-    corpus = tokenised(join([key, corefeval.read(pair(BRAT, PROSE))]))
+    corpus = tokenise(join([key, corefeval.read(pair(BRAT, PROSE))]))
     assert corpus[0].words == key[0].words == corpus[1].words
     assert [list(spans(corpus, d).values()) for d in (0, 1)] == [
         [[(0, 1), (5, 6)], [(2, 4), (8, 9)], [(6, 7)]]

@@ -86,5 +86,5 @@ def test_segments_have_the_genre_of_their_document(tmp_path):
     path = tmp_path / "novel.conll"
     path.write_text("#begin document (nw/x); part 000\n" + "".join(lines) + "#end document\n")
     result = corefeval.score(path, path, metrics="b3", by="genre", ci=0.9, samples=20)
-    assert result.by("genre")["nw"]["b3"].intervals
+    assert result.by("genre")["nw"]["b3"].segments.intervals
     assert not [notice for notice in result.notices if "no interval" in str(notice)]

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import corefeval
-from corefeval.display import csv_cell, csv_text, json_text, shortened, visible
+from corefeval.display import csv_cell, csv_text, json_text, shorten, visible
 from corefeval.output.latex import escape as in_latex
 
 ACTS = "\x1b[2J\x00\x9b31m\x07\x7f\u202e\u2066\u200f"
@@ -128,7 +128,7 @@ def test_scripts_keep_what_they_need():
 
 @given(st.text(min_size=1), st.integers(5, 80))
 def test_shortened_text_keeps_both_ends(text, limit):
-    short = shortened(text, limit)
+    short = shorten(text, limit)
     assert len(short) <= limit
     assert short == text or (short[0] == text[0] and short[-1] == text[-1] and "…" in short)
 

@@ -53,7 +53,7 @@ def test_an_ordinary_score_needs_no_scipy():
         "    corefeval.score(corefeval.example('key'), corefeval.example(name))"
     )
     assert "numpy" in loaded
-    assert not loaded & {"scipy", "rich", "jinja2"}
+    assert not loaded & {"scipy", "rich", "jinja2", "corefeval.emulation"}
 
 
 def test_every_public_name_is_there():
@@ -82,18 +82,19 @@ ROOMS = {
     "pairing": {"assignment", "live", "model", "protocol"},
     "linting": {"formats", "model", "pairing"},
     "features": {"model"},
-    "matching": {"assignment", "model"},
+    "matching": {"assignment", "features", "model"},
     "alignment": {"matching", "model"},
-    "metrics": {"alignment", "assignment", "model"},
+    "metrics": {"alignment", "assignment", "matching", "model"},
     "results": {"_version", "protocol"},
+    "emulation": {"assignment", "formats", "metrics", "model", "protocol", "results"},
     "preparation": {
         "alignment", "features", "formats", "live", "matching", "model", "pairing", "protocol",
     },
     "slicing": {"alignment", "features", "metrics", "model", "preparation", "results"},
     "stats": {"protocol", "results"},
     "evaluation": {
-        "alignment", "metrics", "model", "pairing", "preparation", "protocol", "results", "slicing",
-        "stats",
+        "alignment", "emulation", "metrics", "model", "pairing", "preparation", "protocol",
+        "results", "slicing", "stats",
     },
     "analysis": {
         "alignment", "evaluation", "features", "formats", "live", "matching", "metrics", "model",
@@ -111,9 +112,9 @@ ROOMS = {
     },
     "examples": {"cli"},
     "cli": {
-        "_version", "analysis", "evaluation", "examples", "features", "figures", "formats", "lab",
-        "linting", "metrics", "model", "output", "preparation", "protocol", "reports", "results",
-        "stats",
+        "_version", "analysis", "emulation", "evaluation", "examples", "features", "figures",
+        "formats", "lab", "linting", "metrics", "model", "output", "preparation", "protocol",
+        "reports", "results", "stats",
     },
 }  # fmt: skip
 

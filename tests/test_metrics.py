@@ -10,7 +10,7 @@ import corefeval
 from corefeval.metrics import REGISTRY, Metric, register
 from corefeval.metrics.declarations import Declaration
 from reference import COMPOSED, REFERENCES
-from reference_papers import OF_THE_PAPERS, kind_of
+from reference_papers import OF_THE_PAPERS, is_zero, kind_of
 from strategies import corpora, documents, entities
 
 METRICS = tuple(REGISTRY)
@@ -18,9 +18,12 @@ KNOWN = {**REFERENCES, **OF_THE_PAPERS}
 
 
 def score(key, response, **options):
-    """Scores of mentions that are numbers, whose kind follows from the number."""
-    kinds = {"kind": lambda mention: kind_of(mention.label)}
-    return corefeval.score(key, response, features=kinds, **options)
+    """Scores of mentions that are numbers, from which their kinds follow."""
+    features = {
+        "kind": lambda mention: kind_of(mention.label),
+        "zero": lambda mention: "yes" if is_zero(mention.label) else "no",
+    }
+    return corefeval.score(key, response, features=features, **options)
 
 
 def keyed(pairs):
@@ -55,6 +58,7 @@ def test_a_key_against_itself_is_perfect(name, key):
         # What is not skipped: nouns that follow a noun, and whatever follows one.
         "inferred": any(True in nouns_of[:-1] for nouns_of in nouns),
         "anchors": any(map(any, nouns)),
+        "zero": any(is_zero(mention) for entity in chains for mention in entity[1:]),
     }.get(name, bool(key))
     assert found.f1 == pytest.approx(1.0 if countable else 0.0) or (name == "conll" and not chains)
 
@@ -67,7 +71,7 @@ def test_rates_are_rates(name, document):
 
 
 # The others look at the two sides differently, by their definitions.
-SYMMETRIC = ("mentions", "muc", "b3", "ceafm", "ceafe", "lea", "links", "p-link")
+SYMMETRIC = ("mentions", "muc", "b3", "ceafm", "ceafe", "lea", "links", "p-link", "mor")
 
 
 @pytest.mark.parametrize("name", SYMMETRIC)

@@ -61,15 +61,15 @@ def test_whatever_there_is_can_be_rendered(results, format):
     assert render([analysis], format=format) == render(analysis, format=format)
     assert render([compared], format=format) == render(compared, format=format)
     assert len(render(agreement, by_document=True)) > len(render(agreement))
-    with pytest.raises(corefeval.UsageError, match="by_document is for scores and agreement"):
+    with pytest.raises(corefeval.UsageError, match="no by_document for a Comparison"):
         render(compared, by_document=True)
 
 
 @pytest.mark.parametrize("wrong", [[], None, "scores.json", {}, [None], 3])
 def test_what_cannot_be_rendered(results, wrong):
-    with pytest.raises(corefeval.UsageError, match="render takes a result, a comparison"):
+    with pytest.raises(corefeval.UsageError, match="what can be rendered"):
         render(wrong)
-    with pytest.raises(corefeval.UsageError, match="render takes a result, a comparison"):
+    with pytest.raises(corefeval.UsageError, match="what can be rendered"):
         render([*results, wrong])
 
 

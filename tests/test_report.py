@@ -196,7 +196,8 @@ def test_a_hostile_page_is_framed_and_saved_as_it_is(tmp_path):
 def test_scripts_and_styles_do_not_end_their_elements(monkeypatch):
     """Neither ours nor those of the library, whatever strings it may have one day."""
     import vl_convert
-    from corefeval.reports.assets import charts_library
+
+    from corefeval.reports.page import charts_library
 
     ends = re.compile("</script|<!--", re.IGNORECASE)
     assert not ends.search(bundle()) and "</style" not in style().lower()

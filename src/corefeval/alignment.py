@@ -43,19 +43,21 @@ class Side:
     """One side's entities and mentions; the mentions of an entity stand in textual order.
 
     An entity without mentions (all of them dropped) counts as no entity. `feature` says what the
-    mentions are (`side.feature("kind")`). Counts are summed by document, or by `mention_group`
-    where the mentions of a document are divided further.
+    mentions are (`side.feature("kind")`), and `corpus` has their tokens, for metrics that count
+    these. Counts are summed by document, or by `mention_group` where the mentions of a document are
+    divided further.
     """
 
     entity_document: IntArray
     mention_entity: IntArray
     feature: FeatureLookup = no_features
     mention_group: IntArray | None = None
+    corpus: Corpus | None = None
 
     @staticmethod
     def of(corpus: Corpus, feature: FeatureLookup = no_features) -> Side:
         """The side that a corpus makes."""
-        return Side(corpus.entity_document, corpus.mention_entity, feature)
+        return Side(corpus.entity_document, corpus.mention_entity, feature, corpus=corpus)
 
     @cached_property
     def sizes(self) -> IntArray:
@@ -281,6 +283,11 @@ def align(
 def is_noun(side: Side) -> BoolArray:
     """Which mentions are nouns (in Tuggener's sense)."""
     return side.feature("noun").where("yes".__eq__)
+
+
+def is_zero(side: Side) -> BoolArray:
+    """Which mentions are zeros: their heads are empty nodes."""
+    return side.feature("zero").where("yes".__eq__)
 
 
 def _shares(whole: IntArray, group: IntArray) -> Shares:

@@ -24,14 +24,12 @@ of equal overlaps, the components are solved without waiting for the last round.
 **With an order of the edges** the assignment is unique: among the heaviest ones, that whose edges,
 in order, come first. An edge that weighs *more* than its rivals together is in every heaviest
 matching (the exchange above would make it heavier), so such edges are still taken at once. In what
-remains each edge is tried in its order: it stays if some heaviest matching has it beside those that
-stayed before. Components of more than `LARGE` edges are assigned greedily instead, the heaviest
+remains an edge stays, in its order, if some heaviest matching has it beside those that stayed
+before. Components of more than `LARGE` edges are assigned greedily instead, the heaviest
 edge first and equal ones in order; that is near-linear, and at least half as heavy as the best.
 """
 
 from __future__ import annotations
-
-from collections.abc import Iterator
 
 import numpy as np
 
@@ -40,7 +38,11 @@ from corefeval.model.arrays import BoolArray, FloatArray, IntArray, dense_ranks
 # A component is enumerated if that takes at most so many steps: edges times sets of columns.
 ENUMERABLE = 1 << 14
 # With an order, a component of more edges is assigned greedily.
-LARGE = 1 << 12
+LARGE = 1 << 10
+# A component with so many cells for an edge or fewer is solved as a matrix.
+_DENSE = 4
+# With an order, so many edges are decided at once: more, and their bonuses would be too small.
+_AT_ONCE = 8
 # Rounds that take less than this share of the edges are not worth their cost; more of them keep
 # the sum over all rounds linear.
 _PROGRESS = 0.02
@@ -76,11 +78,11 @@ def heaviest_matching(
             taken.append(left[_solve_components(row, column, weights[left], ranks)])
             break
         taken.append(left[chosen])
-        left = left[_untouched(row, chosen) & _untouched(column, chosen)]
+        left = left[_is_free(row, chosen) & _is_free(column, chosen)]
     return np.sort(np.concatenate(taken)) if taken else left
 
 
-def _untouched(vertex: IntArray, chosen: IntArray) -> BoolArray:
+def _is_free(vertex: IntArray, chosen: IntArray) -> BoolArray:
     gone = np.zeros(int(vertex.max()) + 1, dtype=np.bool_)
     gone[vertex[chosen]] = True
     untouched: BoolArray = ~gone[vertex]
@@ -136,14 +138,15 @@ def _solve_components(
     )
     component = component[place]
     bounds = np.flatnonzero(np.concatenate(([True], component[1:] != component[:-1], [True])))
-    rows, columns, weights = row[place].tolist(), column[place].tolist(), weight[place].tolist()
+    row, column, weight = row[place], column[place], weight[place]
     taken: list[int] = []
     for begin, end in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
-        edges = list(zip(rows[begin:end], columns[begin:end], weights[begin:end], strict=True))
-        if order is None:
-            chosen = _solve(edges)
+        some = row[begin:end], column[begin:end], weight[begin:end]
+        if order is not None and end - begin > LARGE:
+            chosen = _take_greedily(*some).tolist()
         else:
-            chosen = _solve_in_order(edges) if len(edges) <= LARGE else list(_take_greedily(edges))
+            edges = list(zip(*(one.tolist() for one in some), strict=True))
+            chosen = _solve(edges) if order is None else _solve_in_order(edges)
         taken += [begin + edge for edge in chosen]
     return place[taken]
 
@@ -152,43 +155,82 @@ def _solve(edges: list[Edge]) -> list[int]:
     """The edges of some heaviest matching of a component."""
     n_rows, n_columns = len({edge[0] for edge in edges}), len({edge[1] for edge in edges})
     if len(edges) << min(n_rows, n_columns) > ENUMERABLE:
-        return _solve_sparse(edges)
+        dense = n_rows * n_columns <= _DENSE * len(edges)
+        return _solve_dense(edges) if dense else _solve_sparse(edges)
     if n_rows < n_columns:
         return _enumerate([(column, row, weight) for row, column, weight in edges])
     return _enumerate(edges)
 
 
 def _solve_in_order(edges: list[Edge]) -> list[int]:
-    """The edges of the first heaviest matching of a component whose edges are in order."""
+    """The edges of the first heaviest matching of a component whose edges are in order.
+
+    A small bonus for all edges but those of a heaviest matching makes another one heavier, unless
+    it is the only one. Where it is not, the next edges in order get bonuses, each twice that of the
+    one behind it and all together less than what tells weights apart: of the heaviest matchings
+    that with the first edges wins, and these stay.
+    """
     left = list(range(len(edges)))
-    best = _solve(edges)
     stayed: list[int] = []
     while left:
-        edge = left.pop(0)
-        row, column, weight = edges[edge]
-        apart = [e for e in left if edges[e][0] != row and edges[e][1] != column]
-        if edge not in best:
-            # With this edge, what do the others reach that can stand beside it?
-            beside = [apart[e] for e in _solve([edges[e] for e in apart])] if apart else []
-            value = weight + sum(edges[e][2] for e in beside)
-            if value < sum(edges[e][2] for e in best) - _EQUAL:
-                continue
-            best = [edge, *beside]
-        stayed.append(edge)
-        best = [e for e in best if e != edge]
-        left = apart
+        best = set(_solve_with(edges, left, {}))
+        if set(_solve_with(edges, left, dict.fromkeys(set(left) - best, _EQUAL))) == best:
+            return sorted((*stayed, *best))
+        first = left[:_AT_ONCE]
+        bonus = {edge: _EQUAL / 2 ** (place + 1) for place, edge in enumerate(first)}
+        best = set(_solve_with(edges, left, bonus))
+        taken = [edge for edge in first if edge in best]
+        rows, columns = {edges[e][0] for e in taken}, {edges[e][1] for e in taken}
+        stayed += taken
+        left = [
+            e for e in left[_AT_ONCE:] if edges[e][0] not in rows and edges[e][1] not in columns
+        ]
     return stayed
 
 
-def _take_greedily(edges: list[Edge]) -> Iterator[int]:
-    """Edges that nothing taken before stands in the way of, the heaviest first."""
-    rows, columns = set(), set()
-    for edge in sorted(range(len(edges)), key=lambda e: -round(edges[e][2] / _EQUAL)):
-        row, column, _ = edges[edge]
-        if row not in rows and column not in columns:
-            rows.add(row)
-            columns.add(column)
-            yield edge
+def _solve_with(edges: list[Edge], some: list[int], bonus: dict[int, float]) -> list[int]:
+    """A heaviest matching of some edges, of which some weigh a little more."""
+    weighed = [(*edges[e][:2], edges[e][2] + bonus.get(e, 0.0)) for e in some]
+    return [some[chosen] for chosen in _solve(weighed)]
+
+
+def _take_greedily(row: IntArray, column: IntArray, weight: FloatArray) -> IntArray:
+    """Edges that nothing taken before stands in the way of, the heaviest first, then in order.
+
+    An edge that comes before all others of its row and of its column is taken in any case; so all
+    such are taken at once, again and again. Where these are few, the rest goes one by one.
+    """
+    rank = np.empty(row.size, dtype=np.int64)
+    rank[np.argsort(-np.rint(weight / _EQUAL), kind="stable")] = np.arange(row.size)
+    left, taken = np.arange(row.size), []
+    while left.size:
+        firsts = []
+        for vertex in (row, column):
+            first = np.full(int(vertex.max()) + 1, row.size)
+            np.minimum.at(first, vertex[left], rank[left])
+            firsts.append(first[vertex[left]])
+        chosen = left[(rank[left] == firsts[0]) & (rank[left] == firsts[1])]
+        if chosen.size < _PROGRESS * left.size:
+            taken.append(_take_one_by_one(row, column, left[np.argsort(rank[left])]))
+            break
+        taken.append(chosen)
+        gone = [np.zeros(int(vertex.max()) + 1, dtype=np.bool_) for vertex in (row, column)]
+        gone[0][row[chosen]] = gone[1][column[chosen]] = True
+        left = left[~gone[0][row[left]] & ~gone[1][column[left]]]
+    return np.concatenate(taken)
+
+
+def _take_one_by_one(row: IntArray, column: IntArray, edges: IntArray) -> IntArray:
+    rows: set[int] = set()
+    columns: set[int] = set()
+    taken = []
+    table = zip(edges.tolist(), row[edges].tolist(), column[edges].tolist(), strict=True)
+    for edge, at_row, at_column in table:
+        if at_row not in rows and at_column not in columns:
+            rows.add(at_row)
+            columns.add(at_column)
+            taken.append(edge)
+    return np.array(taken, dtype=np.int64)
 
 
 def _components(row: IntArray, column: IntArray) -> IntArray:
@@ -221,6 +263,21 @@ def _enumerate(edges: list[Edge]) -> list[int]:
                     reached[state] = (value + weight, (*chosen, index))
         best = reached
     return list(max(best.values())[1])
+
+
+def _solve_dense(edges: list[Edge]) -> list[int]:
+    """Jonker–Volgenant on a matrix; a pair of no edge gains nothing."""
+    from scipy.optimize import linear_sum_assignment
+
+    rows, row_names = dense_ranks(np.array([edge[0] for edge in edges]))
+    columns, column_names = dense_ranks(np.array([edge[1] for edge in edges]))
+    gain = np.zeros((row_names.size, column_names.size))
+    gain[rows, columns] = [edge[2] for edge in edges]
+    partner = np.full(row_names.size, -1, dtype=np.int64)
+    matched_rows, matched_columns = linear_sum_assignment(gain, maximize=True)
+    partner[matched_rows] = matched_columns
+    found: list[int] = np.flatnonzero(partner[rows] == columns).tolist()
+    return found
 
 
 def _solve_sparse(edges: list[Edge]) -> list[int]:

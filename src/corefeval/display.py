@@ -6,7 +6,6 @@ direction of writing round, or is a formula to a spreadsheet. Every room may imp
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import re
@@ -43,10 +42,10 @@ def visible(text: str, *, lines: bool = False) -> str:
     return pattern.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
-def shortened(text: str, limit: int = LONG) -> str:
+def shorten(text: str, limit: int = LONG) -> str:
     """The text, or its beginning and end where it has more characters than the limit.
 
-    >>> shortened("a-long-name-of-a-file.conll", 15)
+    >>> shorten("a-long-name-of-a-file.conll", 15)
     'a-long-…e.conll'
     """
     if len(text) <= limit:
@@ -69,6 +68,8 @@ def json_text(value: object) -> str:
 
 def csv_text(header: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
     """A table as CSV that is safe to open: see `csv_cell`."""
+    import csv  # whoever prints no CSV can do without
+
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(header)

@@ -94,9 +94,11 @@ def score(
     >>> score([["Ada", "she", "her"]], [["she", "her"]], metrics="lmuc", features=kinds)["lmuc"]
     <lmuc: recall=0.2500, precision=1.0000, f1=0.4000>
     """
-    wanted = parse_metrics(metrics)  # what is misspelt is told before anything is read
     sampling = Sampling(ci, samples, seed, segments, as_segments)
     made, sampling = _with_protocol(plan(protocol, options, features=features), sampling)
+    if made.protocol.emulates:
+        return _emulate(key, response, metrics, _feature_names(by), made, sampling)
+    wanted = parse_metrics(metrics)  # what is misspelt is told before anything is read
     prepared = prepare_inputs(key, response, made)
     return _count_and_sample(prepared, wanted, _feature_names(by), sampling)
 
@@ -129,6 +131,34 @@ def _with_protocol(made: Plan, sampling: Sampling) -> tuple[Plan, Sampling]:
         level, samples, seed = text.groups()
         sampling = replace(sampling, ci=float(level), samples=int(samples), seed=int(seed))
     return replace(made, protocol=protocol.but(segments="none", ci="none")), sampling
+
+
+def _emulate(
+    key: Input,
+    response: Input,
+    metrics: Metrics,
+    by: Sequence[str],
+    made: Plan,
+    sampling: Sampling,
+) -> Result:
+    """The numbers of another program, which has scores alone: no features, slices or segments."""
+    from corefeval.emulation import score_emulated
+
+    if by or made.features:
+        asked = f"scores by {', '.join(by)}" if by else "features of mentions"
+        raise UsageError(f"emulate:{made.protocol.emulate} has no {asked}: leave them out")
+    if {made.key_format, made.response_format} - {None, "corefud"} or made.word_column:
+        raise UsageError(f"emulate:{made.protocol.emulate} reads corefud alone: leave out formats")
+    result = score_emulated(key, response, metrics, made.protocol, encoding=made.encoding)
+    if len(result.document_ids) == 1:
+        text = f"{result.document_ids[0]} is a single document, which is not cut into segments "
+        text += f"under emulate:{made.protocol.emulate}"
+        if sampling.as_segments:
+            raise UsageError(f"{text}, so that there is nothing to compare")
+        if sampling.ci is not None:
+            notices = (*result.notices, Notice("no-segments", text))
+            result = replace(result, notices=notices)
+    return result if sampling.ci is None else _with_intervals(result, sampling)
 
 
 def count(
@@ -284,11 +314,14 @@ def compare(
         if asked:
             message = f"results were scored already: {', '.join(asked)} would change nothing"
             raise UsageError(message)
-    corpus = None if key is None else made.read(key, "key", is_key=True)
+    from_corpora = key is not None and not made.protocol.emulates
+    corpus = made.read(key, "key", is_key=True) if from_corpora else None
     sampling = Sampling(segments=segments, as_segments=True)
     results = [
         _narrow(check_key(source, corpus), metrics)
         if isinstance(source, Result)
+        else _emulate(key, source, metrics, by, made, sampling)
+        if made.protocol.emulates
         else count(prepare_inputs(_needed(corpus), source, made), metrics, by=by, sampling=sampling)
         for source in sources
     ]

@@ -15,13 +15,14 @@ from corefeval.checks import did_you_mean
 from corefeval.diagnostics import Notice, UsageError
 from corefeval.features import PartFeatures, SideFeatures
 from corefeval.formats import read, read_ahead
-from corefeval.matching import MATCHERS, Matches, Mentions
+from corefeval.matching import Matches, Mentions, matcher
 from corefeval.model import Corpus, Document, corpus_from_entities
 from corefeval.model.arrays import IntArray
 from corefeval.model.digest import digest
 from corefeval.model.identity import mention_codes
 from corefeval.pairing import apply_policies, mismatch_notices, pair, segment
 from corefeval.protocol import STEPS, Choices, Protocol, choices, split_choices
+from corefeval.syntax import split_call
 
 Input = object  # a path, a Corpus, what a system returned, or plain Python
 Stated = Mapping[str, object] | str | os.PathLike[str] | None  # features, or a file of them
@@ -91,7 +92,7 @@ def plan(
             f"the protocol says slice:{base.slice}, a part of a result: leave it out, and ask for "
             f"scores by {base.slice.partition('=')[0]}"
         )
-    made = base.but(**chosen, features="none")
+    made = base.but(**chosen, features="none", heads="none")
     if tagset is None and made.tagset != "auto":
         tagset = made.tagset
     return Plan(made, features, tagset, **rest)
@@ -181,6 +182,11 @@ def prepare_inputs(key: Input, response: Input, plan: Plan) -> Prepared:
 def prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
     """The same, for corpora."""
     protocol = plan.protocol
+    if protocol.emulates:
+        raise UsageError(
+            f"emulate:{protocol.emulate} has scores alone, of `score` and `compare`: take the "
+            "choices without it"
+        )
     key_digest = digest(key)
     pairing = pair(key, response, protocol)
     if pairing.spans is not None:
@@ -188,15 +194,27 @@ def prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
     corpora = pairing.key, pairing.response
     (key, response), codes, notices = apply_policies(corpora, mention_codes(*corpora), protocol)
     sides = Mentions(key, codes[0]), Mentions(response, codes[1])
-    matches = MATCHERS[protocol.match](*sides)
+    if protocol.match != "exact":
+        from corefeval.matching.evidence import gather
+
+        evidence = gather(*sides, split_call(protocol.match)[0], plan.tagset)
+        sides = evidence.key, evidence.response
+        protocol = Protocol.of_fields(evidence.fields, protocol)
+        notices += evidence.notices
+    matches = matcher(protocol.match)(*sides)
     if matches.key is not None:
         notices += mismatch_notices(key, response, matches.key)
+    twins = _twins(*sides, matches)
+    if matches.weight is not None and matches.response is not None:
+        count = int((twins[matches.response] < 0).sum())
+        text = f"{response.name or 'response'}: {{n}} matched with key mentions of other tokens"
+        notices.append(Notice("other-spans", text, count, noun="mention"))
     stated, more = stated_features(plan.features, key, response, encoding=plan.encoding)
     if stated:
         protocol = protocol.but(features=",".join(map(str, stated)))
     known = partial(SideFeatures, texts=(key, response), given=stated, tagset=plan.tagset)
     of_key = known(key)
-    of_response = known(response, twins=(of_key, _twins(*sides, matches)))
+    of_response = known(response, twins=(of_key, twins))
     return Prepared(
         key,
         response,

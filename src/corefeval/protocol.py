@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import (
     Annotated,
@@ -24,8 +24,8 @@ from typing import (
 from corefeval._version import __version__
 from corefeval.checks import did_you_mean
 from corefeval.diagnostics import UsageError
+from corefeval.syntax import split_call
 
-Match = Literal["exact"]
 Singletons = Literal["keep", "drop"]
 Duplicates = Literal["first", "last", "error"]
 Zeros = Literal["align", "place", "drop"]
@@ -37,6 +37,7 @@ WrongSpans = Literal["auto", "head", "overlap"]
 Unmarked = Literal["singleton", "missing"]
 Undefined = Literal["0", "1"]
 Aggregate = Literal["micro", "macro"]
+Emulate = Literal["none", "corefud-1.2"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,37 +45,54 @@ class Choice:
     """What is declared of a choice.
 
     `summary` is its line of help, `values` says of each value in a few words what it does, and
-    `at` names the step at which it acts. A choice without values takes any text that `pattern`
-    allows. The signature has it `always`, or where it is not at its default. `flag` is an option
-    without a value, as people write it for the value `flagged`; a choice that is no `option` is
-    for Python alone.
+    `at` names the step at which it acts. Values in `shares` take a number above 0 and up to 1 in
+    parentheses, and have the one that is said there without it. A choice without values takes any
+    text that `pattern` allows. The signature has it `always`, or where it is not at its default.
+    `flag` is an option without a value, as people write it for the value `flagged`; a choice that
+    is no `option` is for Python alone.
     """
 
     default: str
     summary: str
     at: str
     values: Mapping[str, str] | None = None
+    shares: Mapping[str, float] = field(default_factory=dict)
     pattern: str = ".+"
     always: bool = False
     flag: str = ""
     flagged: str = ""
     option: bool = True
 
+    @property
+    def spellings(self) -> dict[str, str]:
+        """What is said of each value, by the value as it is written: `overlap(0.5)`."""
+        return {
+            f"{value}({self.shares[value]:g})" if value in self.shares else value: meaning
+            for value, meaning in (self.values or {}).items()
+        }
+
 
 # The steps that take part where key and response are compared; errors and agreement have more.
-STEPS = ("pairing", "policies", "matching", "features", "rates")
+STEPS = ("pairing", "policies", "matching", "features", "rates", "emulation")
 
 
 class Choices(TypedDict, total=False):
     """The choices of a protocol, in the order of the signature."""
 
     match: Annotated[
-        Match,
+        str,
         Choice(
             "exact",
             "Which mentions of key and response are the same.",
             at="matching",
-            values={"exact": "the same tokens"},
+            values={
+                "exact": "the same tokens",
+                "head": "the same head token",
+                "partial": "the response inside the key, with the key's head or stated minimum",
+                "min": "stated minimum spans as partial, else the same minimum span in the parse",
+                "overlap": "tokens in common: twice these by the tokens of both (Dice), at least",
+            },
+            shares={"overlap": 0.5},
             always=True,
         ),
     ]
@@ -218,11 +236,25 @@ class Choices(TypedDict, total=False):
             always=True,
         ),
     ]
+    emulate: Annotated[
+        Emulate,
+        Choice(
+            "none",
+            "The program whose numbers are wanted, with its accidents.",
+            at="emulation",
+            values={"none": "corefeval's own rules", "corefud-1.2": "corefud-scorer 1.2"},
+            option=False,
+        ),
+    ]
 
 
 class Fields(Choices, total=False):
     """What a signature has: the choices, and what else was done to the data behind a number."""
 
+    heads: Annotated[
+        str,
+        Choice("none", "What told the heads of mentions that were matched by them.", at="data"),
+    ]
     features: Annotated[
         str, Choice("none", "The features of mentions that were stated beside the data.", at="data")
     ]
@@ -273,7 +305,30 @@ class NamedProtocol:
     reference: str = ""
 
 
-_NAMED = (NamedProtocol("default", "exact spans, singletons kept, summed counts", {}),)
+_COREFUD: Choices = {
+    "match": "head", "singletons": "drop", "zeros": "align", "emulate": "corefud-1.2"
+}  # fmt: skip
+_NAMED = (
+    NamedProtocol("default", "exact spans, singletons kept, summed counts", {}),
+    NamedProtocol(
+        "corefud-1.2",
+        "corefud-scorer 1.2 as it comes: heads, zeros aligned, singletons dropped",
+        _COREFUD,
+        "https://github.com/ufal/corefud-scorer",
+    ),
+    NamedProtocol(
+        "crac-2022",
+        "the shared task CRAC 2022 by corefud-scorer 1.2: partial match",
+        {**_COREFUD, "match": "partial", "zeros": "place"},
+        "Žabokrtský et al. 2022",
+    ),
+    NamedProtocol(
+        "crac-2024",
+        "the shared tasks CRAC 2024 and later: as corefud-1.2",
+        _COREFUD,
+        "Novák et al. 2024",
+    ),
+)
 NAMED: dict[str, NamedProtocol] = {one.name: one for one in _NAMED}
 
 # What earlier versions wrote.
@@ -370,8 +425,14 @@ class Protocol:
         return {
             name.replace("_", "-"): getattr(self, name)
             for name, choice in fields().items()
-            if choice.always or getattr(self, name) != choice.default
+            if (choice.always and (name != "duplicates" or not self.emulates))
+            or getattr(self, name) != choice.default
         }
+
+    @property
+    def emulates(self) -> bool:
+        """Whether another program's numbers are wanted, which has rules of its own for repeats."""
+        return bool(self.emulate != "none")
 
     @property
     def signature(self) -> str:
@@ -416,14 +477,30 @@ def _checked(name: str, value: object) -> str:
             f"corefeval {__version__} has no choice {name!r}: {did_you_mean(name, choices())}"
         )
     if choice.values is not None:
-        if value not in choice.values:
-            allowed = ", ".join(choice.values)
+        found = _spelled(choice, value)
+        if found is None:
+            allowed = ", ".join(choice.spellings)
             raise UsageError(f"{name} is one of {allowed}, not {value!r:.60}")
-    elif not isinstance(value, str):
+        return found
+    if not isinstance(value, str):
         raise UsageError(f"{name} is a text, not {value!r:.60}")
-    elif value != choice.default and not re.fullmatch(choice.pattern, value, re.DOTALL):
+    if value != choice.default and not re.fullmatch(choice.pattern, value, re.DOTALL):
         raise UsageError(f"{name}: {value!r:.60} is no value that it can have")
     return str(value)
+
+
+def _spelled(choice: Choice, value: object) -> str | None:
+    """The one spelling of a value of a choice; None for what is none."""
+    if not isinstance(value, str) or choice.values is None:
+        return None
+    word, share = split_call(value)
+    if word not in choice.shares:
+        return value if value in choice.values else None
+    try:
+        number = choice.shares[word] if share is None else float(share)
+    except ValueError:
+        return None
+    return f"{word}({number:.12g})" if 0 < number <= 1 else None
 
 
 def _check_version(version: str) -> None:

@@ -115,7 +115,7 @@ def slice_result(result: Result, prepared: Prepared, cut: Cut) -> tuple[Slices, 
     sizes = _sizes(alignment, key, cut.level, names)
     return Slices(cut.feature, cut.level, whole, results, sizes, undefined, values.special), [
         *values.notices,
-        *_said(undefined, cut),
+        *_explain(undefined, cut),
     ]
 
 
@@ -125,12 +125,12 @@ def count_table(metric: Metric, alignment: Alignment) -> CountTable:
         return CountTable(
             "mean", parts=tuple(str(Metric.parse(part)) for part in metric.declaration.parts)
         )
-    counts = _checked(metric, metric.count(alignment), alignment.n_groups)
+    counts = _check(metric, metric.count(alignment), alignment.n_groups)
     values = np.stack(list(counts.values()), axis=1)
     return CountTable(metric.shape, tuple(counts), values)
 
 
-def _checked(metric: Metric, counts: object, n_groups: int) -> Counts:
+def _check(metric: Metric, counts: object, n_groups: int) -> Counts:
     """The counts; an error where somebody's own metric gives what no rates can be made of."""
     try:
         arrays = {name: np.asarray(one, np.float64) for name, one in counts.items()}  # type: ignore[attr-defined]
@@ -148,7 +148,7 @@ def _checked(metric: Metric, counts: object, n_groups: int) -> Counts:
     )
 
 
-def _said(undefined: dict[str, str], cut: Cut) -> list[Notice]:
+def _explain(undefined: dict[str, str], cut: Cut) -> list[Notice]:
     if not undefined:
         return []
     message = f"not defined by {cut.feature}: {', '.join(undefined)} ({_WHY_NOT[cut.level]})"

@@ -59,3 +59,13 @@ def split_list(text: str) -> Iterator[str]:
             if part := text[begin:place].strip():
                 yield part
             begin = place + 1
+
+
+def split_call(text: str) -> tuple[str, str | None]:
+    """A name and what stands behind it in parentheses, if anything does.
+
+    >>> split_call("overlap(0.5)"), split_call("head")
+    (('overlap', '0.5'), ('head', None))
+    """
+    name, bracket, rest = text.strip().partition("(")
+    return (name.strip(), rest[:-1].strip()) if bracket and rest.endswith(")") else (text, None)

@@ -351,6 +351,13 @@ STRINGS: dict[str, Callable[[_Maker], str]] = {
         ("--key-format", "--response-format", "--input-format", "--file-format"), _format
     ),
     "--tagset": _Maker.tagset,
+    "--match": lambda maker: maker.listed(
+        (
+            *choices()["match"].spellings,
+            "overlap(1)",
+            *(("overlap(0)", "Head", "head(") if maker.bad else ()),
+        )
+    ),
     "--protocol": _protocol,
     "--features": _stated,
     "--to": lambda maker: maker.random.choice([*FORMATS]),

@@ -215,6 +215,9 @@ def agree(
     notices = [notice for corpus in corpora for notice in corpus.notices]
     annotations = pair_annotations(corpora, made.protocol)
     notices += annotations.notices
+    if made.protocol.match != "exact":
+        text = f"F1 is of mentions matched by {made.protocol.match}; α takes mentions for the same "
+        notices.append(Notice("alpha-exact", text + "only where their tokens are"))
     coding = Coding.of(annotations.corpora, annotations.codes, made.protocol.unmarked)
     results = _score_pairs(annotations.corpora, metrics, made)
     for (one, other), result in results.items():

@@ -172,7 +172,7 @@ def _protocol_entry(named: NamedProtocol) -> str:
 
 def _choice_entry(name: str, choice: Choice) -> str:
     lines = textwrap.wrap(choice.summary, 62)
-    for value, meaning in (choice.values or {}).items():
+    for value, meaning in choice.spellings.items():
         default = " (default)" if value == choice.default else ""
         lines += textwrap.wrap(f"{value}: {meaning}{default}", 62, subsequent_indent="    ")
     if not choice.values:

@@ -77,7 +77,9 @@ def _options(name: str, steps: tuple[str, ...]) -> type[BasicReading]:
 def _kind(choice: Choice) -> Any:
     if choice.flag:
         return bool
-    return Literal[tuple(choice.values)] | None if choice.values else str | None
+    if choice.values is None or choice.shares:
+        return str | None
+    return Literal[tuple(choice.values)] | None
 
 
 def _default(choice: Choice) -> bool | None:
@@ -88,7 +90,8 @@ def _parameter(choice: Choice) -> Parameter:
     if choice.flag:
         return FLAG(help=choice.summary, group=_PROTOCOL)
     default = f" [default: {choice.default}]" if choice.values else ""
-    return Parameter(help=choice.summary + default, group=_PROTOCOL)
+    listed = f" [choices: {', '.join(choice.spellings)}]" if choice.shares else ""
+    return Parameter(help=choice.summary + listed + default, group=_PROTOCOL)
 
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,6 +17,7 @@ from corefeval.display import distinct_names
 if TYPE_CHECKING:
     from corefeval.metrics import Metric
     from corefeval.model import Corpus
+    from corefeval.protocol import Protocol
     from corefeval.results import Result
 
 T = TypeVar("T")
@@ -53,6 +54,8 @@ def results_of(key: str, responses: Sequence[str], request: Request) -> list[Res
     saved = {path for path in paths if path != "-" and is_saved(path)}
     if key_path is None and (bare := [path for path in paths if path not in saved]):
         raise UsageError(f"{bare[0]} needs a key, which comes first; {key} is a saved result")
+    if saved and len(_matches(request)) > 1:
+        raise UsageError(f"{min(saved)} was scored already: leave out --match, or score the files")
     if not arguments:
         raise UsageError(
             f"there is no RESPONSE to {short(key)}: corefeval {request.command} KEY RESPONSE…, "
@@ -61,7 +64,7 @@ def results_of(key: str, responses: Sequence[str], request: Request) -> list[Res
     scored = iter(_scored(key_path, labelled, saved, request) if key_path is not None else ())
     results: list[Result] = []
     for name, path in labelled:
-        results += _loaded(name, path, request) if path in saved else [next(scored)]
+        results += _loaded(name, path, request) if path in saved else next(scored)
     if key_path is not None and saved:
         _check_key(key_path, results, request.reading)
     if not saved:
@@ -82,8 +85,8 @@ def _check_key(key: str, results: Sequence[Result], reading: BasicReading) -> No
 
 def _scored(
     key: str, labelled: Sequence[tuple[str | None, str]], saved: set[str], request: Request
-) -> Iterator[Result]:
-    """The results of the responses that are no saved ones, in order."""
+) -> Iterator[list[Result]]:
+    """The results of the responses that are no saved ones, in order: one for each `match`."""
     from corefeval.evaluation import score
 
     chosen = [
@@ -93,10 +96,48 @@ def _scored(
     ]
     if not chosen:
         return
-    key_corpus, corpora = read_all(key, chosen, request.reading)
     metrics = request.default if request.metrics is None else request.metrics
-    for corpus in corpora:
-        yield score(key_corpus, corpus, metrics=metrics, **request.options)
+    matches = _matches(request)
+    emulated = protocol_of(matches[0]).emulates
+    key_source, sources = (_read_texts if emulated else read_all)(key, chosen, request.reading)
+    for source in sources:
+        results = [score(key_source, source, metrics=metrics, **options) for options in matches]
+        if len(matches) > 1:
+            results = [
+                replace(one, response=f"{one.response} ({one.protocol.match})") for one in results
+            ]
+        yield results
+
+
+def _matches(request: Request) -> list[dict[str, Any]]:
+    """The options, once for each of the ways to match mentions that a score was asked for."""
+    from corefeval.syntax import split_list
+
+    asked = list(split_list(request.options.get("match") or ""))
+    if len(asked) < 2 or request.command != "score":
+        return [request.options]
+    return [{**request.options, "match": match} for match in dict.fromkeys(asked)]
+
+
+def _read_texts(
+    key: str, responses: Sequence[tuple[str, str]], reading: BasicReading
+) -> tuple[object, Iterator[object]]:
+    """Key and responses for a protocol that names another program, which reads files itself."""
+    from corefeval.emulation import read_text
+
+    encoding = reading.encoding
+    texts = (
+        replace(read_text(path, encoding=encoding), name=name)
+        for name, path in ((short(key), key), *responses)
+    )
+    return next(texts), texts
+
+
+def protocol_of(options: Mapping[str, Any]) -> Protocol:
+    """The protocol that options of a command ask for."""
+    from corefeval.protocol import Protocol, split_choices
+
+    return Protocol.of(options.get("protocol"), **split_choices(options)[0])
 
 
 def keep(results: Sequence[Result], path: str, *, quiet: bool) -> None:
@@ -162,10 +203,10 @@ def _loaded(name: str | None, path: str, request: Request) -> list[Result]:
 
 def _check_choices(result: Result, path: str, request: Request) -> None:
     """What is asked for must be how saved results were scored: counts cannot be made anew."""
-    from corefeval.protocol import Protocol, choices, split_choices
+    from corefeval.protocol import choices, split_choices
 
     asked, _ = split_choices(request.options)
-    wanted = Protocol.of(request.options.get("protocol"), **asked)
+    wanted = protocol_of(request.options)
     said = choices() if request.options.get("protocol") else asked
     for name, (theirs, mine) in wanted.differences(result.protocol).items():
         if name in said and not (name in ("spans", "tagset") and theirs == "auto"):

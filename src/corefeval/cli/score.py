@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _FILE = file_parameter("score")
 
-OutputFormat = Literal["text", "json", "csv", "markdown", "latex", "conll"]
+OutputFormat = Literal["text", "json", "csv", "markdown", "latex", "conll", "corefud"]
 
 
 def score(
@@ -48,6 +48,7 @@ def score(
     corefeval score key.conll response.conll --metrics papers --by kind,genre
     corefeval score key.conll response.conll --by-document --format csv -o out.csv
     corefeval score key.conll - --documents 'bc/*' < response.conll
+    corefeval score key.conll response.conll --match exact,head,partial
     corefeval score key.conll response.conll --ci --save kept.json.gz
     corefeval score key.conll response.conll --fail-under conll=60,lea.recall=40
     ```
@@ -76,7 +77,8 @@ def score(
     segments
         Into how many segments to cut a single document for its intervals.
     format
-        How to print; `conll` is what the official scorer prints.
+        How to print; `conll` is what the official scorer prints, `corefud` what corefud-scorer
+        does.
     output
         Write to this file instead of the terminal.
     save
@@ -113,15 +115,18 @@ def score(
         keep(results, save, quiet=reading.quiet)
     if not reading.quiet:
         tell(notice for result in results for notice in result.notices)
-        if format == "conll":
-            _print_left_out(results[0])
+        if format in ("conll", "corefud"):
+            _print_left_out(results[0], format)
     return check_limits(results, limits)
 
 
-def _print_left_out(result: Result) -> None:
-    from corefeval.output.conll import NAMES
+def _print_left_out(result: Result, format: OutputFormat) -> None:
+    from corefeval.output import conll, corefud
 
-    left_out = [name for name in result.metrics if name not in (*NAMES, "mentions", "conll")]
+    official = format == "conll"
+    printed = (*conll.NAMES, "mentions", "conll") if official else (*corefud.NAMES, "conll")
+    left_out = [name for name in result.metrics if name not in printed]
     left_out += [f"by {feature}" for feature in result.slices]
     if left_out:
-        remark("note", f"not in the official scorer's form: {', '.join(left_out)}")
+        program = "the official scorer" if official else "corefud-scorer"
+        remark("note", f"not in {program}'s form: {', '.join(left_out)}")

@@ -28,6 +28,8 @@ _OWN_TAGS = (
     'say what tags mean: tagset="penn", "upos" or "stts", or your own lists '
     '{"pronoun": ["PRP*"], "name": ["NNP*"], "noun": ["NN*"]}'
 )
+# What tells the head of a mention, the best first.
+HEAD_RULES = ("file", "dependencies", "parse", "tags")
 
 
 class TokenAnnotations:
@@ -155,6 +157,31 @@ class TokenAnnotations:
                 heads[rows] = find(rows)
         return np.where(heads < 0, stated, heads)
 
+    def own_heads(self, feature: str) -> tuple[IntArray, IntArray]:
+        """The head of each mention as its own file states it, else as others do, else as found.
+
+        Returns positions in documents, −1 where nothing tells, and for each mention of several
+        tokens the place in `HEAD_RULES` of what told it; −1 for others. What is stated stays as it
+        is, but a head outside of its mention tells nothing.
+        """
+        spans = self.spans_for(feature)
+        base = spans.offsets[spans.document]
+        stated = find_stated_heads(self.corpus, (self.corpus, *self.corpora))
+        heads = np.where(stated >= 0, stated + base, -1)
+        heads[~spans.contain(heads)] = -1
+        single = spans.length == 1
+        heads[single] = spans.start[single]
+        rule = np.where(heads >= 0, 0, -1)
+        finders = self._by_dependencies, self._by_constituents, self._by_tags
+        for number, find in enumerate(finders, start=1):
+            rows = np.flatnonzero(heads < 0)
+            if rows.size:
+                heads[rows] = find(rows)
+                rule[rows[heads[rows] >= 0]] = number
+        if self._tags is not None and (rule > HEAD_RULES.index("dependencies")).any():
+            self.tagset_name = self._tags[0].name
+        return np.where(heads >= 0, heads - base, -1), np.where(single, -1, rule)
+
     def _is_function_word(self, heads: IntArray) -> BoolArray:
         """Which stated heads are determiners and the like: programs state the first top token.
 
@@ -221,6 +248,16 @@ class TokenAnnotations:
         several, first = self.spans.length > 1, tags.take(self.spans.start)
         self._check_known("noun", (first.codes >= 0) | several)
         return several | first.where(tagset.is_noun)
+
+    def is_zero(self) -> BoolArray:
+        """Which mentions have an empty node as head; one whose head is not known is none."""
+        self._feature = "zero"
+        spans = self.spans
+        if self.empty is None:
+            return np.zeros(spans.start.size, dtype=np.bool_)
+        heads, _ = self.own_heads("zero")
+        tokens = np.where(heads >= 0, heads + spans.offsets[spans.document], 0)
+        return np.asarray((heads >= 0) & self.empty[tokens])
 
     def kinds(self) -> Categories:
         """The kind of each mention."""

@@ -82,6 +82,9 @@ _DECLARED = (
         settings=("column",),
         words=("vote", "anchor"),
     ),
+    FeatureDeclaration(
+        "zero", "yes for a mention whose head is an empty node (a zero), else no", needs="positions"
+    ),
     FeatureDeclaration("head", "the head word, in lower case", needs="words"),
     FeatureDeclaration("words", "the text, in lower case", needs="words"),
     FeatureDeclaration(

@@ -283,6 +283,11 @@ class Features:
     def _head(self, request: FeatureRequest) -> Categories:
         return self.annotations.head_words().renamed(str.lower).sort_names()
 
+    def _zero(self, request: FeatureRequest) -> Categories:
+        if self.corpus.labels is not None:  # words of the caller, not of a text
+            return _yes_no(np.zeros(self.corpus.n_mentions, dtype=np.bool_))
+        return _yes_no(self.annotations.is_zero())
+
     def _words(self, request: FeatureRequest) -> Categories:
         if self.corpus.labels is not None:
             return Categories.of([str(label).lower() for label in self.corpus.labels]).sort_names()
@@ -373,6 +378,7 @@ _MAKERS: dict[str, Callable[[Features, FeatureRequest], Categories]] = {
     "class": Features._class,
     "entity_class": Features._entity_class,
     "head": Features._head,
+    "zero": Features._zero,
     "words": Features._words,
     "length": Features._length,
     "chain_position": Features._chain_position,

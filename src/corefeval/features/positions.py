@@ -67,6 +67,14 @@ class TokenSpans:
             np.subtract.at(length, self.gaps[:, 0], self.gaps[:, 2] - self.gaps[:, 1])
         return length
 
+    def contain(self, tokens: IntArray) -> BoolArray:
+        """Whether each mention contains the token beside it."""
+        inside: BoolArray = (self.start <= tokens) & (tokens < self.end)
+        if self.gaps.size:
+            token = tokens[self.gaps[:, 0]]
+            inside[self.gaps[(self.gaps[:, 1] <= token) & (token < self.gaps[:, 2]), 0]] = False
+        return inside
+
     @cached_property
     def many(self) -> IntArray:
         """The mentions of more than one token."""

@@ -18,7 +18,7 @@ from corefeval.model.arrays import IntArray
 from corefeval.model.categories import Categories
 
 YES_NO = ("yes", "no")
-CHOICES: dict[str, tuple[str, ...]] = {"kind": KINDS, "noun": YES_NO}
+CHOICES: dict[str, tuple[str, ...]] = {"kind": KINDS, "noun": YES_NO, "zero": YES_NO}
 _SHOWN = 5
 _MISSING = object()
 
@@ -111,7 +111,7 @@ def check_coverage(
     """
     corpora = [corpus for corpus in (key, response) if corpus is not None]
     first = next(iter(given.values()))
-    unused, known = _unused(first, corpora)
+    unused, known = _find_unused(first, corpora)
     if not known:
         raise InputError(
             "features of none of the documents",
@@ -136,7 +136,9 @@ def check_coverage(
     return notices
 
 
-def _unused(source: Mapping[str, Any], corpora: Sequence[Corpus]) -> tuple[list[str], set[str]]:
+def _find_unused(
+    source: Mapping[str, Any], corpora: Sequence[Corpus]
+) -> tuple[list[str], set[str]]:
     """The lines of a file whose document or mention is in no corpus; the documents that are."""
     known: dict[str, set[Hashable]] = {}
     for corpus in corpora:

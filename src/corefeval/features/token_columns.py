@@ -103,7 +103,7 @@ class TokenColumns:
         wanted = " or ".join(str(name) for name in names)
         reasons = [
             f"{name or 'the corpus'} has no {wanted} column (it has "
-            f"{', '.join(self._filled(index)) or 'none'})"
+            f"{', '.join(self._fill(index)) or 'none'})"
             for index, (name, _) in enumerate(self.texts)
         ]
         if not reasons:
@@ -118,7 +118,7 @@ class TokenColumns:
         tokens = self.texts[index][1]
         known = _SAMPLES.setdefault(tokens, {})
         if name not in known:
-            known[name] = self._sampled(tokens, name)
+            known[name] = self._sample(tokens, name)
         return known[name]
 
     def mention_texts(self) -> Categories:
@@ -135,7 +135,7 @@ class TokenColumns:
     def sentence_starts(self) -> IntArray | None:
         """The tokens at which sentences begin; None where no text has tokens."""
         for _, tokens in self.texts:
-            return self._moved(tokens, tokens.starts)
+            return self._move(tokens, tokens.starts)
         return None
 
     def sentence_comments(self, key: str) -> tuple[IntArray, Categories] | None:
@@ -143,10 +143,10 @@ class TokenColumns:
         for _, tokens in self.texts:
             comments = tokens.sentence_comments(key)
             if comments is not None and comments.names and (comments.codes >= 0).any():
-                return self._moved(tokens, tokens.starts), comments
+                return self._move(tokens, tokens.starts), comments
         return None
 
-    def _sampled(self, tokens: Tokens, name: str | int) -> Counter[str]:
+    def _sample(self, tokens: Tokens, name: str | int) -> Counter[str]:
         total = int(tokens.offsets[-1])
         if not total or (isinstance(name, str) and name not in tokens.columns):
             return Counter()
@@ -160,14 +160,14 @@ class TokenColumns:
             pass
         return Counter()
 
-    def _moved(self, tokens: Tokens, rows: IntArray) -> IntArray:
+    def _move(self, tokens: Tokens, rows: IntArray) -> IntArray:
         """Tokens of one text in the numbering of all."""
         if np.array_equal(tokens.offsets, self.spans.offsets):
             return rows
         shift = np.repeat(self.spans.offsets[:-1] - tokens.offsets[:-1], tokens.counts)
         return rows + shift[rows]
 
-    def _filled(self, index: int) -> list[str]:
+    def _fill(self, index: int) -> list[str]:
         return [name for name in self.texts[index][1].columns if self.sample(index, name)]
 
 

@@ -18,7 +18,7 @@ from corefeval.formats.registry import (
     Format,
     UnknownFormatError,
     Written,
-    detected,
+    detect_format,
     format_for,
     load,
     named,
@@ -80,7 +80,9 @@ def _read_file(
             format = format or "brat"
         elif not source.data.size:
             raise InputError("the file is empty", file=source.file, fix="check the path")
-        chosen = named(format) if format else detected(source.data[:HEAD].tobytes(), source.file)
+        chosen = (
+            named(format) if format else detect_format(source.data[:HEAD].tobytes(), source.file)
+        )
         options = {"word_column": word_column} if chosen.has_columns else {}
         corpus: Corpus = load(chosen.reader)(source, name=name, **options)
         return corpus

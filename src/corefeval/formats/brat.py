@@ -19,8 +19,8 @@ from corefeval.formats.brat_types import (
 from corefeval.formats.losses import (
     check_writable,
     counted,
+    list_losses,
     sentence_bounds,
-    unwritten,
     words_of,
 )
 from corefeval.formats.paths import document_id, file_stems, renamed_documents
@@ -329,7 +329,7 @@ def write_brat(corpus: Corpus) -> Written:
             "written without line ends at the edges",
         ),
         *renamed_documents(renamed),
-        *unwritten(corpus, features=FEATURES, relations=corpus.relations),
+        *list_losses(corpus, features=FEATURES, relations=corpus.relations),
     )
     return Written(files, notices)
 

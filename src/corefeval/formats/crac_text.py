@@ -12,9 +12,9 @@ from corefeval.formats.losses import (
     check_writable,
     count_gapped,
     counted,
+    list_losses,
     nested_mentions,
     sentence_bounds,
-    unwritten,
     with_tokens,
     words_of,
 )
@@ -190,10 +190,10 @@ def write_crac_text(corpus: Corpus) -> Written:
         counts["sentences"] += max(len(sentence_bounds(document, len(words))) - 1, 0)
         parts += [line, "\n"] if line else []
     data = "".join(parts).encode(errors="backslashreplace")
-    return Written({"": data}, (*made_up, *_told(corpus, counts)))
+    return Written({"": data}, (*made_up, *_notices_of(corpus, counts)))
 
 
-def _told(corpus: Corpus, counts: dict[str, int]) -> tuple[Notice, ...]:
+def _notices_of(corpus: Corpus, counts: dict[str, int]) -> tuple[Notice, ...]:
     return (
         *counted(
             "crossing-mentions",
@@ -220,7 +220,7 @@ def _told(corpus: Corpus, counts: dict[str, int]) -> tuple[Notice, ...]:
         *counted(
             "entity-names", counts["entities"], "entity", "numbered, as names cannot be marks"
         ),
-        *unwritten(corpus, columns=("empty",), relations=corpus.relations),
+        *list_losses(corpus, columns=("empty",), relations=corpus.relations),
     )
 
 

@@ -11,9 +11,9 @@ from corefeval.formats.losses import (
     check_writable,
     count_gapped,
     counted,
+    list_losses,
     relations_of,
     sentence_bounds,
-    unwritten,
     with_tokens,
     words_of,
 )
@@ -267,7 +267,7 @@ def write_litbank(corpus: Corpus) -> Written:
             "entity-names", counts["entities"], "entity", "numbered, as names have tabs or the like"
         ),
         *renamed_documents(renamed),
-        *unwritten(corpus, features=FEATURES, relations=lost),
+        *list_losses(corpus, features=FEATURES, relations=lost),
     )
     return Written(files, notices)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from corefeval.diagnostics import InputError, Notice, excerpt, plural
 from corefeval.model import Corpus, Document, Mention, Relation, Relations
-from corefeval.model.tokenising import tokenised
+from corefeval.model.tokenising import tokenise
 
 # Columns that say where a token stands, and its word: every format has these in its own way.
 _STRUCTURE = ("word", "document", "part", "number")
@@ -45,7 +45,7 @@ def check_distinct(names: Iterable[str], format: str) -> None:
 
 def with_tokens(corpus: Corpus) -> tuple[Corpus, tuple[Notice, ...]]:
     """The corpus with tokens where it has texts in characters, and what is to say about it."""
-    made = tokenised(corpus)
+    made = tokenise(corpus)
     return made, made.notices[len(corpus.notices) :]
 
 
@@ -55,7 +55,7 @@ def counted(kind: str, count: int, noun: str, what: str, *, file: str = "") -> l
     return [Notice(kind, text, count, noun=noun)] if count else []
 
 
-def unwritten(
+def list_losses(
     corpus: Corpus,
     *,
     columns: Collection[str] = (),
@@ -78,9 +78,9 @@ def unwritten(
     lost = 0 if metadata else sum(map(len, corpus.metadata))
     lost += 0 if metadata else sum(len(a) for known in corpus.sentence_metadata for a in known)
     return [
-        *_listed("token-columns", lost_columns, "token column"),
+        *_list_names("token-columns", lost_columns, "token column"),
         *counted("empty-nodes", zeros, "empty node", "written as ordinary tokens"),
-        *_listed("mention-features", lost_features, "mention feature"),
+        *_list_names("mention-features", lost_features, "mention feature"),
         *_relations_left_out(relations),
         *counted("metadata", lost, "line", "about documents or sentences left out"),
     ]
@@ -136,7 +136,7 @@ def sentence_bounds(document: Document, n_tokens: int) -> list[tuple[int, int]]:
     return list(pairwise(bounds))
 
 
-def _listed(kind: str, names: list[str], noun: str) -> list[Notice]:
+def _list_names(kind: str, names: list[str], noun: str) -> list[Notice]:
     message = f"{plural(len(names), noun)} left out: {', '.join(names)}"
     return [Notice(kind, message, len(names), tuple(names))] if names else []
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import hashlib
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -113,7 +112,9 @@ def _candidates(identifier: DocumentId) -> Iterator[str]:
     """Names for a document, the best first, without end."""
     for text in dict.fromkeys((_with_part(identifier), str(identifier))):
         yield from _escapes(text)
-    whole = _escaped(_with_part(identifier)).encode()
+    import hashlib  # few names need it, and it takes its time
+
+    whole = _escape(_with_part(identifier)).encode()
     shortened = whole[: _LONGEST - 40].decode(errors="ignore")
     number = 1
     while True:
@@ -125,12 +126,12 @@ def _candidates(identifier: DocumentId) -> Iterator[str]:
 def _escapes(text: str) -> Iterator[str]:
     """The ways to escape a text, from as little as is needed to all of it."""
     for length in (0, 1, len(text)):
-        stem = _escaped(text, length) or _EMPTY
+        stem = _escape(text, length) or _EMPTY
         if len(stem.encode()) <= _LONGEST:
             yield stem
 
 
-def _escaped(text: str, length: int = 0) -> str:
+def _escape(text: str, length: int = 0) -> str:
     """The text with everything unsafe escaped, and everything before a place."""
     return _escape_all(text[:length]) + re.sub(
         r"^\.|[^\w.-]|\.$", lambda unsafe: _escape_all(unsafe[0]), text[length:]

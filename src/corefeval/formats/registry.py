@@ -246,7 +246,7 @@ def named(name: str) -> Format:
     return FORMATS[name]
 
 
-def detected(head: bytes, file: str) -> Format:
+def detect_format(head: bytes, file: str) -> Format:
     """The format that a file seems to have."""
     for candidate in FORMATS.values():
         if candidate.looks_like(head):

@@ -93,9 +93,9 @@ def read_source(path: str | os.PathLike[str], *, encoding: str = "utf-8") -> Sou
         data = data[3:]
     elif head.startswith(WIDE_MARKS):
         wide = "utf-32" if head.startswith(WIDE_MARKS[:2]) else "utf-16"
-        return _transcoded(data, file, wide)
+        return _transcode(data, file, wide)
     if not _ascii_compatible(codec):
-        return _transcoded(data, file, codec.name)
+        return _transcode(data, file, codec.name)
     return Source(data, file, codec.name)
 
 
@@ -124,7 +124,7 @@ def _read_standard_input() -> ByteArray:
         raise InputError("there is no standard input to read") from None
 
 
-def _transcoded(data: ByteArray, file: str, encoding: str) -> Source:
+def _transcode(data: ByteArray, file: str, encoding: str) -> Source:
     text = Source(data, file, encoding).decode(data.tobytes())
     return Source(np.frombuffer(text.removeprefix("\ufeff").encode(), dtype=np.uint8), file)
 

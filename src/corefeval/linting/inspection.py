@@ -17,7 +17,7 @@ from corefeval.formats.registry import (
     HEAD,
     Format,
     UnknownFormatError,
-    detected,
+    detect_format,
     load,
     named,
 )
@@ -107,7 +107,7 @@ def _inspect_file(
             chosen = chosen or named("brat")
         elif not source.data.size:
             raise InputError("the file is empty", file=source.file, fix="check the path")
-        chosen = chosen or detected(source.data[:HEAD].tobytes(), source.file)
+        chosen = chosen or detect_format(source.data[:HEAD].tobytes(), source.file)
     except InputError as error:
         if isinstance(error, UnknownFormatError):  # the list of all formats is long
             error = InputError(error.problem, file=error.file, found=error.found, fix=error.fix)

@@ -7,13 +7,44 @@ several, it makes candidates with weights, and `resolve` makes these one-to-one.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from corefeval.matching.exact import match_exactly
-from corefeval.matching.resolution import Candidates, Matches, Mentions, resolve
+from corefeval.matching.inexact import (
+    match_heads,
+    match_minima,
+    match_overlapping,
+    match_partially,
+)
+from corefeval.matching.resolution import Candidates, Matches, Mentions, TokenSets, resolve
+from corefeval.syntax import split_call
 
 Matcher = Callable[[Mentions, Mentions], Matches]
 
-# By the values of the protocol's choice `match`.
-MATCHERS: dict[str, Matcher] = {"exact": match_exactly}
+# By the values of the protocol's choice `match`; those with a number have it as `share`.
+MATCHERS: dict[str, Callable[..., Matches]] = {
+    "exact": match_exactly,
+    "head": match_heads,
+    "partial": match_partially,
+    "min": match_minima,
+    "overlap": match_overlapping,
+}
 
-__all__ = ["MATCHERS", "Candidates", "Matcher", "Matches", "Mentions", "match_exactly", "resolve"]
+
+def matcher(match: str) -> Matcher:
+    """The matcher that a value of the protocol's choice stands for: `head`, `overlap(0.5)`."""
+    name, share = split_call(match)
+    return MATCHERS[name] if share is None else partial(MATCHERS[name], share=float(share))
+
+
+__all__ = [
+    "MATCHERS",
+    "Candidates",
+    "Matcher",
+    "Matches",
+    "Mentions",
+    "TokenSets",
+    "match_exactly",
+    "matcher",
+    "resolve",
+]

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from corefeval.matching.resolution import Candidates, Mentions
-from corefeval.model import Corpus, Mention
-from corefeval.model.arrays import FloatArray, IntArray, ragged_arange
-
-Pairs = tuple[IntArray, IntArray]
+from corefeval.matching.spans import Pairs, bounds, common_share
+from corefeval.model import Corpus
+from corefeval.model.arrays import BoolArray, IntArray, ragged_arange
 
 _CROWD = 64  # where more mentions than these are in the way, only the nearest are looked at:
-_NEIGHBOURS = 16  # so many before and behind by their starts, and by their ends
+_NEIGHBOURS = 16  # so many before and behind by their starts, and by their ends;
+_FEWER = 2  # so many, where more mentions are in crowds than
+_MANY = 1 << 17
 
 
 def find_overlaps(
@@ -23,26 +25,32 @@ def find_overlaps(
     response_rows: IntArray,
     *,
     heads: tuple[IntArray, IntArray] | None = None,
+    groups: tuple[IntArray, IntArray] | None = None,
 ) -> Candidates:
     """Pairs of some mentions of key and response that overlap, weighed by their Dice overlap.
 
     With `heads` (the position of each mention's head on both sides, −1 where it is not known) they
-    must have the same head, too. A response mention that more than 64 others overlap is compared
-    with those nearest to it alone, by their starts and by their ends, so that the time stays in
-    proportion to the mentions.
+    must have the same head, too; with `groups` the same number, which no two documents share. Two
+    mentions that both overlap more than 64 of the other side are compared only where one is among
+    those nearest to the other, by their starts or by their ends, so that the time stays in
+    proportion to the mentions. That is the same from either side.
     """
     if key.corpus.labels is not None or response.corpus.labels is not None:
         return Candidates(key_rows[:0], response_rows[:0], np.zeros(0))
-    stride = 1 + max(_last(response.corpus), _last(key.corpus))
-    key_heads, response_heads = heads if heads is not None else (None, None)
+    stride = stride_of(key.corpus, response.corpus)
     if heads is not None:
-        key_rows, response_rows = (
-            key_rows[heads[0][key_rows] >= 0],
-            response_rows[heads[1][response_rows] >= 0],
+        sides = (key.corpus, heads[0]), (response.corpus, heads[1])
+        mine, theirs = (
+            np.where(head >= 0, head + corpus.mention_document * stride, -1)
+            for corpus, head in sides
         )
+        groups = mine, theirs
+    if groups is not None:
+        key_rows = key_rows[groups[0][key_rows] >= 0]
+        response_rows = response_rows[groups[1][response_rows] >= 0]
     left, right = _find_pairs(
-        _Places.of(response, response_rows, stride, response_heads),
-        _Places.of(key, key_rows, stride, key_heads),
+        _Places.of(response, response_rows, stride, None if groups is None else groups[1]),
+        _Places.of(key, key_rows, stride, None if groups is None else groups[0]),
     )
     one, other = response_rows[left], key_rows[right]
     share = common_share(response.corpus, one, key.corpus, other)
@@ -54,7 +62,7 @@ def find_overlaps(
 class _Places:
     """Where mentions are, numbered through all documents, and what they must have in common.
 
-    Their cores must overlap: the head token, or the whole span. `group` is the head, 0 for spans.
+    Their cores must overlap: the number of a group, such as the head token, or the whole span.
     """
 
     start: IntArray
@@ -64,13 +72,13 @@ class _Places:
     group: IntArray
 
     @staticmethod
-    def of(side: Mentions, rows: IntArray, stride: int, heads: IntArray | None) -> _Places:
+    def of(side: Mentions, rows: IntArray, stride: int, groups: IntArray | None) -> _Places:
         shift = side.corpus.mention_document[rows] * stride
-        start, end = (bound + shift for bound in _bounds(side.corpus, rows))
-        if heads is None:
+        start, end = (bound + shift for bound in bounds(side.corpus, rows))
+        if groups is None:
             return _Places(start, end, start, end, np.zeros_like(start))
-        head = heads[rows] + shift
-        return _Places(start, end, head, head + 1, head)
+        group = groups[rows]
+        return _Places(start, end, group, group + 1, group)
 
     def take(self, rows: IntArray) -> _Places:
         columns = self.start, self.end, self.core, self.core_end, self.group
@@ -79,16 +87,28 @@ class _Places:
 
 def _find_pairs(mine: _Places, theirs: _Places) -> Pairs:
     """Pairs whose cores overlap: all of them, but in a crowd only those with the nearest spans."""
+    crowded = _are_crowded(mine, theirs)
+    if not crowded.any():
+        return _overlapping(mine, theirs)
+    their_crowded = _are_crowded(theirs, mine)
+    reach = _NEIGHBOURS if crowded.sum() + their_crowded.sum() <= _MANY else _FEWER
+    width, codes = theirs.core.size, []
+    for find, which in ((_overlapping, False), (partial(_nearest, reach=reach), True)):
+        rows, their_rows = np.flatnonzero(crowded == which), np.flatnonzero(their_crowded == which)
+        left, right = find(mine.take(rows), theirs)
+        codes.append(rows[left] * width + right)
+        right, left = find(theirs.take(their_rows), mine)
+        codes.append(left * width + their_rows[right])
+    left, right = np.divmod(np.unique(np.concatenate(codes)), width)
+    return left, right
+
+
+def _are_crowded(mine: _Places, theirs: _Places) -> BoolArray:
+    """Which mentions overlap too many of the other side."""
     started = np.searchsorted(np.sort(theirs.core), mine.core_end, side="left")
     over = np.searchsorted(np.sort(theirs.core_end), mine.core, side="right")
-    crowded = started - over > _CROWD
-    few, many = np.flatnonzero(~crowded), np.flatnonzero(crowded)
-    left, right = _overlapping(mine.take(few), theirs)
-    left = few[left]
-    if not many.size:
-        return left, right
-    near, other = _nearest(mine.take(many), theirs)
-    return np.concatenate((left, many[near])), np.concatenate((right, other))
+    crowded: BoolArray = started - over > _CROWD
+    return crowded
 
 
 def _overlapping(mine: _Places, theirs: _Places) -> Pairs:
@@ -107,7 +127,7 @@ def _overlapping(mine: _Places, theirs: _Places) -> Pairs:
     return left, right
 
 
-def _nearest(mine: _Places, theirs: _Places) -> Pairs:
+def _nearest(mine: _Places, theirs: _Places, *, reach: int) -> Pairs:
     """For each of some mentions those that overlap it and start, or end, next to where it does."""
     n_mine, n_theirs = mine.core.size, theirs.core.size
     both = (mine.group, theirs.group), (mine.start, theirs.start), (mine.end, theirs.end)
@@ -117,8 +137,8 @@ def _nearest(mine: _Places, theirs: _Places) -> Pairs:
         order = np.lexsort((second, first, group))
         is_theirs = order >= n_mine
         before = np.cumsum(is_theirs)[~is_theirs]
-        low = np.maximum(before - _NEIGHBOURS, 0)
-        high = np.minimum(before + _NEIGHBOURS, n_theirs)
+        low = np.maximum(before - reach, 0)
+        high = np.minimum(before + reach, n_theirs)
         near = np.repeat(order[~is_theirs], high - low)
         other = order[is_theirs][ragged_arange(low, high - low)] - n_mine
         overlap = mine.core[near] < theirs.core_end[other]
@@ -128,31 +148,7 @@ def _nearest(mine: _Places, theirs: _Places) -> Pairs:
     return left, right
 
 
-def _last(corpus: Corpus) -> int:
-    return int(corpus.mention_end.max(initial=0)) if corpus.mention_end is not None else 0
-
-
-def _bounds(corpus: Corpus, rows: IntArray) -> Pairs:
-    start, end = corpus.mention_start, corpus.mention_end
-    if start is None or end is None:  # a corpus has either labels or positions
-        return rows[:0], rows[:0]
-    return start[rows], end[rows]
-
-
-def common_share(one: Corpus, rows: IntArray, other: Corpus, others: IntArray) -> FloatArray:
-    """The Dice overlap of pairs of mentions: twice the common tokens over the tokens of both."""
-    (start, end), (begin, stop) = _bounds(one, rows), _bounds(other, others)
-    common = np.minimum(end, stop) - np.maximum(start, begin)
-    share: FloatArray = 2.0 * common / np.maximum((end - start) + (stop - begin), 1)
-    if one.gaps.size or other.gaps.size:
-        interrupted = np.isin(rows, one.gaps[:, 0]) | np.isin(others, other.gaps[:, 0])
-        for place in np.flatnonzero(interrupted).tolist():  # rare
-            left, right = _parts(one, int(rows[place])), _parts(other, int(others[place]))
-            both = sum(max(0, min(b, d) - max(a, c)) for a, b in left for c, d in right)
-            size = sum(b - a for a, b in (*left, *right))
-            share[place] = 2.0 * both / size
-    return share
-
-
-def _parts(corpus: Corpus, row: int) -> list[tuple[int, int]]:
-    return Mention(corpus[int(corpus.mention_document[row])], row).parts
+def stride_of(*corpora: Corpus) -> int:
+    """More than any position: what keeps the positions of two documents apart."""
+    ends = [corpus.mention_end for corpus in corpora if corpus.mention_end is not None]
+    return 1 + max((int(end.max(initial=0)) for end in ends), default=0)

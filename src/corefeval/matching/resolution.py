@@ -8,7 +8,7 @@ import numpy as np
 
 from corefeval.assignment import heaviest_matching
 from corefeval.model import Corpus
-from corefeval.model.arrays import FloatArray, IntArray
+from corefeval.model.arrays import FloatArray, IntArray, ragged_arange
 
 
 @dataclass(frozen=True, eq=False)
@@ -16,11 +16,31 @@ class Mentions:
     """One side as matchers see it: a corpus, and a code for each of its mentions.
 
     Codes are equal where mentions of the two sides have the same tokens (or labels), and different
-    for the mentions of one side.
+    for the mentions of one side. Some matchers need more: `heads` are the positions of heads in
+    their documents (−1 where not known), `cores` the tokens that a mention must keep, and `minima`
+    numbers that are equal where minimum spans are (−1 where not known).
     """
 
     corpus: Corpus
     codes: IntArray
+    heads: IntArray | None = None
+    cores: TokenSets | None = None
+    minima: IntArray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class TokenSets:
+    """Some tokens of each mention: `counts` of them, and their positions, mention by mention."""
+
+    counts: IntArray
+    tokens: IntArray
+
+    def of(self, rows: IntArray) -> tuple[IntArray, IntArray]:
+        """The tokens of some mentions, and the place in `rows` that each belongs to."""
+        counts = self.counts[rows]
+        first = (np.cumsum(self.counts) - self.counts)[rows]
+        place = np.repeat(np.arange(rows.size), counts)
+        return self.tokens[ragged_arange(first, counts)], place
 
 
 @dataclass(frozen=True, eq=False)

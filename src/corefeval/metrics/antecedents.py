@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from corefeval.alignment import Alignment, Side, is_noun
+from corefeval.alignment import Alignment, Side, is_noun, is_zero
 from corefeval.metrics.counting import Counts
 from corefeval.model.arrays import BoolArray, FloatArray, IntArray, looked_up
 
@@ -61,6 +61,34 @@ def inferred(alignment: Alignment, *, spurious: Spurious = "wl") -> Counts:
         invented=invented,
         also_wrong=also_wrong,
     )
+
+
+def zero(alignment: Alignment) -> Counts:
+    """Zero anaphors: whether they are in one entity with something before them in the key's."""
+    key, response = alignment.key, alignment.response
+    anaphor = (key.previous >= 0) & is_zero(key)
+    rows = np.flatnonzero(anaphor)
+    missed = looked_up(response.previous, alignment.partner[rows]) < 0
+    correct = ~missed & _is_repeated(alignment)[rows]
+    resolved = np.flatnonzero((response.previous >= 0) & is_zero(response))
+    invented = ~np.append(anaphor, False)[alignment.swapped.partner[resolved]]
+    return _counts(
+        alignment,
+        correct=rows[correct],
+        wrong=rows[~missed & ~correct],
+        missed=rows[missed],
+        invented=resolved[invented],
+    )
+
+
+def _is_repeated(alignment: Alignment) -> BoolArray:
+    """Which key mentions have one before them in their entity that the response has with them."""
+    rows = np.arange(alignment.key.mention_entity.size)[alignment.matched[0]]
+    order = np.lexsort((rows, alignment.cell))
+    cell = alignment.cell[order]
+    repeated = np.zeros(alignment.key.mention_entity.size, dtype=np.bool_)
+    repeated[rows[order[1:]]] = cell[1:] == cell[:-1]
+    return repeated
 
 
 def _evaluated(key: Side, noun_before: IntArray) -> BoolArray:

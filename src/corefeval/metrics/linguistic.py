@@ -52,7 +52,7 @@ class LinkWeights:
 
 def lmuc(alignment: Alignment, *, twinless: Twinless = "none", **weights: float) -> Counts:
     """LMUC: the weight of common links over the weight of a side's links."""
-    (for_recall, recall), (for_precision, precision) = _weighed(alignment, twinless, weights)
+    (for_recall, recall), (for_precision, precision) = _weigh(alignment, twinless, weights)
     key, response = for_recall.key, for_precision.response
     return ratio_counts(
         (
@@ -70,7 +70,7 @@ def lmuc(alignment: Alignment, *, twinless: Twinless = "none", **weights: float)
 
 def lb3(alignment: Alignment, *, twinless: Twinless = "none", **weights: float) -> Counts:
     """LB³: for each mention the weight of what is with it over the weight of its entity."""
-    (for_recall, recall), (for_precision, precision) = _weighed(alignment, twinless, weights)
+    (for_recall, recall), (for_precision, precision) = _weigh(alignment, twinless, weights)
     return ratio_counts(
         _by_mention(for_recall, recall.common, recall.key),
         _by_mention(for_precision.swapped, precision.common, precision.response),
@@ -79,7 +79,7 @@ def lb3(alignment: Alignment, *, twinless: Twinless = "none", **weights: float) 
 
 def lceafm(alignment: Alignment, *, twinless: Twinless = "none", **weights: float) -> Counts:
     """LCEAFm: the weight of common links of the best one-to-one alignment."""
-    weighed = _weighed(alignment, twinless, weights, ceaf=True)
+    weighed = _weigh(alignment, twinless, weights, ceaf=True)
     (for_recall, recall), (for_precision, precision) = weighed
     return ceaf_counts(
         [best_alignment(one, weight.common) for one, weight in _distinct(weighed)],
@@ -90,7 +90,7 @@ def lceafm(alignment: Alignment, *, twinless: Twinless = "none", **weights: floa
 
 def lceafe(alignment: Alignment, *, twinless: Twinless = "none", **weights: float) -> Counts:
     """LCEAFe: the best alignment by twice the common weight over the weights of both entities."""
-    weighed = _weighed(alignment, twinless, weights, ceaf=True)
+    weighed = _weigh(alignment, twinless, weights, ceaf=True)
     (for_recall, _), (for_precision, _) = weighed
     key, response = for_recall.key, for_precision.response
     return ceaf_counts(
@@ -103,7 +103,7 @@ def lceafe(alignment: Alignment, *, twinless: Twinless = "none", **weights: floa
 Weighed = tuple[Alignment, LinkWeights]
 
 
-def _weighed(
+def _weigh(
     alignment: Alignment, policy: Twinless, weights: dict[str, float], *, ceaf: bool = False
 ) -> list[Weighed]:
     """The alignments for recall and for precision, each with its weights."""

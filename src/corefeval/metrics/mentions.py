@@ -1,11 +1,18 @@
-"""Metrics that count shared mentions: mention detection, B³ and CEAF."""
+"""Metrics that count shared mentions, or tokens: mention detection, MOR, B³ and CEAF."""
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
-from corefeval.alignment import Alignment
+from corefeval.alignment import Alignment, Side, is_zero
 from corefeval.assignment import heaviest_matching
+from corefeval.diagnostics import UndefinedMetricError
+from corefeval.matching import Mentions
+from corefeval.matching.exact import common_rows
+from corefeval.matching.overlaps import find_overlaps
+from corefeval.matching.spans import common_tokens, sizes
 from corefeval.metrics.counting import (
     Counts,
     Ratio,
@@ -14,12 +21,25 @@ from corefeval.metrics.counting import (
     both_directions,
     ratio_counts,
 )
-from corefeval.model.arrays import FloatArray
+from corefeval.model import Corpus
+from corefeval.model.arrays import BoolArray, FloatArray, IntArray
+from corefeval.model.identity import mention_codes
+
+Zeros = Literal["all", "only", "none"]
 
 
-def mentions(alignment: Alignment) -> Counts:
-    """Mention detection: matched mentions over all mentions."""
-    return both_directions(alignment, _matched)
+def mentions(alignment: Alignment, *, zeros: Zeros = "all") -> Counts:
+    """Mention detection: matched mentions over all mentions, or over zeros, or over the others."""
+    if zeros == "all":
+        return both_directions(alignment, _matched)
+
+    def matched(one: Alignment) -> Ratio:
+        counted: BoolArray = is_zero(one.key) == (zeros == "only")
+        found = counted & (one.partner >= 0)
+        group = one.key.group
+        return one.sums(group[found], found[found]), one.sums(group[counted], counted[counted])
+
+    return both_directions(alignment, matched)
 
 
 def _matched(alignment: Alignment) -> Ratio:
@@ -40,6 +60,45 @@ def _b3(alignment: Alignment) -> Ratio:
         alignment.sums(share.group, share.count * together),
         alignment.sums(key.shares.group, key.shares.count),
     )
+
+
+def mor(alignment: Alignment) -> Counts:
+    """Mention overlap ratio: tokens that mentions share, paired one to one at best, over all.
+
+    Mentions of the same tokens may always be paired first. Let a and b be such, and a be paired
+    with d, and c with b, instead: |a ∩ d| + |c ∩ a| ≤ |a| + |c ∩ d|, so that a with b and c with d
+    is as good.
+    """
+    key, response = alignment.key, alignment.response
+    if key.corpus is None or response.corpus is None:
+        raise UndefinedMetricError("mor: the tokens of the mentions are not known here")
+    if key.corpus.labels is not None or response.corpus.labels is not None:
+        return both_directions(alignment, _matched)
+    rows, shared = _overlaps(key.corpus, response.corpus)
+    common = alignment.sums(key.group[rows], shared)
+    return ratio_counts((common, _tokens(alignment, key)), (common, _tokens(alignment, response)))
+
+
+def _tokens(alignment: Alignment, side: Side) -> FloatArray:
+    rows = np.arange(side.mention_entity.size)
+    return alignment.sums(side.group, rows if side.corpus is None else sizes(side.corpus, rows))
+
+
+def _overlaps(key: Corpus, response: Corpus) -> tuple[IntArray, IntArray]:
+    """Key mentions that are paired with a response mention, and how many tokens they share."""
+    sides = [
+        Mentions(*one) for one in zip((key, response), mention_codes(key, response), strict=True)
+    ]
+    twins = common_rows(sides[0].codes, sides[1].codes)
+    left = [
+        np.setdiff1d(np.arange(side.codes.size), rows, assume_unique=True)
+        for side, rows in zip(sides, twins, strict=True)
+    ]
+    found = find_overlaps(sides[0], left[0], sides[1], left[1])
+    shared = common_tokens(key, found.key, response, found.response)
+    best = heaviest_matching(found.key, found.response, shared.astype(np.float64))
+    rows = np.concatenate((twins[0], found.key[best]))
+    return rows, np.concatenate((sizes(key, twins[0]), shared[best]))
 
 
 def ceafm(alignment: Alignment, *, twinless: Twinless = "none") -> Counts:

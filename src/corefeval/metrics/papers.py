@@ -155,6 +155,31 @@ PAPERS = (
         levels=("document", "entity", "mention"),
     ),
     Declaration(
+        name="zero",
+        title="Zero",
+        summary="Are zeros (empty nodes) put into the right entity? Counted zero by zero.",
+        definition=(
+            "Counts every zero of the key that is not the first mention of its entity. Its match "
+            "in the response is tp where its response entity has another mention of its key entity "
+            "that comes before it, else wl; fn where it has no match, or the match is the first "
+            "mention of its entity. A response zero that is not the first of its entity is fp "
+            "where it matches no such zero. Recall: tp / (tp + wl + fn); precision: "
+            "tp / (tp + wl + fp)."
+        ),
+        reference=f"{_TUGGENER}; Žabokrtský et al. 2022",
+        shape="antecedents",
+        function="corefeval.metrics.antecedents:zero",
+        aliases=("zeros", "zero-anaphora"),
+        use="For languages that drop pronouns, beside scores of all mentions.",
+        edges=(
+            "Without zeros the score is 0.",
+            "A zero is a mention whose head is an empty node, whatever else is in it.",
+            "The match may be a mention that is no zero.",
+        ),
+        needs=("zero",),
+        levels=("document", "entity", "mention"),
+    ),
+    Declaration(
         name="anchors",
         title="Anchors",
         summary="Can an entity be looked up by its first noun, and what is found with it?",

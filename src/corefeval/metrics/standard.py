@@ -13,6 +13,15 @@ STANDARD = (
         reference="Pradhan et al. 2014",
         function="corefeval.metrics.mentions:mentions",
         aliases=("mention", "md", "mention-detection"),
+        parameters=(
+            Parameter(
+                "zeros",
+                "all",
+                "which mentions count: all, only zeros (their heads are empty nodes), or none of "
+                "these",
+                choices=("all", "only", "none"),
+            ),
+        ),
         use=(
             "Beside every other score of a system that finds its own mentions: what is not found "
             "cannot be resolved, so it is the ceiling of the rest."
@@ -172,6 +181,28 @@ STANDARD = (
             "By a feature of mentions each link counts half for each of its ends.",
         ),
         levels=("document", "entity", "mention"),
+    ),
+    Declaration(
+        name="mor",
+        title="MOR",
+        summary="Mention overlap ratio: how many tokens of mentions are covered. No coreference.",
+        definition=(
+            "Recall: the greatest Σ |k ∩ r| of tokens over all ways to pair key mentions k with "
+            "response mentions r one to one / Σ |k|. It does not depend on `match`."
+        ),
+        reference="Žabokrtský et al. 2022",
+        function="corefeval.metrics.mentions:mor",
+        aliases=("mention-overlap-ratio", "mention-overlap"),
+        use=(
+            "Beside scores under any `match`, to see how far spans agree: those that are one word "
+            "off cost one word here, and the whole mention in exact matching."
+        ),
+        edges=(
+            "Long mentions count more than short ones.",
+            "Of mentions that overlap more than 64 others only the nearest are tried.",
+            "Plain Python mentions have no tokens: each counts as one.",
+            "The best pairs need not be the only ones, so slices are by document only.",
+        ),
     ),
     Declaration(
         name="conll",

@@ -28,12 +28,12 @@ def digest(corpus: Corpus) -> str:
     documents = np.array([zlib.crc32(str(name).encode()) for name in corpus.documents], np.uint64)
     parts: list[NDArray[np.uint64]] = [column.astype(np.uint64) for column in _identities(corpus)]
     parts.append(documents[corpus.mention_document])
-    own = _mixed(parts)
+    own = _mix(parts)
     # What tells the entities apart are all mentions of each: first ones may be the same tokens.
     entities = np.zeros(corpus.n_entities, dtype=np.uint64)
     np.add.at(entities, corpus.mention_entity, own)
-    whole = _mixed([own, entities[corpus.mention_entity]])
-    total = int(whole.sum(dtype=np.uint64)) + int(_mixed([documents]).sum(dtype=np.uint64))
+    whole = _mix([own, entities[corpus.mention_entity]])
+    total = int(whole.sum(dtype=np.uint64)) + int(_mix([documents]).sum(dtype=np.uint64))
     return f"{VERSION}-{total % (1 << 64):016x}-{corpus.n_mentions}"
 
 
@@ -49,7 +49,7 @@ def _identities(corpus: Corpus) -> list[NDArray[np.int64]]:
     return [corpus.mention_start, corpus.mention_end + gaps * 31]
 
 
-def _mixed(columns: list[NDArray[np.uint64]]) -> NDArray[np.uint64]:
+def _mix(columns: list[NDArray[np.uint64]]) -> NDArray[np.uint64]:
     """One number for each row, spread over all bits."""
     mixed = np.zeros(columns[0].size, dtype=np.uint64)
     for column, odd in zip(columns, _ODD, strict=False):

@@ -87,7 +87,7 @@ def _span_codes(*corpora: Corpus) -> tuple[IntArray, IntArray]:
     stride = 1 + max(int(start.max(initial=0)) for start in starts)
     n_documents = len(corpora[0].documents)
     if n_documents * stride * width * n_shapes >= _LIMIT:
-        return _ranked(*corpora, shapes=shapes)
+        return _rank(*corpora, shapes=shapes)
     codes = []
     for corpus, start, length, shape in zip(corpora, starts, lengths, shapes, strict=True):
         place = start if n_documents == 1 else corpus.mention_document * stride + start
@@ -97,7 +97,7 @@ def _span_codes(*corpora: Corpus) -> tuple[IntArray, IntArray]:
     return left, right
 
 
-def _ranked(*corpora: Corpus, shapes: list[IntArray]) -> tuple[IntArray, IntArray]:
+def _rank(*corpora: Corpus, shapes: list[IntArray]) -> tuple[IntArray, IntArray]:
     """The same by sorting, where one number cannot hold it all."""
     rows = [
         np.stack(
@@ -115,12 +115,16 @@ def _ranked(*corpora: Corpus, shapes: list[IntArray]) -> tuple[IntArray, IntArra
 
 
 def _shapes(*corpora: Corpus) -> tuple[list[IntArray], int]:
-    """Number the ways in which mentions are interrupted; 0 is a mention without gaps."""
-    numbers: dict[tuple[tuple[int, int], ...], int] = {}
+    """Number the ways in which mentions are interrupted; 0 is a mention without gaps.
+
+    The numbers do not depend on which corpus comes first: they order what is equal otherwise.
+    """
+    distinct = {tuple(spans) for corpus in corpora for spans in corpus.gaps_of.values()}
+    numbers = {spans: number for number, spans in enumerate(sorted(distinct), 1)}
     shapes = []
     for corpus in corpora:
         shape = np.zeros(corpus.n_mentions if corpus.gaps.size else 1, dtype=np.int64)
         for row, spans in corpus.gaps_of.items():
-            shape[row] = numbers.setdefault(tuple(spans), 1 + len(numbers))
+            shape[row] = numbers[tuple(spans)]
         shapes.append(shape)
     return shapes, 1 + len(numbers)

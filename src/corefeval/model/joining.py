@@ -26,7 +26,7 @@ def join(corpora: Sequence[Corpus], *, name: str = "") -> Corpus:
         return replace(corpora[0], name=name or corpora[0].name)
     documents = tuple(identifier for corpus in corpora for identifier in corpus.documents)
     if len(set(documents)) < len(documents):
-        raise _repeated(corpora)
+        raise _repetition_error(corpora)
     document_shift = _shifts([len(corpus.documents) for corpus in corpora])
     entity_shift = _shifts([corpus.n_entities for corpus in corpora])
     mention_shift = _shifts([corpus.n_mentions for corpus in corpora])
@@ -41,14 +41,14 @@ def join(corpora: Sequence[Corpus], *, name: str = "") -> Corpus:
     heads = [corpus.mention_head for corpus in corpora]
     return Corpus(
         documents=documents,
-        entity_document=_concatenated(
+        entity_document=_concatenate(
             [c.entity_document + s for c, s in zip(corpora, document_shift, strict=True)]
         ),
-        mention_entity=_concatenated(
+        mention_entity=_concatenate(
             [c.mention_entity + s for c, s in zip(corpora, entity_shift, strict=True)]
         ),
-        mention_start=_concatenated([c.mention_start for c in corpora]) if positions else None,
-        mention_end=_concatenated([c.mention_end for c in corpora]) if positions else None,
+        mention_start=_concatenate([c.mention_start for c in corpora]) if positions else None,
+        mention_end=_concatenate([c.mention_end for c in corpora]) if positions else None,
         gaps=np.concatenate(gaps) if gaps else NO_GAPS,
         mention_head=(
             np.concatenate([np.asarray(head) for head in heads])
@@ -88,11 +88,11 @@ def _shifts(counts: Sequence[int]) -> IntArray:
     return np.cumsum([0, *counts[:-1]])
 
 
-def _concatenated(arrays: Sequence[IntArray | None]) -> IntArray:
+def _concatenate(arrays: Sequence[IntArray | None]) -> IntArray:
     return np.concatenate([array for array in arrays if array is not None])
 
 
-def _repeated(corpora: Sequence[Corpus]) -> InputError:
+def _repetition_error(corpora: Sequence[Corpus]) -> InputError:
     seen: dict[object, str] = {}
     for corpus in corpora:
         for identifier in corpus.documents:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
 from corefeval.model.arrays import IntArray, ragged_arange
 from corefeval.model.categories import Categories
+from corefeval.model.columns import LazyArray
 from corefeval.model.construction import in_textual_order
 from corefeval.model.corpus import Corpus
 from corefeval.model.tokens import Tokens
@@ -146,7 +147,9 @@ def move_mentions(
     breaks = np.cumsum(np.diff(new, prepend=-2) != 1)
     broken = (breaks[first] != breaks[last]) | (new[first] < 0)
     start, end = new[first] - new_base, new[last] + 1 - new_base
-    head = _moved_heads(corpus, new, base, new_base)
+    head = corpus.mention_head
+    if head is not None:  # which may be dear to find, and is often not asked for
+        head = LazyArray(partial(_moved_heads, head, new, base, new_base))
     gaps = corpus.gaps
     if gaps.size:
         gaps = gaps[~broken[gaps[:, 0]]].copy()
@@ -194,14 +197,12 @@ def _spans(
 
 
 def _moved_heads(
-    corpus: Corpus, new: IntArray, base: IntArray, new_base: IntArray
-) -> IntArray | None:
+    heads: IntArray | LazyArray, new: IntArray, base: IntArray, new_base: IntArray
+) -> IntArray:
     """Where the heads stand now; −1 for one that is left out, or was not known."""
-    if corpus.mention_head is None:
-        return None
-    heads = np.asarray(corpus.mention_head)
-    known = np.flatnonzero(heads >= 0)
-    moved = np.full(heads.size, -1, dtype=np.int64)
-    places = new[base[known] + heads[known]]
+    old = np.asarray(heads)
+    known = np.flatnonzero(old >= 0)
+    moved = np.full(old.size, -1, dtype=np.int64)
+    places = new[base[known] + old[known]]
     moved[known] = np.where(places >= 0, places - new_base[known], -1)
     return moved

@@ -22,7 +22,7 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 Gaps = dict[int, list[tuple[int, int]]]
 
 
-def tokenised(corpus: Corpus) -> Corpus:
+def tokenise(corpus: Corpus) -> Corpus:
     """The corpus with tokens in place of characters, where it has texts; else the corpus itself.
 
     Tokens are cut at white space, before and behind punctuation at the edges of a word, and
@@ -50,7 +50,7 @@ def tokenised(corpus: Corpus) -> Corpus:
     source = corpus.tokens.source if corpus.tokens is not None else None
     built = builder.build(TokenTable(tables, source))
     blank = corpus.n_mentions - len(numbers)
-    return built.with_details(notices=(*corpus.notices, *built.notices, *_told(cut, blank)))
+    return built.with_details(notices=(*corpus.notices, *built.notices, *_notices_of(cut, blank)))
 
 
 def token_spans(text: str, cuts: Iterable[int] = ()) -> list[tuple[int, int]]:
@@ -196,7 +196,7 @@ def _unique_names(corpus: Corpus) -> Sequence[str]:
     return [str(number) for number in range(corpus.n_entities)]
 
 
-def _told(cut: int, blank: int) -> Iterator[Notice]:
+def _notices_of(cut: int, blank: int) -> Iterator[Notice]:
     if cut:
         text = "{n} cut into tokens at white space, punctuation and mentions"
         yield Notice("made-up-tokens", text, cut, noun="text")

@@ -97,14 +97,14 @@ class Tokens(ABC):
         """
         if tokens is None:
             columns = (self.column(d, name) for d in range(self.counts.size) if self.counts[d])
-            return _coded([cell for column in columns for cell in column])
+            return _encode([cell for column in columns for cell in column])
         document, order, bounds = self._by_document(tokens)
         position = (tokens - self.offsets[document])[order]
         values = np.empty(tokens.size, dtype=object)
         for start, end in pairwise(bounds):
             column = self.column(int(document[order[start]]), name)
             values[order[start:end]] = [column[p] for p in position[start:end].tolist()]
-        return _coded(values.tolist())
+        return _encode(values.tolist())
 
     def _by_document(self, tokens: IntArray) -> tuple[IntArray, IntArray, list[int]]:
         """The document of each token; an order by document, and where in it each one begins."""
@@ -181,32 +181,44 @@ class Tokens(ABC):
         """
         if "word" not in self.columns or "word" not in other.columns:
             return None
-        for document in np.asarray(documents).tolist():
-            mine, theirs = self._checked_words(document), other._checked_words(document)
-            for position, (my_word, their_word) in enumerate(zip(mine, theirs, strict=False)):
-                if (
-                    my_word != their_word
-                    and my_word is not None
-                    and their_word is not None
-                    and plain_word(my_word) != plain_word(their_word)
-                ):
-                    return TokenDifference(
-                        document,
-                        other.own_position(document, position),
-                        my_word,
-                        their_word,
-                        self.line(document, position),
-                        other.line(document, position),
-                    )
+        chosen, size = np.asarray(documents, dtype=np.int64), 1
+        while chosen.size:  # ever more at once, as those who ask for all differences come again
+            some, chosen, size = chosen[:size], chosen[size:], 2 * size
+            difference = self._difference_in(other, some)
+            if difference is not None:
+                return difference
         return None
 
-    def _checked_words(self, document: int) -> list[str | None]:
-        """Words as they are compared: what an empty node is called does not matter."""
-        words: list[str | None] = list(self.column(document, "word"))
-        if "empty" not in self.columns:
-            return words
-        marks = self.column(document, "empty")
-        return [None if mark else word for word, mark in zip(words, marks, strict=True)]
+    def _difference_in(self, other: Tokens, documents: IntArray) -> TokenDifference | None:
+        counts = np.minimum(self.counts[documents], other.counts[documents])
+        numbers: dict[str, int] = {}
+        mine = self._compared_words(ragged_arange(self.offsets[documents], counts), numbers)
+        theirs = other._compared_words(ragged_arange(other.offsets[documents], counts), numbers)
+        differ = (mine != theirs) & (mine >= 0) & (theirs >= 0)
+        if not differ.any():
+            return None
+        place = int(np.argmax(differ))
+        ends = np.cumsum(counts)
+        index = int(np.searchsorted(ends, place, side="right"))
+        document, position = int(documents[index]), place - int(ends[index] - counts[index])
+        tokens = [np.array([side.offsets[document] + position]) for side in (self, other)]
+        return TokenDifference(
+            document,
+            other.own_position(document, position),
+            self.coded("word", tokens[0]).values()[0] or "",
+            other.coded("word", tokens[1]).values()[0] or "",
+            self.line(document, position),
+            other.line(document, position),
+        )
+
+    def _compared_words(self, tokens: IntArray, numbers: dict[str, int]) -> IntArray:
+        """A number for each word; −1 for an empty node, as it does not matter what it is called."""
+        words = self.coded("word", tokens)
+        plain = [numbers.setdefault(plain_word(word), len(numbers)) for word in words.names]
+        codes = np.array([*plain, -1], dtype=np.int64)[words.codes]
+        if "empty" in self.columns:
+            codes[self.coded("empty", tokens).where(bool)] = -1
+        return codes
 
 
 def documents_of_tokens(offsets: IntArray, tokens: IntArray) -> IntArray:
@@ -237,7 +249,7 @@ def rows_of_tokens(
     return shift[documents_of_tokens(offsets, tokens)] + tokens
 
 
-def _coded(values: Sequence[str]) -> Categories:
+def _encode(values: Sequence[str]) -> Categories:
     """Codes of strings: two fast passes instead of one that asks of each whether it is new."""
     names = dict.fromkeys(values)
     numbers = dict(zip(names, range(len(names)), strict=True))

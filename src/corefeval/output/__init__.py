@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from corefeval.output.drawing import Drawing
     from corefeval.tabular import Tabular
 
-Format = Literal["text", "json", "csv", "markdown", "latex", "conll"]
+Format = Literal["text", "json", "csv", "markdown", "latex", "conll", "corefud"]
 
 # The drawing of each type, by name: who prints scores does not pay for importing the others.
 DRAWINGS = {
@@ -53,8 +53,9 @@ def render(
     """Any result, or several of one type, as text in a format.
 
     Results are what `score`, `compare`, `analyse`, `agree`, `statistics` or an experiment of the
-    lab gave, or the slices of a result. Every type has all formats; `conll`, the official scorer's
-    own, is of scores alone. `color` is for terminals. JSON and CSV are not rounded.
+    lab gave, or the slices of a result. Every type has all formats; `conll` and `corefud`, which
+    are other scorers' own, are of scores alone. `color` is for terminals. JSON and CSV are not
+    rounded.
 
     Scores and agreement have `by_document` (JSON has documents in any case). A comparison has
     `pairs`, `differences`, `agreement` and `power` (of `metric`), which add to what is shown; CSV,
@@ -73,8 +74,8 @@ def render(
     known = [field.name for field in fields(kind)][1:]
     for name in options:
         if name not in known:
-            what = f"there is no {name} for {several[0]!r:.60}"
-            raise UsageError(f"{what}: {did_you_mean(name, known) if known else 'nor anything'}")
+            what = f"there is no {name} for a {type(several[0]).__name__}"
+            raise UsageError(f"{what}: {did_you_mean(name, known)}" if known else what)
     if format not in kind.formats:
         raise UsageError(
             f"there is no output format {format!r} here: there are {', '.join(kind.formats)}"

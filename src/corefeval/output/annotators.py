@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from corefeval._version import __version__
 from corefeval.diagnostics import plural
-from corefeval.display import shortened
+from corefeval.display import shorten
 from corefeval.output.drawing import SoloDrawing
 from corefeval.output.tables import Cell, Column, Sheet, Table, percent
 from corefeval.tabular import Row
@@ -143,7 +143,7 @@ def _document_f1_table(agreement: Agreement) -> Table:
 def _about(agreement: Agreement) -> list[str]:
     mentions = plural(int(agreement.mentions.sum()), "mention")
     documents = plural(len(agreement.document_ids), "document")
-    names = ", ".join(map(shortened, agreement.annotators))
+    names = ", ".join(map(shorten, agreement.annotators))
     lines = [f"{names}: {documents}, {mentions}"]
     unequal = [
         agreement.titles[metric]

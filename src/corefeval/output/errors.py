@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from corefeval._version import __version__
 from corefeval.diagnostics import plural
-from corefeval.display import shortened
+from corefeval.display import shorten
 from corefeval.output.drawing import Drawing
 from corefeval.output.tables import Cell, Column, Sheet, Table, percent
 from corefeval.tabular import Row
@@ -43,7 +43,7 @@ class ErrorDrawing(Drawing):
         draw = list_tables(self.things, self.kinds) if self.kinds else None
         tables = overview_tables(self.things, self.top) if draw is None else draw
         first = self.things[0].result
-        against = f"{shortened(first.response)} against {shortened(first.key)}"
+        against = f"{shorten(first.response)} against {shorten(first.key)}"
         names = [] if len(self.things) > 1 else [against]
         about = ", ".join([*names, plural(len(first.document_ids), "document")])
         signatures = tuple(dict.fromkeys(one.result.signature for one in self.things))

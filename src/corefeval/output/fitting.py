@@ -8,7 +8,7 @@ from itertools import groupby
 
 from rich.cells import cell_len, set_cell_size
 
-from corefeval.display import shortened, visible
+from corefeval.display import shorten, visible
 from corefeval.output.tables import Cell, Column, Table
 
 _NARROW_GAP = 2
@@ -57,7 +57,7 @@ def make_presentable(table: Table) -> Table:
 
 
 def _plain(text: str) -> str:
-    return shortened(visible(text), 2 * _MOST)
+    return shorten(visible(text), 2 * _MOST)
 
 
 def blocks(table: Table, gap: int, room: int) -> list[Block]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from corefeval.display import shortened, visible
+from corefeval.display import shorten, visible
 from corefeval.output.tables import Cell, Column, Sheet, Table
 
 _SPECIAL = {
@@ -84,7 +84,7 @@ def tabular(table: Table) -> str:
     alignment = "".join(map(_alignment, table.columns))
     lines = [f"\\begin{{tabular}}{{{alignment}}}", r"\toprule", *_group_lines(table.columns)]
     lines += [
-        " & ".join(escape(shortened(column.heading)) for column in table.columns) + r" \\",
+        " & ".join(escape(shorten(column.heading)) for column in table.columns) + r" \\",
         r"\midrule",
     ]
     for number, section in enumerate(table.sections):
@@ -112,7 +112,7 @@ def _group_lines(columns: Sequence[Column]) -> list[str]:
 
 
 def _cell(cell: Cell) -> str:
-    text = escape(shortened(cell.text))
+    text = escape(shorten(cell.text))
     text = re.sub(r"^-(?=\d)", "$-$", text)
     text = f"\\textbf{{{text}}}" if cell.bold and text else text
     # Behind the end of a row a bracket would be taken for an argument, and a star too.
@@ -122,6 +122,6 @@ def _cell(cell: Cell) -> str:
 
 def escape(text: str, *, whole: bool = False) -> str:
     """Text of any origin as text that LaTeX sets; long words are cut unless it is `whole`."""
-    words = visible(" ".join(text.split() if whole else map(shortened, text.split())))
+    words = visible(" ".join(text.split() if whole else map(shorten, text.split())))
     plain = "".join(_SPECIAL.get(character, character) for character in words)
     return re.sub(r"^CEAF([em])\b", r"CEAF\\textsubscript{\1}", plain)

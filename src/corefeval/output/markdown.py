@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import groupby
 
-from corefeval.display import shortened, visible
+from corefeval.display import shorten, visible
 from corefeval.output.tables import Cell, Sheet, Table
 
 
@@ -33,7 +33,7 @@ def _paragraphs(text: str) -> list[str]:
 def table_markdown(table: Table) -> str:
     """Columns padded, so that the source can be read too."""
     headings = [f"{column.group} {column.heading}".strip() for column in table.columns]
-    rows = [[escape(shortened(heading)) for heading in headings]]
+    rows = [[escape(shorten(heading)) for heading in headings]]
     rows += [[_cell(cell) for cell in row] for section in table.sections for row in section]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     numeric = [column.numeric for column in table.columns]
@@ -54,14 +54,14 @@ def table_markdown(table: Table) -> str:
 
 
 def _cell(cell: Cell) -> str:
-    text = escape(shortened(cell.text))
+    text = escape(shorten(cell.text))
     text = f"**{text}**" if cell.bold and text else text
     return f"{text}<sup>{escape(cell.mark)}</sup>" if cell.mark else text
 
 
 def escape(text: str) -> str:
     """Text of any origin as text; very long words are cut short."""
-    words = visible(" ".join(map(shortened, text.split())))
+    words = visible(" ".join(map(shorten, text.split())))
     return re.sub(r"([\\`*_\[\]<>|&~])", r"\\\1", words)
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from corefeval._version import __version__
 from corefeval.diagnostics import plural
-from corefeval.display import shortened
+from corefeval.display import shorten
 from corefeval.output.drawing import Drawing
 from corefeval.output.lines import (
     NO_INTERVALS,
@@ -37,7 +37,7 @@ class ResultDrawing(Drawing):
     things: Sequence[Result]
     by_document: bool = False
 
-    formats: ClassVar = (*Drawing.formats, "conll")
+    formats: ClassVar = (*Drawing.formats, "conll", "corefud")
 
     def sheet(self, format: str) -> Sheet:
         """A terminal has responses below each other, papers have them side by side."""
@@ -62,12 +62,16 @@ class ResultDrawing(Drawing):
         }
 
     def draw(self, format: str, color: bool) -> str:
-        """The official scorer's form is of results alone."""
-        if format != "conll":
-            return super().draw(format, color)
-        from corefeval.output.conll import draw_conll
+        """Other scorers' forms are of results alone."""
+        if format == "conll":
+            from corefeval.output.conll import draw_conll
 
-        return draw_conll(self.things, by_document=self.by_document)
+            return draw_conll(self.things, by_document=self.by_document)
+        if format == "corefud":
+            from corefeval.output.corefud import draw_corefud
+
+            return draw_corefud(self.things, by_document=self.by_document)
+        return super().draw(format, color)
 
 
 @dataclass(frozen=True)
@@ -98,7 +102,7 @@ class SliceDrawing(Drawing):
 
 def _about(results: Sequence[Result]) -> str:
     first = results[0]
-    against = f"{shortened(first.response)} against {shortened(first.key)}"
+    against = f"{shorten(first.response)} against {shorten(first.key)}"
     names = [] if len(results) > 1 else [against]
     cut = Intervals.of(results).segments
     segments = [f"intervals of {cut} of it, and F1 of these beside them"] if cut else []

@@ -50,7 +50,7 @@ def on_tokens(
         if key_text is not None:
             _check_key_text(key, response, index, ignore_tokens)
         elif text is not None:
-            place = _placed(text, *_words(key, response, index))
+            place = _place(text, *_words(key, response, index))
             if isinstance(place, _Misfit) and not ignore_tokens:
                 raise _another_text(key, response, index, place)
             places[index] = None if isinstance(place, _Misfit) else place
@@ -78,7 +78,7 @@ def with_key_on_tokens(key: Corpus, response: Corpus) -> tuple[Corpus, tuple[Not
     for index in np.flatnonzero(response.tokens.counts).tolist():
         text = text_of(key.tokens, index)
         if text is not None and text_of(response.tokens, index) is None:
-            place = _placed(text, *_words(response, key, index))
+            place = _place(text, *_words(response, key, index))
             if isinstance(place, _Misfit):
                 raise _another_text(key, response, index, _Misfit(place.expected, place.found))
             places[index] = place
@@ -130,7 +130,7 @@ def _words(key: Corpus, response: Corpus, index: int) -> tuple[list[str], list[b
     return words, [value == "1" for value in tokens.column(index, "empty")]
 
 
-def _placed(text: str, words: Sequence[str], empty: Sequence[bool]) -> Places | _Misfit:
+def _place(text: str, words: Sequence[str], empty: Sequence[bool]) -> Places | _Misfit:
     """Where the words are in the text; zeros may be in it or not, blanks in words may be `_`."""
     characters = without_blanks(text)
     spellings = []

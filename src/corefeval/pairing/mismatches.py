@@ -62,7 +62,7 @@ def find_mismatch(key: Corpus, response: Corpus, key_rows: IntArray) -> Mismatch
     found = _poor_documents(key, response, key_rows)
     if found is None:
         return None
-    rows = [np.flatnonzero(_marked(found, side)[side.mention_document]) for side in (key, response)]
+    rows = [np.flatnonzero(_mark(found, side)[side.mention_document]) for side in (key, response)]
     found = _with_shift(found, key, response, rows)
     if found.shift is None:
         nothing = found.common == 0
@@ -139,7 +139,7 @@ def _chosen(found: Mismatch, rows: BoolArray) -> Mismatch:
     return replace(found, **{name: getattr(found, name)[rows] for name in names})
 
 
-def _marked(found: Mismatch, corpus: Corpus) -> BoolArray:
+def _mark(found: Mismatch, corpus: Corpus) -> BoolArray:
     marked = np.zeros(len(corpus.documents), dtype=np.bool_)
     marked[found.documents] = True
     return marked
@@ -215,7 +215,7 @@ def _cause(found: Mismatch, key: Corpus, response: Corpus) -> str:
     return (
         _other_types(key, response)
         or _other_tokens(found, key, response)
-        or _exchanged(found, key, response)
+        or _explain_exchange(found, key, response)
         or _other_units(found, key, response)
         or "the cause is not plain; the first mentions are "
         f"{_first(response)} here and {_first(key)} in the key: check that both are of the same "
@@ -257,10 +257,10 @@ def _other_tokens(found: Mismatch, key: Corpus, response: Corpus) -> str:
     return f"another tokenisation: the tokens of {share} are not the key's"
 
 
-def _exchanged(found: Mismatch, key: Corpus, response: Corpus) -> str:
+def _explain_exchange(found: Mismatch, key: Corpus, response: Corpus) -> str:
     """Documents most of whose mentions are those of another document."""
     numbers: dict[Hashable, int] = {}
-    codes = [_numbered(side, numbers) for side in (key, response)]
+    codes = [_number(side, numbers) for side in (key, response)]
     if found.documents.size < 2 or codes[0] is None or codes[1] is None:
         return ""
     sizes = np.diff(response.mention_offsets)
@@ -280,7 +280,7 @@ def _exchanged(found: Mismatch, key: Corpus, response: Corpus) -> str:
     return f"documents are exchanged: what is {there} in the key seems to be {here} here"
 
 
-def _numbered(corpus: Corpus, numbers: dict[Hashable, int]) -> IntArray | None:
+def _number(corpus: Corpus, numbers: dict[Hashable, int]) -> IntArray | None:
     """A number for each mention, the same for the same span or label in any document."""
     if corpus.labels is not None:
         labels = [numbers.setdefault(label, len(numbers)) for label in corpus.labels]
@@ -294,7 +294,7 @@ def _numbered(corpus: Corpus, numbers: dict[Hashable, int]) -> IntArray | None:
 def _other_units(found: Mismatch, key: Corpus, response: Corpus) -> str:
     ends = []
     for side in (response, key):
-        columns = _columns(side, np.flatnonzero(_marked(found, side)[side.mention_document]))
+        columns = _columns(side, np.flatnonzero(_mark(found, side)[side.mention_document]))
         if columns is None:
             return ""
         ends.append(int(columns[:, -1].max()))

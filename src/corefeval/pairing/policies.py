@@ -19,7 +19,7 @@ def without_duplicates(
 
     `codes` are equal where mentions are the same; they come back for the mentions that stay.
     """
-    repeated = _repeated(codes, keep_last=policy == "last")
+    repeated = _find_repeats(codes, keep_last=policy == "last")
     if repeated is None:
         return corpus, codes, ()
     count = int(repeated.sum())
@@ -31,7 +31,7 @@ def without_duplicates(
     return corpus.keep_mentions(keep), codes[keep], (notice,)
 
 
-def _repeated(codes: IntArray, keep_last: bool) -> BoolArray | None:
+def _find_repeats(codes: IntArray, keep_last: bool) -> BoolArray | None:
     """Which mentions are there already, before (or after) them in their own order."""
     order = None if is_sorted(codes) else np.argsort(codes, kind="stable")
     ordered = codes if order is None else codes[order]

@@ -24,7 +24,7 @@ def check_tokens(
         raise _other_length(documents, key, response, int(unequal[0]), file)
     difference = key.first_difference(response, paired)
     if difference is not None:
-        found, expected = _told(difference, key)
+        found, expected = _describe(difference, key)
         fix = f"score the same tokenisation, {_GO_ON}"
         if "�" in difference.theirs + difference.mine:
             fix = f"name the files' encoding with --encoding / encoding=…, {_GO_ON}"
@@ -52,7 +52,7 @@ def _other_length(
     fix = f"score the same tokenisation, {_GO_ON}"
     line = response.line(document, min(theirs - 1, mine)) if theirs else None
     if difference is not None and (difference.theirs or difference.position < theirs - 1):
-        found, expected = _told(difference, key, f"; {found} in all", f"; {expected}")
+        found, expected = _describe(difference, key, f"; {found} in all", f"; {expected}")
         line = difference.their_line
     elif theirs < mine:
         found += ", then the document ends"
@@ -73,7 +73,7 @@ def _another_text(
     )
 
 
-def _told(
+def _describe(
     difference: TokenDifference, key: Tokens, also_found: str = "", also_expected: str = ""
 ) -> tuple[str, str]:
     place = f" as on line {difference.my_line} of {key.source}" if difference.my_line else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,8 +34,13 @@ def ratio_rates(counts: Mapping[str, Any], undefined: float = 0.0) -> Rates:
     return {"recall": recall, "precision": precision, "f1": harmonic_mean(recall, precision)}
 
 
-def blanc_rates(counts: Mapping[str, Any], undefined: float = 0.0) -> Rates:
-    """Each rate is the mean of two halves; a half that the key does not have is left out."""
+def blanc_rates(
+    counts: Mapping[str, Any], undefined: float = 0.0, *, of_both: bool = False
+) -> Rates:
+    """Each rate is the mean of two halves; a half that the key does not have is left out.
+
+    With `of_both`, one that neither side has.
+    """
     halves = []
     present = []
     for kind in ("coreference", "non_coreference"):
@@ -43,7 +49,8 @@ def blanc_rates(counts: Mapping[str, Any], undefined: float = 0.0) -> Rates:
         common = counts.get(f"{kind}_common_response", counts[f"{kind}_common"])
         precision = divide(common, counts[f"{kind}_response"], undefined)
         halves.append((recall, precision, harmonic_mean(recall, precision)))
-        present.append((np.asarray(counts[f"{kind}_key"]) > 0).astype(np.float64))
+        known = np.asarray(counts[f"{kind}_key"]) + (of_both and counts[f"{kind}_response"])
+        present.append((known > 0).astype(np.float64))
     return {
         name: divide(first * present[0] + second * present[1], present[0] + present[1], undefined)
         for name, first, second in zip(("recall", "precision", "f1"), *halves, strict=True)
@@ -78,6 +85,7 @@ def anchor_rates(counts: Mapping[str, Any], undefined: float = 0.0) -> Rates:
 RATES: dict[str, Callable[[Mapping[str, Any], float], Rates]] = {
     "ratio": ratio_rates,
     "blanc": blanc_rates,
+    "blanc-of-both": partial(blanc_rates, of_both=True),
     "antecedents": antecedent_rates,
     "anchors": anchor_rates,
 }

@@ -213,14 +213,16 @@ def _result(
         spell=spell,
     )
     tables: dict[str, CountTable] = {}
-    for metric, one in record["tables"].items():
-        tables[metric] = _table(metric, one, len(documents), tables)
     settings = _named_texts(record["settings"])
-    version = settings.pop("version", "0")
+    protocol_fields = {name: value for name, value in settings.items() if name != "version"}
+    protocol = Protocol.of_fields(protocol_fields)
+    for metric, one in record["tables"].items():
+        tables[metric] = _table(metric, one, len(documents), tables, bounded=not protocol.emulates)
+    version = settings.get("version", "0")
     result = Result(
         tables=tables,
         document_ids=documents,
-        protocol=Protocol.of_fields(settings),
+        protocol=protocol,
         version=version,
         key=source.key,
         response=source.response,
@@ -264,9 +266,17 @@ def _slices(feature: str, record: Mapping[str, Any], within: Result) -> Slices:
 
 
 def _table(
-    metric: str, record: Mapping[str, Any], n_documents: int, earlier: Mapping[str, CountTable]
+    metric: str,
+    record: Mapping[str, Any],
+    n_documents: int,
+    earlier: Mapping[str, CountTable],
+    *,
+    bounded: bool,
 ) -> CountTable:
-    """A metric's counts; a mean is of metrics that come before it."""
+    """A metric's counts; a mean is of metrics that come before it.
+
+    Rates are `bounded` by 1 but where another program's accidents are emulated.
+    """
     shape = _one_of(record["shape"], (*RATES, "mean"))
     parts = tuple(_texts(record.get("parts", []), f"the parts of {metric}"))
     if bool(parts) != (shape == "mean"):
@@ -282,18 +292,20 @@ def _table(
     values = np.array(columns, dtype=np.float64).T
     if values.shape != (n_documents, len(counts)):
         raise ValueError(f"{metric}: counts of {n_documents} documents were expected")
-    _check_counts(metric, shape, counts, values)
+    _check_counts(metric, shape, counts, values, bounded=bounded)
     return CountTable(shape, tuple(counts), values, by=_text(record.get("by", ""), f"{metric} by"))
 
 
-def _check_counts(metric: str, shape: str, counts: Mapping[str, Any], values: Numbers) -> None:
+def _check_counts(
+    metric: str, shape: str, counts: Mapping[str, Any], values: Numbers, *, bounded: bool
+) -> None:
     """Counts that somebody may have scored: all there, none below 0, and no rate above 1."""
     with np.errstate(over="ignore"):
         totals = values.sum(axis=0)
     if not np.isfinite(totals).all() or (values < 0).any():
         raise ValueError(f"{metric}: a count is missing, too large, or below 0")
     rates = rates_of(shape, dict(zip(counts, values.T, strict=True)))
-    if any((rate > 1 + _ROUNDING).any() for rate in rates.values()):
+    if bounded and any((rate > 1 + _ROUNDING).any() for rate in rates.values()):
         raise ValueError(f"{metric}: more was found than there is")
 
 

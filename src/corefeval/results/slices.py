@@ -132,7 +132,7 @@ def _fill(name: str, parts: Sequence[Slices], old: Sequence[str | None]) -> Resu
     """The result of a value that is called `old[p]` in part p, None where that part lacks it."""
     which = f"{parts[0].feature}={name}"
     found = [
-        None if value is None else _renamed(part.results[value], which)
+        None if value is None else _rename(part.results[value], which)
         for part, value in zip(parts, old, strict=True)
     ]
     sample = next(one for one in found if one is not None)
@@ -172,7 +172,7 @@ def unlike(names: Iterable[str], name: str) -> str:
     return name
 
 
-def _renamed(result: Result, name: str) -> Result:
+def _rename(result: Result, name: str) -> Result:
     return replace(result, protocol=result.protocol.but(slice=name))
 
 

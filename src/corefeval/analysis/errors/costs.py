@@ -29,6 +29,7 @@ from corefeval.alignment import Alignment, Side
 from corefeval.analysis.errors.classification import Classification, ErrorKind, Parts, find_parts
 from corefeval.diagnostics import UndefinedMetricError
 from corefeval.metrics import Metric
+from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray, FloatArray, IntArray, dense_ranks, looked_up
 from corefeval.model.categories import Categories
 
@@ -101,6 +102,7 @@ def _align(errors: Classification, partition: Partition) -> Alignment:
         key_row = np.where(items.wrong[rows], -1, key_row)
     matched = np.flatnonzero(key_row >= 0)
     response = _side(errors, rows, entity_document, entity, key_row)
+    response = replace(response, corpus=_corpus(errors, rows, response, partition.spans_are_right))
     return Alignment(
         errors.alignment.n_documents, errors.alignment.key, response, key_row[matched], matched
     )
@@ -121,6 +123,40 @@ def _side(
         return values.take(np.where(key_row >= 0, key_row, key.mention_entity.size + rows))
 
     return Side(entity_document, entity, feature)
+
+
+def _corpus(
+    errors: Classification, rows: IntArray, side: Side, spans_are_right: bool
+) -> Corpus | None:
+    """The tokens of the mentions that are there now: the key's where those are right."""
+    key, response, items = errors.key, errors.response, errors.items
+    if key.mention_start is None or response.mention_start is None:
+        return key  # of labels, which have no tokens
+    n_key = key.n_mentions
+    mine = np.where(rows < items.n_response, n_key + rows, items.key_row[rows])
+    theirs = items.key_row[rows]
+    source = np.where((theirs >= 0) & spans_are_right, theirs, mine)
+    gaps = np.concatenate((key.gaps, response.gaps + np.array([n_key, 0, 0])))
+    place = np.full(n_key + response.n_mentions, -1, dtype=np.int64)
+    place[source] = np.arange(source.size)
+    gaps = gaps[place[gaps[:, 0]] >= 0]
+    gaps[:, 0] = place[gaps[:, 0]]
+    starts, ends = (
+        np.concatenate((one, other))[source]
+        for one, other in (
+            (key.mention_start, response.mention_start),
+            (key.mention_end, response.mention_end),
+        )
+        if one is not None and other is not None
+    )
+    return Corpus(
+        documents=key.documents,
+        entity_document=side.entity_document,
+        mention_entity=side.mention_entity,
+        mention_start=starts,
+        mention_end=ends,
+        gaps=gaps,
+    )
 
 
 # Shares of the key's and of the response's mentions, or entities.

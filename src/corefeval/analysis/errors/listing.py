@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from typing import Literal
 
@@ -21,18 +21,21 @@ from corefeval.model.views import Mention
 class Place:
     """A mention: its token positions (from 0, end exclusive) and its text.
 
-    Plain Python mentions have their label as text, and no positions.
+    Plain Python mentions have their label as text, and no positions. `match` is the key mention
+    that one of the response is matched with, where that has other tokens.
     """
 
     text: str
     start: int | None = None
     end: int | None = None
+    match: Place | None = None
 
     def __str__(self) -> str:
         if self.start is None or self.end is None:
             return self.text
         span = f"{self.start}" if self.end == self.start + 1 else f"{self.start}–{self.end - 1}"
-        return f"{span} {self.text}".strip()
+        match = f" (matched with {self.match})" if self.match is not None else ""
+        return f"{span} {self.text}".strip() + match
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +81,15 @@ class Lookup:
         return self._place(self.errors.key, row)
 
     def response_mention(self, row: int) -> Place:
-        """A mention of the response."""
-        return self._place(self.errors.response, row)
+        """A mention of the response, with what it is matched with if that has other tokens."""
+        place, prepared = self._place(self.errors.response, row), self.errors.prepared
+        if prepared.matches.weight is None:
+            return place
+        partner = int(self.errors.alignment.swapped.partner[row])
+        codes = prepared.key_mentions.codes, prepared.response_mentions.codes
+        if partner < 0 or codes[0][partner] == codes[1][row]:
+            return place
+        return replace(place, match=self.key_mention(partner))
 
     def item(self, item: int) -> Place:
         """A mention of the response, or one that it lacks."""

@@ -84,7 +84,7 @@ class _Texts:
 
     def _add_short(self, kind: int, cells: IntArray, start: IntArray, length: IntArray) -> None:
         """Look up cells whose integers are as many, and enter those that are new."""
-        keys = _packed(self.data, start, length, _WIDTHS[kind])
+        keys = _pack(self.data, start, length, _WIDTHS[kind])
         table = self._tables[kind]
         codes, new, aside = table.look_up(keys, self.size)
         self.codes[cells] = codes
@@ -206,7 +206,7 @@ class _Table:
         self._codes[places] = all_codes.view(np.int64)
 
 
-def _packed(data: ByteArray, start: IntArray, length: IntArray, width: int) -> Keys:
+def _pack(data: ByteArray, start: IntArray, length: IntArray, width: int) -> Keys:
     """The bytes of cells as integers, the first byte lowest; the last byte is the length."""
     view = windows(data, np.uint64)
     if width == 1:

@@ -210,7 +210,7 @@ def _repaired_marks(
     if mistakes.marks is None or mistakes.unmatched is None:
         raise _first_error(outline, tokens, mistakes)
     marks, unmatched = mistakes.marks, np.sort(mistakes.unmatched)
-    rows, others = _told(unmatched, marks.token[unmatched])
+    rows, others = _select_told(unmatched, marks.token[unmatched])
     for row, more in zip(rows.tolist(), others.tolist(), strict=True):
         error = unmatched_bracket(outline, tokens, marks.token, marks.brackets, row, more)
         done = f"left out {excerpt(bracket_text(tokens.origin, marks.brackets, row))}"
@@ -220,7 +220,7 @@ def _repaired_marks(
     return marks
 
 
-def _told(brackets: IntArray, token: IntArray) -> tuple[IntArray, IntArray]:
+def _select_told(brackets: IntArray, token: IntArray) -> tuple[IntArray, IntArray]:
     """All brackets, but of a token with many the first alone; and for how many others it stands."""
     first = np.searchsorted(token, token, side="left")
     place, size = np.arange(token.size) - first, np.searchsorted(token, token, side="right") - first
@@ -295,9 +295,9 @@ def _overlapping(marks: _Marks) -> IntArray:
     token, opens, closes = marks.token, marks.brackets.opens, marks.brackets.closes
     rows: IntArray = np.flatnonzero(opens != closes)
     turns = closes[rows[:-1]] & opens[rows[1:]] & (token[rows[:-1]] == token[rows[1:]])
+    if not turns.any():
+        return rows[:0]
     tokens: IntArray = np.unique(token[rows[:-1][turns]])
-    if not tokens.size:
-        return tokens
     rows = rows[np.isin(token[rows], tokens)]
     rows = rows[np.lexsort((marks.entity[rows], token[rows]))]
     one, other = rows[:-1], rows[1:]

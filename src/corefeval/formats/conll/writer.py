@@ -13,8 +13,8 @@ from corefeval.formats.losses import (
     check_writable,
     count_gapped,
     counted,
+    list_losses,
     nested_mentions,
-    unwritten,
     with_tokens,
 )
 from corefeval.formats.registry import Written
@@ -73,7 +73,7 @@ def write_conll(corpus: Corpus) -> Written:
             "numbered, as the official scorer reads no other names",
         ),
     )
-    lost = unwritten(corpus, columns=COLUMNS, relations=corpus.relations)
+    lost = list_losses(corpus, columns=COLUMNS, relations=corpus.relations)
     return Written({"": b"".join(parts)}, (*made_up, *notices, *lost))
 
 

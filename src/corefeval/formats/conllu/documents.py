@@ -47,7 +47,7 @@ def find_documents(source: Source, found: Scan) -> Documents:
             fallback = source.stem + (f"_{number + 1}" if number else "")
             identifier = DocumentId.parse(value) if value else DocumentId(fallback)
             if identifier in seen:
-                raise _repeated(source, identifier, seen[identifier], line)
+                raise _repetition_error(source, identifier, seen[identifier], line)
             seen[identifier] = line
             metadata = {}
             documents.identifiers.append(identifier)
@@ -77,7 +77,7 @@ def _telling_comments(found: Scan) -> list[int]:
     return [line for line in some.tolist() if found.text(line).startswith(_TELLING)]
 
 
-def _repeated(source: Source, identifier: DocumentId, first: int, again: int) -> InputError:
+def _repetition_error(source: Source, identifier: DocumentId, first: int, again: int) -> InputError:
     return InputError(
         f"document {excerpt(str(identifier))} is there twice",
         file=source.file,

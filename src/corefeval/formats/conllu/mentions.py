@@ -62,7 +62,7 @@ def find_mentions(
     closing, unmatched = match_brackets(key, opens, closes)
     if unmatched.size:
         row = int(unmatched.min())
-        raise _unmatched(source, found, brackets, row)
+        raise _unmatched_error(source, found, brackets, row)
     opening = np.flatnonzero(opens)
     key, start, end = key[opening], token[opening], token[closing[opening]] + 1
     anonymous = any(h is not None and h.id_index is None for h in documents.headers)
@@ -73,7 +73,7 @@ def find_mentions(
         names = [entity for _, entity, _, _ in brackets.keys]
         return Mentions(owners_of_keys[key], key, start, end, texts, names, NO_GAPS)
     columns = (key.tolist(), start.tolist(), end.tolist(), opening.tolist())
-    return _collected(source, found, documents, brackets, list(zip(*columns, strict=True)))
+    return _collect(source, found, documents, brackets, list(zip(*columns, strict=True)))
 
 
 def _all_brackets(
@@ -160,7 +160,7 @@ def _judge(
         notices.append(Notice("no-entity-ids", message))
 
 
-def _collected(
+def _collect(
     source: Source,
     found: Scan,
     documents: Documents,
@@ -176,7 +176,7 @@ def _collected(
     for key, start, end, row in spans:
         document, entity, part, parts = brackets.keys[key]
         if part > 1:
-            mention = _continued(source, found, brackets, unfinished, key, row)
+            mention = _continue(source, found, brackets, unfinished, key, row)
             gaps += [(mention, rows[mention][3], start)] if start > rows[mention][3] else []
             rows[mention] = (*rows[mention][:3], max(end, rows[mention][3]), rows[mention][4])
             continue
@@ -211,7 +211,7 @@ def _collected(
     )
 
 
-def _continued(
+def _continue(
     source: Source,
     found: Scan,
     brackets: _Brackets,
@@ -238,7 +238,7 @@ def _continued(
     )
 
 
-def _unmatched(source: Source, found: Scan, brackets: _Brackets, row: int) -> InputError:
+def _unmatched_error(source: Source, found: Scan, brackets: _Brackets, row: int) -> InputError:
     entity, opens = brackets.keys[brackets.key[row]][1], brackets.opens[row]
     return InputError(
         f"a mention of entity {excerpt(entity)} never {'closes' if opens else 'opens'}",

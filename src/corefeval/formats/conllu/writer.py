@@ -11,9 +11,9 @@ from corefeval.formats.conllu.tokens import COLUMNS, ConlluTokens
 from corefeval.formats.losses import (
     check_distinct,
     check_writable,
+    list_losses,
     nested_mentions,
     relations_of,
-    unwritten,
     with_tokens,
 )
 from corefeval.formats.registry import Written
@@ -60,7 +60,7 @@ def write_conllu(corpus: Corpus) -> Written:
     notices = tuple(
         Notice(kind, f"{{n}} {what}", count, noun=noun) for kind, count, noun, what in told if count
     )
-    lost = unwritten(
+    lost = list_losses(
         corpus,
         columns=(*COLUMNS, "empty"),
         features=("head", *fields),

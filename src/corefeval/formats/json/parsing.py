@@ -116,7 +116,7 @@ def _values(source: Source) -> Iterator[tuple[Any, int]]:
     while position < len(text):
         line += text.count("\n", counted, position)
         counted = position
-        value, end = _decoded(source.file, decoder, text, position, line)
+        value, end = _decode(source.file, decoder, text, position, line)
         yield value, line
         position = _after_blanks(text, end)
 
@@ -138,7 +138,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return values
 
 
-def _decoded(
+def _decode(
     file: str, decoder: json.JSONDecoder, text: str, position: int, line: int
 ) -> tuple[Any, int]:
     fix = None

@@ -174,7 +174,7 @@ def write_crac(corpus: Corpus) -> Written:
             is_marked = word.startswith(_ZERO)
             marked += bool(zero) and not is_marked
             mistakable += is_marked and not zero
-            tokens.append(_marked(word) if zero and not is_marked else word)
+            tokens.append(_mark(word) if zero and not is_marked else word)
         records.append(
             {
                 "doc_id": document.identifier,
@@ -192,7 +192,7 @@ def write_crac(corpus: Corpus) -> Written:
     return Written({"": json_lines(records)}, notices)
 
 
-def _marked(word: str) -> str:
+def _mark(word: str) -> str:
     return _ZERO if word == "_" else _ZERO + word
 
 

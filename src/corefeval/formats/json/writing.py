@@ -14,7 +14,7 @@ from corefeval.formats.losses import (
     check_writable,
     count_gapped,
     counted,
-    unwritten,
+    list_losses,
     with_tokens,
 )
 from corefeval.model import Corpus, Document, DocumentId
@@ -179,7 +179,7 @@ def _left_out(
             "with gaps written as one span",
         ),
         *counted("entity-names", len(told), "entity name", "left out"),
-        *unwritten(
+        *list_losses(
             corpus.with_details(metadata=others),
             columns=columns,
             relations=corpus.relations,

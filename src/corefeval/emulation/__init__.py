@@ -1,0 +1,11 @@
+"""Emulation: other programs' numbers, with the accidents by which these came about.
+
+Nothing of the core imports this room but the door of a protocol that names a program
+(`emulate:corefud-1.2`), and only when such a protocol is asked for.
+"""
+
+from __future__ import annotations
+
+from corefeval.emulation.scoring import read_text, score_emulated
+
+__all__ = ["read_text", "score_emulated"]

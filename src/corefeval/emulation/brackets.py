@@ -1,0 +1,311 @@
+"""The brackets of `Entity=` as corefud-scorer 1.2 understands them, one node after the other.
+
+Its accidents are these. The last `global.Entity` of the file holds everywhere. A mention that
+closes at the node at which it opened, in another bracket, runs to the end of the sentence. Without
+a head, or with head 0, the first node is the head; in a last part of one word, 0 is the last node.
+A mention whose last part never comes stays as it is. A node may join a mention twice.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from operator import attrgetter
+
+from corefeval.diagnostics import InputError, Notice, excerpt
+from corefeval.emulation.sentences import Node, Place, SentenceFile
+
+_BRACKET = re.compile(r"(\([^()]+\)?|[^()]+\))")
+_PART = re.compile(r"(.*)\[(\d{1,9})/(\d{1,9})\]", re.DOTALL)
+_NOT_IN_IDS = re.compile(r"[-=|()\s]")
+
+
+@dataclass(eq=False)
+class Bracketed:
+    """A mention as its brackets give it: nodes in the order in which they joined, and the head."""
+
+    entity: str
+    nodes: list[Node]
+    head: Node
+    is_open: bool = False
+
+    @cached_property
+    def places(self) -> tuple[Place, ...]:
+        """The places of its nodes in order; a node that joined twice is there twice."""
+        return tuple(sorted(node.place for node in self.nodes))
+
+    @property
+    def order(self) -> tuple[Place, int, Place]:
+        """By what mentions of an entity, and entities by their first mentions, are ordered."""
+        return (self.places[0], -len(self.places), self.places[-1])
+
+
+@dataclass(eq=False, slots=True)
+class _Entity:
+    """What is known of an entity so far: open mentions with their heads, and incomplete ones."""
+
+    mentions: list[Bracketed] = field(default_factory=list)
+    open: list[tuple[Bracketed, int]] = field(default_factory=list)
+    incomplete: list[Bracketed] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Header:
+    """The places of the fields that matter, and whether ids are good for one document only."""
+
+    id: int
+    head: int | None
+    by_document: bool
+
+    @staticmethod
+    def of(text: str) -> _Header | None:
+        """The fields of `global.Entity`; None without `eid` or `GRP`."""
+        names = text.split("-")
+        if "eid" not in names and "GRP" not in names:
+            return None
+        head = names.index("head") if "head" in names else None
+        return _Header(names.index("eid" if "eid" in names else "GRP"), head, "GRP" in names)
+
+
+@dataclass(frozen=True, slots=True)
+class MentionFile:
+    """The entities of a file, in the program's order, each with its mentions in order."""
+
+    text: SentenceFile
+    entities: list[list[Bracketed]]
+    notices: tuple[Notice, ...]
+
+
+def read_mentions(text: SentenceFile) -> MentionFile:
+    """The mentions of a file; an InputError with file and line for what the program refuses."""
+    reader = _Reader(text)
+    documents = 0
+    for sentence in text.sentences:
+        documents += sentence.is_new_document
+        for node in sentence.nodes:
+            attributes = dict(part.partition("=")[::2] for part in node.misc.split("|"))
+            if attributes.get("Entity"):
+                reader.read_node(node, attributes, documents)
+    return reader.finish()
+
+
+class _Reader:
+    """The state between brackets: entities by id."""
+
+    def __init__(self, text: SentenceFile) -> None:
+        self.text = text
+        self.entities: dict[str, _Entity] = {}
+        self.mentioned: list[tuple[str, Node]] = []  # by Bridge and SplitAnte
+        self.header = _Header.of(text.header)
+        self.prefix = ""
+        self.ignored = 0
+        if text.header and self.header is None:
+            raise InputError(
+                "global.Entity names neither eid nor GRP",
+                file=text.file,
+                found=excerpt(text.header),
+                expected="a header such as eid-etype-head-other",
+            )
+
+    def read_node(self, node: Node, attributes: dict[str, str], documents: int) -> None:
+        """The brackets of one node from left to right, then what it says of other relations."""
+        if self.header is None:
+            raise self.text.refuse(
+                "there is no global.Entity in the file",
+                node.line,
+                expected="a line such as # global.Entity = eid-etype-head-other",
+            )
+        self.prefix = f"{documents}." if self.header.by_document else ""
+        for bracket in self._brackets(node, attributes["Entity"]):
+            content = bracket.strip("()")
+            if bracket.startswith("("):
+                self._open(node, content, is_closed=bracket.endswith(")"))
+            else:
+                self._close(node, content)
+        for name in ("Bridge", "SplitAnte", "Split"):
+            if name in attributes:
+                self._check_relations(node, name, attributes[name])
+
+    def _brackets(self, node: Node, value: str) -> Iterator[str]:
+        for index, piece in enumerate(_BRACKET.split(value)):
+            if index % 2:
+                yield piece
+            elif "(" in piece or ")" in piece:
+                problem = "a bracket of Entity is empty or has no partner"
+                raise self.text.refuse(problem, node.line, found=excerpt(value))
+            else:
+                self.ignored += bool(piece)
+
+    def _open(self, node: Node, content: str, *, is_closed: bool) -> None:
+        header = self.header
+        assert header is not None  # read_node has looked
+        values = content.split("-")
+        given = values[header.id] if header.id < len(values) else ""
+        name, part, parts = self._identify(node, given, content)
+        head = self._head_number(node, values, header)
+        entity = self.entities.setdefault(name, _Entity())
+        if part is None or part == 1:
+            mention = Bracketed(name, [node], node)
+            entity.mentions.append(mention)
+            if part == 1:
+                entity.incomplete.append(mention)
+        else:
+            mention = self._continued(node, entity, content)
+            mention.nodes.append(node)
+            if is_closed and part == parts:
+                self._complete(node, entity, mention, content)
+                if head is None or head > len(mention.nodes):
+                    raise self._head_error(node, content)
+                mention.head = mention.nodes[head - 1]
+        if not is_closed:
+            mention.is_open = True
+            entity.open.append((mention, head or 0))
+
+    def _close(self, node: Node, content: str) -> None:
+        name, part, parts = _parse_id(content)
+        entity = self.entities.get(self.prefix + name)
+        if entity is None or not entity.open:
+            raise self.text.refuse(
+                "a bracket closes that was never opened", node.line, found=excerpt(content + ")")
+            )
+        mention, head = entity.open.pop()
+        last = mention.nodes[-1]
+        if last.sentence is not node.sentence:
+            raise self.text.refuse(
+                "a mention runs across the end of its sentence",
+                node.line,
+                found=f"{excerpt(content + ')')} of a mention from line {last.line}",
+                expected="a bracket that closes in the same sentence",
+            )
+        mention.is_open = False
+        nodes = node.sentence.nodes
+        end = len(nodes) if node is last else nodes.index(node) + 1
+        mention.nodes += nodes[nodes.index(last) + 1 : end]
+        if part != parts:
+            return
+        if head:
+            if head > len(mention.nodes):
+                raise self._head_error(node, content)
+            mention.head = sorted(mention.nodes, key=lambda one: one.place)[head - 1]
+        if part is not None:
+            self._complete(node, entity, mention, content)
+
+    def _identify(self, node: Node, given: str, content: str) -> tuple[str, int | None, int | None]:
+        name, part, parts = _parse_id(given)
+        if not name or _NOT_IN_IDS.search(name):
+            raise self.text.refuse(
+                "a bracket has no id, or one with blanks or signs",
+                node.line,
+                found=excerpt(content),
+                expected="an id without - = | ( ) and blanks, where the header has it",
+            )
+        return self.prefix + name, part, parts
+
+    def _head_number(self, node: Node, values: list[str], header: _Header) -> int | None:
+        """The number that the head field has; None where there is no field or no value."""
+        if header.head is None or header.head >= len(values):
+            return None
+        text = values[header.head]
+        if not text.isdecimal() or len(text) > 9:
+            raise self.text.refuse(
+                "the head of a mention is no number",
+                node.line,
+                found=excerpt("-".join(values)),
+                expected="the number of a word of the mention, from 1",
+            )
+        return int(text)
+
+    def _continued(self, node: Node, entity: _Entity, content: str) -> Bracketed:
+        for mention in entity.incomplete:
+            if not mention.is_open:
+                return mention
+        raise self.text.refuse(
+            "a part of a mention comes before its first part", node.line, found=excerpt(content)
+        )
+
+    def _complete(self, node: Node, entity: _Entity, mention: Bracketed, content: str) -> None:
+        if not entity.incomplete or entity.incomplete[-1] is not mention:
+            raise self.text.refuse(
+                "parts of two mentions of one entity cross each other",
+                node.line,
+                found=excerpt(content),
+                expected="mentions in parts that follow or contain each other",
+            )
+        entity.incomplete.pop()
+
+    def _head_error(self, node: Node, content: str) -> InputError:
+        return self.text.refuse(
+            "the head of a mention is missing, or outside of it",
+            node.line,
+            found=excerpt(content),
+            expected="the number of one of its words, from 1",
+        )
+
+    def _check_relations(self, node: Node, name: str, value: str) -> None:
+        """Relations have no score, but the program refuses those that make no sense."""
+        for relation in value.split(","):
+            target, arrow, source = relation.partition("<")
+            if name == "Bridge":
+                source = source.partition(":")[0]
+            source, target = self.prefix + source, self.prefix + target
+            entity = self.entities.get(source)
+            if not arrow or source == target or entity is None or not entity.mentions:
+                raise self.text.refuse(
+                    f"{name} names an entity that is not there yet, or none",
+                    node.line,
+                    found=excerpt(relation),
+                    expected="target<source, with another entity that has a mention here or before",
+                )
+            self.mentioned.append((target, node))
+
+    def finish(self) -> MentionFile:
+        """The entities in order, without mentions that never close."""
+        unclosed = 0
+        for entity in self.entities.values():
+            unclosed += sum(mention.is_open for mention in entity.mentions)
+            entity.mentions = [one for one in entity.mentions if not one.is_open]
+        for target, node in self.mentioned:
+            if target not in self.entities:
+                raise self.text.refuse(
+                    "Bridge or SplitAnte names an entity that has no mention",
+                    node.line,
+                    found=excerpt(target.removeprefix(self.prefix)),
+                )
+        order = attrgetter("order")
+        entities = [sorted(one.mentions, key=order) for one in self.entities.values()]
+        entities = [mentions for mentions in entities if mentions]
+        entities.sort(key=lambda mentions: (mentions[0].order, mentions[0].entity))
+        incomplete = sum(
+            not mention.is_open for one in self.entities.values() for mention in one.incomplete
+        )
+        return MentionFile(self.text, entities, self._notices(unclosed, incomplete))
+
+    def _notices(self, unclosed: int, incomplete: int) -> tuple[Notice, ...]:
+        file = self.text.file
+        notices = (
+            Notice("unclosed", f"{file}: {{n}} never closed, and dropped", unclosed, (), "mention"),
+            Notice(
+                "incomplete",
+                f"{file}: {{n}} whose last part never comes, kept with the parts there are",
+                incomplete,
+                (),
+                "mention",
+            ),
+            Notice(
+                "outside-brackets",
+                f"{file}: {{n}} of Entity outside of brackets, ignored",
+                self.ignored,
+                (),
+                "piece",
+            ),
+        )
+        return (*self.text.notices, *(notice for notice in notices if notice.count))
+
+
+def _parse_id(text: str) -> tuple[str, int | None, int | None]:
+    """The id of an entity, and which part of how many; None for a mention without parts."""
+    if found := _PART.fullmatch(text):
+        return found[1], int(found[2]), int(found[3])
+    return text, None, None

@@ -1,0 +1,192 @@
+"""What matchers go by beside the tokens of mentions: heads, and stated or parsed minimum spans."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from corefeval.diagnostics import Notice, plural
+from corefeval.features.annotations import HEAD_RULES, TokenAnnotations
+from corefeval.features.declarations import MissingFeatureError
+from corefeval.features.minimum_spans import minimum_spans
+from corefeval.features.tagsets import read_tagset
+from corefeval.matching.exact import common_rows
+from corefeval.matching.resolution import Mentions, TokenSets
+from corefeval.matching.spans import bounds, contain, sizes
+from corefeval.model import Corpus
+from corefeval.model.arrays import IntArray
+
+# The property of a mention that states its minimum span: the numbers of tokens in it, from 1.
+MINIMUM = "minspan"
+_POSITIONS = "needs token positions, and plain Python mentions have none"
+_FIX = "use match exact, or score files or spans of tokens"
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Both sides with what a matcher needs, and what to say of it in signature and notices."""
+
+    key: Mentions
+    response: Mentions
+    fields: dict[str, str] = field(default_factory=dict)
+    notices: list[Notice] = field(default_factory=list)
+
+
+def gather(key: Mentions, response: Mentions, match: str, tagset: object = None) -> Evidence:
+    """What the matcher of a name needs to know of both sides.
+
+    Heads are what each side states of its mentions, else what the other side states of the same
+    tokens, else what the token columns tell, the key's first. Raises `MissingFeatureError` where
+    there is nothing that the matcher could go by.
+    """
+    corpora = key.corpus, response.corpus
+    if any(corpus.labels is not None for corpus in corpora):
+        raise MissingFeatureError(f"match {match}", _POSITIONS, fix=_FIX)
+    known = None if tagset is None else read_tagset(tagset)
+    analyses = [TokenAnnotations(corpus, corpora, known) for corpus in corpora]
+    if match == "head":
+        return _by_heads(key, response, analyses, "match head")
+    if match == "partial":
+        minima, notices = stated_minima(key.corpus)
+        found = _by_heads(key, response, analyses[:1], "match partial", minima)
+        cores = _or_heads(minima, found.key.heads)
+        return replace(
+            found, key=replace(found.key, cores=cores), notices=[*found.notices, *notices]
+        )
+    return _by_minima(key, response, analyses) if match == "min" else Evidence(key, response)
+
+
+def _by_minima(key: Mentions, response: Mentions, analyses: Sequence[TokenAnnotations]) -> Evidence:
+    """Stated minimum spans of the key, and those in its parse trees of whatever has none.
+
+    Trees are only looked at for mentions whose tokens the other side has not.
+    """
+    cores, notices = stated_minima(key.corpus)
+    alone = [np.ones(side.codes.size, dtype=np.bool_) for side in (key, response)]
+    for one, rows in zip(alone, common_rows(key.codes, response.codes), strict=True):
+        one[rows] = False
+    alone[0] &= cores.counts == 0
+    wanted = [np.flatnonzero(one) for one in alone]
+    minima = minimum_spans(analyses, wanted)
+    several = [sizes(side.corpus, np.arange(side.codes.size)) > 1 for side in (key, response)]
+    lacking = int((several[0] & (cores.counts == 0)).sum())
+    if minima is None:
+        if lacking and not cores.counts.any():
+            raise analyses[0].columns.missing(
+                "match min",
+                "minimum spans that the key states, or parse trees",
+                ("parse",),
+                "use a key with parse trees or minimum spans (minspan)",
+            )
+        minima = [np.full(side.codes.size, -1, dtype=np.int64) for side in (key, response)]
+        if lacking:
+            text = f"{key.corpus.name or 'key'}: {{n}} without a stated minimum span, and there "
+            text += "are no parse trees: matched only where the tokens are the same"
+            notices.append(Notice("minimum-unknown", text, lacking, noun="mention"))
+    sides = replace(key, cores=cores, minima=minima[0]), replace(response, minima=minima[1])
+    return Evidence(*sides, notices=notices)
+
+
+def _by_heads(
+    key: Mentions,
+    response: Mentions,
+    analyses: Sequence[TokenAnnotations],
+    feature: str,
+    minima: TokenSets | None = None,
+) -> Evidence:
+    """The heads of one or both sides; those of mentions that have a minimum are not asked for."""
+    sides, notices, used = [key, response], [], np.zeros(len(HEAD_RULES), dtype=np.int64)
+    unknown = []
+    for number, analysis in enumerate(analyses):
+        heads, rule = analysis.own_heads(feature)
+        several = sizes(sides[number].corpus, np.arange(heads.size)) > 1
+        if minima is not None:
+            several &= minima.counts == 0
+        counts = np.bincount(rule[several & (rule >= 0)], minlength=len(HEAD_RULES))
+        unknown.append(int((several & (heads < 0)).sum()))
+        used += counts
+        sides[number] = replace(sides[number], heads=heads)
+        notices += _told(sides[number].corpus, counts, unknown[-1])
+    if sum(unknown) and not used.any() and (minima is None or not minima.counts.any()):
+        guilty = next(a for a, n in zip(analyses, unknown, strict=True) if n)
+        raise guilty.columns.missing(
+            feature, "heads, or tags to find them", ("tag",), "add tags, or state heads"
+        )
+    rules = "+".join(rule for rule, n in zip(HEAD_RULES, used.tolist(), strict=True) if n)
+    fields = {"heads": rules} if rules else {}
+    tags = next((a.tagset_name for a in analyses if a.tagset_name), None)
+    fields |= {"tagset": tags} if tags else {}
+    return Evidence(sides[0], sides[1], fields, notices)
+
+
+def _told(corpus: Corpus, counts: IntArray, unknown: int) -> list[Notice]:
+    """Where the heads of a side come from, unless all are stated."""
+    if not unknown and not counts[1:].any():
+        return []
+    names = {"file": "as stated", "dependencies": "by dependencies", "parse": "by parse trees"}
+    parts = [
+        f"{n:,} {names.get(rule, 'by tags')}"
+        for rule, n in zip(HEAD_RULES, counts.tolist(), strict=True)
+        if n
+    ]
+    message = f"{corpus.name or 'corpus'}: heads of mentions of several tokens: {', '.join(parts)}"
+    if unknown:
+        message += "; " * bool(parts) + f"{plural(unknown, 'mention')} without a known head, "
+        message += "matched only where the tokens are the same"
+    return [Notice("heads", message, int(counts[1:].sum()) + unknown)]
+
+
+def _or_heads(minima: TokenSets, heads: IntArray | None) -> TokenSets:
+    """The minimum of each mention, and the head of those that have none."""
+    if heads is None:
+        return minima
+    use = (minima.counts == 0) & (heads >= 0)
+    counts = np.where(use, 1, minima.counts)
+    tokens = np.empty(int(counts.sum()), dtype=np.int64)
+    is_head = np.repeat(use, counts)
+    tokens[is_head] = heads[use]
+    tokens[~is_head] = minima.tokens
+    return TokenSets(counts, tokens)
+
+
+def stated_minima(corpus: Corpus) -> tuple[TokenSets, list[Notice]]:
+    """The minimum span that a corpus states of each mention, by its property `minspan`.
+
+    Numbers that are no token of their mention are left out, with a notice.
+    """
+    nothing = np.zeros(corpus.n_mentions, dtype=np.int64)
+    if MINIMUM not in corpus.features:
+        return TokenSets(nothing, nothing[:0]), []
+    texts = corpus.features[MINIMUM].tolist()
+    parsed: dict[object, list[int]] = {}
+    for text in texts:
+        if text not in parsed:
+            parts = str(text).replace(";", ",").split(",")
+            digits = [part.strip() for part in parts]
+            parsed[text] = sorted({int(d) for d in digits if d.isascii() and d.isdigit()})
+    counts = np.array([len(parsed[text]) for text in texts], dtype=np.int64)
+    number = np.array([n for text in texts for n in parsed[text]], dtype=np.int64)
+    owner = np.repeat(np.arange(counts.size), counts)
+    tokens, there = _numbered_tokens(corpus, owner, number)
+    lost = int((~there).sum())
+    notices = []
+    if lost:
+        text = f"{corpus.name or 'corpus'}: {{n}} of minimum spans outside of their mentions"
+        notices.append(Notice("minimum-outside", text, lost, noun="token"))
+    counts = np.bincount(owner[there], minlength=corpus.n_mentions)
+    return TokenSets(counts, tokens[there]), notices
+
+
+def _numbered_tokens(
+    corpus: Corpus, owner: IntArray, number: IntArray
+) -> tuple[IntArray, np.ndarray]:
+    """The position of the n-th token of some mentions, and whether they have so many."""
+    start, _ = bounds(corpus, owner)
+    tokens = start + np.minimum(number, 1 << 40) - 1
+    for row, gaps in corpus.gaps_of.items():  # rare
+        for begin, end in gaps:
+            low, high = np.searchsorted(owner, (row, row + 1))
+            tokens[low:high] += np.where(tokens[low:high] >= begin, end - begin, 0)
+    return tokens, (number > 0) & contain(corpus, owner, tokens)

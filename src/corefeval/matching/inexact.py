@@ -1,0 +1,179 @@
+"""Matching by heads, by parts, by minimum spans and by overlap.
+
+All go the same way. Mentions of the same tokens are matched first, as everywhere. What is left may
+be matched as the rule allows, a pair weighing its Dice overlap: twice the common tokens over the
+tokens of both. Of all ways to match these one-to-one, the heaviest counts; `resolve` says which of
+several.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+
+from corefeval.matching.exact import common_rows
+from corefeval.matching.overlaps import find_overlaps, stride_of
+from corefeval.matching.resolution import Candidates, Matches, Mentions, TokenSets, resolve
+from corefeval.matching.spans import bounds, common_share, common_tokens, contain, sizes
+from corefeval.model.arrays import BoolArray, IntArray, ragged_arange
+
+T = TypeVar("T")
+Finder = Callable[[IntArray, IntArray], Candidates]
+
+_CROWD = 64  # of more mentions that may lie inside a key mention only the nearest are looked at:
+_NEIGHBOURS = 16  # so many by their starts, and by their ends
+
+
+def match_heads(key: Mentions, response: Mentions) -> Matches:
+    """Mentions that have the same head token.
+
+    The same tokens with another head are no match. A mention whose head is not known is matched
+    with one of the same tokens alone.
+    """
+    heads = _needed(key.heads), _needed(response.heads)
+    twins = common_rows(key.codes, response.codes)
+    mine, theirs = heads[0][twins[0]], heads[1][twins[1]]
+    same = (mine == theirs) | (mine < 0) | (theirs < 0)
+
+    def find(key_rows: IntArray, response_rows: IntArray) -> Candidates:
+        return find_overlaps(key, key_rows, response, response_rows, heads=heads)
+
+    return _completed(key, response, (twins[0][same], twins[1][same]), find)
+
+
+def match_partially(key: Mentions, response: Mentions) -> Matches:
+    """Response mentions that lie inside a key mention and contain its core: its minimum, or head.
+
+    A key mention without a core is matched with one of the same tokens alone.
+    """
+    cores = _needed(key.cores)
+
+    def find(key_rows: IntArray, response_rows: IntArray) -> Candidates:
+        return _find_inside(key, key_rows, cores, response, response_rows)
+
+    return _completed(key, response, common_rows(key.codes, response.codes), find)
+
+
+def match_minima(key: Mentions, response: Mentions) -> Matches:
+    """Where the key states a minimum, as `match_partially`; else mentions of equal minimum spans.
+
+    A key mention without any minimum is matched with one of the same tokens alone.
+    """
+    cores, minima = _needed(key.cores), (_needed(key.minima), _needed(response.minima))
+
+    def find(key_rows: IntArray, response_rows: IntArray) -> Candidates:
+        stated = cores.counts[key_rows] > 0
+        inside = _find_inside(key, key_rows[stated], cores, response, response_rows)
+        equal = find_overlaps(key, key_rows[~stated], response, response_rows, groups=minima)
+        return Candidates(
+            np.concatenate((inside.key, equal.key)),
+            np.concatenate((inside.response, equal.response)),
+            np.concatenate((inside.weight, equal.weight)),
+        )
+
+    return _completed(key, response, common_rows(key.codes, response.codes), find)
+
+
+def match_overlapping(key: Mentions, response: Mentions, *, share: float) -> Matches:
+    """Mentions whose Dice overlap is at least `share`."""
+
+    def find(key_rows: IntArray, response_rows: IntArray) -> Candidates:
+        found = find_overlaps(key, key_rows, response, response_rows)
+        enough = found.weight >= share - 1e-12
+        return Candidates(found.key[enough], found.response[enough], found.weight[enough])
+
+    return _completed(key, response, common_rows(key.codes, response.codes), find)
+
+
+def _completed(
+    key: Mentions, response: Mentions, twins: tuple[IntArray, IntArray], find: Finder
+) -> Matches:
+    """The twins, and the heaviest matches of what they leave."""
+    sizes_of_sides = key.codes.size, response.codes.size
+    left = [np.ones(size, dtype=np.bool_) for size in sizes_of_sides]
+    for one, rows in zip(left, twins, strict=True):
+        one[rows] = False
+    if not all(one.any() for one in left):
+        return _exact(key, response, twins)
+    more = resolve(find(np.flatnonzero(left[0]), np.flatnonzero(left[1])), key, response)
+    if more.key is None or more.response is None or more.weight is None or not more.key.size:
+        return _exact(key, response, twins)
+    key_rows = np.concatenate((twins[0], more.key))
+    order = np.argsort(key_rows, kind="stable")
+    response_rows = np.concatenate((twins[1], more.response))[order]
+    weight = np.concatenate((np.ones(twins[0].size), more.weight))[order]
+    return Matches(key_rows[order], response_rows, weight)
+
+
+def _exact(key: Mentions, response: Mentions, twins: tuple[IntArray, IntArray]) -> Matches:
+    """Twins and nothing else; the same rows on both sides need not be listed."""
+    whole = twins[0].size == key.codes.size == response.codes.size
+    return Matches() if whole and np.array_equal(*twins) else Matches(*twins)
+
+
+def _find_inside(
+    key: Mentions, key_rows: IntArray, cores: TokenSets, response: Mentions, rows: IntArray
+) -> Candidates:
+    """Pairs of which the response mention lies inside the key mention and contains its core.
+
+    A response mention that does so begins between the key mention's start and its core's first
+    token, and ends between the core's last token and the key mention's end. Whichever of these two
+    stretches has fewer mentions is gone through; where both have more than 64, the 16 that begin
+    first in the one and the 16 that end last in the other.
+    """
+    key_rows = key_rows[cores.counts[key_rows] > 0]
+    stride = stride_of(key.corpus, response.corpus)
+    shift = key.corpus.mention_document[key_rows] * stride
+    start, end = (bound + shift for bound in bounds(key.corpus, key_rows))
+    tokens, _ = cores.of(key_rows)
+    edge = np.cumsum(cores.counts[key_rows]) - cores.counts[key_rows]
+    first = (np.minimum.reduceat(tokens, edge) if edge.size else tokens) + shift
+    last = (np.maximum.reduceat(tokens, edge) if edge.size else tokens) + shift
+    moved = response.corpus.mention_document[rows] * stride
+    starts, ends = (bound + moved for bound in bounds(response.corpus, rows))
+    windows = []
+    for values, low, high in ((starts, start, first), (ends, last + 1, end)):
+        order = np.argsort(values, kind="stable")
+        begin = np.searchsorted(values[order], low, side="left")
+        windows.append((order, begin, np.searchsorted(values[order], high, side="right") - begin))
+    pairs = [_chosen(windows, which) for which in (0, 1)]
+    width = max(rows.size, 1)
+    left, right = np.divmod(np.unique(np.concatenate([k * width + r for k, r in pairs])), width)
+    one, other = key_rows[left], rows[right]
+    real = common_tokens(key.corpus, one, response.corpus, other) == sizes(response.corpus, other)
+    real[real] = _contain_cores(cores, one[real], response, other[real])
+    one, other = one[real], other[real]
+    return Candidates(one, other, common_share(key.corpus, one, response.corpus, other))
+
+
+def _chosen(
+    windows: list[tuple[IntArray, IntArray, IntArray]], which: int
+) -> tuple[IntArray, IntArray]:
+    """The places of key mentions and of response mentions that one of two windows contributes."""
+    order, begin, number = windows[which]
+    other = windows[1 - which][2]
+    smaller = (number < other) | ((number == other) & (which == 0))
+    crowded = np.minimum(number, other) > _CROWD
+    count = np.where(crowded, np.minimum(number, _NEIGHBOURS), np.where(smaller, number, 0))
+    # The nearest to the key mention's own bound: the first by starts, the last by ends.
+    begin = begin if which == 0 else np.where(crowded, begin + number - count, begin)
+    return np.repeat(np.arange(count.size), count), order[ragged_arange(begin, count)]
+
+
+def _contain_cores(
+    cores: TokenSets, key_rows: IntArray, response: Mentions, rows: IntArray
+) -> BoolArray:
+    """Whether each response mention has all tokens of the core of the key mention beside it."""
+    tokens, place = cores.of(key_rows)
+    lacking = ~contain(response.corpus, rows[place], tokens)
+    complete = np.ones(rows.size, dtype=np.bool_)
+    complete[place[lacking]] = False
+    return complete
+
+
+def _needed(value: T | None) -> T:
+    if value is None:
+        raise TypeError("mentions without what this matcher goes by")
+    return value
