@@ -45,7 +45,11 @@ def sides(draw):
     for side in (draw(nodes(sentences)), draw(nodes(sentences))):
         axis = sorted([*words, *side])
         chosen = st.sets(st.sampled_from(axis), min_size=1, max_size=3).map(frozenset)
-        mentions = draw(st.dictionaries(chosen, st.sampled_from("abc"), max_size=5))
+        entities = draw(st.dictionaries(chosen, st.sampled_from("abc"), max_size=5))
+        mentions = {
+            members: (entity, draw(st.sampled_from(sorted(members))))
+            for members, entity in entities.items()
+        }
         result.append((axis, side, mentions))
     return result
 
@@ -69,8 +73,9 @@ def built(side, name="d"):
             "deps": [cell(side_nodes.get(place, ())) for place in axis],
         },
     )
-    for members, entity in mentions.items():
-        document.mention_at(entity, [axis.index(member) for member in members])
+    for members, (entity, head) in mentions.items():
+        positions = [axis.index(member) for member in members]
+        document.mention_at(entity, positions, head=axis.index(head))
     return builder.build()
 
 
@@ -164,15 +169,16 @@ def test_nodes_are_aligned_as_by_brute_force(both):
     assert [s for _, s in every] == sorted(s for _, s in every)
 
 
-METRICS = ("mentions", "muc", "b3", "ceafm", "ceafe", "lea", "links")
+METRICS = ("mentions", "muc", "b3", "ceafm", "ceafe", "lea", "links", "mor", "mentions(zeros=only)")
+MATCHES = ("exact", "head", "overlap(0.5)")
 
 
 @settings(max_examples=100, deadline=None)
-@given(sides())
-def test_exchanging_the_sides_exchanges_recall_and_precision(both):
+@given(sides(), st.sampled_from(MATCHES))
+def test_exchanging_the_sides_exchanges_recall_and_precision(both, match):
     key, response = (built(side) for side in both)
-    one = corefeval.score(key, response, metrics=(*METRICS, "blanc"))
-    other = corefeval.score(response, key, metrics=(*METRICS, "blanc"))
+    one = corefeval.score(key, response, metrics=(*METRICS, "blanc"), match=match)
+    other = corefeval.score(response, key, metrics=(*METRICS, "blanc"), match=match)
     for metric in METRICS:
         assert one[metric].recall == other[metric].precision
         assert one[metric].precision == other[metric].recall
@@ -184,14 +190,13 @@ def test_exchanging_the_sides_exchanges_recall_and_precision(both):
 
 
 @settings(max_examples=60, deadline=None)
-@given(sides())
-def test_a_key_against_itself_is_perfect(both):
-    result = corefeval.score(built(both[0]), built(both[0], "other"), metrics=METRICS)
+@given(sides(), st.sampled_from((*MATCHES, "partial")))
+def test_a_key_against_itself_is_perfect(both, match):
+    metrics = (*METRICS, "immediate", "zero", "blanc")
+    key, again = built(both[0]), built(both[0], "other")
+    result = corefeval.score(key, again, metrics=metrics, match=match, undefined="1")
     assert result.notices == () or not both[0][2]
-    for metric in METRICS if both[0][2] else ():
-        score = result[metric]
-        rates = score.counts["recall_denominator"] and (score.recall, score.precision)
-        assert rates in (0, (1.0, 1.0))
+    assert {metric: result[metric].f1 for metric in metrics} == dict.fromkeys(metrics, 1.0)
 
 
 def conllu(*rows: str) -> str:
