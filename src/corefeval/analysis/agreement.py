@@ -14,7 +14,7 @@ from typing import Unpack
 import numpy as np
 
 from corefeval.analysis.alpha import Alpha, AlphaCounts, Coding, count_alpha, parse_distances
-from corefeval.diagnostics import Notice, UsageError, merge_notices, plural
+from corefeval.diagnostics import Notice, UsageError, plural
 from corefeval.display import distinct_names
 from corefeval.evaluation import Metrics, count
 from corefeval.formats import read_ahead
@@ -234,7 +234,7 @@ def agree(
         counts=count_alpha(coding, wanted),
         mentions=coding.units,
         protocol=common,
-        notices=merge_notices(notices),
+        notices=tuple(dict.fromkeys(notices)),
     )
 
 
