@@ -222,7 +222,7 @@ def agree(
     results = _score_pairs(annotations.corpora, metrics, made)
     for (one, other), result in results.items():
         names = [corpus.name for corpus in corpora]
-        once = MISMATCHES if names.index(one) < names.index(other) else ()
+        once = (*MISMATCHES, "heads") if names.index(one) < names.index(other) else ()
         notices += [n for n in result.notices if n.kind in ("skipped-metric", *once)]
     common = next(iter(results.values())).protocol
     if annotations.spans is not None:

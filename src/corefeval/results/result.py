@@ -258,6 +258,11 @@ class Result(Tabular, Mapping[str, Score]):
         protocol = self.protocol.but(ci="none")
         return replace(self, ci=None, intervals={}, segment_rates={}, protocol=protocol)
 
+    def rename(self, response: str) -> Result:
+        """The same with another name for the response, in the slices too."""
+        slices = {feature: slices.rename(response) for feature, slices in self.slices.items()}
+        return replace(self, response=response, slices=slices)
+
     def only(self, metrics: Iterable[object]) -> Result:
         """The same with some of its metrics, and those that they are means of."""
         names = list(map(self._name, metrics))

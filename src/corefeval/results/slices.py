@@ -113,6 +113,11 @@ class Slices(Tabular, Mapping[str, Result]):
             special=special,
         )
 
+    def rename(self, response: str) -> Slices:
+        """The same with another name for the response."""
+        results = {value: result.rename(response) for value, result in self.results.items()}
+        return replace(self, whole=self.whole.rename(response), results=results)
+
     def only(self, metrics: Iterable[str]) -> Slices:
         """The same with some of the metrics."""
         kept = list(metrics)
