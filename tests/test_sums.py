@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import corefeval
 from corefeval import Notice, Result, UsageError
 from corefeval.diagnostics import merge_notices
-from corefeval.model.digest import digest
+from corefeval.model.identity import digest
 
 KEY, RESPONSE = (corefeval.example(name) for name in ("key", "eager"))
 

@@ -12,9 +12,9 @@ from corefeval.features.annotations import HEAD_RULES, TokenAnnotations
 from corefeval.features.declarations import MissingFeatureError
 from corefeval.features.minimum_spans import minimum_spans
 from corefeval.features.tagsets import read_tagset
-from corefeval.matching.exact import common_rows
+from corefeval.matching.matchers import common_rows
+from corefeval.matching.overlaps import bounds, contain, sizes
 from corefeval.matching.resolution import Mentions, TokenSets
-from corefeval.matching.spans import bounds, contain, sizes
 from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray
 

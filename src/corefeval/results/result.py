@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from corefeval._version import __version__
 from corefeval.diagnostics import InputError, Notice, UsageError, merge_notices, plural
 from corefeval.protocol import Protocol, choices
-from corefeval.results.rates import Numbers, Rates, rates_of
-from corefeval.results.scores import Score, score_rows
+from corefeval.results.rates import Numbers, Rates, Score, rates_of, score_rows
 from corefeval.tabular import Row, Tabular
 
 if TYPE_CHECKING:
