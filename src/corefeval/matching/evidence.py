@@ -20,6 +20,7 @@ from corefeval.model.arrays import IntArray
 
 # The property of a mention that states its minimum span: the numbers of tokens in it, from 1.
 MINIMUM = "minspan"
+_LONGEST = 10  # digits: no mention has so many tokens
 _POSITIONS = "needs token positions, and plain Python mentions have none"
 # The columns that tell heads and minimum spans, by what people call what is in them.
 _COLUMNS = {"dependencies": ("head",), "parse trees": ("parse",), "tags": ("tag", "upos")}
@@ -173,18 +174,13 @@ def _or_heads(minima: TokenSets, heads: IntArray | None) -> TokenSets:
 def stated_minima(corpus: Corpus) -> tuple[TokenSets, list[Notice]]:
     """The minimum span that a corpus states of each mention, by its property `minspan`.
 
-    Numbers that are no token of their mention are left out, with a notice.
+    What is no number of a token of its mention is left out, with a notice.
     """
     nothing = np.zeros(corpus.n_mentions, dtype=np.int64)
     if MINIMUM not in corpus.features:
         return TokenSets(nothing, nothing[:0]), []
     texts = corpus.features[MINIMUM].tolist()
-    parsed: dict[object, list[int]] = {}
-    for text in texts:
-        if text not in parsed:
-            parts = str(text).replace(";", ",").split(",")
-            digits = [part.strip() for part in parts]
-            parsed[text] = sorted({int(d) for d in digits if d.isascii() and d.isdigit()})
+    parsed = {text: _parse_minimum(text) for text in set(texts)}
     counts = np.array([len(parsed[text]) for text in texts], dtype=np.int64)
     number = np.array([n for text in texts for n in parsed[text]], dtype=np.int64)
     owner = np.repeat(np.arange(counts.size), counts)
@@ -198,12 +194,24 @@ def stated_minima(corpus: Corpus) -> tuple[TokenSets, list[Notice]]:
     return TokenSets(counts, tokens[there]), notices
 
 
+def _parse_minimum(text: object) -> list[int]:
+    """The numbers of a stated minimum, each once; 0, which no token has, for what is no number.
+
+    >>> _parse_minimum("2,1;x"), _parse_minimum(None), _parse_minimum("9" * 5000)
+    ([0, 1, 2], [], [0])
+    """
+    parts = [] if text in (None, "", "_") else str(text).replace(";", ",").split(",")
+    digits = (part.strip() for part in parts)
+    plain = (d if d.isascii() and d.isdigit() and len(d) < _LONGEST else "0" for d in digits if d)
+    return sorted(set(map(int, plain)))
+
+
 def _numbered_tokens(
     corpus: Corpus, owner: IntArray, number: IntArray
 ) -> tuple[IntArray, np.ndarray]:
     """The position of the n-th token of some mentions, and whether they have so many."""
     start, _ = bounds(corpus, owner)
-    tokens = start + np.minimum(number, 1 << 40) - 1
+    tokens = start + number - 1
     for row, gaps in corpus.gaps_of.items():  # rare
         for begin, end in gaps:
             low, high = np.searchsorted(owner, (row, row + 1))
