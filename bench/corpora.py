@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 
@@ -272,6 +273,67 @@ def write_conllu(path: Path, n_documents: int, n_tokens: int) -> Path:
                 file.write(f"{before}\t{min(place, 1)}\tdep\t_\t{misc}\n")
             file.write("\n")
     return path
+
+
+def write_zero_pair(folder: Path, n_documents: int, n_tokens: int) -> tuple[Path, Path]:
+    """Two CorefUD files with empty nodes in a tenth of the sentences.
+
+    The response has a tenth of the longer mentions cut short, and a third of the nodes elsewhere.
+    """
+    rng = random.Random(f"zeros {n_documents} {n_tokens}")
+    words = vocabulary(rng)
+    paths = tuple(folder / f"zeros.{side}.conllu" for side in ("key", "response"))
+    with (
+        open(paths[0], "w", encoding="utf-8") as key,
+        open(paths[1], "w", encoding="utf-8") as other,
+    ):
+        for document in range(n_documents):
+            mentions = key_mentions(rng, n_tokens)
+            cut = [
+                (start, length - (length > 2 and rng.random() < 0.1), entity)
+                for start, length, entity in mentions
+            ]
+            text = [rng.choice(words) for _ in range(n_tokens)]
+            nodes = {
+                sentence: (2, 2 + (rng.random() < 0.3), rng.randrange(20))
+                for sentence in range(n_tokens // SENTENCE)
+                if rng.random() < 0.1
+            }
+            for file, spans, side in ((key, mentions, 0), (other, cut, 1)):
+                places = {sentence: (node[side], node[2]) for sentence, node in nodes.items()}
+                _write_document(file, f"doc{document}", text, spans, places)
+    return paths[0], paths[1]
+
+
+def _write_document(
+    file: IO[str],
+    name: str,
+    text: list[str],
+    mentions: list[tuple[int, int, int]],
+    nodes: dict[int, tuple[int, int]],
+) -> None:
+    """One document; `nodes` has the place and the entity of the empty node of some sentences."""
+    marks: dict[int, str] = defaultdict(str)
+    for start, length, entity in sorted(mentions, key=lambda one: (one[0], -one[1])):
+        marks[start] += f"(e{entity}-x-1{')' if length == 1 else ''}"
+    for start, length, entity in sorted(mentions, key=lambda one: (-one[0], one[1])):
+        if length > 1:
+            marks[start + length - 1] = f"e{entity})" + marks[start + length - 1]
+    file.write(f"# newdoc id = {name}\n# global.Entity = eid-etype-head\n")
+    for token, word in enumerate(text):
+        sentence, place = divmod(token, SENTENCE)
+        if place == 0:
+            blank = "\n" if token else ""
+            file.write(f"{blank}# sent_id = {name}-{sentence}\n")
+        misc = f"Entity={marks[token]}" if token in marks else "_"
+        head = min(place, 1)
+        columns = f"{word}\t{word}\tNOUN\tNN\t_\t{head}\tdep\t{head}:dep\t{misc}"
+        file.write(f"{place + 1}\t{columns}\n")
+        if nodes.get(sentence, (0, 0))[0] == place + 1:
+            entity = nodes[sentence][1]
+            columns = f"_\t_\tPRON\t_\t_\t_\t_\t4:nsubj\tEntity=(e{entity}-x-1)"
+            file.write(f"{place + 1}.1\t{columns}\n")
+    file.write("\n")
 
 
 def mention_arrays(n_mentions: int, seed: int = 0) -> Iterator[dict[str, np.ndarray]]:
