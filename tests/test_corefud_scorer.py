@@ -276,6 +276,11 @@ def test_bad_files_end_in_one_clear_error(conll, text, line, message):
     assert (caught.value.file, caught.value.line) == (response, line)
 
 
+def test_files_of_other_formats_are_told_what_to_do():
+    with pytest.raises(InputError, match="reads CorefUD alone: corefeval convert FILE NEW --to"):
+        corefeval.score(*map(corefeval.example, ("key", "eager")), protocol="corefud-1.2")
+
+
 @pytest.mark.parametrize(("limit", "name"), [("MOST_EDGES", "could match"), ("MOST_CELLS", "left")])
 def test_what_would_not_fit_into_memory_is_one_clear_error(monkeypatch, limit, name):
     monkeypatch.setattr(matching, limit, 1)

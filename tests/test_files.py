@@ -255,7 +255,7 @@ def test_a_file_that_cannot_be_replaced_is_written_in_place(tmp_path, monkeypatc
     assert tree(tmp_path) == {"mounted": b"new"}
 
 
-@pytest.mark.parametrize("path", ["nowhere/file", ".", "new/", "a\0b", "\ud800", ""])
+@pytest.mark.parametrize("path", ["nowhere/file", ".", "new/", "a\0b", "\ud800"])
 def test_places_where_nothing_can_be(tmp_path, monkeypatch, path):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match="the file cannot be written"):

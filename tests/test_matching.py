@@ -297,6 +297,66 @@ def test_several_matches_in_one_table(run):
     assert "match is one of exact, head" in error
 
 
+def test_several_matches_are_told_apart_in_slices_and_notices(run):
+    key, response = corefeval.example("key"), corefeval.example("eager")
+    options = ("--match", "exact,head,partial", "-m", "lea", "--by", "kind")
+    status, out, notes = run("score", key, response, *options)
+    assert status == 0
+    for match in ("exact", "head", "partial"):
+        # Once in the first table, and for each of three kinds and all of them.
+        assert out.count(f"eager.conll ({match})") == 5
+    assert "eager.conll: 4 mentions matched by head with key mentions of other tokens" in notes
+    assert "eager.conll: 2 mentions matched by partial with" in notes
+
+
+@pytest.mark.parametrize("command", ["compare", "errors", "agree"])
+def test_only_a_score_takes_several_matches(run, command):
+    key, response = corefeval.example("key"), corefeval.example("eager")
+    status, _, error = run(command, key, response, "--match", "exact,head")
+    assert status == 2
+    assert "not 'exact,head': several at once are for the command score" in error
+
+
+def test_heads_other_than_the_signature_says_are_told():
+    key, response = corefeval.example("key"), corefeval.example("eager")
+    first = score(key, response, metrics="lea", match="head")
+    assert "|heads:parse+tags|" in first.signature
+    again = score(key, response, metrics="lea", protocol=first.signature)
+    assert [n for n in again.notices if n.kind == "other-heads"] == []
+    other = score(key, response, metrics="lea", protocol="match:head|heads:file")
+    assert [n.message for n in other.notices if n.kind == "other-heads"] == [
+        "the protocol says heads:file, but here they are heads:parse+tags: "
+        "numbers made from other heads are not comparable"
+    ]
+    exact = score(key, response, metrics="lea", protocol=first.signature, match="exact")
+    assert [n for n in exact.notices if n.kind == "other-heads"] == []
+
+
+@pytest.mark.parametrize(
+    ("match", "what"),
+    [("head", "parse trees, no tags"), ("partial", "parse trees"), ("min", "parse trees")],
+)
+def test_columns_of_the_response_in_place_of_the_keys_are_told(tmp_path, match, what):
+    key, response = corefeval.example("key"), corefeval.example("eager")
+    bare = tmp_path / "bare.jsonl"
+    corefeval.write(corefeval.read(key), bare, format="e2e")
+    options = {"match": match, "metrics": "mentions"}
+    found = [n.message for n in score(bare, response, **options).notices if n.kind == "borrowed"]
+    assert found == [f"{bare}: no {what}: those of {response} are used"]
+    for other in (response, bare):
+        found = score(key, other, **options)
+        assert [n for n in found.notices if n.kind == "borrowed"] == []
+
+
+def test_agreement_says_what_told_the_heads():
+    sides = [corefeval.example(name) for name in ("key", "eager")]
+    found = [n.message for n in agree(sides, match="head").notices if n.kind == "heads"]
+    assert found == [
+        "key.conll: heads of mentions of several tokens: 131 by parse trees",
+        "eager.conll: heads of mentions of several tokens: 176 by parse trees, 1 by tags",
+    ]
+
+
 def test_errors_show_what_a_mention_is_matched_with(run):
     key = corpus([(0, {0, 1, 2}, 1), (0, {4}, 4), (1, {6}, 6), (1, {8}, 8)], "key")
     response = corpus([(0, {0, 1}, 1), (0, {4}, 4), (0, {6}, 6), (0, {8}, 8)], "response")
@@ -306,7 +366,7 @@ def test_errors_show_what_a_mention_is_matched_with(run):
     assert [str(one) for one in error.mentions] == ["6", "8"]
     assert str(error.instead) == "0–1 (matched with 0–2)"
     assert [n.message for n in analysis.notices if n.kind == "other-spans"] == [
-        "response: 1 mention matched with key mentions of other tokens"
+        "response: 1 mention matched by head with key mentions of other tokens"
     ]
     assert analysis.kinds[-1].kind == "divided"
 

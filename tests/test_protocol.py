@@ -108,13 +108,21 @@ def test_names_of_protocols():
         ("features:kind", "features:kind: state them"),
         ("ci:guessed", "cannot be done again"),
         ("segments:many", "segments"),
-        ("defualt", "did you mean 'default'"),
+        ("defualt", r"did you mean 'default'\? Or write choices as match:exact"),
+        ("lea|match:exact", "before a signature is for --metrics / metrics=: leave out 'lea'"),
         (7, "not 7"),
     ],
 )
 def test_what_cannot_be_honoured_names_the_field(text, message):
     with pytest.raises(UsageError, match=message):
         score(KEY, RESPONSE, protocol=text)
+
+
+def test_a_number_may_be_said_as_one():
+    assert Protocol.of(undefined=1) == Protocol.of(undefined="1")
+    for value in (True, 2, 1.0):
+        with pytest.raises(UsageError, match="undefined is one of 0, 1, not"):
+            Protocol.of(undefined=value)
 
 
 def test_what_earlier_versions_wrote():

@@ -238,16 +238,18 @@ def test_texts_without_tokens_are_cut_where_mentions_begin_and_end(tmp_path):
     assert shown["glued"] == [2, 5, 7, 9] and shown["sentences"] == [0, 6]
 
 
-def test_responses_that_leave_empty_nodes_out_have_a_version_of_the_key_of_their_own(tmp_path):
+def test_responses_with_other_empty_nodes_have_a_version_of_the_key_of_their_own(tmp_path):
     node = "1.1\tshe\t_\t_\t_\t_\t_\t_\t_\tEntity=(e1)\n"
     lines = "# newdoc id = d\n# global.Entity = eid\n# sent_id = 1\n"
-    lines += "1\tAda\t_\t_\t_\t_\t0\t_\t_\tEntity=(e1)\n{}2\tcame\t_\t_\t_\t_\t1\t_\t_\t_\n\n"
-    (tmp_path / "with.conllu").write_text(lines.format(node))
-    (tmp_path / "without.conllu").write_text(lines.format(""))
-    paths = {"same": tmp_path / "with.conllu", "less": tmp_path / "without.conllu"}
-    made = report(tmp_path / "with.conllu", paths, metrics="b3", by=())
-    assert [one["version"] for one in made.payload["systems"]] == [0, 1]
-    assert [texts[0]["count"] for texts in made.payload["texts"]] == [3, 2]
+    lines += "1\tAda\t_\t_\t_\t_\t0\t_\t_\tEntity=(e1)\n{}2\tcame\t_\t_\t_\t_\t1\t_\t_\t_\n{}\n"
+    more = node.replace("1.1", "2.1").replace("e1", "e2")
+    nodes = {"key": (node, ""), "less": ("", ""), "more": (node, more)}
+    for name, some in nodes.items():
+        (tmp_path / f"{name}.conllu").write_text(lines.format(*some))
+    paths = {name: tmp_path / f"{name}.conllu" for name in nodes}
+    made = report(paths["key"], paths, metrics="b3", by=())
+    assert [one["version"] for one in made.payload["systems"]] == [0, 0, 1]
+    assert [texts[0]["count"] for texts in made.payload["texts"]] == [3, 4]
 
 
 def test_without_text_there_are_no_words(made):
@@ -432,3 +434,17 @@ def test_empty_texts_are_reported(tmp_path):
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
     page = corefeval.report(str(path), str(path)).html
     assert "Ada" in page
+
+
+def test_a_switch_for_ways_to_match_mentions(run, tmp_path):
+    made = report(KEY, {"one": EAGER, "two": CAUTIOUS}, match="exact, head", metrics="conll")
+    systems = made.payload["systems"]
+    names = ["one (exact)", "one (head)", "two (exact)", "two (head)"]
+    assert [one["name"] for one in systems] == names
+    assert ["match:head" in one["signature"] for one in systems] == [False, True] * 2
+    pairs = {(one["first"], one["second"]) for one in made.payload["differences"]}
+    assert pairs == {(0, 2), (1, 3)}, "only results of one match are tested against each other"
+    page = tmp_path / "page.html"
+    status, _, _ = run("report", KEY, EAGER, "--match", "exact,head", "-m", "muc", "-o", page)
+    assert status == 0
+    assert "eager.conll (head)" in page.read_text()

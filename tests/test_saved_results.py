@@ -335,6 +335,15 @@ def test_what_saved_results_cannot_do(run, tmp_path, arguments, message):
     assert message in err
 
 
+def test_slices_have_the_name_that_is_given_to_a_result(run, tmp_path):
+    kept = str(tmp_path / "kept.json")
+    run("score", KEY, EAGER, "-m", "lea", "--by", "kind", "--save", kept)
+    status, out, _ = run("score", f"one={kept}", f"two={kept}", "-f", "csv")
+    assert status == 0
+    names = [line.split(",")[0] for line in out.splitlines()[1:]]
+    assert names == ["one"] * 4 + ["two"] * 4
+
+
 def test_nothing_is_overwritten(run, tmp_path):
     path = tmp_path / "kept.json"
     run("score", KEY, EAGER, "-m", "muc", "--save", path)

@@ -15,7 +15,7 @@ import corefeval
 from corefeval import Notice, Result, UsageError
 from corefeval.diagnostics import merge_notices
 from corefeval.features.annotations import HEAD_RULES
-from corefeval.model.digest import digest
+from corefeval.model.identity import digest
 from corefeval.protocol import HEADS
 
 KEY, RESPONSE = (corefeval.example(name) for name in ("key", "eager"))

@@ -18,7 +18,10 @@ class CorefEvalError(Exception):
 
 
 class InputError(CorefEvalError):
-    """Data that cannot be read: says where, what was found, what was expected and how to fix it."""
+    """Data that cannot be read: says where, what was found, what was expected and how to fix it.
+
+    `kind` is what `check` calls the mistake, where it has a name of its own there.
+    """
 
     def __init__(
         self,
@@ -29,8 +32,10 @@ class InputError(CorefEvalError):
         found: str | None = None,
         expected: str | None = None,
         fix: str | None = None,
+        kind: str | None = None,
     ) -> None:
         self.problem = problem
+        self.kind = kind
         self.file = file
         self.line = line
         self.found = found

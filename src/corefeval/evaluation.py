@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Unpack
 
 from corefeval.alignment import Alignment
-from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError, merge_notices
+from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError
 from corefeval.metrics import Metric, parse_metrics, spell
 from corefeval.metrics.metric import DEFAULT_PRESET, MetricRequest
 from corefeval.model import Corpus
-from corefeval.model.digest import digest
+from corefeval.model.identity import digest
 from corefeval.pairing import segment_notice
 from corefeval.pairing.segments import LEAST
 from corefeval.preparation import (
@@ -187,7 +187,7 @@ def _count_and_sample(
         return result if sampling.ci is None else _with_intervals(result, sampling)
     parts = segment_prepared(prepared, sampling.segments)
     if isinstance(parts, Notice):
-        result = replace(result, notices=merge_notices((*result.notices, parts)))
+        result = replace(result, notices=(*result.notices, parts))
         return result if sampling.ci is None else _with_intervals(result, sampling)
     # What a preset skipped for the whole document is not there for its segments either.
     wanted = [one for one in wanted if str(one.metric) in result.tables]
@@ -261,7 +261,7 @@ def _count(prepared: Prepared, wanted: Sequence[MetricRequest], by: Sequence[str
         slices[cut.feature], more = slice_result(result, prepared, cut)
         notices += more
     notices += prepared.feature_notices
-    return replace(result, slices=slices, notices=merge_notices(notices))
+    return replace(result, slices=slices, notices=tuple(dict.fromkeys(notices)))
 
 
 def compare(

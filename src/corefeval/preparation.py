@@ -18,8 +18,7 @@ from corefeval.formats import read, read_ahead
 from corefeval.matching import Matches, Mentions, matcher
 from corefeval.model import Corpus, Document, corpus_from_entities
 from corefeval.model.arrays import IntArray
-from corefeval.model.digest import digest
-from corefeval.model.identity import mention_codes
+from corefeval.model.identity import digest, mention_codes
 from corefeval.pairing import apply_policies, mismatch_notices, pair, segment
 from corefeval.protocol import STEPS, Choices, Protocol, choices, split_choices
 from corefeval.syntax import split_call
@@ -40,11 +39,15 @@ class Options(Choices, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A protocol, what the caller states of mentions and tags, and how files are read."""
+    """A protocol, what the caller states of mentions and tags, and how files are read.
+
+    `heads` is what told the heads where a signature was given that says so.
+    """
 
     protocol: Protocol
     features: Stated = None
     tagset: object = None
+    heads: str = "none"
     encoding: str = "utf-8"
     word_column: int | None = None
     key_format: str | None = None
@@ -95,7 +98,7 @@ def plan(
     made = base.but(**chosen, features="none", heads="none")
     if tagset is None and made.tagset != "auto":
         tagset = made.tagset
-    return Plan(made, features, tagset, **rest)
+    return Plan(made, features, tagset, base.heads, **rest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,13 +204,18 @@ def prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
         sides = evidence.key, evidence.response
         protocol = Protocol.of_fields(evidence.fields, protocol)
         notices += evidence.notices
+        if "none" not in (plan.heads, protocol.heads) and plan.heads != protocol.heads:
+            text = f"the protocol says heads:{plan.heads}, but here they are heads:{protocol.heads}"
+            text += ": numbers made from other heads are not comparable"
+            notices.append(Notice("other-heads", text))
     matches = matcher(protocol.match)(*sides)
     if matches.key is not None:
         notices += mismatch_notices(key, response, matches.key)
     twins = _twins(*sides, matches)
     if matches.weight is not None and matches.response is not None:
         count = int((twins[matches.response] < 0).sum())
-        text = f"{response.name or 'response'}: {{n}} matched with key mentions of other tokens"
+        text = f"{response.name or 'response'}: {{n}} matched by {protocol.match} with key "
+        text += "mentions of other tokens"
         notices.append(Notice("other-spans", text, count, noun="mention"))
     stated, more = stated_features(plan.features, key, response, encoding=plan.encoding)
     if stated:

@@ -379,10 +379,7 @@ class Protocol:
         if parts and not parts[0][1]:
             name = parts.pop(0)[0]
             if name not in NAMED:
-                hint = did_you_mean(name, NAMED)
-                raise UsageError(
-                    f"there is no protocol {name!r}: {hint}; or write choices as match:exact|…"
-                )
+                raise UsageError(f"there is no protocol {name!r}: {_hint(name, bool(parts))}")
             protocol = protocol.but(**NAMED[name].choices)
         chosen = dict(parts)
         for name, value in parts:
@@ -483,8 +480,10 @@ def _checked(name: str, value: object) -> str:
     if choice.values is not None:
         found = _spelled(choice, value)
         if found is None:
-            allowed = ", ".join(choice.spellings)
-            raise UsageError(f"{name} is one of {allowed}, not {value!r:.60}")
+            message = f"{name} is one of {', '.join(choice.spellings)}, not {value!r:.60}"
+            if name == "match" and "," in str(value):
+                message += ": several at once are for the command score"
+            raise UsageError(message)
         return found
     if not isinstance(value, str):
         raise UsageError(f"{name} is a text, not {value!r:.60}")
@@ -495,6 +494,8 @@ def _checked(name: str, value: object) -> str:
 
 def _spelled(choice: Choice, value: object) -> str | None:
     """The one spelling of a value of a choice; None for what is none."""
+    if type(value) is int:
+        value = str(value)
     if not isinstance(value, str) or choice.values is None:
         return None
     word, share = split_call(value)
@@ -505,6 +506,15 @@ def _spelled(choice: Choice, value: object) -> str | None:
     except ValueError:
         return None
     return f"{word}({number:.12g})" if 0 < number <= 1 else None
+
+
+def _hint(name: str, is_before_choices: bool) -> str:
+    """What people may have meant by a name that no protocol has."""
+    hint = did_you_mean(name, NAMED)
+    if is_before_choices and not hint.endswith("?"):
+        return f"a metric before a signature is for --metrics / metrics=: leave out {name!r} here"
+    more = "or write choices as match:exact|…"
+    return f"{hint} {more.capitalize()}" if hint.endswith("?") else f"{hint}; {more}"
 
 
 def _check_version(version: str) -> None:

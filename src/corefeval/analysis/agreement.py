@@ -14,7 +14,7 @@ from typing import Unpack
 import numpy as np
 
 from corefeval.analysis.alpha import Alpha, AlphaCounts, Coding, count_alpha, parse_distances
-from corefeval.diagnostics import Notice, UsageError, merge_notices, plural
+from corefeval.diagnostics import Notice, UsageError, plural
 from corefeval.display import distinct_names
 from corefeval.evaluation import Metrics, count
 from corefeval.formats import read_ahead
@@ -222,7 +222,7 @@ def agree(
     results = _score_pairs(annotations.corpora, metrics, made)
     for (one, other), result in results.items():
         names = [corpus.name for corpus in corpora]
-        once = MISMATCHES if names.index(one) < names.index(other) else ()
+        once = (*MISMATCHES, "heads") if names.index(one) < names.index(other) else ()
         notices += [n for n in result.notices if n.kind in ("skipped-metric", *once)]
     common = next(iter(results.values())).protocol
     if annotations.spans is not None:
@@ -234,7 +234,7 @@ def agree(
         counts=count_alpha(coding, wanted),
         mentions=coding.units,
         protocol=common,
-        notices=merge_notices(notices),
+        notices=tuple(dict.fromkeys(notices)),
     )
 
 

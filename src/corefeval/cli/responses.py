@@ -70,7 +70,7 @@ def results_of(key: str, responses: Sequence[str], request: Request) -> list[Res
     if not saved:
         return results
     names = distinct_names([result.response for result in results])
-    return [replace(one, response=name) for one, name in zip(results, names, strict=True)]
+    return [one.rename(name) for one, name in zip(results, names, strict=True)]
 
 
 def _check_key(key: str, results: Sequence[Result], reading: BasicReading) -> None:
@@ -103,9 +103,7 @@ def _scored(
     for source in sources:
         results = [score(key_source, source, metrics=metrics, **options) for options in matches]
         if len(matches) > 1:
-            results = [
-                replace(one, response=f"{one.response} ({one.protocol.match})") for one in results
-            ]
+            results = [one.rename(f"{one.response} ({one.protocol.match})") for one in results]
         yield results
 
 
@@ -195,9 +193,7 @@ def _loaded(name: str | None, path: str, request: Request) -> list[Result]:
         results.append(result)
     if name is not None:
         several = len(results) > 1
-        results = [
-            replace(r, response=f"{name} {r.response}" if several else name) for r in results
-        ]
+        results = [r.rename(f"{name} {r.response}" if several else name) for r in results]
     return [_with_intervals(result, request) for result in results]
 
 

@@ -41,7 +41,7 @@ METRICS = {
     "blanc": ("blanc-of-both", "BLANC"),
     "lea": ("ratio", "LEA"),
     "mor": ("ratio", "MOR"),
-    "zero": ("antecedents", "zero"),
+    "zero": ("antecedents", "Zero"),
     "conll": ("mean", "CoNLL"),
 }
 _CONLL = ("muc", "b3", "ceafe")

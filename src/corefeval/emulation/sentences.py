@@ -164,6 +164,8 @@ def _read_node(file: str, line: int, sentence: Sentence, cells: list[str]) -> No
             line=line,
             found=excerpt(text),
             expected="1 for a word, 1-2 for a token of several words, 1.1 for an empty node",
+            fix="corefud-scorer reads CorefUD alone: corefeval convert FILE NEW --to corefud, or "
+            "score by --match head --singletons drop without it",
         )
     # As in the program, 5.10 is a number, and the same as 5.1.
     number = float(text) if "." in text else int(text)

@@ -129,6 +129,8 @@ def write(
     if not isinstance(target, str | os.PathLike) and not hasattr(target, "write"):
         raise UsageError(f"a corpus is written to a path or a binary stream, not {target!r:.60}")
     name = os.fspath(target) if isinstance(target, str | os.PathLike) else "-"
+    if not name:
+        raise UsageError("the file cannot be written: its path is empty")
     chosen = named(format) if format else format_for(name)
     written: Written = load(chosen.writer)(corpus)
     if set(written.files) == {""}:

@@ -63,6 +63,13 @@ _DECLARED = (
         "write ‘-’ or brackets there; --fix writes ‘-’",
     ),
     FindingKind(
+        "incomplete-mention",
+        "error",
+        "a discontinuous mention of which a part never comes",
+        "scoring stops; other scorers stop too, or score the parts that are there",
+        "write all parts, from [1/n] to [n/n], or mark the mention as one span",
+    ),
+    FindingKind(
         "repeated-document",
         "error",
         "two documents of one id",
@@ -159,6 +166,34 @@ _DECLARED = (
         "a mention that goes on in the next sentence",
         "matches no mention of a usual key; tools that go by sentences lose or cut it",
         "correct its span, or the sentence boundary",
+    ),
+    FindingKind(
+        "unusable-head",
+        "warning",
+        "a stated head that is missing, is no number, or is no token of its mention",
+        "match head has to find the head by itself; other scorers take the first word, or stop",
+        "state the number of the head in the mention, from 1",
+    ),
+    FindingKind(
+        "unusable-minimum",
+        "warning",
+        "a stated minimum span that is not made of tokens of its mention",
+        "match min and partial go by the tokens that are there, or by none",
+        "state the numbers of tokens in the mention, from 1, with commas between",
+    ),
+    FindingKind(
+        "node-without-dependencies",
+        "warning",
+        "an empty node whose DEPS say nothing",
+        "it is aligned with no node of the other side but one of the same id; other scorers stop",
+        "state its enhanced dependencies, such as 5:nsubj",
+    ),
+    FindingKind(
+        "unknown-parent",
+        "warning",
+        "an empty node whose DEPS name a parent that its sentence has not, or no parent at all",
+        "that dependency helps to align nothing; other scorers stop",
+        "write parent:relation, the parent a word or an empty node of the sentence",
     ),
     FindingKind(
         "blank-tokens",
@@ -278,8 +313,9 @@ class Finding:
         return self.fix or KINDS[self.kind].fix
 
 
-def from_error(error: InputError, kind: str = "unreadable-file", **place: str | None) -> Finding:
-    """The finding that an error is."""
+def from_error(error: InputError, kind: str = "", **place: str | None) -> Finding:
+    """The finding that an error is, of a kind, of its own kind, or a file that cannot be read."""
+    kind = kind or error.kind or "unreadable-file"
     details = [
         f"{label} {text}"
         for label, text in (("found", error.found), ("expected", error.expected))

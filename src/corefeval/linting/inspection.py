@@ -23,13 +23,14 @@ from corefeval.formats.registry import (
 )
 from corefeval.formats.source import Source, read_source
 from corefeval.linting.findings import KINDS, SEVERITIES, Finding, Locator, from_error
+from corefeval.linting.heads_and_zeros import matching_findings
 from corefeval.linting.oddities import conll_findings, document_findings, mention_findings
 from corefeval.model import Corpus, DocumentId, TokenDifference, Tokens, join
 from corefeval.model.arrays import IntArray
 from corefeval.model.identity import mention_codes
-from corefeval.pairing.characters import on_tokens
 from corefeval.pairing.documents import partners
 from corefeval.pairing.mismatches import are_among, find_mismatch, told_cause
+from corefeval.pairing.texts import on_tokens
 from corefeval.pairing.zeros import settle_zeros
 
 
@@ -152,6 +153,7 @@ def _read(
 
 def _corpus_findings(locator: Locator, against: Corpus | None) -> Iterator[Finding]:
     yield from mention_findings(locator)
+    yield from matching_findings(locator)
     yield from document_findings(locator)
     if against is not None:
         yield from comparison_findings(locator, against)
@@ -245,7 +247,7 @@ def _text_findings(
         for identifier in notice.items:
             message = "a text that is not made of the key's words"
             yield Finding("differing-tokens", message, locator.file, document=identifier)
-    (key, placed), notices = settle_zeros((key, placed), "place")
+    (key, placed), notices = settle_zeros((key, placed), "align")
     for notice in notices:
         yield locator.about_file("reading-notice", notice.message)
     mine, theirs = key.tokens, placed.tokens

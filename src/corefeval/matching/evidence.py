@@ -12,9 +12,9 @@ from corefeval.features.annotations import HEAD_RULES, TokenAnnotations
 from corefeval.features.declarations import MissingFeatureError
 from corefeval.features.minimum_spans import minimum_spans
 from corefeval.features.tagsets import read_tagset
-from corefeval.matching.exact import common_rows
+from corefeval.matching.matchers import common_rows
+from corefeval.matching.overlaps import bounds, contain, sizes
 from corefeval.matching.resolution import Mentions, TokenSets
-from corefeval.matching.spans import bounds, contain, sizes
 from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray
 
@@ -22,6 +22,8 @@ from corefeval.model.arrays import IntArray
 MINIMUM = "minspan"
 _LONGEST = 10  # digits: no mention has so many tokens
 _POSITIONS = "needs token positions, and plain Python mentions have none"
+# The columns that tell heads and minimum spans, by what people call what is in them.
+_COLUMNS = {"dependencies": ("head",), "parse trees": ("parse",), "tags": ("tag", "upos")}
 _FIX = "use match exact, or score files or spans of tokens"
 
 
@@ -86,6 +88,8 @@ def _by_minima(key: Mentions, response: Mentions, analyses: Sequence[TokenAnnota
             text = f"{key.corpus.name or 'key'}: {{n}} without a stated minimum span, and there "
             text += "are no parse trees: matched only where the tokens are the same"
             notices.append(Notice("minimum-unknown", text, lacking, noun="mention"))
+    elif any(rows.size for rows in wanted):
+        notices += _borrowed(analyses[0], ["parse trees"])
     sides = replace(key, cores=cores, minima=minima[0]), replace(response, minima=minima[1])
     return Evidence(*sides, notices=notices)
 
@@ -116,10 +120,25 @@ def _by_heads(
             feature, "heads, or tags to find them", ("tag",), "add tags, or state heads"
         )
     rules = "+".join(rule for rule, n in zip(HEAD_RULES, used.tolist(), strict=True) if n)
+    notices += _borrowed(
+        analyses[0], [what for what, n in zip(_COLUMNS, used[1:].tolist(), strict=True) if n]
+    )
     fields = {"heads": rules} if rules else {}
     tags = next((a.tagset_name for a in analyses if a.tagset_name), None)
     fields |= {"tagset": tags} if tags else {}
     return Evidence(sides[0], sides[1], fields, notices)
+
+
+def _borrowed(analysis: TokenAnnotations, used: Sequence[str]) -> list[Notice]:
+    """What was used and is not in the key's file but in the response's, which may be a guess."""
+    columns = analysis.columns
+    key, response = columns.corpora
+    places = {what: columns.find(_COLUMNS[what]) for what in used}
+    lacking = [w for w, at in places.items() if at and columns.texts[at[0]][1] is not key.tokens]
+    if not lacking:
+        return []
+    text = f"{key.name or 'key'}: no {', no '.join(lacking)}: those of "
+    return [Notice("borrowed", f"{text}{response.name or 'response'} are used", len(lacking))]
 
 
 def _told(corpus: Corpus, counts: IntArray, unknown: int) -> list[Notice]:

@@ -10,9 +10,9 @@ if both were left over and stand at the same place. So the assignment depends on
 with every node at its place, and is made again from what it was until it stays the same. Chains of
 empty nodes need a round for each link; cycles may never settle, so there is a limit.
 
-Sentences in which more than `LARGE` pairs of nodes share a parent, which no language has, are
-spared the assignment: nodes of the very same dependencies are aligned, those at the same place
-first, then in their order.
+In sentences in which more than `CROWDED` pairs of nodes share a parent, which no language has, no
+assignment is made: nodes of the very same dependencies are aligned, those at the same place first,
+then in their order.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from corefeval.assignment import LARGE, heaviest_matching
+from corefeval.assignment import heaviest_matching
 from corefeval.model.arrays import BoolArray, FloatArray, IntArray, dense_ranks, ragged_arange
 from corefeval.model.categories import Categories
 
+CROWDED = 256
 _ROUNDS = 16
 _ID = re.compile(r"([0-9]{1,9})(?:\.([0-9]{1,9}))?")
 _STRIDE = 10**9 + 1  # more than the second part of an id can be
@@ -217,7 +218,7 @@ def _find_crowded(key: _Links, response: _Links, parents: Sequence[IntArray]) ->
     mine, theirs = parents[0][key.first], np.sort(parents[1][response.first])
     shared = np.searchsorted(theirs, mine, side="right") - np.searchsorted(theirs, mine)
     ranks, sentences = dense_ranks(key.sentence[key.first])
-    crowded: IntArray = sentences[np.bincount(ranks, shared, minlength=sentences.size) > LARGE]
+    crowded: IntArray = sentences[np.bincount(ranks, shared, minlength=sentences.size) > CROWDED]
     return crowded
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -26,7 +27,7 @@ from corefeval.reports.documents import (
 from corefeval.results import CountTable, Result, Score
 from corefeval.results.rates import rates_of
 from corefeval.results.slices import all_values
-from corefeval.stats import compare
+from corefeval.stats import PairDifference, compare
 
 Json = dict[str, Any]
 _RATES = ("recall", "precision", "f1")
@@ -211,12 +212,13 @@ def _describe_differences(
 ) -> list[Json]:
     """F1 of each response less that of each other, with interval and p; none for one document."""
     names = list(results)
-    if len(names) < 2 or ci is None:
-        return []
-    try:
-        comparison = compare(results, level=ci, seed=seed)
-    except CorefEvalError:  # a single document, or nothing to resample
-        return []
+    pairs: list[PairDifference] = []
+    for match in dict.fromkeys(one.protocol.match for one in results.values()):
+        alike = {name: one for name, one in results.items() if one.protocol.match == match}
+        if len(alike) < 2 or ci is None:
+            continue
+        with suppress(CorefEvalError):  # a single document, or nothing to resample
+            pairs += compare(alike, level=ci, seed=seed).pairs
     return [
         {
             "metric": one.metric,
@@ -227,7 +229,7 @@ def _describe_differences(
             "p": _short(one.p),
             "adjusted": _short(one.adjusted_p),
         }
-        for one in comparison.pairs
+        for one in pairs
     ]
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Unpack
+from typing import Any, Unpack
 
 from corefeval.analysis.errors import ErrorAnalysis, analyse_prepared, judge_alike
 from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError
@@ -15,7 +15,7 @@ from corefeval.features import shows_words
 from corefeval.metrics import Metric
 from corefeval.metrics.metric import DEFAULT_PRESET
 from corefeval.model import Corpus, Document
-from corefeval.preparation import Input, Options, Prepared, Stated, plan, prepare_corpora
+from corefeval.preparation import Input, Options, Plan, Prepared, Stated, plan, prepare_corpora
 from corefeval.protocol import STEPS, Protocol
 from corefeval.reports.page import Report, check_library
 from corefeval.reports.payload import Scored, collect_notices, make_payload
@@ -51,26 +51,28 @@ def report(
 
     `responses` is a path or a `Corpus`, a list of responses, or a mapping from the names that the
     report shows to responses; plain Python entities go into such a list or mapping. Other options
-    are those of `score`. What `by` names and the data do not have is left out, and the report says
-    so. `ci` is the level of the intervals (None: no intervals). With `text=False` the report has
-    no words of the corpus in it, for texts that may not be passed on: scores, errors and the shape
-    of the annotation stay.
+    are those of `score`; with several ways to match mentions (`match="exact, head"`) each response
+    is there once for each, to be switched between. What `by` names and the data do not have is left
+    out, and the report says so. `ci` is the level of the intervals (None: no intervals). With
+    `text=False` the report has no words of the corpus in it, for texts that may not be passed on:
+    scores, errors and the shape of the annotation stay.
 
     >>> made = report([["Ada", "she"], ["it"]], {"mine": [["Ada", "she", "it"]]}, metrics="b3")
     >>> made
     <Report of 1 document, 1 response>
     """
     check_library()
-    made = plan(protocol, options, features=features, steps=(*STEPS, "errors"))
-    key_corpus = made.read(key, "key", is_key=True)
+    plans = _make_plans(protocol, options, features)
+    key_corpus = plans[0].read(key, "key", is_key=True)
     wanted_metrics = metrics if isinstance(metrics, str | Metric) else list(metrics)
     sampling = Sampling(ci, samples, seed)
     asked = [canonical_feature(name) for name in (split_list(by) if isinstance(by, str) else by)]
     wanted = [name for name in asked if text or not shows_words(name)]
     left_out = [_explain_words(name) for name in asked if name not in wanted]
     prepared = [
-        prepare_corpora(key_corpus, replace(made.read(source, name), name=name), made)
+        prepare_corpora(key_corpus, corpus, one)
         for name, source in _name_responses(responses).items()
+        for corpus, one in _name_matches(plans[0].read(source, name), name, plans)
     ]
     analyses = judge_alike([analyse_prepared(one, wanted_metrics) for one in prepared])
     scored = [
@@ -83,6 +85,25 @@ def report(
     notices |= {str(notice): notice for notice in left_out}
     page = make_payload(scored, text=text, title=name, seed=seed)
     return Report(page, tuple(notices.values()))
+
+
+def _make_plans(
+    protocol: Protocol | str | None, options: Mapping[str, Any], features: Stated
+) -> list[Plan]:
+    """What was asked for, once for each of the ways to match mentions."""
+    matches = dict.fromkeys(split_list(str(options.get("match") or "")))
+    each = [{**options, "match": match} for match in matches] if len(matches) > 1 else [options]
+    steps = (*STEPS, "errors")
+    return [plan(protocol, one, features=features, steps=steps) for one in each]
+
+
+def _name_matches(
+    corpus: Corpus, name: str, plans: Sequence[Plan]
+) -> Iterator[tuple[Corpus, Plan]]:
+    """The response for each way to match mentions, by the name that the report shows."""
+    for one in plans:
+        shown = f"{name} ({one.protocol.match})" if len(plans) > 1 else name
+        yield replace(corpus, name=shown), one
 
 
 def _explain_tests(scored: Sequence[Scored]) -> list[Notice]:

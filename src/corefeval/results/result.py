@@ -16,8 +16,7 @@ from corefeval._version import __version__
 from corefeval.diagnostics import InputError, Notice, UsageError, merge_notices, plural
 from corefeval.protocol import HEADS, Protocol
 from corefeval.protocol import fields as protocol_fields
-from corefeval.results.rates import Numbers, Rates, rates_of
-from corefeval.results.scores import Score, score_rows
+from corefeval.results.rates import Numbers, Rates, Score, rates_of, score_rows
 from corefeval.tabular import Row, Tabular
 
 if TYPE_CHECKING:
@@ -259,6 +258,11 @@ class Result(Tabular, Mapping[str, Score]):
             return self
         protocol = self.protocol.but(ci="none")
         return replace(self, ci=None, intervals={}, segment_rates={}, protocol=protocol)
+
+    def rename(self, response: str) -> Result:
+        """The same with another name for the response, in the slices too."""
+        slices = {feature: slices.rename(response) for feature, slices in self.slices.items()}
+        return replace(self, response=response, slices=slices)
 
     def only(self, metrics: Iterable[object]) -> Result:
         """The same with some of its metrics, and those that they are means of."""

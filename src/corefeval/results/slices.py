@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 
 from corefeval.diagnostics import UsageError, list_names
+from corefeval.results.rates import score_rows
 from corefeval.results.result import CountTable, DocumentResult, Result
-from corefeval.results.scores import score_rows
 from corefeval.tabular import Row, Tabular
 
 Level = Literal["document", "entity", "mention"]
@@ -112,6 +112,11 @@ class Slices(Tabular, Mapping[str, Result]):
             },
             special=special,
         )
+
+    def rename(self, response: str) -> Slices:
+        """The same with another name for the response."""
+        results = {value: result.rename(response) for value, result in self.results.items()}
+        return replace(self, whole=self.whole.rename(response), results=results)
 
     def only(self, metrics: Iterable[str]) -> Slices:
         """The same with some of the metrics."""

@@ -28,7 +28,7 @@ from corefeval.analysis.errors.listing import (
     rank_entities,
     rank_mentions,
 )
-from corefeval.diagnostics import Notice, UndefinedMetricError, merge_notices, plural
+from corefeval.diagnostics import Notice, UndefinedMetricError, plural
 from corefeval.evaluation import Metrics, count
 from corefeval.metrics import Metric, parse_metrics
 from corefeval.model.arrays import IntArray
@@ -157,7 +157,7 @@ class ErrorAnalysis(Tabular):
         decision = self.classification.decision.notices
         links = self.link_counts.notices  # which ask for a feature
         guesses = self.classification.prepared.feature_notices
-        return merge_notices(dict.fromkeys((*self.result.notices, *decision, *links, *guesses)))
+        return tuple(dict.fromkeys((*self.result.notices, *decision, *links, *guesses)))
 
     def attribution(self, metric: str | Metric) -> Attribution:
         """Each mention's and entity's share of what a metric lost; CEAF has none."""

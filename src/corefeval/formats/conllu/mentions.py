@@ -196,6 +196,7 @@ def _collect(
                     found=f"{count} of {parts} parts",
                     expected=f"[1/{parts}] to [{parts}/{parts}]",
                     fix="add the part that is missing, or mark the mention as one span",
+                    kind="incomplete-mention",
                 )
     table = np.array([row[:4] for row in rows], dtype=np.int64).reshape(-1, 4)
     names = [name for _, name in sorted(numbers, key=lambda key: (key[0], numbers[key]))]
@@ -233,6 +234,7 @@ def _continue(
         found=excerpt(f"({entity}[{part}/{parts}]"),
         expected=excerpt(f"({entity}[{part - 1}/{parts}]") + " before it",
         fix="number the parts of a mention from 1 in the order of the text",
+        kind="incomplete-mention",
     )
 
 

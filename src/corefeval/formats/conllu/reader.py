@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -90,6 +90,24 @@ def _heads(
             heads[row] += end - start if heads[row] >= start else 0
     heads[heads >= mentions.end] = -1
     return np.where(heads >= 0, heads - documents.first[mentions.document], -1)
+
+
+def stated_heads(tokens: ConlluTokens) -> Iterator[tuple[int, int, int, str]]:
+    """Of each mention for whose head ‘# global.Entity’ has a field: document, span, what it says.
+
+    Documents, and positions in them, are those of the file as it was read.
+    """
+    documents = find_documents(tokens.origin, tokens.scan)
+    mentions = find_mentions(tokens.origin, tokens.scan, documents, [])
+    first = documents.first[mentions.document]
+    columns = (mentions.document, mentions.start - first, mentions.end - first)
+    rows = zip(*(column.tolist() for column in columns), mentions.text, strict=True)
+    for document, start, end, text in rows:
+        header = documents.headers[document]
+        place = None if header is None else header.head_index
+        if place is not None:
+            fields = text.split("-", place + 1)
+            yield document, start, end, fields[place] if place < len(fields) else ""
 
 
 def _head_numbers(headers: Sequence[Header], mentions: Mentions) -> list[int]:
