@@ -11,7 +11,7 @@ import json_records
 from corefeval import InputError, PairingError
 from corefeval.model import CorpusBuilder
 from corefeval.model.text_tokens import TextTokens
-from corefeval.pairing.characters import on_tokens
+from corefeval.pairing.texts import on_tokens
 from json_records import (
     INCLUSIVE,
     RECORDS,

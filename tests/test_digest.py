@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import corefeval
 from corefeval import Result, corpus_from_arrays
 from corefeval.model import CorpusBuilder
-from corefeval.model.digest import digest
+from corefeval.model.identity import digest
 
 # For each of some documents, the entity of each of its mentions, which are token after token.
 DOCUMENTS = st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=6), min_size=1, max_size=5)

@@ -332,6 +332,22 @@ def test_heads_other_than_the_signature_says_are_told():
     assert [n for n in exact.notices if n.kind == "other-heads"] == []
 
 
+@pytest.mark.parametrize(
+    ("match", "what"),
+    [("head", "parse trees, no tags"), ("partial", "parse trees"), ("min", "parse trees")],
+)
+def test_columns_of_the_response_in_place_of_the_keys_are_told(tmp_path, match, what):
+    key, response = corefeval.example("key"), corefeval.example("eager")
+    bare = tmp_path / "bare.jsonl"
+    corefeval.write(corefeval.read(key), bare, format="e2e")
+    options = {"match": match, "metrics": "mentions"}
+    found = [n.message for n in score(bare, response, **options).notices if n.kind == "borrowed"]
+    assert found == [f"{bare}: no {what}: those of {response} are used"]
+    for other in (response, bare):
+        found = score(key, other, **options)
+        assert [n for n in found.notices if n.kind == "borrowed"] == []
+
+
 def test_agreement_says_what_told_the_heads():
     sides = [corefeval.example(name) for name in ("key", "eager")]
     found = [n.message for n in agree(sides, match="head").notices if n.kind == "heads"]

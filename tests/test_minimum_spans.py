@@ -137,6 +137,20 @@ def test_stated_minimum_spans_outside_of_their_mentions_are_told(stated):
     assert result["mentions"].recall == 1
 
 
+@pytest.mark.parametrize("match", ["partial", "min"])
+@pytest.mark.parametrize("stated", ["9" * 20, "9" * 5000, "x", "1e3", "0"])
+def test_a_stated_minimum_that_is_no_number_of_a_token(tmp_path, match, stated):
+    path = tmp_path / "key.conllu"
+    cells = f"(e-x-1-{stated}", "e)", "(e-x-1-1)"
+    lines = ["# newdoc id = d", "# global.Entity = eid-etype-head-minspan", "# sent_id = s"]
+    for number, cell in enumerate(cells, start=1):
+        lines.append(f"{number}\tw\t_\tNOUN\tNN\t_\t0\troot\t_\tEntity={cell}")
+    path.write_text("\n".join([*lines, "", ""]))
+    result = score(path, path, match=match)
+    assert result["b3"].f1 == 1
+    assert [n.count for n in result.notices if n.kind == "minimum-outside"] == [1]
+
+
 # coval's accidents (scorers.md, section 3) that a document may meet:
 def accidents(corpus, trees, words) -> dict[int, set[str]]:
     """What keeps coval's numbers of each document from being those of its own definition."""

@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 import corefeval
 from corefeval import Notice, Result, UsageError
 from corefeval.diagnostics import merge_notices
-from corefeval.model.digest import digest
+from corefeval.features.annotations import HEAD_RULES
+from corefeval.model.identity import digest
+from corefeval.protocol import HEADS
 
 KEY, RESPONSE = (corefeval.example(name) for name in ("key", "eager"))
 
@@ -175,3 +177,43 @@ def test_what_differs_is_named():
     with pytest.raises(UsageError, match="no results"):
         Result.total([])
     assert Result.total([one]) == one == sum([one])
+
+
+def corefud(name: str, header: str, *cells: str) -> str:
+    """A document of CorefUD whose words depend on the first one, with these brackets."""
+    lines = [f"# newdoc id = {name}", f"# global.Entity = {header}", f"# sent_id = {name}"]
+    for number, cell in enumerate(cells, start=1):
+        entity = f"Entity={cell}" if cell else "_"
+        fields = (number, "w", "_", "NOUN", "NN", "_", int(number > 1), "dep", "_", entity)
+        lines.append("\t".join(map(str, fields)))
+    return "\n".join([*lines, "", ""])
+
+
+@pytest.mark.parametrize("match", ["head", "partial"])
+def test_what_told_heads_adds_up(tmp_path, match):
+    texts = [
+        corefud("several", "eid-etype-head", "(e-x-2", "e)", "(e-x-1)"),
+        corefud("single", "eid-etype-head", "(f-x-1)", "", "(f-x-1)"),
+        corefud("outside", "eid-etype-head", "(g-x-9", "g)", "(g-x-1)"),
+    ]
+    key = tmp_path / "key.conllu"
+    results = []
+    for text in (*texts, "".join(texts)):
+        key.write_text(text)
+        results.append(corefeval.score(key, key, match=match))
+    *parts, whole = results
+    assert HEADS == HEAD_RULES
+    assert [part.protocol.heads for part in parts] == ["file", "none", "dependencies"]
+    assert whole.protocol.heads == "file+dependencies"
+    for order in (parts, parts[::-1]):
+        assert Result.total(order).signature == whole.signature
+
+
+def test_what_each_part_found_out_is_in_the_sum():
+    result = corefeval.score([["a"]], [["a"]])
+    found = {"spans": "inclusive"}, {"tagset": "penn"}, {"heads": "tags"}
+    parts = [replace(result, protocol=result.protocol.but(**one)) for one in found]
+    expected = result.protocol.but(spans="inclusive", tagset="penn", heads="tags")
+    assert Result.total(parts).protocol == expected
+    with pytest.raises(UsageError, match="do not add up"):
+        Result.total([*parts, replace(result, protocol=result.protocol.but(tagset="upos"))])

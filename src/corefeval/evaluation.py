@@ -13,7 +13,7 @@ from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError
 from corefeval.metrics import Metric, parse_metrics, spell
 from corefeval.metrics.metric import DEFAULT_PRESET, MetricRequest
 from corefeval.model import Corpus
-from corefeval.model.digest import digest
+from corefeval.model.identity import digest
 from corefeval.pairing import segment_notice
 from corefeval.pairing.segments import LEAST
 from corefeval.preparation import (

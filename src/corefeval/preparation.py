@@ -18,8 +18,7 @@ from corefeval.formats import read, read_ahead
 from corefeval.matching import Matches, Mentions, matcher
 from corefeval.model import Corpus, Document, corpus_from_entities
 from corefeval.model.arrays import IntArray
-from corefeval.model.digest import digest
-from corefeval.model.identity import mention_codes
+from corefeval.model.identity import digest, mention_codes
 from corefeval.pairing import apply_policies, mismatch_notices, pair, segment
 from corefeval.protocol import STEPS, Choices, Protocol, choices, split_choices
 from corefeval.syntax import split_call

@@ -76,6 +76,10 @@ class Choice:
 STEPS = ("pairing", "policies", "matching", "features", "rates", "emulation")
 
 
+# What may have told the heads of mentions, in the order in which a signature names it.
+HEADS = ("file", "dependencies", "parse", "tags")
+
+
 class Choices(TypedDict, total=False):
     """The choices of a protocol, in the order of the signature."""
 

@@ -121,10 +121,10 @@ def score(
 
 
 def _print_left_out(result: Result, format: OutputFormat) -> None:
-    from corefeval.output import conll, corefud
+    from corefeval.output.programs import COREFUD_NAMES, OFFICIAL_NAMES
 
     official = format == "conll"
-    printed = (*conll.NAMES, "mentions", "conll") if official else (*corefud.NAMES, "conll")
+    printed = (*OFFICIAL_NAMES, "mentions", "conll") if official else (*COREFUD_NAMES, "conll")
     left_out = [name for name in result.metrics if name not in printed]
     left_out += [f"by {feature}" for feature in result.slices]
     if left_out:

@@ -28,9 +28,9 @@ from corefeval.linting.oddities import conll_findings, document_findings, mentio
 from corefeval.model import Corpus, DocumentId, TokenDifference, Tokens, join
 from corefeval.model.arrays import IntArray
 from corefeval.model.identity import mention_codes
-from corefeval.pairing.characters import on_tokens
 from corefeval.pairing.documents import partners
 from corefeval.pairing.mismatches import are_among, find_mismatch, told_cause
+from corefeval.pairing.texts import on_tokens
 from corefeval.pairing.zeros import settle_zeros
 
 

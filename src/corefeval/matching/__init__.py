@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from corefeval.matching.exact import match_exactly
-from corefeval.matching.inexact import (
+from corefeval.matching.matchers import (
+    match_exactly,
     match_heads,
     match_minima,
     match_overlapping,

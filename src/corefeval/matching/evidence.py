@@ -12,15 +12,18 @@ from corefeval.features.annotations import HEAD_RULES, TokenAnnotations
 from corefeval.features.declarations import MissingFeatureError
 from corefeval.features.minimum_spans import minimum_spans
 from corefeval.features.tagsets import read_tagset
-from corefeval.matching.exact import common_rows
+from corefeval.matching.matchers import common_rows
+from corefeval.matching.overlaps import bounds, contain, sizes
 from corefeval.matching.resolution import Mentions, TokenSets
-from corefeval.matching.spans import bounds, contain, sizes
 from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray
 
 # The property of a mention that states its minimum span: the numbers of tokens in it, from 1.
 MINIMUM = "minspan"
+_LONGEST = 10  # digits: no mention has so many tokens
 _POSITIONS = "needs token positions, and plain Python mentions have none"
+# The columns that tell heads and minimum spans, by what people call what is in them.
+_COLUMNS = {"dependencies": ("head",), "parse trees": ("parse",), "tags": ("tag", "upos")}
 _FIX = "use match exact, or score files or spans of tokens"
 
 
@@ -85,6 +88,8 @@ def _by_minima(key: Mentions, response: Mentions, analyses: Sequence[TokenAnnota
             text = f"{key.corpus.name or 'key'}: {{n}} without a stated minimum span, and there "
             text += "are no parse trees: matched only where the tokens are the same"
             notices.append(Notice("minimum-unknown", text, lacking, noun="mention"))
+    elif any(rows.size for rows in wanted):
+        notices += _borrowed(analyses[0], ["parse trees"])
     sides = replace(key, cores=cores, minima=minima[0]), replace(response, minima=minima[1])
     return Evidence(*sides, notices=notices)
 
@@ -115,10 +120,25 @@ def _by_heads(
             feature, "heads, or tags to find them", ("tag",), "add tags, or state heads"
         )
     rules = "+".join(rule for rule, n in zip(HEAD_RULES, used.tolist(), strict=True) if n)
+    notices += _borrowed(
+        analyses[0], [what for what, n in zip(_COLUMNS, used[1:].tolist(), strict=True) if n]
+    )
     fields = {"heads": rules} if rules else {}
     tags = next((a.tagset_name for a in analyses if a.tagset_name), None)
     fields |= {"tagset": tags} if tags else {}
     return Evidence(sides[0], sides[1], fields, notices)
+
+
+def _borrowed(analysis: TokenAnnotations, used: Sequence[str]) -> list[Notice]:
+    """What was used and is not in the key's file but in the response's, which may be a guess."""
+    columns = analysis.columns
+    key, response = columns.corpora
+    places = {what: columns.find(_COLUMNS[what]) for what in used}
+    lacking = [w for w, at in places.items() if at and columns.texts[at[0]][1] is not key.tokens]
+    if not lacking:
+        return []
+    text = f"{key.name or 'key'}: no {', no '.join(lacking)}: those of "
+    return [Notice("borrowed", f"{text}{response.name or 'response'} are used", len(lacking))]
 
 
 def _told(corpus: Corpus, counts: IntArray, unknown: int) -> list[Notice]:
@@ -154,18 +174,13 @@ def _or_heads(minima: TokenSets, heads: IntArray | None) -> TokenSets:
 def stated_minima(corpus: Corpus) -> tuple[TokenSets, list[Notice]]:
     """The minimum span that a corpus states of each mention, by its property `minspan`.
 
-    Numbers that are no token of their mention are left out, with a notice.
+    What is no number of a token of its mention is left out, with a notice.
     """
     nothing = np.zeros(corpus.n_mentions, dtype=np.int64)
     if MINIMUM not in corpus.features:
         return TokenSets(nothing, nothing[:0]), []
     texts = corpus.features[MINIMUM].tolist()
-    parsed: dict[object, list[int]] = {}
-    for text in texts:
-        if text not in parsed:
-            parts = str(text).replace(";", ",").split(",")
-            digits = [part.strip() for part in parts]
-            parsed[text] = sorted({int(d) for d in digits if d.isascii() and d.isdigit()})
+    parsed = {text: _parse_minimum(text) for text in set(texts)}
     counts = np.array([len(parsed[text]) for text in texts], dtype=np.int64)
     number = np.array([n for text in texts for n in parsed[text]], dtype=np.int64)
     owner = np.repeat(np.arange(counts.size), counts)
@@ -179,12 +194,24 @@ def stated_minima(corpus: Corpus) -> tuple[TokenSets, list[Notice]]:
     return TokenSets(counts, tokens[there]), notices
 
 
+def _parse_minimum(text: object) -> list[int]:
+    """The numbers of a stated minimum, each once; 0, which no token has, for what is no number.
+
+    >>> _parse_minimum("2,1;x"), _parse_minimum(None), _parse_minimum("9" * 5000)
+    ([0, 1, 2], [], [0])
+    """
+    parts = [] if text in (None, "", "_") else str(text).replace(";", ",").split(",")
+    digits = (part.strip() for part in parts)
+    plain = (d if d.isascii() and d.isdigit() and len(d) < _LONGEST else "0" for d in digits if d)
+    return sorted(set(map(int, plain)))
+
+
 def _numbered_tokens(
     corpus: Corpus, owner: IntArray, number: IntArray
 ) -> tuple[IntArray, np.ndarray]:
     """The position of the n-th token of some mentions, and whether they have so many."""
     start, _ = bounds(corpus, owner)
-    tokens = start + np.minimum(number, 1 << 40) - 1
+    tokens = start + number - 1
     for row, gaps in corpus.gaps_of.items():  # rare
         for begin, end in gaps:
             low, high = np.searchsorted(owner, (row, row + 1))

@@ -10,9 +10,8 @@ from corefeval.alignment import Alignment, Side, is_zero
 from corefeval.assignment import heaviest_matching
 from corefeval.diagnostics import UndefinedMetricError
 from corefeval.matching import Mentions
-from corefeval.matching.exact import common_rows
-from corefeval.matching.overlaps import find_overlaps
-from corefeval.matching.spans import common_tokens, sizes
+from corefeval.matching.matchers import common_rows
+from corefeval.matching.overlaps import common_tokens, find_overlaps, sizes
 from corefeval.metrics.counting import (
     Counts,
     Ratio,

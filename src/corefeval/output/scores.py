@@ -64,11 +64,11 @@ class ResultDrawing(Drawing):
     def draw(self, format: str, color: bool) -> str:
         """Other scorers' forms are of results alone."""
         if format == "conll":
-            from corefeval.output.conll import draw_conll
+            from corefeval.output.programs import draw_conll
 
             return draw_conll(self.things, by_document=self.by_document)
         if format == "corefud":
-            from corefeval.output.corefud import draw_corefud
+            from corefeval.output.programs import draw_corefud
 
             return draw_corefud(self.things, by_document=self.by_document)
         return super().draw(format, color)

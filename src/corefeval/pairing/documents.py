@@ -14,8 +14,7 @@ from corefeval.diagnostics import Notice, PairingError, excerpt, list_names, plu
 from corefeval.live.spans import spans_reading, with_positions
 from corefeval.model import Corpus, DocumentId
 from corefeval.model.arrays import IntArray
-from corefeval.pairing.characters import on_tokens, with_key_on_tokens
-from corefeval.pairing.texts import check_tokens, differing_documents
+from corefeval.pairing.texts import check_tokens, differing_documents, on_tokens, with_key_on_tokens
 from corefeval.pairing.zeros import settle_zeros
 from corefeval.protocol import Protocol, Spans
 

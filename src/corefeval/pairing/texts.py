@@ -1,12 +1,27 @@
-"""Whether a response is the same text as its key."""
+"""Whether a response is the same text as its key, and characters put on the key's tokens."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
-from corefeval.diagnostics import PairingError, excerpt
-from corefeval.model import DocumentId, TokenDifference, Tokens
+import numpy as np
+
+from corefeval.diagnostics import Notice, PairingError, excerpt, plural
+from corefeval.model import Corpus, DocumentId, TokenDifference, Tokens
 from corefeval.model.arrays import IntArray
+from corefeval.model.joining import JoinedTokens
+from corefeval.model.text_tokens import (
+    Places,
+    first_unequal,
+    has_texts,
+    moved_to_tokens,
+    origin,
+    text_of,
+    visible_positions,
+    without_blanks,
+)
+from corefeval.model.tokens import plain_word, seen_word, writable_text
 
 _GO_ON = "or go on with --ignore-tokens / ignore_tokens=True"
 
@@ -81,3 +96,181 @@ def _describe(
         f"token {difference.position} is {excerpt(difference.theirs)}{also_found}",
         f"{excerpt(difference.mine)}{place}{also_expected}",
     )
+
+
+_AROUND = 20  # so many characters of a text are shown
+
+
+@dataclass(frozen=True, slots=True)
+class _Misfit:
+    """Where a text is not made of the key's words."""
+
+    found: str
+    expected: str
+
+
+def on_tokens(
+    response: Corpus, key: Corpus, *, ignore_tokens: bool = False
+) -> tuple[Corpus, tuple[Notice, ...]]:
+    """The response with token positions, where it has character positions and the key has not.
+
+    Both must number their documents alike. The key's words are looked for in the text one after
+    the other, white space aside; a mention gets the tokens that it touches. A text that is not
+    made of the key's words is an error; with `ignore_tokens` such a document counts as empty.
+    """
+    if key.labels is not None or not (has_texts(response.tokens) or has_texts(key.tokens)):
+        return response, ()
+    places: dict[int, Places | None] = {}
+    for index in range(len(key.documents)):
+        text, key_text = text_of(response.tokens, index), text_of(key.tokens, index)
+        if key_text is not None:
+            _check_key_text(key, response, index, ignore_tokens)
+        elif text is not None:
+            place = _place(text, *_words(key, response, index))
+            if isinstance(place, _Misfit) and not ignore_tokens:
+                raise _misfit_error(key, response, index, place)
+            places[index] = None if isinstance(place, _Misfit) else place
+    if not places or key.tokens is None:
+        return response, ()
+    moved, notices = moved_to_tokens(response, places, _tokens(key.tokens, response, places))
+    emptied = tuple(str(key.documents[index]) for index, place in places.items() if place is None)
+    if emptied:
+        text = f"{response.name or 'response'}: {{n}} of another text than in the key, counted as "
+        text += "empty: {items}"
+        notice = Notice("unplaced-documents", text, len(emptied), emptied, "document")
+        notices = (*notices, notice)
+    return moved, notices
+
+
+def with_key_on_tokens(key: Corpus, response: Corpus) -> tuple[Corpus, tuple[Notice, ...]]:
+    """The key with token positions in the documents where it is a text and the response has tokens.
+
+    Both must number their documents alike. Nothing of the key is changed for the response's sake:
+    a mention that does not begin and end with tokens of the response is an error.
+    """
+    if response.labels is not None or response.tokens is None or not has_texts(key.tokens):
+        return key, ()
+    places: dict[int, Places | None] = {}
+    for index in np.flatnonzero(response.tokens.counts).tolist():
+        text = text_of(key.tokens, index)
+        if text is not None and text_of(response.tokens, index) is None:
+            place = _place(text, *_words(response, key, index))
+            if isinstance(place, _Misfit):
+                raise _misfit_error(key, response, index, _Misfit(place.expected, place.found))
+            places[index] = place
+    if not places or key.tokens is None:
+        return key, ()
+    tokens = response.tokens
+    if len(places) < len(key.documents):
+        part = np.array([0 if index in places else 1 for index in range(len(key.documents))])
+        counts = np.where(part == 0, tokens.counts, key.tokens.counts)
+        tokens = JoinedTokens([tokens, key.tokens], part, np.arange(part.size), counts)
+    moved, notices = moved_to_tokens(key, places, tokens)
+    if widened := [notice for notice in notices if notice.kind == "widened-mentions"]:
+        raise PairingError(
+            "the key is a text without tokens, and not all of its mentions are whole tokens of the "
+            "response",
+            file=_file(response),
+            found=f"{plural(widened[0].count, 'mention')} of the key inside of tokens",
+            expected="tokens that begin and end where the mentions of the key do",
+            fix="score against a key that has tokens: mentions in characters are put on them",
+        )
+    return moved, notices
+
+
+def _check_key_text(key: Corpus, response: Corpus, index: int, ignore_tokens: bool) -> None:
+    """A key that is a text takes the same text, or nothing."""
+    key_text, text = text_of(key.tokens, index) or "", text_of(response.tokens, index)
+    if text is not None and writable_text(text) != writable_text(key_text) and not ignore_tokens:
+        place = first_unequal(text, key_text)
+        here, there = text[place : place + _AROUND], key_text[place : place + _AROUND]
+        misfit = _Misfit(
+            f"{_some_text(here)} at character {place}", f"{_some_text(there)} as in the key"
+        )
+        raise _misfit_error(key, response, index, misfit)
+
+
+def _words(key: Corpus, response: Corpus, index: int) -> tuple[list[str], list[bool]]:
+    """The key's words, and which of them stand for nothing in the text."""
+    tokens = key.tokens
+    if tokens is None or (tokens.counts[index] and "word" not in tokens.columns):
+        raise PairingError(
+            f"document {excerpt(str(key.documents[index]))} of the response is a text without "
+            "tokens, and the key has no words to find in it",
+            file=_file(response),
+            expected="a key with words, so that mentions in characters can be put on its tokens",
+        )
+    words = tokens.column(index, "word") if tokens.counts[index] else []
+    if "empty" not in tokens.columns:
+        return words, [False] * len(words)
+    return words, [value == "1" for value in tokens.column(index, "empty")]
+
+
+def _place(text: str, words: Sequence[str], empty: Sequence[bool]) -> Places | _Misfit:
+    """Where the words are in the text; zeros may be in it or not, blanks in words may be `_`."""
+    characters = without_blanks(text)
+    spellings = []
+    for spelt in (words, list(map(seen_word, words)), list(map(plain_word, words))):
+        visible = [without_blanks(word) for word in spelt]
+        spellings.append(visible)
+        if any(empty):
+            real = zip(visible, empty, strict=True)
+            spellings.append(["" if zero else word for word, zero in real])
+    plain = plain_word(characters) if characters else ""  # with as many characters
+    for visible in spellings:
+        if "".join(visible) in (characters, plain):
+            return Places.of(text, list(map(len, visible)))
+    return _misfit(text, words, spellings[1] if any(empty) else spellings[0])
+
+
+def _misfit(text: str, words: Sequence[str], visible: Sequence[str]) -> _Misfit:
+    place = Places.of(text, list(map(len, visible)))
+    wrong = first_unequal("".join(visible), without_blanks(text))
+    token = int(np.searchsorted(place.end, wrong, side="right"))
+    character = int(place.start[token]) if token < len(words) else wrong
+    positions = visible_positions(text)
+    begin = int(positions[character]) if character < positions.size else len(text)
+    width = max(_AROUND, len(words[token]) if token < len(words) else 0)
+    return _Misfit(
+        f"{_some_text(text[begin : begin + width])} at character {begin}",
+        f"token {token}, {excerpt(words[token])}"
+        if token < len(words)
+        else f"the end of the text after {plural(len(words), 'token')}",
+    )
+
+
+def _some_text(text: str) -> str:
+    return excerpt(text) if text else "the end of the text"
+
+
+def _misfit_error(key: Corpus, response: Corpus, index: int, misfit: _Misfit) -> PairingError:
+    return PairingError(
+        f"document {excerpt(str(key.documents[index]))} is another text than in the key",
+        file=_file(response),
+        found=misfit.found,
+        expected=misfit.expected,
+        fix="give the resolver the key's words with blanks between them, or go on with "
+        "--ignore-tokens / ignore_tokens=True, where such documents count as empty",
+    )
+
+
+def _file(corpus: Corpus) -> str | None:
+    return (corpus.tokens.source if corpus.tokens is not None else None) or corpus.name or None
+
+
+def _tokens(tokens: Tokens, response: Corpus, moved: Collection[int]) -> Tokens:
+    """The key's tokens for documents that moved onto them, the response's own for the others."""
+    parts: list[Tokens] = [tokens]
+    rows = []
+    for index in range(len(response.documents)):
+        owner, place = (tokens, index) if index in moved else origin(response.tokens, index)
+        if owner is None or has_texts(owner):
+            rows.append((-1, -1, 0))
+            continue
+        number = next((n for n, part in enumerate(parts) if part is owner), len(parts))
+        parts += [owner] if number == len(parts) else []
+        rows.append((number, place, int(owner.counts[place])))
+    if len(parts) == 1:
+        return tokens
+    part_of, index_in_part, counts = np.array(rows, dtype=np.int64).T
+    return JoinedTokens(parts, part_of, index_in_part, counts)

@@ -1,13 +1,17 @@
-"""From counts to rates: recall, precision and F1, for one document or for arrays of them."""
+"""From counts to rates, and the score that holds them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from corefeval.diagnostics import UndefinedRateError
+from corefeval.tabular import Row
 
 Numbers = NDArray[np.float64]
 Rates = dict[str, Numbers]
@@ -94,3 +98,135 @@ RATES: dict[str, Callable[[Mapping[str, Any], float], Rates]] = {
 def rates_of(shape: str, counts: Mapping[str, Any], undefined: str = "0") -> Rates:
     """The rates that follow from counts of a shape; `undefined` is what x/0 is, "0" or "1"."""
     return RATES[shape](counts, float(undefined))
+
+
+T = TypeVar("T")
+
+RATE_NAMES = ("recall", "precision", "f1", "accuracy")
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """The rates of one metric, the counts behind them, and how they came about.
+
+    `counts` are sums over documents, also where `rates` are means over documents (macro). A metric
+    that goes by a feature, like p-link, has a score for each value in `categories`. `intervals` are
+    (low, high) for each rate, where intervals were asked for. A single document has none of its
+    own: `segments` then is the score of its segments, with their intervals.
+    """
+
+    metric: str
+    rates: Mapping[str, float]
+    counts: Mapping[str, float] = field(default_factory=dict)
+    signature: str = ""
+    categories: Mapping[str, Score] = field(default_factory=dict)
+    intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    segments: Score | None = None
+
+    @property
+    def has_counted(self) -> bool:
+        """Whether there was anything to count; the rates are 0 where there was not."""
+        return any(self.counts.values()) if self.counts else True
+
+    @property
+    def recall(self) -> float:
+        """How much of the key was found."""
+        return self._rate("recall")
+
+    @property
+    def precision(self) -> float:
+        """How much of the response is right."""
+        return self._rate("precision")
+
+    @property
+    def f1(self) -> float:
+        """The harmonic mean of recall and precision, unless the metric says otherwise."""
+        return self._rate("f1")
+
+    @property
+    def accuracy(self) -> float:
+        """Of what was resolved, how much is right."""
+        return self._rate("accuracy")
+
+    @property
+    def parts(self) -> dict[str, Score]:
+        """The scores that this one is made of: of anchors, `detection` and `mentions`."""
+        names = dict.fromkeys(rate.rpartition("_")[0] for rate in self.rates)
+        return {name: self._part(name) for name in names if name}
+
+    @property
+    def detection(self) -> Score:
+        """Of anchors: whether the entities were found."""
+        return self._part("detection")
+
+    @property
+    def mentions(self) -> Score:
+        """Of anchors: whether the mentions of the entities found are right."""
+        return self._part("mentions")
+
+    def _part(self, part: str) -> Score:
+        start = part + "_"
+        rates = _beginning(start, self.rates)
+        if not rates:
+            raise UndefinedRateError(f"{self.metric} has no part {part}")
+        return Score(
+            f"{self.metric}.{part}",
+            rates,
+            _beginning(start, self.counts),
+            self.signature,
+            intervals=_beginning(start, self.intervals),
+            segments=self.segments and self.segments._part(part),
+        )
+
+    def _rate(self, name: str) -> float:
+        if name not in self.rates:
+            raise UndefinedRateError(f"{self.metric} has no {name}, only {', '.join(self.rates)}")
+        return self.rates[name]
+
+    def as_dict(self) -> dict[str, object]:
+        """The rates, and the intervals and counts where there are any, for JSON."""
+        shown: dict[str, object] = {
+            **{name: part.as_dict() for name, part in self.parts.items()},
+            **{name: self.rates[name] for name in RATE_NAMES if name in self.rates},
+        }
+        if self.intervals:
+            known = [name for name in RATE_NAMES if name in self.intervals]
+            shown["ci"] = {name: list(self.intervals[name]) for name in known}
+        if self.segments and not self.parts:
+            shown["segments"] = self.segments.as_dict()
+        if self.counts and not self.parts:
+            shown["counts"] = dict(self.counts)
+        if self.categories:
+            shown["categories"] = {name: one.as_dict() for name, one in self.categories.items()}
+        return shown
+
+    def __repr__(self) -> str:
+        rates = ", ".join(f"{name}={value:.4f}" for name, value in self.rates.items())
+        return f"<{self.metric}: {rates}>"
+
+
+def _beginning(start: str, values: Mapping[str, T]) -> dict[str, T]:
+    """The values whose names begin so, by the rest of their names."""
+    return {
+        name.removeprefix(start): value for name, value in values.items() if name.startswith(start)
+    }
+
+
+def score_rows(names: Row, scores: Mapping[str, Score]) -> Iterator[Row]:
+    """A row for each metric, and before it for each of its parts: names, rates and signature.
+
+    Where there are intervals their ends stand behind the rates (`f1_low`, `f1_high`); where these
+    are of segments of a document, so does the rate of the segments. In a slice, which has a `size`,
+    rates of nothing are None.
+    """
+    for score in scores.values():
+        for one in (*score.parts.values(), score):
+            known = one.rates if one.has_counted or names["size"] is None else {}
+            row = {**names, "metric": one.metric, **{rate: known.get(rate) for rate in RATE_NAMES}}
+            intervals = (one.segments or one).intervals
+            for rate in RATE_NAMES if intervals else ():
+                if one.segments is not None:
+                    row[f"{rate}_segments"] = one.segments.rates.get(rate)
+                low, high = intervals.get(rate, (None, None))
+                row |= {f"{rate}_low": low, f"{rate}_high": high}
+            yield {**row, "signature": one.signature}

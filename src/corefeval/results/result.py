@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from corefeval._version import __version__
 from corefeval.diagnostics import InputError, Notice, UsageError, merge_notices, plural
-from corefeval.protocol import Protocol, choices
-from corefeval.results.rates import Numbers, Rates, rates_of
-from corefeval.results.scores import Score, score_rows
+from corefeval.protocol import HEADS, Protocol
+from corefeval.protocol import fields as protocol_fields
+from corefeval.results.rates import Numbers, Rates, Score, rates_of, score_rows
 from corefeval.tabular import Row, Tabular
 
 if TYPE_CHECKING:
@@ -223,11 +223,12 @@ class Result(Tabular, Mapping[str, Score]):
         first = parts[0]
         if len(parts) == 1:
             return first
+        protocol = _joint_protocol(parts)
         for part in parts:
-            _check_addends(first, part)
+            _check_addends(first, part, protocol)
         return replace(
             first,
-            protocol=_joint_protocol(parts),
+            protocol=protocol,
             tables={
                 name: CountTable.join([part.tables[name] for part in parts])
                 for name in first.tables
@@ -339,11 +340,11 @@ class Result(Tabular, Mapping[str, Score]):
         return rates
 
 
-# What only data with a mention has: an empty response adds up with any other.
-_OF_MENTIONS = ("spans", "tagset")
+# What the mentions told, where there are any; heads may be told by several things.
+_OF_MENTIONS = ("spans", "tagset", "heads")
 
 
-def _check_addends(first: Result, part: Result) -> None:
+def _check_addends(first: Result, part: Result, joint: Protocol) -> None:
     """Refuse to add up what was not scored alike."""
     for result in (first, part):
         if result.whole_rates:
@@ -354,12 +355,10 @@ def _check_addends(first: Result, part: Result) -> None:
     if set(first.slices) != set(part.slices):
         by = [", ".join(one.slices) or "nothing" for one in (first, part)]
         raise UsageError(f"results with different slices do not add up: by {' against '.join(by)}")
-    differences = first.protocol.differences(part.protocol)
-    defaults = {name: choice.default for name, choice in choices().items()}
     apart = [
         name
-        for name, values in differences.items()
-        if name not in _OF_MENTIONS or defaults[name] not in values
+        for name, (_, own) in joint.differences(part.protocol).items()
+        if name != "heads" and (name not in _OF_MENTIONS or own != protocol_fields()[name].default)
     ]
     if apart or first.version != part.version or first.metrics != part.metrics:
         raise UsageError(
@@ -370,8 +369,21 @@ def _check_addends(first: Result, part: Result) -> None:
 
 
 def _joint_protocol(parts: Sequence[Result]) -> Protocol:
-    """The protocol of all, with what any of them found out from its mentions."""
-    return max((part.protocol for part in parts), key=lambda one: len(one.values))
+    """The protocol of the first, with what all of them found out from their mentions."""
+    found: dict[str, str] = {}
+    for name in _OF_MENTIONS:
+        values = {getattr(part.protocol, name) for part in parts}
+        values -= {protocol_fields()[name].default}
+        if name == "heads":
+            told = {rule for value in values for rule in value.split("+")}
+            values = {"+".join(sorted(told, key=_rank_heads))} if told else set()
+        if len(values) == 1:
+            found[name] = values.pop()
+    return parts[0].protocol.but(**found)  # type: ignore[arg-type]
+
+
+def _rank_heads(rule: str) -> tuple[int, str]:
+    return HEADS.index(rule) if rule in HEADS else len(HEADS), rule
 
 
 def _add_digests(digests: Sequence[str]) -> str:

@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 
 from corefeval.diagnostics import UsageError, list_names
+from corefeval.results.rates import score_rows
 from corefeval.results.result import CountTable, DocumentResult, Result
-from corefeval.results.scores import score_rows
 from corefeval.tabular import Row, Tabular
 
 Level = Literal["document", "entity", "mention"]

@@ -34,7 +34,7 @@ export const comparisonView = {
     const draw = () => list.replaceChildren(...listing(mentions, a, b, draw));
     draw();
     return [...head,
-      el("p", { class: "hint" }, "A mention of the key is right where the response has it, with its span, and with the larger part of its entity and nobody else’s. A mention that the key lacks is right in a response that does not have it either."),
+      el("p", { class: "hint" }, "A mention of the key is right where the response has a match for it, with the larger part of its entity and nobody else’s. A mention that the key lacks is right in a response that does not have it either."),
       el("div", { class: "pair" },
         el("section", { class: "card" }, el("h2", {}, "Mentions"), summary(mentions, a, b)),
         differences(a, b)),

@@ -1,8 +1,4 @@
-"""What the official CoNLL scorer v8.01 prints, for scripts that parse it.
-
-Its habits are kept: percentages are cut after two decimals, not rounded, and trailing zeros are
-left out; fractions have fifteen significant digits.
-"""
+"""What other programs print, for scripts that parse it."""
 
 from __future__ import annotations
 
@@ -12,7 +8,7 @@ from corefeval.diagnostics import UsageError
 from corefeval.display import visible
 from corefeval.results import Result, Score
 
-NAMES = {
+OFFICIAL_NAMES = {
     "muc": "muc",
     "b3": "bcub",
     "ceafm": "ceafm",
@@ -27,16 +23,16 @@ def draw_conll(results: Sequence[Result], *, by_document: bool = False) -> str:
     """Every metric that the official scorer has, in its own form."""
     if any(result.protocol.aggregate == "macro" for result in results):
         raise UsageError("the official scorer sums over documents: it has no macro average")
-    chosen = [name for name in NAMES if name in results[0].tables]
+    chosen = [name for name in OFFICIAL_NAMES if name in results[0].tables]
     if not chosen:
-        raise UsageError(f"the official scorer prints only {', '.join(NAMES)}")
+        raise UsageError(f"the official scorer prints only {', '.join(OFFICIAL_NAMES)}")
     if "mentions" not in results[0].tables:
         raise UsageError("the official scorer prints mentions too: add mentions to the metrics")
     parts = []
     for result in results:
         parts += [f"response: {visible(result.response)}"] if len(results) > 1 else []
         for metric in chosen:
-            parts.append(f"METRIC {NAMES[metric]}:\n")
+            parts.append(f"METRIC {OFFICIAL_NAMES[metric]}:\n")
             if by_document:
                 for document in result.documents:
                     totals = _totals(document.scores, metric)
@@ -90,3 +86,70 @@ def _line(
 
 def _cut(rate: float) -> str:
     return f"{int(10000 * rate) / 100:.15g}%"
+
+
+COREFUD_NAMES = {
+    "muc": "muc",
+    "b3": "bcub",
+    "ceafe": "ceafe",
+    "ceafm": "ceafm",
+    "blanc": "blanc",
+    "lea": "lea",
+    "mor": "mor",
+    "zero": "zero",
+}
+_AVERAGE = ("muc", "b3", "ceafe")
+_METHODS = {"align": "dependent", "place": "linear"}
+_SETTINGS = {"partial": "partial-corefud"}
+
+
+def draw_corefud(results: Sequence[Result], *, by_document: bool = False) -> str:
+    """Every metric that corefud-scorer has, in its own form.
+
+    The program itself prints no documents; `by_document` adds them before the whole.
+    """
+    if any(result.protocol.aggregate == "macro" for result in results):
+        raise UsageError("corefud-scorer sums over documents: it has no macro average")
+    lines = []
+    for result in results:
+        lines += [f"response: {visible(result.response)}"] if len(results) > 1 else []
+        chosen = [name for name in result.tables if name in COREFUD_NAMES]
+        if not chosen:
+            raise UsageError(f"corefud-scorer prints only {', '.join(COREFUD_NAMES)}")
+        lines += _heading(result, chosen)
+        for document in result.documents if by_document else ():
+            lines += [f"{visible(document.id)}:", *_scores(document.scores, chosen), ""]
+        lines += _scores(result.scores, chosen)
+    return "\n".join((*lines, ""))
+
+
+def _heading(result: Result, chosen: Sequence[str]) -> list[str]:
+    protocol = result.protocol
+    kinds = []
+    if chosen != ["mor"]:  # which looks at mentions alone
+        kinds.append("coreferential mentions")
+        kinds += ["singletons"] if protocol.singletons == "keep" else []
+        if protocol.zeros in _METHODS:
+            kinds.append(f"zeros (using {_METHODS[protocol.zeros]} match method)")
+    setting = _SETTINGS.get(protocol.match, protocol.match)
+    metrics = ", ".join(COREFUD_NAMES[name] for name in chosen)
+    return [
+        f"The scorer is evaluating {', '.join(kinds)} using {setting} match evaluation setting.",
+        f"The following metrics will be evaluated: {metrics}",
+        "",
+    ]
+
+
+def _scores(scores: Mapping[str, Score], chosen: Sequence[str]) -> list[str]:
+    lines = []
+    for name in chosen:
+        score = scores[name]
+        rates = [100 * rate for rate in (score.recall, score.precision, score.f1)]
+        lines += [
+            COREFUD_NAMES[name],
+            "Recall: {:.2f}  Precision: {:.2f}  F1: {:.2f}".format(*rates),
+        ]
+    if all(name in chosen for name in _AVERAGE):
+        average = sum(scores[name].f1 for name in _AVERAGE) / 3
+        lines.append(f"CoNLL score: {100 * average:.2f}")
+    return lines

@@ -1,10 +1,4 @@
-"""Matching by heads, by parts, by minimum spans and by overlap.
-
-All go the same way. Mentions of the same tokens are matched first, as everywhere. What is left may
-be matched as the rule allows, a pair weighing its Dice overlap: twice the common tokens over the
-tokens of both. Of all ways to match these one-to-one, the heaviest counts; `resolve` says which of
-several.
-"""
+"""The matchers: by the same tokens, by heads, by parts, by minimum spans and by overlap."""
 
 from __future__ import annotations
 
@@ -13,11 +7,51 @@ from typing import TypeVar
 
 import numpy as np
 
-from corefeval.matching.exact import common_rows
-from corefeval.matching.overlaps import find_overlaps, stride_of
+from corefeval.matching.overlaps import (
+    bounds,
+    common_share,
+    common_tokens,
+    contain,
+    find_overlaps,
+    sizes,
+    stride_of,
+)
 from corefeval.matching.resolution import Candidates, Matches, Mentions, TokenSets, resolve
-from corefeval.matching.spans import bounds, common_share, common_tokens, contain, sizes
-from corefeval.model.arrays import BoolArray, IntArray, ragged_arange
+from corefeval.model.arrays import BoolArray, IntArray, is_sorted, ragged_arange
+
+
+def match_exactly(key: Mentions, response: Mentions) -> Matches:
+    """The mentions whose codes are the same."""
+    if key.codes.size == response.codes.size and np.array_equal(key.codes, response.codes):
+        return Matches()
+    return Matches(*common_rows(key.codes, response.codes))
+
+
+def common_rows(key: IntArray, response: IntArray) -> tuple[IntArray, IntArray]:
+    """The rows of the codes that both sides have.
+
+    Codes are unique within a side. Both sides are mostly in textual order, so that a merge of the
+    two sorted runs finds the pairs without a search.
+
+    >>> common_rows(np.array([1, 4, 6]), np.array([4, 5, 6]))
+    (array([1, 2]), array([0, 2]))
+    """
+    key_order = None if is_sorted(key) else np.argsort(key, kind="stable")
+    response_order = None if is_sorted(response) else np.argsort(response, kind="stable")
+    left = key if key_order is None else key[key_order]
+    right = response if response_order is None else response[response_order]
+    # The lowest bit tells the sides apart. numpy's stable sort finds the two runs and merges them.
+    merged = np.concatenate((left << 1, (right << 1) | 1))
+    merged.sort(kind="stable")
+    found = np.flatnonzero(merged[1:] ^ merged[:-1] == 1)
+    from_response = np.cumsum(merged & 1)[found]
+    key_rows, response_rows = found - from_response, from_response
+    if key_order is not None:
+        key_rows = key_order[key_rows]
+    if response_order is not None:
+        response_rows = response_order[response_rows]
+    return key_rows, response_rows
+
 
 T = TypeVar("T")
 Finder = Callable[[IntArray, IntArray], Candidates]
