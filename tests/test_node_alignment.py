@@ -162,14 +162,26 @@ def test_nodes_are_aligned_as_by_brute_force(both):
     alone = [len(key_nodes) - len(expected), len(response_nodes) - len(expected)]
     assert counts.get("aligned-nodes", []) == ([moved] if moved else [])
     assert counts.get("empty-nodes", []) == [count for count in alone if count]
-    # The key's order is that of its file, and every word stands where the other side has it.
-    assert list(mine) == key_axis
+    # Every word stands where the other side has it, and aligned nodes at the earlier place.
+    first = {one: min(one, other) for other, one in expected.items()}
+    assert [first.get(p, p) for p in mine] == sorted(first.get(p, p) for p in key_axis)
     assert [mine[p] for p in key_axis if not p[2]] == [theirs[p] for p in key_axis if not p[2]]
     every = sorted((at, place[0]) for one in (mine, theirs) for place, at in one.items())
     assert [s for _, s in every] == sorted(s for _, s in every)
 
 
-METRICS = ("mentions", "muc", "b3", "ceafm", "ceafe", "lea", "links", "mor", "mentions(zeros=only)")
+METRICS = (
+    "mentions",
+    "muc",
+    "b3",
+    "ceafm",
+    "ceafe",
+    "lea",
+    "links",
+    "mor",
+    "immediate",
+    "mentions(zeros=only)",
+)
 MATCHES = ("exact", "head", "overlap(0.5)")
 
 
@@ -179,9 +191,9 @@ def test_exchanging_the_sides_exchanges_recall_and_precision(both, match):
     key, response = (built(side) for side in both)
     one = corefeval.score(key, response, metrics=(*METRICS, "blanc"), match=match)
     other = corefeval.score(response, key, metrics=(*METRICS, "blanc"), match=match)
-    for metric in METRICS:
-        assert one[metric].recall == other[metric].precision
-        assert one[metric].precision == other[metric].recall
+    for metric in METRICS:  # sums of the same fractions, in another order
+        assert one[metric].recall == pytest.approx(other[metric].precision, abs=1e-12)
+        assert one[metric].precision == pytest.approx(other[metric].recall, abs=1e-12)
     # What BLANC makes of a side without links looks at the key alone; its counts do not.
     for half in ("coreference", "non_coreference"):
         for side, opposite in (("common", "common"), ("key", "response"), ("response", "key")):
@@ -192,7 +204,7 @@ def test_exchanging_the_sides_exchanges_recall_and_precision(both, match):
 @settings(max_examples=60, deadline=None)
 @given(sides(), st.sampled_from((*MATCHES, "partial")))
 def test_a_key_against_itself_is_perfect(both, match):
-    metrics = (*METRICS, "immediate", "zero", "blanc")
+    metrics = (*METRICS, "zero", "blanc")
     key, again = built(both[0]), built(both[0], "other")
     result = corefeval.score(key, again, metrics=metrics, match=match, undefined="1")
     assert result.notices == () or not both[0][2]
@@ -295,7 +307,7 @@ def test_mentions_around_displaced_zeros(conll):
     assert [prepared.response.tokens.line(0, position) for position in range(4)] == [3, 6, 4, 5]
 
 
-def test_heads_move_to_the_place_of_the_key(conll):
+def test_heads_move_with_their_nodes(conll):
     key = conllu("1 _", "1.1 2:x (e-1)", "2 _", "3 _")
     response = conllu("1 _", "2 _ (e-2", "2.1 2:x e)", "3 _")
     prepared = prepare(conll(key, "k.conllu"), conll(response, "r.conllu"))

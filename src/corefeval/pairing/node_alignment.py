@@ -122,6 +122,18 @@ def align_nodes(key: NodeTable, response: NodeTable) -> IntArray:
     return partner
 
 
+def rank_dependencies(
+    key: NodeTable, response: NodeTable, rows: Sequence[IntArray]
+) -> tuple[IntArray, IntArray]:
+    """What DEPS say of some nodes of each side, as ranks that both sides share."""
+    both = Categories.concatenate(
+        key.dependencies.take(rows[0]), response.dependencies.take(rows[1])
+    )
+    rank = {name: number for number, name in enumerate(sorted(both.names))}
+    ranks = np.array([*(rank[name] for name in both.names), -1], dtype=np.int64)[both.codes]
+    return ranks[: rows[0].size], ranks[rows[0].size :]
+
+
 def join_left(partner: IntArray, by_place: IntArray) -> IntArray:
     """The alignment with nodes that were left over on both sides joined where they stand."""
     free = ~np.isin(by_place, partner[partner >= 0])

@@ -2,8 +2,9 @@
 
 The place of an empty node is the number of words before it in its document, the sentence that it
 stands in, and its own number: 5.1 and 5.2 follow the fifth word of a sentence, 0.1 precedes the
-first. Words need no such care: all sides have the same ones. Nodes that are aligned share the place
-of the first side's node.
+first. Words need no such care: all sides have the same ones. Two nodes that are aligned share the
+earlier of their places, so that nothing depends on which side is the key; of more than two sides
+all go by the first.
 """
 
 from __future__ import annotations
@@ -18,7 +19,12 @@ from corefeval.model import Corpus, Tokens
 from corefeval.model.arrays import BoolArray, IntArray, dense_ranks
 from corefeval.model.token_view import TokenView, move_mentions
 from corefeval.model.tokens import documents_of_tokens
-from corefeval.pairing.node_alignment import NodeTable, align_nodes, encode_id
+from corefeval.pairing.node_alignment import (
+    NodeTable,
+    align_nodes,
+    encode_id,
+    rank_dependencies,
+)
 from corefeval.protocol import Zeros
 
 # Where in the sentences between two words a node stands: in that of the word before it (0), in one
@@ -239,14 +245,16 @@ def _axis(
     unusable |= other | np.isin(every.document, every.document[every.number < 0])
     ranks, distinct = dense_ranks(np.where(unusable, order, every.number))
     code = dense_ranks(group)[0] * max(distinct.size, 1) + ranks
-    codes, moves = np.split(code, ends), [0] * len(sides)
+    moves, home = [0] * len(sides), np.ones(code.size, dtype=np.bool_)
     if align:
         sentence = _sentences(np.union1d(bases, starts[0][1]), group, width)
-        codes, moves = _align(sides, codes, np.split(np.where(other, -1, sentence), ends))
-        code = np.concatenate(codes)
-    union, example = np.unique(code, return_index=True)
+        sentence = np.where(other, -1, sentence)
+        code, home, moves = _align(sides, np.split(code, ends), np.split(sentence, ends))
+    by_code = np.lexsort((~home, code))  # nodes that stand where those of their code are put first
+    union, first = np.unique(code[by_code], return_index=True)
+    example = by_code[first]
     axis = _Axis(every.take(example), group[example], union, bases, width)
-    return axis, np.split(group, ends), codes, moves
+    return axis, np.split(group, ends), np.split(code, ends), moves
 
 
 def _sentences(starts: IntArray, group: IntArray, width: int) -> IntArray:
@@ -258,29 +266,42 @@ def _sentences(starts: IntArray, group: IntArray, width: int) -> IntArray:
 
 def _align(
     sides: Sequence[_Side], codes: Sequence[IntArray], sentences: Sequence[IntArray]
-) -> tuple[list[IntArray], list[int]]:
-    """Codes that are the same for nodes of the first side and those that are aligned with them.
+) -> tuple[IntArray, BoolArray, list[int]]:
+    """Codes of all nodes, the same for nodes of the first side and those aligned with them.
 
-    Of each side also the number of nodes that are aligned with one at another place. A node that
-    is left over where another one took the place has one of its own behind it.
+    Also whether a node stands at the place of its code, and of each side the number of nodes that
+    are aligned with one at another place. A node that is left over where another one took the place
+    has one of its own behind it.
     """
-    first = np.append(codes[0], -1)
-    joined, moves = [2 * codes[0]], [0]
-    for side, code, sentence in zip(sides[1:], codes[1:], sentences[1:], strict=True):
+    first, moves = codes[0], [0]
+    # What orders places: the place, that of the partner, what stands there, and who came second.
+    ranks = [np.stack((code, code, 0 * code, 0 * code)) for code in codes]
+    for side, code, sentence, rank in zip(
+        sides[1:], codes[1:], sentences[1:], ranks[1:], strict=True
+    ):
         mine = np.flatnonzero((sentences[0] >= 0) & np.isin(sentences[0], sentence))
         theirs = np.flatnonzero((sentence >= 0) & np.isin(sentence, sentences[0]))
-        tables = (
-            _table(sides[0], mine, sentences[0], codes[0]),
-            _table(side, theirs, sentence, code),
-        )
-        partner = np.full(code.size, -1, dtype=np.int64)
-        if tables[0] is not None and tables[1] is not None:
-            partner[theirs] = np.append(mine, -1)[align_nodes(tables[0], tables[1])]
-        aligned = partner >= 0
-        taken = np.isin(code, first[partner[aligned]])
-        joined.append(2 * np.where(aligned, first[partner], code) + (taken & ~aligned))
-        moves.append(int((aligned & (first[partner] != code)).sum()))
-    return joined, moves
+        key = _table(sides[0], mine, sentences[0], first)
+        other = _table(side, theirs, sentence, code)
+        moves.append(0)
+        if key is None or other is None:
+            continue
+        partner = align_nodes(key, other)
+        rows = partner[partner >= 0], np.flatnonzero(partner >= 0)
+        mine, theirs = mine[rows[0]], theirs[rows[1]]
+        rank[3] = np.isin(code, first[mine])
+        if len(sides) == 2:
+            one, two = first[mine], code[theirs]
+            contents = rank_dependencies(key, other, rows)
+            content = np.where(one > two, contents[1], contents[0])
+            ranks[0][:, mine] = (np.minimum(one, two), np.maximum(one, two), content, one > two)
+        rank[:, theirs] = ranks[0][:, mine]
+        moves[-1] = int((first[mine] != code[theirs]).sum())
+    every = np.concatenate(ranks, axis=1)
+    order = np.lexsort(every[::-1])
+    joined = np.empty(order.size, dtype=np.int64)
+    joined[order] = np.cumsum(np.any(np.diff(every[:, order], prepend=-1) != 0, axis=0))
+    return joined, every[0] == np.concatenate(codes), moves
 
 
 def _table(side: _Side, rows: IntArray, sentence: IntArray, place: IntArray) -> NodeTable | None:
