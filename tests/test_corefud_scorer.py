@@ -7,7 +7,6 @@ shared vectors, where they are at hand, with the program's own tests and with GU
 from __future__ import annotations
 
 import json
-import time
 from functools import cache
 from pathlib import Path
 
@@ -331,24 +330,3 @@ def test_output(run):
     _, with_documents, _ = run("score", *paths, *options, "--by-document", "--singletons", "keep")
     blocks = with_documents.split("\n\n")
     assert blocks[1].removeprefix("d:\n") + "\n" == blocks[2] == "\n".join((*lines[3:], ""))
-
-
-def test_speed_does_not_go_quadratic(tmp_path):
-    """Twenty times the text takes less than a hundred times as long, ties included."""
-    seconds = []
-    for number in (30, 600):
-        for side in ("key", "response"):
-            text = "# newdoc id = d\n# global.Entity = eid-etype-head\n"
-            for sentence in range(number):
-                text += f"# sent_id = {sentence}\n"
-                for word in range(1, 11):
-                    long = word == 3 and side == "key"
-                    misc = f"Entity=(e{word % 7}-x-1{'' if long else ')'}"
-                    misc += f"|Entity=e3)(e{word % 7}-x-1)" if word == 4 and side == "key" else ""
-                    text += f"{word}\tw\t_\t_\t_\t_\t0\t_\t_\t{misc}\n"
-                text += "\n"
-            (tmp_path / side).write_text(text)
-        start = time.perf_counter()
-        corefeval.score(tmp_path / "key", tmp_path / "response", protocol="corefud-1.2")
-        seconds.append(time.perf_counter() - start)
-    assert seconds[1] < 100 * max(seconds[0], 0.005)

@@ -17,7 +17,7 @@ from corefeval.matching.overlaps import (
     stride_of,
 )
 from corefeval.matching.resolution import Candidates, Matches, Mentions, TokenSets, resolve
-from corefeval.model.arrays import BoolArray, IntArray, is_sorted, ragged_arange
+from corefeval.model.arrays import BoolArray, IntArray, distinct, is_sorted, ragged_arange
 
 
 def match_exactly(key: Mentions, response: Mentions) -> Matches:
@@ -174,7 +174,7 @@ def _find_inside(
         windows.append((order, begin, np.searchsorted(values[order], high, side="right") - begin))
     pairs = [_chosen(windows, which) for which in (0, 1)]
     width = max(rows.size, 1)
-    left, right = np.divmod(np.unique(np.concatenate([k * width + r for k, r in pairs])), width)
+    left, right = np.divmod(distinct(np.concatenate([k * width + r for k, r in pairs])), width)
     one, other = key_rows[left], rows[right]
     real = common_tokens(key.corpus, one, response.corpus, other) == sizes(response.corpus, other)
     real[real] = _contain_cores(cores, one[real], response, other[real])

@@ -9,7 +9,7 @@ import numpy as np
 
 from corefeval.matching.resolution import Candidates, Mentions
 from corefeval.model import Corpus
-from corefeval.model.arrays import BoolArray, FloatArray, IntArray, ragged_arange
+from corefeval.model.arrays import BoolArray, FloatArray, IntArray, distinct, ragged_arange
 
 Pairs = tuple[IntArray, IntArray]
 
@@ -180,7 +180,7 @@ def _find_pairs(mine: _Places, theirs: _Places) -> Pairs:
         codes.append(rows[left] * width + right)
         right, left = find(theirs.take(their_rows), mine)
         codes.append(left * width + their_rows[right])
-    left, right = np.divmod(np.unique(np.concatenate(codes)), width)
+    left, right = np.divmod(distinct(np.concatenate(codes)), width)
     return left, right
 
 
@@ -225,7 +225,7 @@ def _nearest(mine: _Places, theirs: _Places, *, reach: int) -> Pairs:
         overlap = mine.core[near] < theirs.core_end[other]
         overlap &= theirs.core[other] < mine.core_end[near]
         codes.append(near[overlap] * n_theirs + other[overlap])
-    left, right = np.divmod(np.unique(np.concatenate(codes)), n_theirs)
+    left, right = np.divmod(distinct(np.concatenate(codes)), n_theirs)
     return left, right
 
 

@@ -36,6 +36,18 @@ def looked_up(values: IntArray, rows: IntArray) -> IntArray:
     return np.append(values, -1)[rows]
 
 
+def distinct(values: IntArray) -> IntArray:
+    """The different values in ascending order, by one sort.
+
+    `np.unique` counts on hashing, which takes ten times as long for codes that are far apart.
+
+    >>> distinct(np.array([7, 3, 7])).tolist()
+    [3, 7]
+    """
+    ordered: IntArray = np.sort(values)
+    return ordered[np.concatenate((np.ones(min(ordered.size, 1), np.bool_), np.diff(ordered) != 0))]
+
+
 def is_sorted(values: NDArray[Any]) -> bool:
     """Whether an array never decreases."""
     return bool((values[1:] >= values[:-1]).all())

@@ -16,7 +16,7 @@ import numpy as np
 
 from corefeval.diagnostics import Notice
 from corefeval.model import Corpus, Tokens
-from corefeval.model.arrays import BoolArray, IntArray, dense_ranks
+from corefeval.model.arrays import BoolArray, IntArray, dense_ranks, distinct
 from corefeval.model.token_view import TokenView, move_mentions
 from corefeval.model.tokens import documents_of_tokens
 from corefeval.pairing.node_alignment import (
@@ -338,7 +338,7 @@ def _sentence_starts(sides: Sequence[_Side], bases: IntArray) -> list[tuple[IntA
         )
         word = starts - side.offsets[document] - before
         inside = (word > 0) & (word < (side.counts - side.nodes_in)[document])
-        known.append((side.counts, np.unique((bases[document] + word)[inside])))
+        known.append((side.counts, distinct((bases[document] + word)[inside])))
     return known
 
 
