@@ -44,8 +44,10 @@ def distinct(values: IntArray) -> IntArray:
     >>> distinct(np.array([7, 3, 7])).tolist()
     [3, 7]
     """
-    ordered: IntArray = np.sort(values)
-    return ordered[np.concatenate((np.ones(min(ordered.size, 1), np.bool_), np.diff(ordered) != 0))]
+    ordered = np.sort(values)
+    first = np.concatenate((np.ones(min(ordered.size, 1), np.bool_), ordered[1:] != ordered[:-1]))
+    different: IntArray = ordered[first]
+    return different
 
 
 def is_sorted(values: NDArray[Any]) -> bool:
