@@ -110,6 +110,22 @@ def test_discontinuous_mentions(conll):
     assert corpus[0].mentions[0].head == 1
 
 
+@pytest.mark.parametrize(("first", "last", "head"), [("-x-1", "-x-3", 3), ("-x-2", "", 1)])
+def test_the_last_part_says_the_head_of_a_discontinuous_mention(conll, first, last, head):
+    corpus = corefeval.read(
+        conll(
+            text(
+                row(1, "not", f"Entity=(e1[1/2]{first}"),
+                row(2, "only", "Entity=e1[1/2])"),
+                row(3, "you"),
+                row(4, "but", f"Entity=(e1[2/2]{last})"),
+                row(5, "he", "Entity=(e1-x-1)"),
+            )
+        )
+    )
+    assert corpus[0].mentions[0].head == head
+
+
 def test_empty_nodes_and_multiword_tokens(conll):
     corpus = corefeval.read(
         conll(

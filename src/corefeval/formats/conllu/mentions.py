@@ -178,7 +178,9 @@ def _collect(
         if part > 1:
             mention = _continue(source, found, brackets, unfinished, key, row)
             gaps += [(mention, rows[mention][3], start)] if start > rows[mention][3] else []
-            rows[mention] = (*rows[mention][:3], max(end, rows[mention][3]), rows[mention][4])
+            # The head is that of the last part's bracket, counted over all parts.
+            text = max(brackets.text[row], rows[mention][4], key=lambda one: one.count("-"))
+            rows[mention] = (*rows[mention][:3], max(end, rows[mention][3]), text)
             continue
         name = f"m{len(rows) + 1}" if anonymous[document] else entity
         number = numbers.setdefault((document, name), len(numbers))
