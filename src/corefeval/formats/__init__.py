@@ -136,7 +136,7 @@ def write(
     if set(written.files) == {""}:
         _write_one(written.files[""], target)
     elif isinstance(target, str | os.PathLike):
-        _write_several(written.files, Path(target), chosen.name)
+        _write_several(written.files, Path(target), chosen)
     else:
         raise UsageError(f"{chosen.name} has files for each document: write it to a folder")
     return written.notices
@@ -155,17 +155,19 @@ def _write_one(data: bytes, target: str | os.PathLike[str] | IO[bytes]) -> None:
         write_file(target, gzip.compress(data) if packed else data)
 
 
-def _write_several(files: dict[str, bytes], target: Path, format: str) -> None:
+def _write_several(files: dict[str, bytes], target: Path, format: Format) -> None:
     """Files into a folder; those of a single document beside each other, where one is named."""
     endings = {Path(name).suffix for name in files}
     if target.suffix == ".gz":
-        raise UsageError(f"{format} has files for each document, which are not packed: {target}")
+        raise UsageError(f"{format.name} has files for each document, not packed: {target}")
     if target.suffix not in endings or target.is_dir():
         write_folder(target, files)
+    elif target.suffix not in format.endings:
+        advice = ", or ".join(("name a folder", *format.endings))
+        raise UsageError(f"{target} would be the text beside {format.name}: {advice}")
     elif len(files) > len(endings):
-        raise UsageError(
-            f"{target} is one file, and {format} has files for each document: write to a folder"
-        )
+        several = f"{format.name} has files for each document: write to a folder"
+        raise UsageError(f"{target} is one file, and {several}")
     else:
         beside = {target.with_suffix(Path(name).suffix).name: data for name, data in files.items()}
         write_folder(target.parent, beside)
