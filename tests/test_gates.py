@@ -104,3 +104,12 @@ def test_gates_that_gate_nothing_are_refused(run):
     names = [path.rpartition("/")[2] for path in (CAUTIOUS, EAGER)]
     arguments = ["--fail-if-worse", names[0], "--baseline", names[1]]
     assert run("compare", KEY, CAUTIOUS, EAGER, *arguments)[0] == 2
+
+
+def test_a_limit_that_no_score_has_is_refused_before_anything_is_written(run, tmp_path):
+    kept, printed = tmp_path / "kept.json", tmp_path / "out.txt"
+    printed.write_text("before")
+    arguments = ("--save", kept, "-o", printed, "--fail-under", "conll.recall=1")
+    status, _, err = run("score", KEY, EAGER, *arguments)
+    assert (status, "conll has no recall" in err) == (2, True)
+    assert (kept.exists(), printed.read_text()) == (False, "before")

@@ -231,3 +231,9 @@ def test_saved_results_take_no_features(litbank, response, table, tmp_path, run)
     status, _, printed = run("score", saved, "--features", table(KINDS))
     assert status
     assert "without features of a file" in printed
+
+
+def test_an_empty_path_of_features_is_one_clear_error(run):
+    key, response = (corefeval.example(name) for name in ("key", "eager"))
+    status, _, err = run("score", key, response, "--features", "", "--by", "mine")
+    assert (status, err.count("error:"), "features is empty" in err) == (2, 1, True)

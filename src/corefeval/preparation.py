@@ -290,6 +290,8 @@ def stated_features(
     """The features that a mapping or a file states, and what a file leaves out or has too much."""
     if features is None or not isinstance(features, str | os.PathLike):
         return features, []
+    if not os.fspath(features):
+        raise UsageError("the path of the features is empty")
     from corefeval.features.statements import CHOICES, check_coverage
     from corefeval.formats.feature_table import read_features
 

@@ -231,6 +231,8 @@ _FORMS: dict[str, Callable[[str], Iterator[str]]] = {
 def _files(case: Case, outcome: Outcome) -> Iterator[str]:
     """Nothing is left behind, no input is changed, and a failure leaves what was there."""
     targets = {os.path.normpath(path) for path in case.written}
+    # The text of an annotation stands beside it.
+    targets |= {f"{one.removesuffix('.ann')}.txt" for one in targets if one.endswith(".ann")}
     if case.command == "example":
         targets.add(".")
     failed = outcome.status in (BAD_INPUT, BAD_USAGE) and not _reports_findings(case, outcome)

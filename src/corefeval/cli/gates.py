@@ -49,15 +49,20 @@ def parse_limits(texts: Sequence[str]) -> list[Limit]:
     return limits
 
 
+def check_rates(results: Sequence[Result], limits: Sequence[Limit]) -> None:
+    """Refuse limits of what was not scored, before anything is written."""
+    for metric, rate, _ in limits:
+        for result in results:
+            if rate not in (rates := result[metric].rates):
+                raise UsageError(f"{metric} has no {rate}, only {', '.join(rates)}")
+
+
 def check_limits(results: Sequence[Result], limits: Sequence[Limit]) -> int:
     """The exit status: failed, with a line that says why, where a score is under its limit."""
     low = []
     for metric, rate, limit in limits:
         for result in results:
-            score = result[metric]
-            if rate not in score.rates:
-                raise UsageError(f"{metric} has no {rate}, only {', '.join(score.rates)}")
-            value = 100 * score.rates[rate]
+            value = 100 * result[metric].rates[rate]
             if not value >= limit:
                 what = metric if rate == "f1" else f"{metric} {rate}"
                 low.append(f"{what} of {result.response} is {value:.2f}, under {limit:g}")

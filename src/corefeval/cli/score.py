@@ -88,7 +88,7 @@ def score(
         Fail (exit status 3) where a score is under this: METRIC=NUMBER in per cent, or
         METRIC.recall=NUMBER; several with commas.
     """
-    from corefeval.cli.gates import check_limits, parse_limits
+    from corefeval.cli.gates import check_limits, check_rates, parse_limits
     from corefeval.cli.responses import Request, keep, results_of
     from corefeval.metrics import parse_metrics
 
@@ -110,6 +110,7 @@ def score(
         targets=(output, save),
     )
     results = results_of(key, response, request)
+    check_rates(results, limits)
     show(results, output, format=format, by_document=by_document)  # which may refuse the form
     if save is not None:
         keep(results, save, quiet=reading.quiet)
