@@ -162,12 +162,11 @@ def _write_several(files: dict[str, bytes], target: Path, format: Format) -> Non
         raise UsageError(f"{format.name} has files for each document, not packed: {target}")
     if target.suffix not in endings or target.is_dir():
         write_folder(target, files)
-    elif target.suffix not in format.endings:
-        advice = ", or ".join(("name a folder", *format.endings))
-        raise UsageError(f"{target} would be the text beside {format.name}: {advice}")
-    elif len(files) > len(endings):
+    elif len(files) > len(endings) or not format.endings:
         several = f"{format.name} has files for each document: write to a folder"
         raise UsageError(f"{target} is one file, and {several}")
+    elif target.suffix not in format.endings:
+        raise UsageError(f"{format.name} is written to a folder, or *{format.endings[0]}: {target}")
     else:
         beside = {target.with_suffix(Path(name).suffix).name: data for name, data in files.items()}
         write_folder(target.parent, beside)
