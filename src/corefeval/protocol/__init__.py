@@ -1,0 +1,288 @@
+"""The protocol: every choice that can change a number, in one value whose text parses back.
+
+A choice is declared once, in `declarations`. The keywords of `score` and its like, the options of
+the commands, their help, the page on protocols and the signature follow from the declaration.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Unpack
+
+from corefeval._version import __version__
+from corefeval.checks import did_you_mean
+from corefeval.diagnostics import UsageError
+from corefeval.protocol.declarations import (
+    HEADS,
+    NAMED,
+    STEPS,
+    Aggregate,
+    Choice,
+    Choices,
+    Duplicates,
+    Emulate,
+    Extra,
+    Fields,
+    Missing,
+    NamedProtocol,
+    Singletons,
+    Spans,
+    TokenCheck,
+    Undefined,
+    Unmarked,
+    WrongSpans,
+    Zeros,
+    choices,
+    fields,
+)
+from corefeval.syntax import split_call
+
+__all__ = [
+    "HEADS",
+    "NAMED",
+    "STEPS",
+    "Aggregate",
+    "Choice",
+    "Choices",
+    "Duplicates",
+    "Emulate",
+    "Extra",
+    "Fields",
+    "Missing",
+    "NamedProtocol",
+    "Protocol",
+    "Singletons",
+    "Spans",
+    "TokenCheck",
+    "Undefined",
+    "Unmarked",
+    "WrongSpans",
+    "Zeros",
+    "choices",
+    "fields",
+    "split_choices",
+]
+
+# What earlier versions wrote.
+_FORMER = {("tokens", "ignored"): "ignore"}
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """Every choice that can change a number; its text is the signature, and parses back.
+
+    >>> protocol = Protocol.of(singletons="drop", documents="bc/*|x")
+    >>> print(protocol)
+    match:exact|singletons:drop|duplicates:first|documents:"bc/*|x"|aggregate:micro
+    >>> Protocol.parse(str(protocol)) == protocol
+    True
+    >>> protocol.singletons, protocol.aggregate
+    ('drop', 'micro')
+    """
+
+    values: tuple[tuple[str, str], ...] = ()
+    """The choices that are not at their defaults, in the order of the declaration."""
+
+    @staticmethod
+    def of(base: str | Protocol | None = None, /, **changes: Unpack[Fields]) -> Protocol:
+        """A protocol by its name or text, or another one, with some choices changed."""
+        if base is None:
+            protocol = Protocol()
+        elif isinstance(base, Protocol):
+            protocol = base
+        elif isinstance(base, str):
+            protocol = Protocol.parse(base)
+        else:
+            raise UsageError(f"a protocol is a name, a signature or a Protocol, not {base!r:.60}")
+        return protocol.but(**changes)
+
+    @staticmethod
+    def parse(text: str) -> Protocol:
+        """The protocol of a signature, of a name, or of a name and what differs from it.
+
+        Raises a UsageError that names the field where this version cannot do what a text says.
+        """
+        parts = list(_split(text))
+        protocol = Protocol()
+        if parts and not parts[0][1]:
+            name = parts.pop(0)[0]
+            if name not in NAMED:
+                raise UsageError(f"there is no protocol {name!r}: {_hint(name, bool(parts))}")
+            protocol = protocol.but(**NAMED[name].choices)
+        chosen = dict(parts)
+        for name, value in parts:
+            if [one for one, _ in parts].count(name) > 1:
+                raise UsageError(f"the protocol says {name} twice")
+            if not value:
+                raise UsageError(f"the protocol has no value for {name!r}: write {name}:VALUE")
+        if "version" in chosen:
+            _check_version(chosen.pop("version"))
+        return Protocol.of_fields(chosen, protocol)
+
+    @staticmethod
+    def of_fields(values: Mapping[str, str], base: Protocol | None = None) -> Protocol:
+        """The protocol of a signature's fields, as this or an earlier version wrote them."""
+        named = {name.replace("-", "_"): value for name, value in values.items()}
+        former = {name: _FORMER.get((name, value), value) for name, value in named.items()}
+        return (base or Protocol()).but(**former)  # type: ignore[arg-type]
+
+    def but(self, **changes: Unpack[Fields]) -> Protocol:
+        """The same with some choices changed; a UsageError where a value is none of a choice."""
+        if not changes:
+            return self
+        chosen = {**dict(self.values), **{n: _checked(n, v) for n, v in changes.items()}}
+        return Protocol(
+            tuple(
+                (name, chosen[name])
+                for name, choice in fields().items()
+                if chosen.get(name, choice.default) != choice.default
+            )
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        """The value of a choice."""
+        for other, value in self.values:
+            if other == name:
+                return value
+        if name.startswith("_") or name not in fields():
+            raise AttributeError(f"a protocol has no {name!r}")
+        return fields()[name].default
+
+    @property
+    def shown(self) -> dict[str, str]:
+        """The choices that the signature has, by the names that it gives them."""
+        return {
+            name.replace("_", "-"): getattr(self, name)
+            for name, choice in fields().items()
+            if (choice.always and (name != "duplicates" or not self.emulates))
+            or getattr(self, name) != choice.default
+        }
+
+    @property
+    def emulates(self) -> bool:
+        """Whether another program's numbers are wanted, which has rules of its own for repeats."""
+        return bool(self.emulate != "none")
+
+    @property
+    def signature(self) -> str:
+        """The text of the protocol with the version of corefeval, to be quoted with a number."""
+        return f"{self}|version:{__version__}"
+
+    def differences(self, other: Protocol) -> dict[str, tuple[str, str]]:
+        """The choices that differ, with the value of each side."""
+        names = [name for name in fields() if getattr(self, name) != getattr(other, name)]
+        return {name: (getattr(self, name), getattr(other, name)) for name in names}
+
+    def __str__(self) -> str:
+        return "|".join(f"{name}:{_quoted(value)}" for name, value in self.shown.items())
+
+
+def split_choices(
+    options: Mapping[str, Any], steps: tuple[str, ...] = STEPS
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The choices of some steps among keywords, and the other keywords.
+
+    A flag such as `ignore_tokens` becomes the value that it stands for; None leaves a choice alone.
+    """
+    known = choices(steps)
+    flags = {choice.flag: (name, choice.flagged) for name, choice in known.items() if choice.flag}
+    chosen: dict[str, Any] = {}
+    rest: dict[str, Any] = {}
+    for name, value in options.items():
+        if name in flags:
+            chosen.update([flags[name]] if value else [])
+        elif name in known:
+            chosen.update({name: value} if value is not None else {})
+        else:
+            rest[name] = value
+    return chosen, rest
+
+
+def _checked(name: str, value: object) -> str:
+    """A value that a choice may have."""
+    choice = fields().get(name)
+    if choice is None:
+        raise UsageError(
+            f"corefeval {__version__} has no choice {name!r}: {did_you_mean(name, choices())}"
+        )
+    if choice.values is not None:
+        found = _spelled(choice, value)
+        if found is None:
+            message = f"{name} is one of {', '.join(choice.spellings)}, not {value!r:.60}"
+            if name == "match" and "," in str(value):
+                message += ": several at once are for the command score"
+            raise UsageError(message)
+        return found
+    if not isinstance(value, str):
+        raise UsageError(f"{name} is a text, not {value!r:.60}")
+    if value != choice.default and not re.fullmatch(choice.pattern, value, re.DOTALL):
+        raise UsageError(f"{name}: {value!r:.60} is no value that it can have")
+    return str(value)
+
+
+def _spelled(choice: Choice, value: object) -> str | None:
+    """The one spelling of a value of a choice; None for what is none."""
+    if type(value) is int:
+        value = str(value)
+    if not isinstance(value, str) or choice.values is None:
+        return None
+    word, share = split_call(value)
+    if word not in choice.shares:
+        return value if value in choice.values else None
+    try:
+        number = choice.shares[word] if share is None else float(share)
+    except ValueError:
+        return None
+    return f"{word}({number:.12g})" if 0 < number <= 1 else None
+
+
+def _hint(name: str, is_before_choices: bool) -> str:
+    """What people may have meant by a name that no protocol has."""
+    hint = did_you_mean(name, NAMED)
+    if is_before_choices and not hint.endswith("?"):
+        return f"a metric before a signature is for --metrics / metrics=: leave out {name!r} here"
+    more = "or write choices as match:exact|…"
+    return f"{hint} {more.capitalize()}" if hint.endswith("?") else f"{hint}; {more}"
+
+
+def _check_version(version: str) -> None:
+    """Refuse what a later version wrote: it may mean something else by the same words."""
+    if not re.fullmatch(r"\d+(\.\d+)*\w*", version):
+        raise UsageError(f"version:{version} is no version of corefeval: leave it out")
+    if _numbers(version) > _numbers(__version__):
+        raise UsageError(
+            f"version:{version} is later than this corefeval, {__version__}: install that version, "
+            "or leave the version out to take its choices as this one understands them"
+        )
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"\d+", version)[:3]))
+
+
+_PART = re.compile(r'\s*([^|:"]*?)\s*(?::\s*("(?:[^"\\]|\\.)*"|[^|"]*?)\s*)?(?:\||$)', re.DOTALL)
+
+
+def _split(text: str) -> Iterator[tuple[str, str]]:
+    """Names and values of a signature, without quotes."""
+    place = 0
+    while place < len(text):
+        part = _PART.match(text, place)
+        if part is None or not part[1]:
+            raise UsageError(
+                f"{text[place : place + 40]!r} is no part of a protocol: write name:value|…, and "
+                'values with | or " in them in quotes: documents:"a|b"'
+            )
+        value = part[2] or ""
+        if value.startswith('"'):
+            value = re.sub(r"\\(.)", r"\1", value[1:-1], flags=re.DOTALL)
+        yield part[1], value
+        place = part.end()
+
+
+def _quoted(value: str) -> str:
+    if re.search(r'[|:"\\]|^\s|\s$', value):
+        return '"' + re.sub(r'(["\\])', r"\\\1", value) + '"'
+    return value
