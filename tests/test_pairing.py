@@ -294,3 +294,13 @@ def test_empty_nodes_may_be_called_otherwise(conll):
     result = corefeval.score(conll(WITH_ZEROS), conll(other))
     assert result["mentions"].counts["recall_denominator"] == 3
     assert result["lea"].f1 == 1.0
+
+
+def test_a_repeated_mention_of_a_folder_names_the_folder(tmp_path):
+    cells = ["(0)|(1)", "(1)"]
+    for name in "ab":
+        rows = [f"{name}\t0\t{n}\tw\tT\t{cell}" for n, cell in enumerate(cells)]
+        lines = (f"#begin document ({name}); part 000", *rows, "", "#end document", "")
+        (tmp_path / f"{name}.conll").write_text("\n".join(lines))
+    with pytest.raises(corefeval.InputError, match=f"^{tmp_path}: a mention is repeated"):
+        corefeval.score(tmp_path, tmp_path, duplicates="error")

@@ -50,13 +50,15 @@ def _duplicate_error(corpus: Corpus, codes: IntArray, row: int, count: int) -> I
     document = corpus[int(corpus.mention_document[row])]
     first = document.mentions[int(np.argmax(codes == codes[row])) - document.rows.start]
     again = document.mentions[row - document.rows.start]
-    has_lines = corpus.tokens is not None and again.label is None
-    line = corpus.tokens.line(document.index, again.start) if has_lines and corpus.tokens else None
+    tokens = corpus.tokens
+    source = None if tokens is None else tokens.source  # a folder has no single one, nor lines
+    has_line = tokens is not None and source is not None and again.label is None
+    line = tokens.line(document.index, again.start) if tokens is not None and has_line else None
     what = again.label if again.label is not None else f"tokens {again.start} to {again.end - 1}"
     return InputError(
         f"a mention is repeated in document {excerpt(str(document.id))}"
         + (f" (and {count - 1:,} more)" if count > 1 else ""),
-        file=corpus.tokens.source if corpus.tokens else corpus.name or None,
+        file=source or corpus.name or None,
         line=line,
         found=f"{what} in entity {excerpt(first.entity.name)} and in {excerpt(again.entity.name)}",
         expected="each mention once",
