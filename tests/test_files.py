@@ -472,3 +472,10 @@ def test_memory_that_ends_in_python(tmp_path):
     with open(path, "wb") as stream:
         stream.truncate(5 << 30)
     one_error(run(str(path), before=script), "5.00 GiB asked for")
+
+
+def test_a_limit_beyond_all_memory(tmp_path):
+    path = tmp_path / "key.conll.gz"
+    path.write_bytes(gzip.compress(Path(corefeval.example("key")).read_bytes()))
+    with corefeval.unpack_limit(f"{10**15}TB"):
+        assert corefeval.read(path).n_mentions == 301

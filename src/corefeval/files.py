@@ -250,7 +250,7 @@ def unpack(data: bytes | memoryview, file: str) -> bytearray:
             while rest := rest.lstrip(b"\0") if done else rest:  # members may be padded
                 if done:
                     unpacker = zlib.decompressobj(wbits=31)
-                unpacked += unpacker.decompress(rest, limit - len(unpacked) + 1)
+                unpacked += unpacker.decompress(rest, min(limit - len(unpacked) + 1, sys.maxsize))
                 if len(unpacked) > limit:
                     raise _too_large(file, len(data), limit)
                 rest, done = unpacker.unused_data, unpacker.eof
