@@ -142,17 +142,25 @@ def _emulate(
     sampling: Sampling,
 ) -> Result:
     """The numbers of another program, which has scores alone: no features, slices or segments."""
-    from corefeval.emulation import score_emulated
+    from corefeval.emulation import Material, score_emulated
 
+    protocol = made.protocol
+    name, value = next(iter(protocol.accidents.items()))
+    accident = f"{name.replace('_', '-')}:{value}"
     if by or made.features:
         asked = f"scores by {', '.join(by)}" if by else "features of mentions"
-        raise UsageError(f"emulate:{made.protocol.emulate} has no {asked}: leave them out")
-    if {made.key_format, made.response_format} - {None, "corefud"} or made.word_column:
-        raise UsageError(f"emulate:{made.protocol.emulate} reads corefud alone: leave out formats")
-    result = score_emulated(key, response, metrics, made.protocol, encoding=made.encoding)
+        raise UsageError(f"{accident} has no {asked}: leave them out")
+    if protocol.emulate == "none":
+        parse_metrics(metrics)  # what is misspelt is told before anything is read
+        sides = made.read(key, "key", is_key=True), made.read(response, "response")
+        result = Material(*sides).result(protocol, metrics)
+    else:
+        if {made.key_format, made.response_format} - {None, "corefud"} or made.word_column:
+            raise UsageError(f"{accident} reads corefud alone: leave out formats")
+        result = score_emulated(key, response, metrics, protocol, encoding=made.encoding)
     if len(result.document_ids) == 1:
         text = f"{result.document_ids[0]} is a single document, which is not cut into segments "
-        text += f"under emulate:{made.protocol.emulate}"
+        text += f"under {accident}"
         if sampling.as_segments:
             raise UsageError(f"{text}, so that there is nothing to compare")
         if sampling.ci is not None:
@@ -314,13 +322,13 @@ def compare(
         if asked:
             message = f"results were scored already: {', '.join(asked)} would change nothing"
             raise UsageError(message)
-    from_corpora = key is not None and not made.protocol.emulates
+    from_corpora = key is not None and made.protocol.emulate == "none"
     corpus = made.read(key, "key", is_key=True) if from_corpora else None
     sampling = Sampling(segments=segments, as_segments=True)
     results = [
         _narrow(check_key(source, corpus), metrics)
         if isinstance(source, Result)
-        else _emulate(key, source, metrics, by, made, sampling)
+        else _emulate(key if corpus is None else corpus, source, metrics, by, made, sampling)
         if made.protocol.emulates
         else count(prepare_inputs(_needed(corpus), source, made), metrics, by=by, sampling=sampling)
         for source in sources

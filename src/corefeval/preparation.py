@@ -186,9 +186,9 @@ def prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
     """The same, for corpora."""
     protocol = plan.protocol
     if protocol.emulates:
+        accidents = "|".join(f"{n.replace('_', '-')}:{v}" for n, v in protocol.accidents.items())
         raise UsageError(
-            f"emulate:{protocol.emulate} has scores alone, of `score` and `compare`: take the "
-            "choices without it"
+            f"{accidents} has scores alone, of `score` and `compare`: take the choices without it"
         )
     key_digest = digest(key)
     pairing = pair(key, response, protocol)
@@ -256,8 +256,9 @@ def segment_prepared(prepared: Prepared, number: int) -> Prepared | Notice:
         return cut
     corpora = [cut.key, cut.response]
     keep = [np.ones(corpus.n_mentions, dtype=np.bool_) for corpus in corpora]
-    if prepared.protocol.singletons == "drop":  # of an entity that runs on, one may be left
-        keep = [corpus.entity_sizes[corpus.mention_entity] > 1 for corpus in corpora]
+    # Of an entity that runs on, one may be left.
+    for side in {"drop": (0, 1), "drop-response": (1,)}.get(prepared.protocol.singletons, ()):
+        keep[side] = corpora[side].entity_sizes[corpora[side].mention_entity] > 1
     rows = [np.flatnonzero(kept) for kept in keep]
     matches = prepared.matches
     if not all(kept.all() for kept in keep):

@@ -98,7 +98,7 @@ def _scored(
         return
     metrics = request.default if request.metrics is None else request.metrics
     matches = _matches(request)
-    emulated = protocol_of(matches[0]).emulates
+    emulated = protocol_of(matches[0]).emulate != "none"
     key_source, sources = (_read_texts if emulated else read_all)(key, chosen, request.reading)
     for source in sources:
         results = [score(key_source, source, metrics=metrics, **options) for options in matches]

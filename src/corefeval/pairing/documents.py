@@ -50,10 +50,14 @@ def pair(
         response = matching_documents(response, protocol.documents, may_be_empty=True)
     if not key.documents:
         raise PairingError("the key has no documents", file=key.name or None)
-    ignore_tokens = protocol.tokens == "ignore"
+    # Who pairs by position takes no notice of what the documents are.
+    ignore_tokens = protocol.tokens == "ignore" or protocol.pairing == "position"
     notices: list[Notice] = []
     paired = np.arange(len(key.documents))
-    if key.documents != response.documents:
+    if protocol.pairing == "position":
+        key, response, notices = _in_place(key, response)
+        paired = np.arange(len(key.documents))
+    elif key.documents != response.documents:
         key, response, paired, notices = _with_common_documents(key, response, protocol)
     key, told = with_key_on_tokens(key, response)
     notices += told
@@ -77,6 +81,22 @@ def pair(
             message = f"{corpus.name or side}: there is not a single mention"
             notices.append(Notice("no-mentions", message))
     return Pairing(key, response, tuple(notices), spans)
+
+
+def _in_place(key: Corpus, response: Corpus) -> tuple[Corpus, Corpus, list[Notice]]:
+    """The documents in the same places, up to the end of the shorter side."""
+    numbers = len(key.documents), len(response.documents)
+    kept = np.arange(min(numbers))
+    named = sum(
+        one != other for one, other in zip(key.documents, response.documents, strict=False)
+    )
+    notices = []
+    if named or numbers[0] != numbers[1]:
+        text = f"{response.name or 'response'}: documents pair by position: {numbers[0]} in the "
+        text += f"key, {numbers[1]} in the response, {{n}} under other names"
+        notices.append(Notice("positions", text, named, noun="document"))
+    key = key.select_documents(kept)
+    return key, response.select_documents(kept, key.documents), notices
 
 
 def put_on_tokens(
@@ -178,7 +198,8 @@ def _lacking(
             f"{plural(len(lacking), noun)} not in the {other}",
             file=response.name or None,
             found=list_names([str(name) for name in lacking]) + hint,
-            fix=f"call documents the same on both sides, or choose another value for {which!r}",
+            fix=f"call documents the same on both sides, or go on with --{which} "
+            + " or ".join(texts),
         )
     text = f"{response.name or 'response'}: {texts[policy]}{hint}"
     names = tuple(map(str, lacking))

@@ -85,10 +85,11 @@ def apply_policies(
     """Corpora without repeated mentions and singletons, as the protocol says, and their codes."""
     kept, kept_codes = [], []
     notices: list[Notice] = []
-    for corpus, own in zip(corpora, codes, strict=True):
+    drops = {"drop": (True, True), "drop-response": (False, True)}.get(protocol.singletons)
+    for corpus, own, dropping in zip(corpora, codes, drops or (False, False), strict=True):
         corpus, own, dropped = without_duplicates(corpus, own, protocol.duplicates)
         notices += dropped
-        if protocol.singletons == "drop":
+        if dropping:
             corpus, own, dropped = without_singletons(corpus, own)
             notices += dropped
         kept.append(corpus)

@@ -14,19 +14,17 @@ from typing import Any, Unpack
 from corefeval._version import __version__
 from corefeval.checks import did_you_mean
 from corefeval.diagnostics import UsageError
+from corefeval.protocol.choice import Choice
 from corefeval.protocol.declarations import (
     HEADS,
-    NAMED,
     STEPS,
     Aggregate,
-    Choice,
     Choices,
     Duplicates,
     Emulate,
     Extra,
     Fields,
     Missing,
-    NamedProtocol,
     Singletons,
     Spans,
     TokenCheck,
@@ -37,6 +35,7 @@ from corefeval.protocol.declarations import (
     choices,
     fields,
 )
+from corefeval.protocol.named import NAMED, NamedProtocol, find_named, programs_with
 from corefeval.syntax import split_call
 
 __all__ = [
@@ -62,6 +61,8 @@ __all__ = [
     "Zeros",
     "choices",
     "fields",
+    "find_named",
+    "programs_with",
     "split_choices",
 ]
 
@@ -108,9 +109,10 @@ class Protocol:
         protocol = Protocol()
         if parts and not parts[0][1]:
             name = parts.pop(0)[0]
-            if name not in NAMED:
+            named = find_named(name)
+            if named is None:
                 raise UsageError(f"there is no protocol {name!r}: {_hint(name, bool(parts))}")
-            protocol = protocol.but(**NAMED[name].choices)
+            protocol = protocol.but(**named.choices)
         chosen = dict(parts)
         for name, value in parts:
             if [one for one, _ in parts].count(name) > 1:
@@ -156,14 +158,25 @@ class Protocol:
         return {
             name.replace("_", "-"): getattr(self, name)
             for name, choice in fields().items()
-            if (choice.always and (name != "duplicates" or not self.emulates))
+            if (choice.always and (name != "duplicates" or self._has_duplicates))
             or getattr(self, name) != choice.default
         }
 
     @property
+    def _has_duplicates(self) -> bool:
+        """Whether repeats go by corefeval's own rule, on one side at least."""
+        return self.emulate == "none" and "once" in (self.repeats_key, self.repeats_response)
+
+    @property
+    def accidents(self) -> dict[str, str]:
+        """The choices that are accidents of other programs, which only emulation can do."""
+        known = fields()
+        return {name: value for name, value in self.values if known[name].is_accident(value)}
+
+    @property
     def emulates(self) -> bool:
-        """Whether another program's numbers are wanted, which has rules of its own for repeats."""
-        return bool(self.emulate != "none")
+        """Whether another program's accidents are wanted."""
+        return bool(self.values) and bool(self.accidents)
 
     @property
     def signature(self) -> str:
@@ -215,6 +228,8 @@ def _checked(name: str, value: object) -> str:
                 message += ": several at once are for the command score"
             raise UsageError(message)
         return found
+    if type(value) is int:
+        value = str(value)
     if not isinstance(value, str):
         raise UsageError(f"{name} is a text, not {value!r:.60}")
     if value != choice.default and not re.fullmatch(choice.pattern, value, re.DOTALL):

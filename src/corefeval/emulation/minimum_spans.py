@@ -1,0 +1,2 @@
+def cut_mentions(documents, paired, protocol):
+    return documents, []
