@@ -174,11 +174,11 @@ def _joined(corpus: Corpus) -> list[Entities]:
     names: Sequence[Any] = corpus.names or [
         row - int(first[document]) for row, document in enumerate(corpus.entity_document.tolist())
     ]
-    entities: dict[Any, list[Mention]] = {}
+    entities: dict[Any, list[Mention]] = {name: [] for name in names}  # in the order of the list
     rows = zip(corpus.mention_entity.tolist(), _mentions(corpus, through=True), strict=True)
     for entity, mention in rows:
-        entities.setdefault(names[entity], []).append(mention)
-    return [list(entities.values())]
+        entities[names[entity]].append(mention)
+    return [[entity for entity in entities.values() if entity]]
 
 
 def _cut(

@@ -8,8 +8,10 @@ of entities are the same.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from functools import cached_property
+from itertools import combinations
+from typing import Any
 
 from corefeval.emulation.documents import Entities, Mention
 from corefeval.protocol import Protocol
@@ -193,64 +195,59 @@ def count_mentions(table: Table) -> tuple[Ratio, Ratio]:
     return (common, float(len(mine))), (common, float(len(theirs)))
 
 
-def count_links(table: Table, protocol: Protocol) -> tuple[tuple[float, float, float], ...]:
-    """Coreference and non-coreference links: those of both sides, of the key, of the response."""
-    numbers = [len(side.my_owners) for side in (table, table.swapped)]
-    shared = sum(mention in table.swapped.my_owners for mention in table.my_owners)
-    if _is_unique(table) and _is_unique(table.swapped):
-        key, response = ([_choose(len(entity)) for entity in side] for side in (table.mine, table.theirs))
-        common = sum(_choose(n) for counts in table.shared for n in counts.values())
-        mine, theirs = (
-            sum(_choose(counts.total()) for counts in side.shared) for side in (table, table.swapped)
-        )
-        links = common, sum(key), sum(response)
-        either = mine + theirs - common
-    else:
-        mine, theirs = _pairs(table.mine), _pairs(table.theirs)
-        if protocol.blanc == "key":
-            apart = _pairs_across(table.mine), _pairs_across(table.theirs)
-            return _shares(mine, theirs), _shares(*apart)
-        mine, theirs = ({pair for pair in side if len(pair) > 1} for side in (mine, theirs))
-        links = _shares(mine, theirs)
-        known = table.my_owners.keys() & table.swapped.my_owners.keys()
-        either = sum(pair <= known for pair in mine | theirs)
-    return links, (
-        _choose(shared) - either,
-        _choose(numbers[0]) - links[1],
-        _choose(numbers[1]) - links[2],
-    )
+def count_links(table: Table, protocol: Protocol) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Coreference and non-coreference links: those of both sides, of the key, of the response.
+
+    Links are pairs of mentions in an entity, and pairs in two. With `blanc:key` a mention that is
+    repeated is a pair with itself, and a pair may be both; otherwise it is a link if it can.
+    """
+    key, response = table.swapped.holders, table.holders
+    both = {m: [(i, j) for i in key[m] for j in response[m]] for m in key if m in response}
+    links = [_count_together(groups.values()) for groups in (both, key, response)]
+    if protocol.blanc == "key":
+        apart = [
+            _choose(len(both)) - _simple(key, both) - _simple(response, both) + _simple(both, both),
+            _choose(len(key)) - _simple(key, key),
+            _choose(len(response)) - _simple(response, response),
+        ]
+        twice = [_repeated(side) for side in (table.mine, table.theirs)]
+        several = [{m for m, g in side.items() if len(g) > 1} for side in (key, response)]
+        links = _plus_common(links, twice)
+        return tuple(links), tuple(_plus_common(apart, several))
+    either = sum(_count_together(side[m] for m in both) for side in (key, response)) - links[0]
+    numbers = len(both), len(key), len(response)
+    less = (either, links[1], links[2])
+    return tuple(links), tuple(_choose(n) - m for n, m in zip(numbers, less, strict=True))
 
 
 def _choose(number: int) -> float:
     return number * (number - 1) / 2
 
 
-Pairs = set[frozenset[Mention]]
+def _count_together(groups: Iterable[Sequence[Any]]) -> float:
+    """How many pairs of mentions share a group."""
+    listed = list(groups)
+    sizes = Counter(one for own in listed for one in own)
+    total = sum(map(_choose, sizes.values()))
+    several = [set(own) for own in listed if len(own) > 1]
+    return total - sum(max(len(a & b) - 1, 0) for a, b in combinations(several, 2))
 
 
-def _shares(mine: Pairs, theirs: Pairs) -> tuple[float, float, float]:
-    return float(len(mine & theirs)), float(len(mine)), float(len(theirs))
+def _simple(groups: Mapping[Mention, Sequence[Any]], chosen: Iterable[Mention]) -> float:
+    """How many pairs of the chosen mentions are in one group and in no other."""
+    alone = Counter(groups[m][0] for m in chosen if len(groups[m]) == 1)
+    return sum(map(_choose, alone.values()))
 
 
-def _pairs(entities: Entities) -> Pairs:
-    """Pairs of mentions in an entity; a repeated mention is a pair with itself."""
-    return {
-        frozenset((one, two))
-        for entity in entities
-        for place, one in enumerate(entity)
-        for two in entity[place + 1 :]
-    }
+def _repeated(entities: Entities) -> set[Mention]:
+    return {m for entity in entities if len(set(entity)) < len(entity)
+            for m, n in Counter(entity).items() if n > 1}
 
 
-def _pairs_across(entities: Entities) -> Pairs:
-    """Pairs of mentions in two entities, where each may be in other entities too."""
-    return {
-        frozenset((one, two))
-        for place, entity in enumerate(entities)
-        for one in entity
-        for other in entities[place + 1 :]
-        for two in other
-    }
+def _plus_common(counts: list[float], sides: Sequence[set[Mention]]) -> list[float]:
+    """Counts with what both sides have, the key and the response."""
+    numbers = len(sides[0] & sides[1]), len(sides[0]), len(sides[1])
+    return [count + number for count, number in zip(counts, numbers, strict=True)]
 
 
 Edge = tuple[int, int, float]

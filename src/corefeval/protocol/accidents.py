@@ -68,7 +68,7 @@ class Accidents(TypedDict, total=False):
             "Which of several entities with the same mention comes first.",
             at="emulation",
             values={
-                "list": "the one that is listed first; in CoNLL files, that opens first",
+                "list": "the one that is listed first; in CoNLL files, the one of the lower number",
                 "open": "the one whose first mention opens first",
                 "close": "the one whose first mention ends first",
                 "start": "the one whose first mention stands first, the shorter before the longer",
