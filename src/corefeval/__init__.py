@@ -16,6 +16,14 @@ from corefeval._version import __version__
 if TYPE_CHECKING:
     from corefeval.analysis.agreement import Agreement, agree
     from corefeval.analysis.errors import ErrorAnalysis, analyse
+    from corefeval.analysis.explanation import (
+        Explanation,
+        ResultDifference,
+        Search,
+        Sensitivity,
+        explain,
+        explain_results,
+    )
     from corefeval.diagnostics import (
         CorefEvalError,
         InputError,
@@ -50,6 +58,14 @@ if TYPE_CHECKING:
 _HOMES = {
     "corefeval.analysis.agreement": ("Agreement", "agree"),
     "corefeval.analysis.errors": ("ErrorAnalysis", "analyse"),
+    "corefeval.analysis.explanation": (
+        "Explanation",
+        "ResultDifference",
+        "Search",
+        "Sensitivity",
+        "explain",
+        "explain_results",
+    ),
     "corefeval.diagnostics": (
         "CorefEvalError",
         "InputError",
@@ -90,6 +106,7 @@ __all__ = [
     "Document",
     "DocumentId",
     "ErrorAnalysis",
+    "Explanation",
     "InputError",
     "Metric",
     "Notice",
@@ -99,7 +116,10 @@ __all__ = [
     "Protocol",
     "Report",
     "Result",
+    "ResultDifference",
     "Score",
+    "Search",
+    "Sensitivity",
     "Slices",
     "TagSet",
     "UndefinedMetricError",
@@ -113,6 +133,8 @@ __all__ = [
     "corpus_from_entities",
     "count",
     "example",
+    "explain",
+    "explain_results",
     "load",
     "load_all",
     "prepare",
