@@ -97,7 +97,7 @@ ROOMS = {
         "results", "slicing", "stats",
     },
     "analysis": {
-        "alignment", "evaluation", "features", "formats", "live", "matching", "metrics", "model",
+        "alignment", "emulation", "evaluation", "features", "formats", "live", "matching", "metrics", "model",
         "pairing", "preparation", "protocol", "results", "slicing", "stats",
     },
     "lab": {

@@ -14,6 +14,7 @@ from corefeval.cli.arguments import remark, with_unpacking
 from corefeval.cli.compare import compare
 from corefeval.cli.corpora import check, convert, stats
 from corefeval.cli.errors import errors
+from corefeval.cli.explain import explain
 from corefeval.cli.lab import lab
 from corefeval.cli.listings import example, features, metrics, protocols
 from corefeval.cli.report import report
@@ -38,7 +39,7 @@ app = App(
         "`--fail-if-worse`)."
     ),
 )
-for reader in (score, errors, compare, report, agree, lab, check, stats, convert):
+for reader in (score, errors, compare, explain, report, agree, lab, check, stats, convert):
     app.command(with_unpacking(reader), help_epilogue="")
 for listing in (metrics, features, protocols, example):
     app.command(listing, help_epilogue="")

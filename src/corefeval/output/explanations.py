@@ -48,10 +48,11 @@ class ExplanationDrawing(SoloDrawing):
         return {"corefeval": __version__, **thing.as_dict()}
 
 
-def explanation_parts(thing: Explanation) -> Iterator[Table | str]:
-    """The tables and sentences of an explanation."""
+def explanation_parts(thing: Explanation, *, ends: bool = True) -> Iterator[Table | str]:
+    """The tables and sentences of an explanation, with both numbers or without."""
     yield from map(_refusal, thing.refusals)
-    yield _ends_table(thing)
+    if ends:
+        yield _ends_table(thing)
     if thing.steps:
         yield _step_table(thing)
     yield from _relations(thing)
@@ -261,9 +262,9 @@ class SearchDrawing(SoloDrawing):
         parts: list[Table | str] = [Table(columns, (rows,), caption=start)]
         reasons: dict[str, list[str]] = {}
         for one in thing.candidates:
-            if one.refusal:
-                reasons.setdefault(_one_line(one.refusal), []).append(one.name)
-        parts += [f"No number with {', '.join(names)}: {why}." for why, names in reasons.items()]
+            if one.refusal and one.is_named:
+                reasons.setdefault(one.refusal.splitlines()[0], []).append(one.name)
+        parts += [f"{', '.join(names)}: no number, {why}." for why, names in reasons.items()]
         about = f"{shorten(thing.response)} against {shorten(thing.key)}, {len(thing.candidates)} tried"
         return Sheet(tuple(parts), (about,), (thing.protocol.signature,), gap=2)
 
@@ -301,7 +302,7 @@ class ResultDrawing(SoloDrawing):
             parts.append("Their protocols make the same choices.")
         parts += [f"{remark[0].upper()}{remark[1:]}." for remark in thing.remarks]
         if thing.explanation is not None:
-            parts += explanation_parts(thing.explanation)
+            parts += explanation_parts(thing.explanation, ends=False)
         return Sheet(tuple(parts), (), thing.signatures, gap=2)
 
     def record_of(self, thing: ResultDifference) -> Row:

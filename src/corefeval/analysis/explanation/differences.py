@@ -221,7 +221,7 @@ def explain_difference(
         End(name, protocol, one.scores, _print(one, protocol))
         for name, protocol, one in zip(names, protocols, outcomes, strict=True)
     ]
-    rounding = _rounding(ends[0], ends[1], scorings.metrics)
+    rounding = _rounding(ends[0], ends[1], scorings.metrics, shapley)
     notices = merge_notices(dict.fromkeys(n for one in outcomes for n in one.notices))
     return Explanation(
         key=scorings.key.name,
@@ -381,8 +381,9 @@ def _relation(mine: float, theirs: float, together: float) -> str:
     """What two choices are to each other that are worth so much alone and together."""
     more = together - mine - theirs
     if mine * theirs > 0 and more * mine < 0:
-        least = min(abs(mine), abs(theirs))
-        return "redundant" if least > _SHOWN and abs(more) >= least / 2 else ""
+        least, most = sorted((abs(mine), abs(theirs)))
+        is_large = least > max(_SHOWN, most / 10)
+        return "redundant" if is_large and abs(more) >= least / 2 else ""
     needs = more * together > 0 and abs(more) >= max(abs(mine), abs(theirs), 2 * _SHOWN)
     return "need each other" if needs else ""
 
@@ -419,13 +420,13 @@ def _print(outcome: Outcome, protocol: Protocol) -> Points:
     }
 
 
-def _rounding(start: End, goal: End, metrics: Sequence[str]) -> tuple[Step, ...]:
+def _rounding(start: End, goal: End, metrics: Sequence[str], shapley: bool) -> tuple[Step, ...]:
     """The last step: the number that is printed, less the exact one."""
     before, after = start.protocol.rounding, goal.protocol.rounding
     if after == "none" or not goal.scores:
         return ()
     less = subtract(goal.printed, goal.scores, metrics)
-    return (Step("rounding", before, after, {}, {}, less, less),)
+    return (Step("rounding", before, after, {}, {}, less, less if shapley else {}),)
 
 
 def without_data_fields(protocol: Protocol) -> Protocol:

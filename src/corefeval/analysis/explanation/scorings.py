@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -51,6 +52,11 @@ class Scorings:
         self.titles: dict[str, str] = {}
         self._outcomes: dict[Protocol, Outcome] = {}
         self._results: dict[Protocol, Result] = {}
+
+    @property
+    def reads_files(self) -> bool:
+        """Whether there are files, which some programs read in their own way."""
+        return all(isinstance(one, str | os.PathLike) and one != "-" for one in self._inputs)
 
     @property
     def number(self) -> int:

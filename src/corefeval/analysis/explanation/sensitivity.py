@@ -16,6 +16,7 @@ from corefeval.protocol import NAMED, STEPS, Protocol, choices
 from corefeval.tabular import Row, Tabular
 
 _SHOWN = 0.00005  # half a hundredth of a point
+_GIVEN = "as given"
 _LEFT_OUT = ("emulate", "documents", "spans", "tagset")
 
 
@@ -237,6 +238,11 @@ class Candidate:
     hit: str
     refusal: str = ""
 
+    @property
+    def is_named(self) -> bool:
+        """Whether it is a named protocol."""
+        return self.name in NAMED
+
 
 @dataclass(frozen=True, repr=False)
 class Search(Tabular):
@@ -313,20 +319,16 @@ def search_number(scorings: Scorings, base: Protocol, wanted: object) -> Search:
     if not re.fullmatch(r"\d{1,3}(\.\d{0,12})?|\.\d{1,12}", text) or float(text) > 150:
         raise UsageError(f"a published number is a percentage like 61.3, not {str(wanted)[:40]!r}")
     text = text.rstrip(".")
-    protocols = {name: Protocol.parse(name) for name in NAMED}
-    if base != Protocol():
-        protocols = {"as given": base, **protocols}
-    for name, value in other_values(base):
-        if name != "rounding":
-            label = f"{name.replace('_', '-')} {value}"
-            protocols[label] = base.but(**{name: value})  # type: ignore[misc]
-    found, notices = [], []
-    for name, protocol in protocols.items():
+    first = scorings.score(base.but(rounding="none"))
+    given = first.scores.get(metric)
+    found = []
+    for name, protocol in _protocols(base, metric, scorings.reads_files):
         outcome = scorings.score(protocol.but(rounding="none"))
-        refusal = str(outcome.error or "")
         score = outcome.scores.get(metric)
-        found.append(Candidate(name, score, _hit(score, text), refusal))
-        notices += [*outcome.notices] if name in ("default", "as given") else []
+        # A single choice that changes nothing says nothing.
+        changes = score is None or given is None or abs(score - given) >= _SHOWN
+        if name in NAMED or name == _GIVEN or changes:
+            found.append(Candidate(name, score, _hit(score, text), str(outcome.error or "")))
     goal = float(text) / 100
     found.sort(key=lambda one: math.inf if one.score is None else round(abs(one.score - goal), 9))
     found.sort(key=lambda one: not one.hit)
@@ -338,8 +340,25 @@ def search_number(scorings: Scorings, base: Protocol, wanted: object) -> Search:
         metric=metric,
         titles=dict(scorings.titles),
         candidates=tuple(found),
-        notices=merge_notices(notices),
+        notices=first.notices,
     )
+
+
+def _protocols(base: Protocol, metric: str, in_files: bool) -> Iterator[tuple[str, Protocol]]:
+    """What may have given a number: named protocols that have the metric, and single choices."""
+    if base != Protocol():
+        yield _GIVEN, base
+    for name, named in NAMED.items():
+        protocol = Protocol.parse(name)
+        # People take the mean of three themselves where a program does not.
+        has_it = not named.metrics or metric in named.metrics or (
+            metric == "conll" and "muc" in named.metrics
+        )
+        if has_it and (in_files or protocol.emulate == "none"):
+            yield name, protocol
+    for name, value in other_values(base):
+        if name != "rounding":
+            yield f"{name.replace('_', '-')} {value}", base.but(**{name: value})  # type: ignore[misc]
 
 
 def _hit(score: float | None, text: str) -> str:
