@@ -25,6 +25,8 @@ def values_of(name: str):
     choice = choices()[name]
     if choice.values:
         return st.sampled_from(sorted(choice.spellings))
+    if choice.pattern != ".+":
+        return st.one_of(st.just(choice.default), st.from_regex(choice.pattern, fullmatch=True))
     return st.one_of(st.just(choice.default), st.text(st.characters(codec="utf-8"), min_size=1))
 
 
@@ -121,7 +123,7 @@ def test_what_cannot_be_honoured_names_the_field(text, message):
 def test_a_number_may_be_said_as_one():
     assert Protocol.of(undefined=1) == Protocol.of(undefined="1")
     for value in (True, 2, 1.0):
-        with pytest.raises(UsageError, match="undefined is one of 0, 1, not"):
+        with pytest.raises(UsageError, match="undefined is one of 0, 1, epsilon, nan-ceafe, error, not"):
             Protocol.of(undefined=value)
 
 
@@ -191,6 +193,7 @@ def test_nobody_else_pairs_or_matches():
         "pairing": doors,
         "matching": doors,
         "preparation.py": doors,
+        "emulation/documents.py": {"pair"},
         "analysis/agreement.py": {"pair_annotations", "prepare_corpora"},
         "analysis/errors": {"resolve"},
         "reports/reporting.py": {"prepare_corpora"},
@@ -230,6 +233,6 @@ def test_protocols_are_listed(run):
     status, out, _ = run("protocols", "singletons")
     assert "drop" in out
     assert "duplicates" not in out
-    assert run("protocols", "nothing")[0] == 2
+    assert run("protocols", "nonsense")[0] == 2
     status, out, _ = run("protocols", "--format", "json")
     assert '"choices"' in out

@@ -11,6 +11,7 @@ from corefeval.cli.arguments import FLAG
 from corefeval.protocol import STEPS, Choice, choices
 
 _PROTOCOL = Group("Protocol", sort_key=2)
+_ACCIDENTS = Group("What other scorers do otherwise", sort_key=3)
 
 
 @Parameter(name="*")
@@ -87,11 +88,12 @@ def _default(choice: Choice) -> bool | None:
 
 
 def _parameter(choice: Choice) -> Parameter:
+    group = _ACCIDENTS if choice.at == "emulation" else _PROTOCOL
     if choice.flag:
-        return FLAG(help=choice.summary, group=_PROTOCOL)
+        return FLAG(help=choice.summary, group=group)
     default = f" [default: {choice.default}]" if choice.values else ""
     listed = f" [choices: {', '.join(choice.spellings)}]" if choice.shares else ""
-    return Parameter(help=choice.summary + listed + default, group=_PROTOCOL)
+    return Parameter(help=choice.summary + listed + default, group=group)
 
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _FILE = file_parameter("score")
 
-OutputFormat = Literal["text", "json", "csv", "markdown", "latex", "conll", "corefud"]
+OutputFormat = Literal["text", "json", "csv", "markdown", "latex", "conll", "coval", "corefud"]
 
 
 def score(
@@ -77,8 +77,8 @@ def score(
     segments
         Into how many segments to cut a single document for its intervals.
     format
-        How to print; `conll` is what the official scorer prints, `corefud` what corefud-scorer
-        does.
+        How to print; `conll` is what the official scorer prints, `coval` what coval does, and
+        `corefud` what corefud-scorer does.
     output
         Write to this file instead of the terminal.
     save
@@ -116,18 +116,21 @@ def score(
         keep(results, save, quiet=reading.quiet)
     if not reading.quiet:
         tell(notice for result in results for notice in result.notices)
-        if format in ("conll", "corefud"):
+        if format in ("conll", "coval", "corefud"):
             _print_left_out(results[0], format)
     return check_limits(results, limits)
 
 
 def _print_left_out(result: Result, format: OutputFormat) -> None:
-    from corefeval.output.programs import COREFUD_NAMES, OFFICIAL_NAMES
+    from corefeval.output.programs import COREFUD_NAMES, COVAL_NAMES, OFFICIAL_NAMES
 
-    official = format == "conll"
-    printed = (*OFFICIAL_NAMES, "mentions", "conll") if official else (*COREFUD_NAMES, "conll")
+    names, program = {
+        "conll": ((*OFFICIAL_NAMES, "mentions"), "the official scorer"),
+        "coval": (tuple(COVAL_NAMES), "coval"),
+        "corefud": (tuple(COREFUD_NAMES), "corefud-scorer"),
+    }[format]
+    printed = (*names, "conll")
     left_out = [name for name in result.metrics if name not in printed]
     left_out += [f"by {feature}" for feature in result.slices]
     if left_out:
-        program = "the official scorer" if official else "corefud-scorer"
         remark("note", f"not in {program}'s form: {', '.join(left_out)}")

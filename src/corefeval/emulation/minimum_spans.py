@@ -197,7 +197,7 @@ def _cut(text: Text, start: int, last: int, offset: int) -> Node | None:
         for character in text.bits[token]:
             seen |= character in "(*)"
             if character == "(":
-                if waiting and not any(_is_plain(text.words[one]) for one in waiting):
+                if not any(_is_plain(text.words[one]) for one in waiting):
                     waiting.clear()
                 hang(place)
                 if name is not None:
@@ -236,8 +236,7 @@ def _minimum(root: Node) -> frozenset[tuple[str, int]]:
     if not found:
         allowed = _allowed(root)
         chosen = [c for c in root.children if c.tag[:2] in allowed and c.children]
-        searches = [_search([child], allowed) for child in chosen]
-        searches = searches or [_search([root], None)]
+        searches = [_search(child, allowed) for child in chosen] or [_search(root, None)]
         found = [terminal for terminals in searches for terminal in terminals]
     return frozenset((terminal.text, terminal.place) for terminal in found)
 
@@ -253,26 +252,26 @@ def _good_children(node: Node) -> list[Node]:
     return [child for child in node.children if child.is_good]
 
 
-def _constituents(node: Node) -> list[Node]:
-    return [child for child in node.children if child.children]
-
-
-def _search(level: list[Node], allowed: frozenset[str] | None) -> list[Node]:
+def _search(root: Node, allowed: frozenset[str] | None) -> list[Node]:
     """The good terminals at the smallest depth below allowed constituents.
 
-    Where nothing is allowed yet, the first noun or verb phrase says what is, and all are opened.
+    Where nothing is allowed yet, the first noun or verb phrase says what is.
     """
-    opens_all = allowed is None
+    level = [root]
     while level:
-        found, following = [], []
+        found: list[Node] = []
+        following: list[Node] = []
         for node in level:
             tag = node.tag[:2]
             if allowed is None and tag in ("NP", "NM", "VP"):
                 allowed = _VERBAL if tag == "VP" else _NOMINAL
             if allowed is not None and tag in allowed:
                 found += _good_children(node)
-            if opens_all or (allowed is not None and tag in allowed):
-                following += _constituents(node)
+            following += [
+                child
+                for child in node.children
+                if child.children and (allowed is None or child.tag[:2] in allowed)
+            ]
         if found:
             return found
         level = following

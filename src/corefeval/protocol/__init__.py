@@ -6,6 +6,7 @@ the commands, their help, the page on protocols and the signature follow from th
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from typing import Any, Unpack
 from corefeval._version import __version__
 from corefeval.checks import did_you_mean
 from corefeval.diagnostics import UsageError
-from corefeval.protocol.choice import Choice
+from corefeval.protocol.choice import NUMBER, Choice
 from corefeval.protocol.declarations import (
     HEADS,
     STEPS,
@@ -228,7 +229,7 @@ def _checked(name: str, value: object) -> str:
                 message += ": several at once are for the command score"
             raise UsageError(message)
         return found
-    if type(value) is int:
+    if type(value) is int and choice.pattern == NUMBER:
         value = str(value)
     if not isinstance(value, str):
         raise UsageError(f"{name} is a text, not {value!r:.60}")
@@ -256,7 +257,7 @@ def _spelled(choice: Choice, value: object) -> str | None:
 def _hint(name: str, is_before_choices: bool) -> str:
     """What people may have meant by a name that no protocol has."""
     hint = did_you_mean(name, NAMED)
-    if is_before_choices and not hint.endswith("?"):
+    if is_before_choices and not difflib.get_close_matches(name, NAMED, cutoff=0.75):
         return f"a metric before a signature is for --metrics / metrics=: leave out {name!r} here"
     more = "or write choices as match:exact|…"
     return f"{hint} {more.capitalize()}" if hint.endswith("?") else f"{hint}; {more}"

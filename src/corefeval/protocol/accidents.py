@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, TypedDict
 
-from corefeval.protocol.choice import Choice
+from corefeval.protocol.choice import NUMBER, Choice
 
 Order = Literal["list", "open", "close", "start"]
 Identity = Literal["token", "bounded", "sentence"]
@@ -27,7 +27,6 @@ Lea = Literal["label", "member"]
 Blanc = Literal["key", "scorch", "luo", "halves"]
 Nothing = Literal["ok", "error"]
 
-_NUMBER = r"[1-9]\d{0,8}"
 _REPEATS = {
     "once": "each mention once in a document, as `duplicates` says",
     "keep": "all of them count",
@@ -47,7 +46,7 @@ class Accidents(TypedDict, total=False):
             "none",
             "Cut documents into windows of so many tokens, each a document of its own.",
             at="emulation",
-            pattern=_NUMBER,
+            pattern=NUMBER,
             example="aefh / ae,fh: MUC 80; windows of 4: 100, as a and e begin windows and vanish",
         ),
     ]
@@ -147,7 +146,7 @@ class Accidents(TypedDict, total=False):
             "none",
             "Refuse the score where more than so many repeats of the response are left out.",
             at="emulation",
-            pattern=_NUMBER,
+            pattern=NUMBER,
             example="eleven mentions twice, repeats known, limit 10: no number",
         ),
     ]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+NUMBER = r"[1-9]\d{0,8}"  # what choices allow that take a number
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:

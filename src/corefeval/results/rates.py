@@ -146,7 +146,8 @@ class Score:
     `counts` are sums over documents, also where `rates` are means over documents (macro). A metric
     that goes by a feature, like p-link, has a score for each value in `categories`. `intervals` are
     (low, high) for each rate, where intervals were asked for. A single document has none of its
-    own: `segments` then is the score of its segments, with their intervals.
+    own: `segments` then is the score of its segments, with their intervals. `rounding` is how the
+    program that the protocol describes prints rates; `rates` are never rounded.
     """
 
     metric: str
@@ -156,6 +157,7 @@ class Score:
     categories: Mapping[str, Score] = field(default_factory=dict)
     intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     segments: Score | None = None
+    rounding: str = "none"
 
     @property
     def has_counted(self) -> bool:

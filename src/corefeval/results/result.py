@@ -324,7 +324,8 @@ class Result(Tabular, Mapping[str, Score]):
 
     def _score(self, metric: str, rates: Mapping[str, object], counts: dict[str, float]) -> Score:
         values = {name: float(value) for name, value in rates.items()}  # type: ignore[arg-type]
-        return Score(metric, values, counts, f"{metric}|{self.signature}")
+        signature = f"{metric}|{self.signature}"
+        return Score(metric, values, counts, signature, rounding=self.protocol.rounding)
 
     @cached_property
     def document_rates(self) -> dict[str, Rates]:
