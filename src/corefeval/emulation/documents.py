@@ -86,9 +86,7 @@ def _with_spans(paired: Paired) -> Paired:
     if None in readings or not readings:
         return paired
     reading = "inclusive" if "inclusive" in readings else "exclusive"
-    key, response = (
-        _placed(side, other, reading) for side, other in (sides, sides[::-1])
-    )
+    key, response = (_placed(side, other, reading) for side, other in (sides, sides[::-1]))
     return replace(paired, key=key, response=response)
 
 
@@ -114,28 +112,25 @@ def _check_sentences(key: Corpus, response: Corpus, protocol: Protocol) -> None:
         )
 
 
-def make_documents(paired: Paired, protocol: Protocol) -> tuple[list[Document], list[Notice]]:
-    """The documents with entities of spans, cut into windows and in order; what was left out."""
+def list_documents(paired: Paired, *, is_one: bool) -> list[Document]:
+    """The documents with their entities, or one that has the entities of all."""
     sides = [
-        _joined(corpus) if protocol.pairing == "one" else _entities(corpus)
-        for corpus in (paired.key, paired.response)
+        _joined(corpus) if is_one else _entities(corpus) for corpus in (paired.key, paired.response)
     ]
-    is_one = protocol.pairing == "one"
     names = ["all documents"] if is_one else [str(name) for name in paired.key.documents]
-    documents = [
+    return [
         Document(name, None if is_one else index, sides[0][index], sides[1][index])
         for index, name in enumerate(names)
     ]
-    notices: list[Notice] = []
-    if protocol.window != "none":
-        documents, notices = _cut(documents, paired, int(protocol.window))
-    if protocol.order != "list" and paired.has_spans:
-        place = _PLACES[protocol.order]
-        documents = [
-            replace(one, key=_ordered(one.key, place), response=_ordered(one.response, place))
-            for one in documents
-        ]
-    return documents, notices
+
+
+def order_entities(documents: Sequence[Document], order: str) -> list[Document]:
+    """The documents with their entities in an order of their mentions."""
+    place = _PLACES[order]
+    return [
+        replace(one, key=_ordered(one.key, place), response=_ordered(one.response, place))
+        for one in documents
+    ]
 
 
 def _entities(corpus: Corpus) -> list[Entities]:
@@ -181,7 +176,7 @@ def _joined(corpus: Corpus) -> list[Entities]:
     return [[entity for entity in entities.values() if entity]]
 
 
-def _cut(
+def cut_windows(
     documents: Sequence[Document], paired: Paired, length: int
 ) -> tuple[list[Document], list[Notice]]:
     """Windows of so many tokens as documents: mentions that start behind their first token.
@@ -232,20 +227,25 @@ def _ordered(entities: Entities, place: Callable[[Mention], tuple[int, ...]]) ->
     return sorted(entities, key=lambda entity: min(map(place, entity)))
 
 
-def identify(
-    documents: Sequence[Document], paired: Paired, identity: str
-) -> list[Document]:
-    """The documents with mentions by what a program tells them apart by."""
+def identify(documents: list[Document], paired: Paired, identity: str) -> list[Document]:
+    """The documents with mentions by what a program tells them apart by.
+
+    They are the same ones where that changes nothing: where sentences are the same on both sides,
+    and no mention goes over a boundary.
+    """
     if identity == "token" or not paired.has_spans:
-        return list(documents)
-    return [
-        replace(
-            one,
-            key=_by_sentence(one, one.key, paired.key, identity),
-            response=_by_sentence(one, one.response, paired.response, identity),
-        )
-        for one in documents
-    ]
+        return documents
+    sides = paired.key, paired.response
+    changed, moved = False, []
+    for one in documents:
+        starts = [sentence_starts(corpus, one.index) for corpus in sides]
+        places = [
+            _by_sentence(one, entities, own, corpus.name, identity)
+            for entities, own, corpus in zip(one.sides, starts, sides, strict=True)
+        ]
+        changed |= starts[0] != starts[1] or any(crosses for _, crosses in places)
+        moved.append(replace(one, key=places[0][0], response=places[1][0]))
+    return moved if changed and identity == "sentence" else documents
 
 
 def sentence_starts(corpus: Corpus, index: int | None) -> list[int]:
@@ -259,11 +259,12 @@ def sentence_starts(corpus: Corpus, index: int | None) -> list[int]:
 
 
 def _by_sentence(
-    document: Document, entities: Entities, corpus: Corpus, identity: str
-) -> Entities:
-    starts = sentence_starts(corpus, document.index)
+    document: Document, entities: Entities, starts: list[int], file: str, identity: str
+) -> tuple[Entities, bool]:
+    """Mentions by their places in sentences, and whether one goes over a boundary."""
     if not starts:
-        return entities
+        return entities, False
+    crosses = False
     moved: Entities = []
     for entity in entities:
         own = []
@@ -271,18 +272,19 @@ def _by_sentence(
             first, last, *gaps = mention
             sentence = bisect_right(starts, last) - 1
             other = sentence if first >= starts[sentence] else bisect_right(starts, first) - 1
-            if other != sentence and identity == "bounded":
-                raise _over_boundary(document, mention, corpus)
-            place = (sentence, first - starts[other], last - starts[sentence], *gaps)
-            own.append(mention if identity == "bounded" else place)
+            if other != sentence:
+                crosses = True
+                if identity == "bounded":
+                    raise _over_boundary(document, mention, file)
+            own.append((sentence, first - starts[other], last - starts[sentence], *gaps))
         moved.append(own)
-    return moved
+    return moved, crosses
 
 
-def _over_boundary(document: Document, mention: Mention, corpus: Corpus) -> InputError:
+def _over_boundary(document: Document, mention: Mention, file: str) -> InputError:
     return InputError(
         f"a mention over a sentence boundary ends {programs_with('identity', 'bounded')}",
-        file=corpus.name or None,
+        file=file or None,
         found=f"tokens {mention[0]} to {mention[1]} of {excerpt(document.name)}",
         expected="each mention inside of a sentence",
         fix="--identity token goes on with it",

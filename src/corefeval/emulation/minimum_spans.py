@@ -7,9 +7,8 @@ paper (Moosavi et al. 2019) means in every corner: `match:min` is for those who 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from corefeval.diagnostics import InputError, Notice
 from corefeval.emulation.documents import Document, Entities, Mention, Paired, sentence_starts
@@ -35,15 +34,27 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """The columns of the key's document that trees are cut from; tokens of all sentences."""
+    """The columns of the key's document that trees are cut from; tokens of all sentences.
+
+    `trees` are those that were cut, by their first and last token and the first one's number.
+    """
 
     words: Sequence[str]
     tags: Sequence[str]
     bits: Sequence[str]
+    trees: dict[tuple[int, int, int], Node | None] = field(default_factory=dict)
+
+
+Texts = Mapping[int | None, Text | None]
+
+
+def read_texts(documents: Sequence[Document], paired: Paired) -> Texts:
+    """The key's text of each document, by its index."""
+    return {one.index: _text(paired.key, one.index) for one in documents}
 
 
 def cut_mentions(
-    documents: Sequence[Document], paired: Paired, protocol: Protocol
+    documents: Sequence[Document], paired: Paired, texts: Texts, protocol: Protocol
 ) -> tuple[list[Document], list[Notice]]:
     """Documents with mentions by their minimum spans, without verb phrases or nested mentions.
 
@@ -55,7 +66,6 @@ def cut_mentions(
             "a function that opens a file)",
             fix="--min-span no goes on",
         )
-    texts = {one.index: _text(paired.key, one.index) for one in documents}
     cut = []
     for one in documents:
         sides = (
@@ -71,7 +81,7 @@ def cut_mentions(
 
 
 def _notices(
-    before: Sequence[Document], after: Sequence[Document], texts: Any, protocol: Protocol
+    before: Sequence[Document], after: Sequence[Document], texts: Texts, protocol: Protocol
 ) -> list[Notice]:
     notices = []
     if "yes" in (protocol.min_span, protocol.np_only) and not any(texts.values()):
@@ -101,7 +111,6 @@ class _Side:
 
     def __init__(self, starts: list[int], text: Text | None, protocol: Protocol) -> None:
         self.starts, self.text, self.protocol = starts or [0], text, protocol
-        self.trees: dict[Mention, Node | None] = {}
 
     def settle(self, entities: Entities) -> Entities:
         """The entities as coval scores them."""
@@ -126,13 +135,14 @@ class _Side:
 
     def tree(self, mention: Mention) -> Node | None:
         """The tree of a mention, from the tokens of the sentence of its end."""
-        if mention not in self.trees:
-            self.trees[mention] = None
-            if self.text is not None:
-                sentence, first, last = self.place(mention)
-                start = self.starts[sentence]
-                self.trees[mention] = _cut(self.text, start + first, start + last, first)
-        return self.trees[mention]
+        if self.text is None:
+            return None
+        sentence, first, last = self.place(mention)
+        start = self.starts[sentence]
+        place = start + first, start + last, first
+        if place not in self.text.trees:
+            self.text.trees[place] = _cut(self.text, *place)
+        return self.text.trees[place]
 
     def _identity(self, mention: Mention) -> Mention:
         place = (*self.place(mention), *mention[2:])
@@ -147,9 +157,7 @@ class _Side:
     def _without_verbs(self, entities: Entities) -> Iterator[list[Mention]]:
         for entity in entities:
             trees = [self.tree(mention) for mention in entity]
-            kept = [
-                m for m, t in zip(entity, trees, strict=True) if t is None or t.tag != "VP"
-            ]
+            kept = [m for m, t in zip(entity, trees, strict=True) if t is None or t.tag != "VP"]
             if len(kept) == len(entity) or len(kept) > 1:
                 yield kept
 
