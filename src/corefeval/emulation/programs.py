@@ -92,7 +92,7 @@ class Material:
         result = Result(
             tables=tables,
             document_ids=tuple(one.name for one in documents),
-            protocol=paired.protocol.but(**dict(protocol.values)),  # type: ignore[arg-type]
+            protocol=protocol.but(spans=paired.spans),  # type: ignore[typeddict-item]
             key=self.key.name,
             response=self.response.name,
             key_digest=self.key_digest,
