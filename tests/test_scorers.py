@@ -20,7 +20,16 @@ from corefeval import CorefEvalError, InputError, UsageError
 from corefeval.emulation import Material
 from corefeval.output import render
 from corefeval.protocol import NAMED, Protocol, choices
-from scorer_vectors import DATA, METRICS, NAMES, differences, in_memory, load, protocol_of, write_files
+from scorer_vectors import (
+    DATA,
+    METRICS,
+    NAMES,
+    differences,
+    in_memory,
+    load,
+    protocol_of,
+    write_files,
+)
 
 SCORERS = sorted({scorer for name in NAMES for scorer in load("expected", name)} - {"metametric"})
 # Where a text is needed: windows and sentences have no place among plain mentions.
@@ -39,7 +48,7 @@ def check(material: Material, scorer: str, wanted: dict, name: str) -> list[tupl
     if "cannot be said" in wanted.get("error", ""):
         return []
     if "error" in wanted:
-        with pytest.raises(CorefEvalError, match="goes on|go on"):
+        with pytest.raises(CorefEvalError, match=r"goes on|go on"):
             material.result(made, METRICS)
         return []
     if scorer in ("tanl", "seq2seq"):
@@ -48,9 +57,12 @@ def check(material: Material, scorer: str, wanted: dict, name: str) -> list[tupl
         result = material.result(made, METRICS)
         return [*found, *differences(result.scores, wanted["micro"], where)]
     if "error" in str(wanted["corpus"]):  # the corpus ends the program, its documents do not
-        with pytest.raises(CorefEvalError, match="goes on|go on"):
+        with pytest.raises(CorefEvalError, match=r"goes on|go on"):
             material.result(made, METRICS)
-        made, wanted = made.but(limit="none", aggregate="micro", extra="ignore"), {**wanted, "corpus": {}}
+        made, wanted = (
+            made.but(limit="none", aggregate="micro", extra="ignore"),
+            {**wanted, "corpus": {}},
+        )
     result = material.result(made, METRICS)
     found = [*differences(result.scores, wanted["corpus"], where)]
     if scorer == "neleval":
@@ -89,7 +101,11 @@ def test_every_figure(name, tmp_path):
 def test_entities_in_memory_score_as_files(name):
     key, response = in_memory(load("corpora", name))
     for scorer, wanted in load("expected", name).items():
-        if scorer != "metametric" and not NEED_TEXT.search(scorer) and "error" not in str(wanted)[:20]:
+        if (
+            scorer != "metametric"
+            and not NEED_TEXT.search(scorer)
+            and "error" not in str(wanted)[:20]
+        ):
             if "error" in str(wanted.get("corpus")):
                 continue
             protocol, options = protocol_of(scorer)
@@ -98,7 +114,9 @@ def test_entities_in_memory_score_as_files(name):
             assert not [*differences(result.scores, figures, f"{name} {scorer}")]
 
 
-@pytest.mark.parametrize("system", ["baseline", "corefgraph", "xrenner", "cort-latent", "cort-pair"])
+@pytest.mark.parametrize(
+    "system", ["baseline", "corefgraph", "xrenner", "cort-latent", "cort-pair"]
+)
 def test_every_figure_on_gum(system, shared):
     gum = shared / "gum"
     material = material_of(gum / "key.conll", gum / f"{system}.conll")
@@ -141,7 +159,9 @@ VALUES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("example", json.loads((DATA / "minimal.json").read_text()), ids=lambda one: one["policy"])
+@pytest.mark.parametrize(
+    "example", json.loads((DATA / "minimal.json").read_text()), ids=lambda one: one["policy"]
+)
 def test_the_smallest_example_of_each_choice(example):
     key, response = in_memory(_with_orders(example["corpus"]))
     policy = {"zero": "undefined"}.get(example["policy"], example["policy"])
@@ -165,7 +185,12 @@ def test_the_smallest_example_of_each_choice(example):
 
 
 def _with_orders(corpus):
-    return {**corpus, "documents": {n: {**d, "response": d["response"] or []} for n, d in corpus["documents"].items()}}
+    return {
+        **corpus,
+        "documents": {
+            n: {**d, "response": d["response"] or []} for n, d in corpus["documents"].items()
+        },
+    }
 
 
 def test_every_combination_of_two_choices_runs():
@@ -205,7 +230,11 @@ def test_named_protocols_say_what_is_odd(run):
 
 def test_options_of_coval_join():
     joined = Protocol.of("coval-np-only-min-span")
-    assert joined == Protocol.of("coval-min-span-np-only") == Protocol.of("coval", min_span="yes", np_only="yes")
+    assert (
+        joined
+        == Protocol.of("coval-min-span-np-only")
+        == Protocol.of("coval", min_span="yes", np_only="yes")
+    )
     for name in ("coval-", "coval-min-span-min-span", "coval-min", "bookcoref-window(0)"):
         with pytest.raises(UsageError, match="no protocol"):
             Protocol.of(name)
@@ -239,7 +268,9 @@ def test_the_default_path_does_without_emulation():
     import subprocess
     import sys
 
-    code = "import sys, corefeval; corefeval.score([['a', 'b']], [['a']], singletons='drop-response')"
+    code = (
+        "import sys, corefeval; corefeval.score([['a', 'b']], [['a']], singletons='drop-response')"
+    )
     code += "; print([name for name in sys.modules if 'emulation' in name])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
     assert done.stdout.strip() == "[]", done.stderr

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -47,7 +47,7 @@ class Paired:
 
     key: Corpus
     response: Corpus
-    spans: str
+    spans: Spans
     notices: tuple[Notice, ...] = ()
 
     @property
@@ -66,11 +66,11 @@ def pair_corpora(key: Corpus, response: Corpus, protocol: Protocol) -> Paired:
         number = max(len(key.documents), len(response.documents))
         names = [DocumentId(str(place)) for place in range(number)]
         places = np.arange(number)
-        sides = [
+        key, response = (
             side.select_documents(np.where(places < len(side.documents), places, -1), names)
             for side in (key, response)
-        ]
-        paired = Paired(*sides, protocol.spans, (*key.notices, *response.notices))
+        )
+        paired = Paired(key, response, protocol.spans, (*key.notices, *response.notices))
     else:
         made = pair(key, response, protocol)
         told = (*made.key.notices, *made.response.notices, *made.notices)
@@ -83,13 +83,11 @@ def _with_spans(paired: Paired) -> Paired:
     sides = paired.key, paired.response
     if any(side.labels is None for side in sides):
         return paired
-    readings = {spans_reading(side, cast(Spans, paired.spans)) for side in sides if side.n_mentions}
+    readings = {spans_reading(side, paired.spans) for side in sides if side.n_mentions}
     if None in readings or not readings:
         return paired
     reading = "inclusive" if "inclusive" in readings else "exclusive"
-    key, response = (
-        _placed(side, other, reading) for side, other in (sides, sides[::-1])
-    )
+    key, response = (_placed(side, other, reading) for side, other in (sides, sides[::-1]))
     return replace(paired, key=key, response=response)
 
 
@@ -160,13 +158,12 @@ def _mentions(corpus: Corpus, longest: int | None = None) -> list[Mention]:
 
     Where there is no text, all documents are taken to be as long as the longest.
     """
-    through = longest is not None
     documents = corpus.mention_document
     if corpus.mention_start is None or corpus.mention_end is None:
         labels = list(corpus.labels or ())
-        return list(zip(documents.tolist(), labels, strict=True)) if through else labels
+        return labels if longest is None else list(zip(documents.tolist(), labels, strict=True))
     shift: Any = 0
-    if through:
+    if longest is not None:
         tokens = corpus.tokens
         shift = documents * longest if tokens is None else tokens.offsets[documents]
     start, last = corpus.mention_start + shift, corpus.mention_end + shift - 1
@@ -242,9 +239,7 @@ def _ordered(entities: Entities, place: Callable[[Mention], tuple[int, ...]]) ->
     return sorted(entities, key=lambda entity: min(map(place, entity)))
 
 
-def identify(
-    documents: Sequence[Document], paired: Paired, identity: str
-) -> list[Document]:
+def identify(documents: Sequence[Document], paired: Paired, identity: str) -> list[Document]:
     """The documents with mentions by what a program tells them apart by."""
     if identity == "token" or not paired.has_spans:
         return list(documents)
@@ -268,9 +263,7 @@ def sentence_starts(corpus: Corpus, index: int | None) -> list[int]:
     return starts
 
 
-def _by_sentence(
-    document: Document, entities: Entities, corpus: Corpus, identity: str
-) -> Entities:
+def _by_sentence(document: Document, entities: Entities, corpus: Corpus, identity: str) -> Entities:
     starts = sentence_starts(corpus, document.index)
     if not starts:
         return entities

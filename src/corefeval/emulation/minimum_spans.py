@@ -58,15 +58,11 @@ def cut_mentions(
     texts = {one.index: _text(paired.key, one.index) for one in documents}
     cut = []
     for one in documents:
-        sides = (
-            _Side(starts, texts[one.index], protocol).settle(entities)
-            for entities, starts in zip(
-                one.sides,
-                (sentence_starts(corpus, one.index) for corpus in (paired.key, paired.response)),
-                strict=True,
-            )
+        key, response = (
+            _Side(sentence_starts(corpus, one.index), texts[one.index], protocol).settle(entities)
+            for entities, corpus in zip(one.sides, (paired.key, paired.response), strict=True)
         )
-        cut.append(replace(one, **dict(zip(("key", "response"), sides, strict=True))))
+        cut.append(replace(one, key=key, response=response))
     return cut, _notices(documents, cut, texts, protocol)
 
 
@@ -147,9 +143,7 @@ class _Side:
     def _without_verbs(self, entities: Entities) -> Iterator[list[Mention]]:
         for entity in entities:
             trees = [self.tree(mention) for mention in entity]
-            kept = [
-                m for m, t in zip(entity, trees, strict=True) if t is None or t.tag != "VP"
-            ]
+            kept = [m for m, t in zip(entity, trees, strict=True) if t is None or t.tag != "VP"]
             if len(kept) == len(entity) or len(kept) > 1:
                 yield kept
 

@@ -7,8 +7,7 @@ that it depends on, so that protocols which share steps share their work.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -28,7 +27,7 @@ from corefeval.emulation.policies import settle_repeats, settle_singletons, sett
 from corefeval.metrics import Metric, parse_metrics, spell
 from corefeval.model import Corpus
 from corefeval.model.identity import digest
-from corefeval.protocol import Protocol, choices, programs_with
+from corefeval.protocol import Protocol, programs_with
 from corefeval.results import CountTable, Result
 from corefeval.results.rates import Numbers
 
@@ -92,7 +91,7 @@ class Material:
         result = Result(
             tables=tables,
             document_ids=tuple(one.name for one in documents),
-            protocol=protocol.but(spans=paired.spans),  # type: ignore[typeddict-item]
+            protocol=protocol.but(spans=paired.spans),
             key=self.key.name,
             response=self.response.name,
             key_digest=self.key_digest,
@@ -174,7 +173,9 @@ class Material:
 
         def count(protocol: Protocol) -> Numbers:
             known = (*_MENTIONS, "owner")
-            tables = self._remember(known, protocol, lambda p: [Table(*d.sides, p.owner) for d in documents])
+            tables = self._remember(
+                known, protocol, lambda p: [Table(*d.sides, p.owner) for d in documents]
+            )
             return count_metric(metric, tables, protocol)
 
         count.__qualname__ = metric
@@ -208,12 +209,12 @@ def _check_defined(result: Result) -> None:
 
 
 def _text(protocol: Protocol) -> str:
-    return ", ".join(f"{name.replace('_', '-')} {value}" for name, value in protocol.accidents.items())
+    return ", ".join(
+        f"{name.replace('_', '-')} {value}" for name, value in protocol.accidents.items()
+    )
 
 
-def wanted_metrics(
-    metrics: str | Metric | Iterable[str | Metric], protocol: Protocol
-) -> list[str]:
+def wanted_metrics(metrics: str | Metric | Iterable[str | Metric], protocol: Protocol) -> list[str]:
     """The metrics that are asked for; presets leave out what other programs do not have."""
     wanted = []
     for request in parse_metrics(metrics):
@@ -235,7 +236,9 @@ def count_metric(metric: str, tables: Sequence[Table], protocol: Protocol) -> Nu
         rows = []
         for table in tables:
             found, apart = formulas.count_links(table, protocol)
-            rows.append([*found, *apart] if metric == "blanc" else [found[0], found[1], found[0], found[2]])
+            rows.append(
+                [*found, *apart] if metric == "blanc" else [found[0], found[1], found[0], found[2]]
+            )
         return np.array(rows, dtype=np.float64).reshape(len(tables), 6 if metric == "blanc" else 4)
     counted = {
         "mentions": lambda table, _: formulas.count_mentions(table),
@@ -262,16 +265,3 @@ def _count_ceaf(metric: str, tables: Sequence[Table], protocol: Protocol) -> Num
         sums = np.bincount(document[chosen], worth[chosen], minlength=len(tables))
         counts[:, 0] = counts[:, 2] = sums
     return counts
-
-
-def score_program(
-    key: Corpus,
-    response: Corpus,
-    metrics: str | Metric | Iterable[str | Metric],
-    protocol: Protocol,
-) -> Result:
-    """The result of two corpora under a protocol with accidents of other programs."""
-    return Material(key, response).result(protocol, metrics)
-
-
-_ = (choices, Mapping, replace)

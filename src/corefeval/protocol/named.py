@@ -314,10 +314,12 @@ def find_named(name: str) -> NamedProtocol | None:
     for option in options:
         chosen.update(_COVAL_OPTIONS[option][0])
     what = ", ".join(_COVAL_OPTIONS[option][1] for option in options)
-    return replace(base, name=name, summary=f"coval: {what}", choices=cast(Choices, chosen))
+    return replace(base, name=name, summary=f"coval: {what}", choices=cast("Choices", chosen))
 
 
-NAMED.update({f"coval{one}": cast(NamedProtocol, find_named(f"coval{one}")) for one in _COVAL_OPTIONS})
+NAMED.update(
+    {f"coval{one}": cast("NamedProtocol", find_named(f"coval{one}")) for one in _COVAL_OPTIONS}
+)
 
 
 def programs_with(name: str, value: str) -> str:
