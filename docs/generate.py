@@ -262,8 +262,9 @@ not have, or a later version, is an error that names it.
 
 
 NAMES = """Only choices that are not at their defaults are shown. [Which scorer made this
-number?](which-scorer.md) says what the programs do, and which published numbers rest on them. coval's
-options join in any order (`coval-min-span-np-only`), and `bookcoref-window(1500)` takes its length.
+number?](which-scorer.md) says what the programs do, and which published numbers rest on them.
+coval's options join in any order (`coval-min-span-np-only`), and `bookcoref-window(1500)` takes its
+length.
 """
 
 

@@ -191,8 +191,9 @@ def _check_something(documents: Sequence[Document], protocol: Protocol) -> None:
         return
     for side in ("key", "response"):
         if not any(getattr(one, side) for one in documents):
+            programs = programs_with("nothing", "error")
             raise InputError(
-                f"the {side} has not a single mention, which ends {programs_with('nothing', 'error')}",
+                f"the {side} has not a single mention, which ends {programs}",
                 fix="--nothing ok goes on",
             )
 
@@ -222,9 +223,8 @@ def wanted_metrics(metrics: str | Metric | Iterable[str | Metric], protocol: Pro
         if name in METRICS or name == "conll":
             wanted.append(name)
         elif request.by_name:
-            raise UsageError(
-                f"there is no {name} with {_text(protocol)}: there are {', '.join((*METRICS, 'conll'))}"
-            )
+            known = ", ".join((*METRICS, "conll"))
+            raise UsageError(f"there is no {name} with {_text(protocol)}: there are {known}")
     return wanted
 
 

@@ -54,8 +54,8 @@ def render(
 
     Results are what `score`, `compare`, `analyse`, `agree`, `statistics` or an experiment of the
     lab gave, or the slices of a result. Every type has all formats; `conll`, `coval` and
-    `corefud`, which are other scorers' own, are of scores alone. `color` is for terminals. JSON and CSV are not
-    rounded.
+    `corefud`, which are other scorers' own, are of scores alone. `color` is for terminals. JSON and
+    CSV are not rounded.
 
     Scores and agreement have `by_document` (JSON has documents in any case). A comparison has
     `pairs`, `differences`, `agreement` and `power` (of `metric`), which add to what is shown; CSV,
