@@ -123,7 +123,9 @@ def test_what_cannot_be_honoured_names_the_field(text, message):
 def test_a_number_may_be_said_as_one():
     assert Protocol.of(undefined=1) == Protocol.of(undefined="1")
     for value in (True, 2, 1.0):
-        with pytest.raises(UsageError, match="undefined is one of 0, 1, epsilon, nan-ceafe, error, not"):
+        with pytest.raises(
+            UsageError, match="undefined is one of 0, 1, epsilon, nan-ceafe, error, not"
+        ):
             Protocol.of(undefined=value)
 
 

@@ -18,7 +18,7 @@ from corefeval.examples import example as path_of
 from corefeval.features.declarations import FEATURES, FeatureDeclaration
 from corefeval.files import write_folder
 from corefeval.metrics import REGISTRY, Declaration, Metric, presets
-from corefeval.protocol import NAMED, Choice, NamedProtocol, Protocol, choices
+from corefeval.protocol import NAMED, Choice, NamedProtocol, Protocol, choices, find_named
 
 Format = Annotated[Literal["text", "json"], Parameter(alias="-f")]
 
@@ -140,13 +140,16 @@ def protocols(*names: str, format: Format = "text") -> None:
     format
         How to print.
     """
-    known = {**NAMED, **choices()}
+    known: dict[str, NamedProtocol | Choice] = {**NAMED, **choices()}
+    wanted: dict[str, NamedProtocol | Choice] = {}
     for name in names:
-        if name not in known:
+        found = known.get(name) or known.get(name.replace("-", "_")) or find_named(name)
+        if found is None:
             raise UsageError(
                 f"there is no protocol or choice {name!r}: {did_you_mean(name, known)}"
             )
-    wanted = {name: known[name] for name in names} or known
+        wanted[name] = found
+    wanted = wanted or known
     named = [one for one in wanted.values() if isinstance(one, NamedProtocol)]
     chosen = {name: one for name, one in wanted.items() if isinstance(one, Choice)}
     if format == "json":
@@ -156,7 +159,7 @@ def protocols(*names: str, format: Format = "text") -> None:
         }
         sys.stdout.write(json_text(listed))
         return
-    entries = [_protocol_entry(one) for one in named]
+    entries = [_protocol_entry(one, at_length=bool(names)) for one in named]
     entries += [_choice_entry(name, choice) for name, choice in chosen.items()]
     sys.stdout.write("\n".join(entries) + "\n")
 
@@ -165,9 +168,22 @@ def _text(named: NamedProtocol) -> str:
     return str(Protocol.of(named.name))
 
 
-def _protocol_entry(named: NamedProtocol) -> str:
-    lines = [named.summary, _text(named), *([named.reference] if named.reference else [])]
+def _protocol_entry(named: NamedProtocol, *, at_length: bool) -> str:
+    """What a protocol is and which choices it makes; at length, what is odd about it too."""
+    made = dict(Protocol.of(named.name).values)
+    texts = [f"{name.replace('_', '-')}:{value}" for name, value in made.items()]
+    lines = [*textwrap.wrap(named.summary, 62), *_wrap(" ".join(texts))]
+    if at_length:
+        lines += _wrap(f"has {named.metrics}") if named.metrics else []
+        for oddity in named.oddities:
+            lines += textwrap.wrap(oddity, 62, initial_indent="- ", subsequent_indent="  ")
+    lines += _wrap(named.reference)
     return _entry(f"{named.name} (protocol)", lines)
+
+
+def _wrap(text: str) -> list[str]:
+    """A text in lines, in which nothing is cut at a hyphen."""
+    return textwrap.wrap(text, 62, break_on_hyphens=False, break_long_words=False)
 
 
 def _choice_entry(name: str, choice: Choice) -> str:
@@ -177,6 +193,8 @@ def _choice_entry(name: str, choice: Choice) -> str:
         lines += textwrap.wrap(f"{value}: {meaning}{default}", 62, subsequent_indent="    ")
     if not choice.values:
         lines.append(f"default: {choice.default}")
+    if choice.example:
+        lines += textwrap.wrap(f"example: {choice.example}", 62, subsequent_indent="    ")
     if choice.flag:
         lines.append(f"option: --{choice.flag.replace('_', '-')}")
     return _entry(name, lines)

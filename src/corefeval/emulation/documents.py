@@ -17,7 +17,7 @@ from corefeval.diagnostics import InputError, Notice, PairingError, excerpt
 from corefeval.live.spans import spans_reading, with_positions
 from corefeval.model import Corpus, DocumentId
 from corefeval.pairing import pair
-from corefeval.protocol import Protocol, programs_with
+from corefeval.protocol import Protocol, Spans, programs_with
 
 Mention = Any  # hashable; a tuple (first token, last token, gaps …) where there are tokens
 Entities = list[list[Mention]]
@@ -40,11 +40,14 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """Both corpora with the same documents in the same places, and what was noticed."""
+    """Both corpora with the same documents in the same places, and what was noticed.
+
+    `spans` says how plain (start, end) mentions were read, where they were.
+    """
 
     key: Corpus
     response: Corpus
-    protocol: Protocol
+    spans: Spans
     notices: tuple[Notice, ...] = ()
 
     @property
@@ -63,17 +66,15 @@ def pair_corpora(key: Corpus, response: Corpus, protocol: Protocol) -> Paired:
         number = max(len(key.documents), len(response.documents))
         names = [DocumentId(str(place)) for place in range(number)]
         places = np.arange(number)
-        sides = [
+        key, response = (
             side.select_documents(np.where(places < len(side.documents), places, -1), names)
             for side in (key, response)
-        ]
-        paired = Paired(*sides, protocol, (*key.notices, *response.notices))
+        )
+        paired = Paired(key, response, protocol.spans, (*key.notices, *response.notices))
     else:
         made = pair(key, response, protocol)
-        if made.spans is not None:
-            protocol = protocol.but(spans=made.spans)
         told = (*made.key.notices, *made.response.notices, *made.notices)
-        paired = Paired(made.key, made.response, protocol, told)
+        paired = Paired(made.key, made.response, made.spans or protocol.spans, told)
     return _with_spans(paired)
 
 
@@ -82,7 +83,7 @@ def _with_spans(paired: Paired) -> Paired:
     sides = paired.key, paired.response
     if any(side.labels is None for side in sides):
         return paired
-    readings = {spans_reading(side, paired.protocol.spans) for side in sides if side.n_mentions}
+    readings = {spans_reading(side, paired.spans) for side in sides if side.n_mentions}
     if None in readings or not readings:
         return paired
     reading = "inclusive" if "inclusive" in readings else "exclusive"
@@ -114,9 +115,9 @@ def _check_sentences(key: Corpus, response: Corpus, protocol: Protocol) -> None:
 
 def list_documents(paired: Paired, *, is_one: bool) -> list[Document]:
     """The documents with their entities, or one that has the entities of all."""
-    sides = [
-        _joined(corpus) if is_one else _entities(corpus) for corpus in (paired.key, paired.response)
-    ]
+    corpora = paired.key, paired.response
+    longest = max(_longest(corpus) for corpus in corpora) if is_one else 0
+    sides = [_joined(one, longest) if is_one else _entities(one) for one in corpora]
     names = ["all documents"] if is_one else [str(name) for name in paired.key.documents]
     return [
         Document(name, None if is_one else index, sides[0][index], sides[1][index])
@@ -145,17 +146,24 @@ def _entities(corpus: Corpus) -> list[Entities]:
     return documents
 
 
-def _mentions(corpus: Corpus, *, through: bool = False) -> list[Mention]:
-    """Every mention; with `through`, tokens are counted through all documents."""
+def _longest(corpus: Corpus) -> int:
+    """How many tokens the mentions of the longest document need."""
+    return 0 if corpus.mention_end is None else int(corpus.mention_end.max(initial=0))
+
+
+def _mentions(corpus: Corpus, longest: int | None = None) -> list[Mention]:
+    """Every mention; with `longest`, tokens are counted through all documents.
+
+    Where there is no text, all documents are taken to be as long as the longest.
+    """
     documents = corpus.mention_document
     if corpus.mention_start is None or corpus.mention_end is None:
         labels = list(corpus.labels or ())
-        return list(zip(documents.tolist(), labels, strict=True)) if through else labels
+        return labels if longest is None else list(zip(documents.tolist(), labels, strict=True))
     shift: Any = 0
-    if through:
+    if longest is not None:
         tokens = corpus.tokens
-        # Without a text nobody knows how long documents are: none is longer than this.
-        shift = documents << 32 if tokens is None else tokens.offsets[documents]
+        shift = documents * longest if tokens is None else tokens.offsets[documents]
     start, last = corpus.mention_start + shift, corpus.mention_end + shift - 1
     mentions: list[Mention] = list(zip(start.tolist(), last.tolist(), strict=True))
     for row, gaps in corpus.gaps_of.items():
@@ -163,14 +171,14 @@ def _mentions(corpus: Corpus, *, through: bool = False) -> list[Mention]:
     return mentions
 
 
-def _joined(corpus: Corpus) -> list[Entities]:
+def _joined(corpus: Corpus, longest: int) -> list[Entities]:
     """All documents as one: entities of the same number are one entity."""
     first = np.searchsorted(corpus.entity_document, np.arange(len(corpus.documents)))
     names: Sequence[Any] = corpus.names or [
         row - int(first[document]) for row, document in enumerate(corpus.entity_document.tolist())
     ]
     entities: dict[Any, list[Mention]] = {name: [] for name in names}  # in the order of the list
-    rows = zip(corpus.mention_entity.tolist(), _mentions(corpus, through=True), strict=True)
+    rows = zip(corpus.mention_entity.tolist(), _mentions(corpus, longest), strict=True)
     for entity, mention in rows:
         entities[names[entity]].append(mention)
     return [[entity for entity in entities.values() if entity]]
@@ -194,12 +202,14 @@ def cut_windows(
     for one in documents:
         mentions = {mention for side in one.sides for entity in side for mention in entity}
         size = _size(paired.key, one.index) or max((m[1] + 1 for m in mentions), default=0)
-        starts = [*range(0, size - length + 1, length), size - length]
-        for start in starts:
+        last = size - length
+        # Windows without a mention, of which there may be any number, are left out.
+        starts = sorted({m[0] - m[0] % length for m in mentions if m[0] - m[0] % length <= last})
+        for start in (*starts, last):
             sides = (_within(side, start, start + length) for side in one.sides)
             end = start + length - 1
             cut.append(Document(f"{one.name} tokens {max(start, 0)}–{end}", one.index, *sides))
-        lost += sum(not any(lo < m[0] < lo + length for lo in starts) for m in mentions)
+        lost += sum(not m[0] % length and m[0] <= last for m in mentions)
     text = "{n} at the start of a window left out"
     return cut, [Notice("windows", text, lost, noun="mention")] if lost else []
 

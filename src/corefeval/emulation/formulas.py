@@ -240,8 +240,13 @@ def _simple(groups: Mapping[Mention, Sequence[Any]], chosen: Iterable[Mention]) 
 
 
 def _repeated(entities: Entities) -> set[Mention]:
-    return {m for entity in entities if len(set(entity)) < len(entity)
-            for m, n in Counter(entity).items() if n > 1}
+    return {
+        m
+        for entity in entities
+        if len(set(entity)) < len(entity)
+        for m, n in Counter(entity).items()
+        if n > 1
+    }
 
 
 def _plus_common(counts: list[float], sides: Sequence[set[Mention]]) -> list[float]:
@@ -265,7 +270,9 @@ def weigh_pairs(table: Table, protocol: Protocol, metric: str) -> tuple[list[Edg
     elif protocol.ceaf == "set":
         sides = [list(one) for one in table.sets], [list(one) for one in table.swapped.sets]
     shares = table.overlaps
-    if protocol.ceaf == "list" and any(len(e) > len(s) for e, s in zip(sides[0], table.sets, strict=True)):
+    if protocol.ceaf == "list" and any(
+        len(e) > len(s) for e, s in zip(sides[0], table.sets, strict=True)
+    ):
         shares = [Counter(i for m in e for i in table.holders.get(m, ())) for e in table.mine]
     edges = _weigh(shares, sides, metric)
     if metric == "ceafm" and protocol.ceafm == "entities":

@@ -68,15 +68,11 @@ def cut_mentions(
         )
     cut = []
     for one in documents:
-        sides = (
-            _Side(starts, texts[one.index], protocol).settle(entities)
-            for entities, starts in zip(
-                one.sides,
-                (sentence_starts(corpus, one.index) for corpus in (paired.key, paired.response)),
-                strict=True,
-            )
+        key, response = (
+            _Side(sentence_starts(corpus, one.index), texts[one.index], protocol).settle(entities)
+            for entities, corpus in zip(one.sides, (paired.key, paired.response), strict=True)
         )
-        cut.append(replace(one, **dict(zip(("key", "response"), sides, strict=True))))
+        cut.append(replace(one, key=key, response=response))
     return cut, _notices(documents, cut, texts, protocol)
 
 

@@ -102,7 +102,7 @@ class Material:
         result = Result(
             tables=tables,
             document_ids=tuple(one.name for one in documents),
-            protocol=protocol.but(spans=paired.protocol.spans),
+            protocol=protocol.but(spans=paired.spans),
             key=self.key.name,
             response=self.response.name,
             key_digest=self.key_digest,
@@ -276,8 +276,9 @@ def _check_something(documents: Sequence[Document], protocol: Protocol) -> None:
         return
     for side in ("key", "response"):
         if not any(getattr(one, side) for one in documents):
+            programs = programs_with("nothing", "error")
             raise InputError(
-                f"the {side} has not a single mention, which ends {programs_with('nothing', 'error')}",
+                f"the {side} has not a single mention, which ends {programs}",
                 fix="--nothing ok goes on",
             )
 
@@ -307,9 +308,8 @@ def wanted_metrics(metrics: str | Metric | Iterable[str | Metric], protocol: Pro
         if name in METRICS or name == "conll":
             wanted.append(name)
         elif request.by_name:
-            raise UsageError(
-                f"there is no {name} with {_text(protocol)}: there are {', '.join((*METRICS, 'conll'))}"
-            )
+            known = ", ".join((*METRICS, "conll"))
+            raise UsageError(f"there is no {name} with {_text(protocol)}: there are {known}")
     return wanted
 
 
@@ -350,13 +350,3 @@ def _count_ceaf(metric: str, tables: Sequence[Table], protocol: Protocol) -> Num
         sums = np.bincount(document[chosen], worth[chosen], minlength=len(tables))
         counts[:, 0] = counts[:, 2] = sums
     return counts
-
-
-def score_program(
-    key: Corpus,
-    response: Corpus,
-    metrics: str | Metric | Iterable[str | Metric],
-    protocol: Protocol,
-) -> Result:
-    """The result of two corpora under a protocol with accidents of other programs."""
-    return Material(key, response).result(protocol, metrics)

@@ -255,9 +255,15 @@ class SearchDrawing(SoloDrawing):
         rows = tuple(
             (Cell(one.name, label=True), Cell(percent(one.score)), Cell(one.hit)) for one in shown
         )
-        columns = (Column("Protocol or choice"), Column(title, numeric=True), Column("to the number"))
-        start = f"{title} {thing.wanted} comes of" if hits else (
-            f"Nothing gives {title} {thing.wanted}; nearest are"
+        columns = (
+            Column("Protocol or choice"),
+            Column(title, numeric=True),
+            Column("to the number"),
+        )
+        start = (
+            f"{title} {thing.wanted} comes of"
+            if hits
+            else (f"Nothing gives {title} {thing.wanted}; nearest are")
         )
         parts: list[Table | str] = [Table(columns, (rows,), caption=start)]
         reasons: dict[str, list[str]] = {}
@@ -265,7 +271,9 @@ class SearchDrawing(SoloDrawing):
             if one.refusal and one.is_named:
                 reasons.setdefault(one.refusal.splitlines()[0], []).append(one.name)
         parts += [f"{', '.join(names)}: no number, {why}." for why, names in reasons.items()]
-        about = f"{shorten(thing.response)} against {shorten(thing.key)}, {len(thing.candidates)} tried"
+        about = (
+            f"{shorten(thing.response)} against {shorten(thing.key)}, {len(thing.candidates)} tried"
+        )
         return Sheet(tuple(parts), (about,), (thing.protocol.signature,), gap=2)
 
     def record_of(self, thing: Search) -> Row:
@@ -289,7 +297,10 @@ class ResultDrawing(SoloDrawing):
             )
             for metric, values in thing.scores.items()
         )
-        columns = (Column("F1"), *(Column(one, numeric=True) for one in (*thing.names, "difference")))
+        columns = (
+            Column("F1"),
+            *(Column(one, numeric=True) for one in (*thing.names, "difference")),
+        )
         parts: list[Table | str] = [Table(columns, (scores,))]
         if thing.choices:
             rows = tuple(

@@ -221,7 +221,10 @@ def document_table(results: Sequence[Result]) -> Table:
                 for line in lines
             ]
             cells = [
-                Cell(percent(f1, document.result.protocol.rounding), several and bool(top) and f1 == top)
+                Cell(
+                    percent(f1, document.result.protocol.rounding),
+                    several and bool(top) and f1 == top,
+                )
                 for f1, top in zip(f1s, best, strict=True)
             ]
             rows.append((Cell("" if rows else identifier), *name, *cells))

@@ -87,9 +87,7 @@ def _in_place(key: Corpus, response: Corpus) -> tuple[Corpus, Corpus, list[Notic
     """The documents in the same places, up to the end of the shorter side."""
     numbers = len(key.documents), len(response.documents)
     kept = np.arange(min(numbers))
-    named = sum(
-        one != other for one, other in zip(key.documents, response.documents, strict=False)
-    )
+    named = sum(one != other for one, other in zip(key.documents, response.documents, strict=False))
     notices = []
     if named or numbers[0] != numbers[1]:
         text = f"{response.name or 'response'}: documents pair by position: {numbers[0]} in the "

@@ -40,7 +40,8 @@ _LEA_SKIPS: Choices = {**_KEEP, "lea_singletons": "skip", "average": "rates"}
 _E2E: Choices = {**_LEA_SKIPS, "b3_singletons": "skip", "ceafe_singletons": "skip-response"}
 _WL: Choices = {**_KEEP, "lea_singletons": "skip", "lea": "member", "undefined": "epsilon"}
 _NELEVAL: Choices = {
-    "extra": "count", "identity": "bounded", "repeats_key": "adjacent", "repeats_response": "adjacent",
+    "extra": "count", "identity": "bounded",
+    "repeats_key": "adjacent", "repeats_response": "adjacent",
     "b3": "unique", "ceaf": "matrix", "blanc": "halves", "aggregate": "pool", "nothing": "error",
 }  # fmt: skip
 
@@ -314,10 +315,12 @@ def find_named(name: str) -> NamedProtocol | None:
     for option in options:
         chosen.update(_COVAL_OPTIONS[option][0])
     what = ", ".join(_COVAL_OPTIONS[option][1] for option in options)
-    return replace(base, name=name, summary=f"coval: {what}", choices=cast(Choices, chosen))
+    return replace(base, name=name, summary=f"coval: {what}", choices=cast("Choices", chosen))
 
 
-NAMED.update({f"coval{one}": cast(NamedProtocol, find_named(f"coval{one}")) for one in _COVAL_OPTIONS})
+NAMED.update(
+    {f"coval{one}": cast("NamedProtocol", find_named(f"coval{one}")) for one in _COVAL_OPTIONS}
+)
 
 
 def programs_with(name: str, value: str) -> str:

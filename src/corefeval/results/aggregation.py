@@ -81,9 +81,9 @@ class Aggregation:
             weights = (key, response, key + response)
             weighed = (rate * weight for rate, weight in zip(rates.values(), weights, strict=True))
             return np.stack([*weighed, *weights])
-        counted = np.ones(columns[0].size)
+        counted: Numbers = np.ones(columns[0].size)
         if self.aggregate == "macro":
-            counted = np.stack(columns).any(axis=0).astype(np.float64)
+            counted = np.asarray(np.stack(columns).any(axis=0), dtype=np.float64)
         return np.stack([*(rate * counted for rate in rates.values()), counted])
 
     def rates_of_sums(self, sums: Numbers) -> Rates:

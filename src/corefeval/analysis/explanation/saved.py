@@ -127,6 +127,10 @@ def _remarks(first: Result, second: Result) -> Iterator[str]:
         )
     if first.version != second.version:
         yield f"they were made by corefeval {first.version} and {second.version}"
-    same = replace(first, protocol=second.protocol) if first.tables.keys() == second.tables.keys() else None
+    same = (
+        replace(first, protocol=second.protocol)
+        if first.tables.keys() == second.tables.keys()
+        else None
+    )
     if same is not None and same.tables == second.tables and first.protocol != second.protocol:
         yield "their counts are the same: only rates differ"

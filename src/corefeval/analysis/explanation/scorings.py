@@ -43,7 +43,9 @@ class Scorings:
     Reading is done once, other steps once for the choices that they depend on.
     """
 
-    def __init__(self, key: Input, response: Input, plan: Plan, metrics: Metrics, name: str = "response") -> None:
+    def __init__(
+        self, key: Input, response: Input, plan: Plan, metrics: Metrics, name: str = "response"
+    ) -> None:
         self._asked = metrics if isinstance(metrics, str | Metric) else list(metrics)
         self.metrics = tuple(str(one.metric) for one in parse_metrics(self._asked))
         self.plan, self._inputs = plan, (key, response)

@@ -351,8 +351,10 @@ def _protocols(base: Protocol, metric: str, in_files: bool) -> Iterator[tuple[st
     for name, named in NAMED.items():
         protocol = Protocol.parse(name)
         # People take the mean of three themselves where a program does not.
-        has_it = not named.metrics or metric in named.metrics or (
-            metric == "conll" and "muc" in named.metrics
+        has_it = (
+            not named.metrics
+            or metric in named.metrics
+            or (metric == "conll" and "muc" in named.metrics)
         )
         if has_it and (in_files or protocol.emulate == "none"):
             yield name, protocol
