@@ -246,16 +246,20 @@ def identify(documents: list[Document], paired: Paired, identity: str) -> list[D
     if identity == "token" or not paired.has_spans:
         return documents
     sides = paired.key, paired.response
-    changed, moved = False, []
-    for one in documents:
-        starts = [sentence_starts(corpus, one.index) for corpus in sides]
-        places = [
-            _by_sentence(one, entities, own, corpus.name, identity)
-            for entities, own, corpus in zip(one.sides, starts, sides, strict=True)
-        ]
-        changed |= starts[0] != starts[1] or any(crosses for _, crosses in places)
-        moved.append(replace(one, key=places[0][0], response=places[1][0]))
-    return moved if changed and identity == "sentence" else documents
+    starts = [[sentence_starts(corpus, one.index) for corpus in sides] for one in documents]
+    changes = any(mine != theirs for mine, theirs in starts)
+    for one, both in zip(documents, starts, strict=True):
+        for entities, own, corpus in zip(one.sides, both, sides, strict=True):
+            found = _over_boundary(entities, own)
+            if found is not None and identity == "bounded":
+                raise _boundary_error(one, found, corpus.name)
+            changes |= found is not None
+    if identity == "bounded" or not changes:
+        return documents
+    return [
+        replace(one, key=_by_sentence(one.key, own[0]), response=_by_sentence(one.response, own[1]))
+        for one, own in zip(documents, starts, strict=True)
+    ]
 
 
 def sentence_starts(corpus: Corpus, index: int | None) -> list[int]:
@@ -268,30 +272,29 @@ def sentence_starts(corpus: Corpus, index: int | None) -> list[int]:
     return starts
 
 
-def _by_sentence(
-    document: Document, entities: Entities, starts: list[int], file: str, identity: str
-) -> tuple[Entities, bool]:
-    """Mentions by their places in sentences, and whether one goes over a boundary."""
-    if not starts:
-        return entities, False
-    crosses = False
-    moved: Entities = []
+def _over_boundary(entities: Entities, starts: list[int]) -> Mention | None:
+    """A mention that begins in another sentence than it ends in."""
     for entity in entities:
-        own = []
         for mention in entity:
-            first, last, *gaps = mention
-            sentence = bisect_right(starts, last) - 1
-            other = sentence if first >= starts[sentence] else bisect_right(starts, first) - 1
-            if other != sentence:
-                crosses = True
-                if identity == "bounded":
-                    raise _over_boundary(document, mention, file)
-            own.append((sentence, first - starts[other], last - starts[sentence], *gaps))
-        moved.append(own)
-    return moved, crosses
+            if starts and mention[0] < starts[bisect_right(starts, mention[1]) - 1]:
+                return mention
+    return None
 
 
-def _over_boundary(document: Document, mention: Mention, file: str) -> InputError:
+def _by_sentence(entities: Entities, starts: list[int]) -> Entities:
+    """Mentions by the sentence of their end, and both ends, each in its own sentence."""
+    return [[_place(mention, starts) for mention in entity] for entity in entities]
+
+
+def _place(mention: Mention, starts: list[int]) -> Mention:
+    if not starts:
+        return mention
+    first, last, *gaps = mention
+    sentence, other = (bisect_right(starts, token) - 1 for token in (last, first))
+    return sentence, first - starts[other], last - starts[sentence], *gaps
+
+
+def _boundary_error(document: Document, mention: Mention, file: str) -> InputError:
     return InputError(
         f"a mention over a sentence boundary ends {programs_with('identity', 'bounded')}",
         file=file or None,

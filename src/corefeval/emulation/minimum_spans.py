@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 
 from corefeval.diagnostics import InputError, Notice
 from corefeval.emulation.documents import Document, Entities, Mention, Paired, sentence_starts
-from corefeval.model import Corpus
 from corefeval.protocol import Protocol, programs_with
 
 _NOMINAL = frozenset(("NP", "NM", "QP", "NX"))
@@ -49,8 +48,22 @@ Texts = Mapping[int | None, Text | None]
 
 
 def read_texts(documents: Sequence[Document], paired: Paired) -> Texts:
-    """The key's text of each document, by its index."""
-    return {one.index: _text(paired.key, one.index) for one in documents}
+    """The key's text of each document, by its index; None where there is no parse."""
+    tokens = paired.key.tokens
+    if tokens is None or not {"word", "parse"} <= set(tokens.columns):
+        return dict.fromkeys(one.index for one in documents)
+    names = [name for name in ("word", "parse", "tag") if name in tokens.columns]
+    cells = [[value or "" for value in tokens.coded(name).values()] for name in names]
+    if len(names) < 3:
+        cells.append([""] * len(cells[0]))
+    texts: dict[int | None, Text | None] = {}
+    for index in dict.fromkeys(one.index for one in documents):
+        first = 0 if index is None else int(tokens.offsets[index])
+        last = len(cells[0]) if index is None else first + int(tokens.counts[index])
+        words, bits, tags = (column[first:last] for column in cells)
+        has_trees = any("*" in cell or "(" in cell for cell in bits)
+        texts[index] = Text(words, tags, bits) if has_trees else None
+    return texts
 
 
 def cut_mentions(
@@ -88,18 +101,6 @@ def _notices(
         text = "{n} left out as verb phrases, nested mentions or what is left with them"
         notices.append(Notice("left-out", text, numbers[0] - numbers[1], noun="mention"))
     return notices
-
-
-def _text(corpus: Corpus, index: int | None) -> Text | None:
-    tokens = corpus.tokens
-    if tokens is None or not {"word", "parse"} <= set(tokens.columns):
-        return None
-    wanted = range(len(corpus.documents)) if index is None else (index,)
-    words, bits = ([c for d in wanted for c in tokens.column(d, n)] for n in ("word", "parse"))
-    tags = [c for d in wanted for c in tokens.column(d, "tag")] if "tag" in tokens.columns else []
-    if not any("*" in cell or "(" in cell for cell in bits):
-        return None
-    return Text(words, tags or [""] * len(words), bits)
 
 
 class _Side:
