@@ -148,7 +148,7 @@ def _explain_results(
     found = explain_results(first, second, *paths, shapley=shapley, **options)
     explanation = found.explanation
     if explanation is not None:
-        ends = (replace(e, name=n) for e, n in zip((explanation.start, explanation.goal), names))
-        start, goal = ends
-        explanation = replace(explanation, start=start, goal=goal)
+        start, goal = explanation.start, explanation.goal
+        named = {"start": replace(start, name=names[0]), "goal": replace(goal, name=names[1])}
+        explanation = replace(explanation, **named)
     return replace(found, names=(names[0], names[1]), explanation=explanation)

@@ -142,14 +142,15 @@ class _Side:
         return self.text.trees[place]
 
     def _identity(self, mention: Mention) -> Mention:
-        place = (*self.place(mention), *mention[2:])
-        if self.protocol.min_span == "yes" and self.text is not None:
-            tree = self.tree(mention)
-            if tree is not None:
-                start = self.starts[place[0]]
-                words = self.text.words[start + place[1] : start + place[2] + 1]
-                return place[0], _minimum(tree) or frozenset((w, i) for i, w in enumerate(words))
-        return place if self.protocol.identity == "sentence" else mention
+        tree = self.tree(mention) if self.protocol.min_span == "yes" else None
+        if tree is None and self.protocol.identity != "sentence":
+            return mention
+        place = self.place(mention)
+        if tree is None or self.text is None:
+            return *place, *mention[2:]
+        start = self.starts[place[0]]
+        words = self.text.words[start + place[1] : start + place[2] + 1]
+        return place[0], _minimum(tree) or frozenset((w, i) for i, w in enumerate(words))
 
     def _without_verbs(self, entities: Entities) -> Iterator[list[Mention]]:
         for entity in entities:

@@ -166,10 +166,8 @@ class SensitivityDrawing(SoloDrawing):
         parts: list[Table | str] = [_effect_table(thing)]
         parts += _turn_sentences(thing)
         parts += _refused_sentences(thing)
-        quiet = [e for e in thing.effects if not e.is_shown and not any(e.refusals)]
-        if quiet:
-            listed = _grouped((effect.choice, effect.value) for effect in quiet)
-            parts.append(f"Without effect here: {listed}.")
+        if thing.without_effect:
+            parts.append(f"Without effect here: {thing.without_effect}.")
         about = f"against {shorten(thing.key)}"
         if len(thing.responses) == 1:
             about = f"{shorten(thing.responses[0])} {about}"
@@ -224,20 +222,14 @@ def _turn_sentences(thing: Sensitivity) -> list[str]:
 
 def _refused_sentences(thing: Sensitivity) -> list[str]:
     """Each reason once, with the values that it is of."""
+    from corefeval.analysis.explanation.sensitivity import group_values
+
     reasons: dict[str, dict[tuple[str, str], None]] = {}
     for effect in thing.effects:
         for reason in filter(None, effect.refusals):
             value = effect.choice, effect.value
             reasons.setdefault(_one_line(reason), {})[value] = None
-    return [f"No number with {_grouped(values)}: {why}." for why, values in reasons.items()]
-
-
-def _grouped(values: Iterable[tuple[str, str]]) -> str:
-    """Choices with their values: `order open, close; owner first`."""
-    groups: dict[str, list[str]] = {}
-    for choice, value in values:
-        groups.setdefault(choice.replace("_", "-"), []).append(value)
-    return "; ".join(f"{choice} {', '.join(some)}" for choice, some in groups.items())
+    return [f"No number with {group_values(values)}: {why}." for why, values in reasons.items()]
 
 
 @dataclass(frozen=True)

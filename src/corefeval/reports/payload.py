@@ -12,6 +12,7 @@ import numpy as np
 
 from corefeval._version import __version__
 from corefeval.analysis.errors import KINDS, SUMMARIES, ErrorAnalysis
+from corefeval.analysis.explanation import Sensitivity
 from corefeval.diagnostics import CorefEvalError, Notice
 from corefeval.display import visible
 from corefeval.model import Corpus
@@ -231,6 +232,33 @@ def _describe_differences(
         }
         for one in pairs
     ]
+
+
+def describe_choices(found: Sensitivity) -> Json:
+    """What values of choices are worth, by response and metric; what has no effect, what turns."""
+    record: Json = {
+        "metrics": [
+            {"name": name, "title": found.titles.get(name, name)} for name in found.metrics
+        ],
+        "effects": [
+            {
+                "name": effect.name,
+                "points": {
+                    name: {m: None if p is None else _short(p) for m, p in points.items()}
+                    for name, points in zip(found.responses, effect.points, strict=True)
+                },
+            }
+            for effect in found.effects
+            if effect.is_shown
+        ],
+        "quiet": found.without_effect,
+        "turns": [
+            f"{found.titles.get(one.metric, one.metric)}: {one.above} is above {one.below}, but "
+            f"not with {', '.join(one.values)}."
+            for one in found.turns
+        ],
+    }
+    return {name: _make_visible(value) for name, value in record.items()}
 
 
 def _describe_errors(analysis: ErrorAnalysis) -> Json:

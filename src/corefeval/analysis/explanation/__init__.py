@@ -25,6 +25,7 @@ from corefeval.diagnostics import UsageError
 from corefeval.display import distinct_names
 from corefeval.evaluation import Metrics
 from corefeval.metrics import Metric
+from corefeval.model import Corpus
 from corefeval.preparation import Input, Options, Plan, plan
 from corefeval.protocol import NAMED, Protocol
 from corefeval.results import Result
@@ -37,6 +38,7 @@ __all__ = [
     "Step",
     "explain",
     "explain_results",
+    "measure_corpora",
 ]
 
 
@@ -109,7 +111,6 @@ def explain(
     >>> found = explain(key, key, from_="conll-8.01", to="e2e")
     >>> for step in found.steps:
     ...     print(step.change, round(100 * step.turn["conll"], 2))
-    b3-singletons: count → skip 0.0
     ceafe-singletons: count → skip-response -16.67
     """
     if from_ is not None and protocol is not None:
@@ -118,7 +119,8 @@ def explain(
     made = plan(base, options)
     if to is None:
         wanted = CONLL if metrics is None else metrics
-        return measure_choices(_scorings(key, (response, *more), made, wanted), made.protocol)
+        corpora = [made.read(one, "response") for one in (response, *more)]
+        return measure_corpora(made.read(key, "key", is_key=True), corpora, made, wanted)
     if more:
         raise UsageError("two protocols, or a number, are explained on one response, not several")
     if is_number(to):
@@ -146,27 +148,24 @@ def explain_results(
     >>> from corefeval import score
     >>> key = [["a", "b"], ["c"]]
     >>> results = [score(key, key, metrics="conll", protocol=name) for name in ("default", "e2e")]
-    >>> [*explain_results(*results).choices]
-    ['average', 'repeats_key', 'repeats_response', 'b3_singletons', 'ceafe_singletons', 'lea_singletons']
+    >>> explain_results(*results).choices["b3_singletons"]
+    ('count', 'skip')
     >>> explain_results(*results, key, key).explanation
-    <Explanation first → second: conll 100.00 → 66.67 by 2 choices>
+    <Explanation first → second: conll 100.00 → 88.89 by 1 choice>
     """
     made = None if key is None or response is None else plan(None, options)
     return explain_saved(first, second, made, key, response, shapley=shapley)
 
 
-def _scorings(
-    key: Input, responses: Sequence[Input], made: Plan, metrics: Metrics
-) -> list[Scorings]:
-    """The scorings of several responses, which share a key."""
-    shared = made.read(key, "key", is_key=True)
-    corpora = [made.read(one, "response") for one in responses]
-    names = distinct_names([corpus.name or "response" for corpus in corpora])
+def measure_corpora(
+    key: Corpus, responses: Sequence[Corpus], made: Plan, metrics: Metrics = CONLL
+) -> Sensitivity:
+    """How much the numbers of responses depend on each choice of a plan's protocol."""
+    names = distinct_names([corpus.name or "response" for corpus in responses])
     wanted = metrics if isinstance(metrics, str | Metric) else list(metrics)
-    return [
-        Scorings(shared, replace(corpus, name=name), made, wanted)
-        for corpus, name in zip(corpora, names, strict=True)
-    ]
+    named = [replace(one, name=name) for one, name in zip(responses, names, strict=True)]
+    scored = [Scorings(key, corpus, made, wanted) for corpus in named]
+    return measure_choices(scored, made.protocol)
 
 
 def _name(protocol: object) -> str:

@@ -111,7 +111,7 @@ class Explanation(Tabular):
     >>> from corefeval import explain
     >>> key, response = [["a", "b"], ["c"]], [["a", "b"], ["c"]]
     >>> explain(key, response, from_="conll-8.01", to="e2e")
-    <Explanation conll-8.01 → e2e: conll 100.00 → 66.67 by 2 choices>
+    <Explanation conll-8.01 → e2e: conll 100.00 → 88.89 by 1 choice>
     """
 
     key: str

@@ -108,8 +108,8 @@ class Scorings:
 def round_as(rate: float, rounding: str) -> float:
     """A rate as a program prints it in per cent.
 
-    >>> round_as(0.702099, "truncate(2)"), round_as(0.702099, "round(1)"), round_as(0.5, "none")
-    (0.702, 0.702, 0.5)
+    >>> round_as(0.702599, "truncate(2)"), round_as(0.702599, "round(1)")
+    (0.7025, 0.703)
     """
     if rounding == "none":
         return rate

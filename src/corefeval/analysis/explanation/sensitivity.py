@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -84,8 +84,8 @@ class Sensitivity(Tabular):
 
     >>> from corefeval import explain
     >>> found = explain([["a", "b"], ["c"]], [["a", "b"], ["c"]])
-    >>> found
-    <Sensitivity of 1 response to 51 values, of which 3 matter>
+    >>> found.effects[0].name, round(found.effects[0].points[0]["conll"], 4)
+    ('singletons drop-response', -0.1778)
     """
 
     key: str
@@ -97,6 +97,15 @@ class Sensitivity(Tabular):
     effects: tuple[Effect, ...]
     turns: tuple[Turn, ...]
     notices: tuple[Notice, ...] = ()
+
+    @property
+    def without_effect(self) -> str:
+        """The values that change nothing that can be seen, on one line."""
+        return group_values(
+            (one.choice, one.value)
+            for one in self.effects
+            if not one.is_shown and not any(one.refusals)
+        )
 
     def rows(self) -> list[Row]:
         """One row for each value of each choice, response and metric."""
@@ -152,6 +161,18 @@ class Sensitivity(Tabular):
         responses = plural(len(self.responses), "response")
         values = plural(len(self.effects), "value")
         return f"<Sensitivity of {responses} to {values}, of which {shown} matter>"
+
+
+def group_values(values: Iterable[tuple[str, str]]) -> str:
+    """Choices with their values, as people read them.
+
+    >>> group_values([("order", "open"), ("order", "close"), ("owner", "first")])
+    'order open, close; owner first'
+    """
+    groups: dict[str, list[str]] = {}
+    for choice, value in values:
+        groups.setdefault(choice.replace("_", "-"), []).append(value)
+    return "; ".join(f"{choice} {', '.join(some)}" for choice, some in groups.items())
 
 
 def measure_choices(scored: Sequence[Scorings], protocol: Protocol) -> Sensitivity:
@@ -249,8 +270,8 @@ class Search(Tabular):
     """Which named protocols and single choices give a published number, within its rounding.
 
     >>> from corefeval import explain
-    >>> explain([["a", "b"], ["c"]], [["a", "b"], ["c"]], to=66.7)
-    <Search for conll 66.7: allennlp, e2e>
+    >>> explain([["a", "b"], ["c"]], [["a", "b"], ["c"]], to=88.9)
+    <Search for conll 88.9: e2e, allennlp, ceafe-singletons skip-response>
     """
 
     key: str
