@@ -22,19 +22,19 @@ export const overviewView = {
       el("div", { class: "pair" },
         el("section", { class: "card" }, el("h2", {}, "Most expensive entities"), topEntities(10)),
         el("section", { class: "card" }, el("h2", {}, "Most expensive mentions"), topMentions(10))),
-      choices(system),
+      choiceCard(system),
       notices(system),
     ];
   },
 };
 
 /** How much the scores depend on the choices of scorers, where that was measured. */
-function choices(system) {
+function choiceCard(system) {
   const found = data.choices;
   if (!found?.effects.some((one) => one.points[system.name])) return [];
   const points = (value) => (value === null || value === undefined ? "–" : signedPoints(value));
   const rows = found.effects.map((one) => [one.name, ...found.metrics.map(({ name }) => points(one.points[system.name]?.[name]))]);
-  return el("section", { class: "card", id: "choices" },
+  return el("section", { class: "card", id: "scorer-choices" },
     el("h2", {}, "How much it depends on the scorer"),
     el("p", { class: "hint" }, `${system.name}: the points of F1 that other choices of scorers would change, largest first.`),
     table([{ title: "Choice" }, ...found.metrics.map(({ title }) => ({ title, numeric: true }))], rows),
