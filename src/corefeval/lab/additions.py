@@ -20,7 +20,7 @@ from corefeval.lab.editing import (
     fresh_mentions,
     join,
     ranks_in_runs,
-    regroup_rows,
+    regroup,
     shuffled_ranks,
 )
 from corefeval.model import Corpus
@@ -207,8 +207,7 @@ def resolve_links(
     entity = np.where(_resolve(key, share, growth, generator), key.mention_entity, -1)
     if wrong:
         entity = _link_wrongly(key, entity, generator)
-    rows = np.flatnonzero(entity >= 0)
-    return regroup_rows(key, rows, entity[rows]).with_details(name=response.name)
+    return regroup(key, entity, entity >= 0).with_details(name=response.name)
 
 
 def _resolve(key: Corpus, share: float, growth: Growth, generator: Generator) -> BoolArray:

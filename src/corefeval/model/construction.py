@@ -318,9 +318,7 @@ def in_textual_order(corpus: Corpus) -> Corpus:
     if start is None or end is None:
         return corpus
     order = textual_order(corpus.mention_document, start, end, corpus.gaps)
-    if order is None:
-        return corpus
-    return corpus._take_mentions(order, corpus.entity_document, corpus.mention_entity[order])
+    return corpus if order is None else corpus.take_mentions(order)
 
 
 def _in_textual_order(document: IntArray | None, start: IntArray, end: IntArray) -> bool:
