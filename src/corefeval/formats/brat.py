@@ -29,7 +29,6 @@ from corefeval.formats.source import Source
 from corefeval.formats.standoff import companion_text, feature_values, lines_of, mention_ids
 from corefeval.model import Corpus, CorpusBuilder, Document
 from corefeval.model.text_tokens import TextTokens, text_of
-from corefeval.model.tokenising import pieces
 from corefeval.model.tokens import plain_word, writable_text
 
 FEATURES = ("mention_id", "entity_type", "mention_type")
@@ -293,18 +292,12 @@ def write_brat(corpus: Corpus) -> Written:
     files: dict[str, bytes] = {}
     counts: dict[str, int] = defaultdict(int)
     stems, renamed = file_stems(corpus.documents)
-    gaps: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for row, start, end in corpus.gaps.tolist():
-        gaps[row].append((start, end))
     for document, stem in zip(corpus, stems, strict=True):
         text, starts, ends = _text(document, counts)
         # A byte order mark is dropped when the file is read: it takes another one to keep it.
         marked = "\ufeff" + text if text.startswith("\ufeff") else text
         spans = [
-            [
-                (starts[first], ends[after - 1])
-                for first, after in pieces(mention.start, mention.end, gaps.get(mention.row, ()))
-            ]
+            [(starts[first], ends[after - 1]) for first, after in mention.parts]
             for mention in document.mentions
         ]
         files[f"{stem}.ann"] = _annotation(document, text, spans, counts).encode()

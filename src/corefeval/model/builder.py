@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from corefeval.diagnostics import InputError, Notice, excerpt
 from corefeval.model.construction import assemble, textual_order
 from corefeval.model.corpus import NO_GAPS, Corpus
-from corefeval.model.identifiers import DocumentId
 from corefeval.model.relations import NO_RELATIONS, Relation, Relations
-from corefeval.model.token_table import DocumentTokens, TokenTable
-from corefeval.model.tokens import Tokens
+from corefeval.model.tokens import DocumentTokens, Tokens, TokenTable
+from corefeval.model.views import DocumentId
 
 Reference = str | int  # the name of an entity, or the number of a mention
 _Relation = tuple[int, str, Reference, tuple[Reference, ...], str]

@@ -7,22 +7,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, overload
+from typing import Any, Generic, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from corefeval.model.arrays import IntArray
 
+T = TypeVar("T")
 
-class LazyColumns(Mapping[str, NDArray[Any]]):
-    """An array per property, made of one mapping per mention when first looked at."""
 
-    def __init__(
-        self, make: Callable[[], Sequence[Mapping[str, str]]], rows: IntArray | None = None
-    ) -> None:
+class _Lazy(Generic[T]):
+    """Something with a row for each mention or entity: what makes it, and which rows are wanted."""
+
+    def __init__(self, make: Callable[[], T], rows: IntArray | None = None) -> None:
         self._make = make
         self._rows = rows
+
+    def take(self, rows: IntArray) -> Self:
+        """Some of the rows, still not worked out."""
+        return type(self)(self._make, rows if self._rows is None else self._rows[rows])
+
+
+class LazyColumns(_Lazy[Sequence[Mapping[str, str]]], Mapping[str, NDArray[Any]]):
+    """An array per property, made of one mapping per mention when first looked at."""
 
     @cached_property
     def _columns(self) -> dict[str, NDArray[Any]]:
@@ -32,13 +40,7 @@ class LazyColumns(Mapping[str, NDArray[Any]]):
             name: np.array([value.get(name, "") for value in values], dtype=object)
             for name in names
         }
-        if self._rows is None:
-            return columns
-        return {name: column[self._rows] for name, column in columns.items()}
-
-    def take(self, rows: IntArray) -> LazyColumns:
-        """The properties of some mentions, still not worked out."""
-        return LazyColumns(self._make, rows if self._rows is None else self._rows[rows])
+        return columns if self._rows is None else dict(taken(columns, self._rows))
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         return self._columns[name]
@@ -57,21 +59,13 @@ def taken(features: Mapping[str, NDArray[Any]], rows: IntArray) -> Mapping[str, 
     return {name: values[rows] for name, values in features.items()}
 
 
-class LazyNames(Sequence[str]):
+class LazyNames(_Lazy[Sequence[str]], Sequence[str]):
     """A name per entity, worked out when first looked at."""
-
-    def __init__(self, make: Callable[[], Sequence[str]], rows: IntArray | None = None) -> None:
-        self._make = make
-        self._rows = rows
 
     @cached_property
     def _names(self) -> Sequence[str]:
         made = self._make()
         return made if self._rows is None else [made[row] for row in self._rows.tolist()]
-
-    def take(self, rows: IntArray) -> LazyNames:
-        """The names of some entities, still not worked out."""
-        return LazyNames(self._make, rows if self._rows is None else self._rows[rows])
 
     @overload
     def __getitem__(self, index: int) -> str: ...
@@ -86,12 +80,8 @@ class LazyNames(Sequence[str]):
         return len(self._names)
 
 
-class LazyArray:
+class LazyArray(_Lazy[IntArray]):
     """One number per mention, worked out when first looked at."""
-
-    def __init__(self, make: Callable[[], IntArray], rows: IntArray | None = None) -> None:
-        self._make = make
-        self._rows = rows
 
     @cached_property
     def values(self) -> IntArray:
@@ -101,9 +91,7 @@ class LazyArray:
 
     def __getitem__(self, rows: Any) -> Any:
         """Of one row its number; of an array of rows their numbers, still not worked out."""
-        if not isinstance(rows, np.ndarray):
-            return self.values[rows]
-        return LazyArray(self._make, rows if self._rows is None else self._rows[rows])
+        return self.take(rows) if isinstance(rows, np.ndarray) else self.values[rows]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.values, dtype=dtype)

@@ -12,8 +12,8 @@ from corefeval.diagnostics import InputError, Notice
 from corefeval.model.arrays import IntArray, dense_ranks, is_sorted
 from corefeval.model.columns import LazyArray, taken
 from corefeval.model.corpus import NO_GAPS, Corpus
-from corefeval.model.identifiers import DocumentId
 from corefeval.model.tokens import Tokens
+from corefeval.model.views import DocumentId
 
 
 def corpus_from_arrays(

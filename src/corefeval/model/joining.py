@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import pairwise
@@ -150,10 +150,8 @@ class JoinedTokens(Tokens):
     def coded(self, name: str | int, tokens: IntArray | None = None) -> Categories:
         """One column of all tokens, or of some: each part codes its own."""
         size = int(self.offsets[-1]) if tokens is None else tokens.size
-        merged = _MergedCategories(size)
-        for part, rows, own in self._tokens_by_part(tokens):
-            merged.add(rows, part.coded(name, own))
-        return merged.categories
+        parts = self._tokens_by_part(tokens)
+        return _scatter(size, ((rows, part.coded(name, own)) for part, rows, own in parts))
 
     def _tokens_by_part(
         self, tokens: IntArray | None
@@ -217,14 +215,12 @@ class JoinedTokens(Tokens):
     def sentence_comments(self, key: str) -> Categories | None:
         """What a comment says of each sentence; None where no part has comments on sentences."""
         starts, shares = self._sentences
-        found = [(own, theirs, part.sentence_comments(key)) for part, own, theirs in shares]
-        if all(comments is None for _, _, comments in found):
-            return None
-        merged = _MergedCategories(starts.size)
-        for own, theirs, comments in found:
-            if comments is not None:
-                merged.add(own, comments.take(theirs))
-        return merged.categories
+        found = [
+            (own, comments.take(theirs))
+            for part, own, theirs in shares
+            if (comments := part.sentence_comments(key)) is not None
+        ]
+        return _scatter(starts.size, found) if found else None
 
     def line(self, document: int, position: int) -> int | None:
         """The line of a token in its own file."""
@@ -246,19 +242,10 @@ class JoinedTokens(Tokens):
         return (self.parts[number] if number >= 0 else None), int(self.index_in_part[document])
 
 
-class _MergedCategories:
-    """Values that come in several pieces, each with names of its own."""
-
-    def __init__(self, size: int) -> None:
-        self._codes = np.full(size, -1, dtype=np.int64)
-        self._names: dict[str, int] = {}
-
-    def add(self, rows: IntArray, piece: Categories) -> None:
-        """Put the values of a piece at some rows."""
-        numbers = [self._names.setdefault(name, len(self._names)) for name in piece.names]
-        self._codes[rows] = np.array([*numbers, -1], dtype=np.int64)[piece.codes]
-
-    @property
-    def categories(self) -> Categories:
-        """All values under common names."""
-        return Categories(self._codes, tuple(self._names))
+def _scatter(size: int, pieces: Iterable[tuple[IntArray, Categories]]) -> Categories:
+    """Values that come in pieces, each with the rows of its own; none for the other rows."""
+    rows, values = zip((np.empty(0, dtype=np.int64), Categories.of(())), *pieces, strict=True)
+    whole = Categories.concatenate(*values)
+    codes = np.full(size, -1, dtype=np.int64)
+    codes[np.concatenate(rows)] = whole.codes
+    return Categories(codes, whole.names)

@@ -29,20 +29,13 @@ class TextTokens(Tokens):
     `texts` has None for a document that is not there.
     """
 
+    columns: tuple[str, ...] = ()
+    source: str | None = None
+
     def __init__(self, texts: Sequence[str | None], source: str | None = None) -> None:
         self.texts = tuple(texts)
         self.counts = np.array([len(text or "") for text in texts], dtype=np.int64)
-        self._source = source
-
-    @property
-    def source(self) -> str | None:
-        """The file that the texts come from, where there is one."""
-        return self._source
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """None: characters have no columns."""
-        return ()
+        self.source = source
 
     def column(self, document: int, name: str | int) -> list[str]:
         """There is none."""
@@ -62,7 +55,7 @@ class TextTokens(Tokens):
     def select(self, documents: IntArray) -> TextTokens:
         """The same texts for other documents; −1 is a document that is not there."""
         texts = [self.texts[index] if index >= 0 else None for index in documents.tolist()]
-        return TextTokens(texts, self._source)
+        return TextTokens(texts, self.source)
 
     def first_difference(
         self, other: Tokens, documents: Sequence[int] | IntArray

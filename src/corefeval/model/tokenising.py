@@ -7,19 +7,14 @@ import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 
-import numpy as np
-
 from corefeval.diagnostics import Notice
 from corefeval.model.builder import CorpusBuilder, DocumentBuilder, Reference
 from corefeval.model.corpus import Corpus
 from corefeval.model.text_tokens import TextTokens, has_texts, origin, text_of
-from corefeval.model.token_table import DocumentTokens, TokenTable
-from corefeval.model.tokens import Tokens
+from corefeval.model.tokens import DocumentTokens, Tokens, TokenTable
 
 _WORD = re.compile(r"\S+")
 _LINE_END = re.compile(r"\r\n|\n|\r")
-
-Gaps = dict[int, list[tuple[int, int]]]
 
 
 def tokenise(corpus: Corpus) -> Corpus:
@@ -38,8 +33,8 @@ def tokenise(corpus: Corpus) -> Corpus:
     tables, cut = [], 0
     for index in range(len(corpus.documents)):
         text = text_of(corpus.tokens, index)
-        spans = _spans(corpus, index, corpus.gaps_of)
-        bounds = {bound for _, pieces in spans for piece in pieces for bound in piece}
+        spans = [(mention.row, mention.parts) for mention in corpus[index].mentions]
+        bounds = {bound for _, parts in spans for part in parts for bound in part}
         cuts = [] if text is None else token_spans(text, bounds)
         table = _as_table(corpus.tokens, index) if text is None else _table(text, cuts)
         tables.append(table)
@@ -107,24 +102,6 @@ def _as_table(tokens: Tokens | None, document: int) -> DocumentTokens:
         return DocumentTokens()
     columns = {name: owner.column(index, name) for name in owner.columns}
     return DocumentTokens(columns, int(owner.counts[index]), owner.sentence_starts(index))
-
-
-def _spans(corpus: Corpus, document: int, gaps: Gaps) -> list[tuple[int, list[tuple[int, int]]]]:
-    """The rows of a document's mentions, each with the pieces that it is made of."""
-    first, after = corpus.mention_offsets[document : document + 2].tolist()
-    starts, ends = np.asarray(corpus.mention_start), np.asarray(corpus.mention_end)
-    return [(row, pieces(int(starts[row]), int(ends[row]), gaps.get(row, ())))
-            for row in range(first, after)]  # fmt: skip
-
-
-def pieces(start: int, end: int, gaps: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """What is left of a span without its gaps.
-
-    >>> pieces(0, 9, [(2, 4), (5, 6)])
-    [(0, 2), (4, 5), (6, 9)]
-    """
-    bounds = [start, *(bound for gap in sorted(gaps) for bound in gap), end]
-    return [(a, b) for a, b in zip(bounds[::2], bounds[1::2], strict=True) if a < b]
 
 
 def _document(
