@@ -8,13 +8,13 @@ from itertools import count, islice
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from corefeval.diagnostics import InputError, UsageError
 from corefeval.model import NO_RELATIONS, Corpus
-from corefeval.model.arrays import BoolArray, IntArray, dense_ranks, ragged_arange
+from corefeval.model.arrays import BoolArray, IntArray, ragged_arange
 from corefeval.model.columns import LazyArray
-from corefeval.model.construction import assemble, in_textual_order
+from corefeval.model.construction import assemble, number_entities
+from corefeval.model.joining import join_features
 
 Generator = np.random.Generator
 
@@ -78,7 +78,12 @@ def regroup(corpus: Corpus, entity: IntArray, keep: BoolArray | None = None) -> 
     """
     if keep is not None:
         corpus, entity = corpus.keep_mentions(keep), entity[keep]
-    return _number_entities(corpus, corpus.mention_document, entity)
+    return number_entities(_without_entities(corpus), corpus.mention_document, entity)
+
+
+def _without_entities(corpus: Corpus) -> Corpus:
+    """The corpus without what is said of its entities."""
+    return replace(corpus, names=None, relations=NO_RELATIONS, notices=())
 
 
 def join(
@@ -93,53 +98,20 @@ def join(
     if corpus.labels is not None and extra.labels is not None:
         labels = [*corpus.labels, *extra.labels]
     both = replace(
-        corpus,
+        _without_entities(corpus),
         mention_start=_concatenate(corpus.mention_start, extra.mention_start),
         mention_end=_concatenate(corpus.mention_end, extra.mention_end),
         mention_head=_concatenate(corpus.mention_head, extra.mention_head),
         labels=labels,
         gaps=np.concatenate((corpus.gaps, extra.gaps + np.array([corpus.n_mentions, 0, 0]))),
-        features=_join_features(corpus, extra),
+        features=join_features((corpus, extra)),
     )
     document = np.concatenate((corpus.mention_document, extra.mention_document))
-    return _number_entities(both, document, np.concatenate((entity, other_entity)))
-
-
-def _number_entities(corpus: Corpus, document: IntArray, entity: IntArray) -> Corpus:
-    """The corpus with its mentions in these documents and entities, and in order.
-
-    What is said of the entities that were there before goes.
-    """
-    ranks, distinct = dense_ranks(entity)
-    width = max(int(distinct.size), 1)
-    numbers, codes = dense_ranks(document * width + ranks)
-    made = replace(
-        corpus,
-        entity_document=codes // width,
-        mention_entity=numbers,
-        names=None,
-        relations=NO_RELATIONS,
-        notices=(),
-    )
-    if made.labels is None:
-        return in_textual_order(made)
-    # Plain mentions stand entity by entity: they have no other order.
-    return made.take_mentions(np.argsort(numbers, kind="stable"))
+    return number_entities(both, document, np.concatenate((entity, other_entity)))
 
 
 def _concatenate(mine: IntArray | LazyArray | None, theirs: IntArray | LazyArray | None) -> Any:
     return None if mine is None or theirs is None else np.concatenate((mine, theirs))
-
-
-def _join_features(corpus: Corpus, other: Corpus) -> dict[str, NDArray[Any]]:
-    """All properties of mentions; a side that does not state one has nothing there."""
-
-    def column(owner: Corpus, name: str) -> NDArray[Any]:
-        nothing = np.full(owner.n_mentions, "", dtype=object)
-        return np.asarray(owner.features.get(name, nothing), dtype=object)
-
-    names = dict.fromkeys((*corpus.features, *other.features))
-    return {name: np.concatenate((column(corpus, name), column(other, name))) for name in names}
 
 
 def fresh_mentions(key: Corpus, response: Corpus, document: IntArray, seed: int) -> Corpus:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from corefeval.diagnostics import InputError, Notice
 from corefeval.model.arrays import IntArray, dense_ranks, is_sorted
-from corefeval.model.columns import LazyArray, taken
+from corefeval.model.columns import LazyArray
 from corefeval.model.corpus import NO_GAPS, Corpus
 from corefeval.model.tokens import Tokens
 from corefeval.model.views import DocumentId
@@ -103,41 +104,39 @@ def assemble(
     gaps: IntArray = NO_GAPS,
 ) -> Corpus:
     """Put checked arrays into the corpus' order and number the entities."""
-    features = {} if features is None else features
-    if len(documents) == 1:
-        mention_document = None
-    order = textual_order(mention_document, start, end, gaps)
-    if order is not None:
-        entity, start, end = entity[order], start[order], end[order]
-        mention_document = mention_document[order] if mention_document is not None else None
-        head = head[order] if head is not None else None
-        features = taken(features, order)
-        if gaps.size:
-            rank = np.empty(order.size, dtype=np.int64)
-            rank[order] = np.arange(order.size)
-            gaps = gaps.copy()
-            gaps[:, 0] = rank[gaps[:, 0]]
-            gaps = gaps[np.argsort(gaps[:, 0], kind="stable")]
-    if mention_document is None:
-        mention_entity, distinct = dense_ranks(entity)
-        entity_document = np.zeros(distinct.size, dtype=np.int64)
-    else:
-        labels, distinct = dense_ranks(entity)
-        width = max(int(distinct.size), 1)
-        mention_entity, codes = dense_ranks(mention_document * width + labels)
-        entity_document = codes // width
-    return Corpus(
+    made = Corpus(
         documents=documents,
-        entity_document=entity_document,
-        mention_entity=mention_entity,
+        entity_document=entity[:0],
+        mention_entity=entity,
         mention_start=start,
         mention_end=end,
         mention_head=head,
-        features=features,
+        features={} if features is None else features,
         gaps=gaps,
         tokens=tokens,
         name=name,
     )
+    return number_entities(made, mention_document, entity)
+
+
+def number_entities(corpus: Corpus, document: IntArray | None, entity: IntArray) -> Corpus:
+    """The corpus with its mentions in these documents and entities, and in order.
+
+    `entity` numbers may be any; mentions with the same one in the same document are an entity. The
+    document may be None where there is only one. What the corpus says of its entities must go with
+    them, so it has no names and relations.
+    """
+    numbers, distinct = dense_ranks(entity)
+    entity_document = np.zeros(distinct.size, dtype=np.int64)
+    if document is not None and len(corpus.documents) != 1:
+        width = max(int(distinct.size), 1)
+        numbers, codes = dense_ranks(document * width + numbers)
+        entity_document = codes // width
+    made = replace(corpus, entity_document=entity_document, mention_entity=numbers)
+    if made.labels is None:
+        return in_textual_order(made)
+    # Plain mentions stand entity by entity: they have no other order.
+    return made.take_mentions(np.argsort(numbers, kind="stable"))
 
 
 def corpus_from_entities(entities: object, *, name: str = "") -> Corpus:
@@ -317,7 +316,8 @@ def in_textual_order(corpus: Corpus) -> Corpus:
     start, end = corpus.mention_start, corpus.mention_end
     if start is None or end is None:
         return corpus
-    order = textual_order(corpus.mention_document, start, end, corpus.gaps)
+    document = corpus.mention_document if len(corpus.documents) > 1 else None
+    order = textual_order(document, start, end, corpus.gaps)
     return corpus if order is None else corpus.take_mentions(order)
 
 

@@ -31,7 +31,6 @@ def join(corpora: Sequence[Corpus], *, name: str = "") -> Corpus:
     entity_shift = _shifts([corpus.n_entities for corpus in corpora])
     mention_shift = _shifts([corpus.n_mentions for corpus in corpora])
     positions = all(corpus.mention_start is not None for corpus in corpora)
-    properties = dict.fromkeys(name for corpus in corpora for name in corpus.features)
     gaps = [
         corpus.gaps + np.array([shift, 0, 0])
         for corpus, shift in zip(corpora, mention_shift, strict=True)
@@ -55,7 +54,7 @@ def join(corpora: Sequence[Corpus], *, name: str = "") -> Corpus:
             if all(head is not None for head in heads)
             else None
         ),
-        features={name: _feature(corpora, name) for name in properties},
+        features=join_features(corpora),
         tokens=JoinedTokens.of([corpus.tokens for corpus in corpora]),
         names=LazyNames(partial(_all_names, names)) if len(names) == len(corpora) else None,
         metadata=tuple(meta for c in corpora for meta in (c.metadata or [{}] * len(c.documents))),
@@ -72,16 +71,15 @@ def _all_names(parts: Sequence[Sequence[str]]) -> list[str]:
     return [name for part in parts for name in part]
 
 
-def _feature(corpora: Sequence[Corpus], name: str) -> NDArray[Any]:
-    """One property of all mentions, empty where a corpus does not say it."""
-    return np.concatenate(
-        [
-            corpus.features[name]
-            if name in corpus.features
-            else np.full(corpus.n_mentions, "", dtype=object)
-            for corpus in corpora
-        ]
-    )
+def join_features(corpora: Sequence[Corpus]) -> dict[str, NDArray[Any]]:
+    """All properties of the mentions of all corpora, empty where a corpus does not say one."""
+    nothing = [np.full(corpus.n_mentions, "", dtype=object) for corpus in corpora]
+    return {
+        name: np.concatenate(
+            [corpus.features.get(name, none) for corpus, none in zip(corpora, nothing, strict=True)]
+        )
+        for name in dict.fromkeys(name for corpus in corpora for name in corpus.features)
+    }
 
 
 def _shifts(counts: Sequence[int]) -> IntArray:
