@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from corefeval.figures.scorecard import sign
+from corefeval.figures.figure import sign
 from corefeval.figures.styles import select_rows, shown_titles, shown_value, values_of, well_known
 from corefeval.lab import Chart, ExperimentResult, Statement
 from corefeval.lab.experiments import Row

@@ -18,7 +18,6 @@ from corefeval.formats.losses import (
     sentence_bounds,
     words_of,
 )
-from corefeval.formats.paths import document_id, file_stems, renamed_documents
 from corefeval.formats.registry import Written
 from corefeval.formats.source import Source
 from corefeval.formats.standoff import (
@@ -26,11 +25,14 @@ from corefeval.formats.standoff import (
     are_kinds,
     chain_types,
     companion_text,
+    document_id,
     feature_values,
+    file_stems,
     joined_type,
     kind_and_class,
     lines_of,
     mention_ids,
+    renamed_documents,
     repeated_mention,
     text_bytes,
     unknown_mention,

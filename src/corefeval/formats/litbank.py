@@ -21,14 +21,16 @@ from corefeval.formats.losses import (
     with_tokens,
     words_of,
 )
-from corefeval.formats.paths import document_id, file_stems, renamed_documents
 from corefeval.formats.registry import Written
 from corefeval.formats.source import Source
 from corefeval.formats.standoff import (
     companion_text,
+    document_id,
     feature_values,
+    file_stems,
     lines_of,
     mention_ids,
+    renamed_documents,
     repeated_mention,
     text_bytes,
     unknown_mention,
