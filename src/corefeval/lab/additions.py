@@ -8,10 +8,7 @@ import numpy as np
 
 from corefeval.checks import check_choice
 from corefeval.diagnostics import UsageError
-from corefeval.lab.declarations import (
-    find_missing,
-    perturbation,
-)
+from corefeval.lab.declarations import find_missing, perturbation
 from corefeval.lab.editing import (
     Generator,
     check_share,
