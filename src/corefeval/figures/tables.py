@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from corefeval.figures.figure import sign
-from corefeval.figures.styles import select_rows, shown_titles, shown_value, values_of, well_known
+from corefeval.figures.styles import (
+    select_rows,
+    shown_titles,
+    shown_value,
+    sign,
+    values_of,
+    well_known,
+)
 from corefeval.lab import Chart, ExperimentResult, Statement
 from corefeval.lab.experiments import Row
 from corefeval.output.drawing import SoloDrawing

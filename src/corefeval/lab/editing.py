@@ -12,7 +12,7 @@ import numpy as np
 from corefeval.diagnostics import InputError, UsageError
 from corefeval.model import NO_RELATIONS, Corpus
 from corefeval.model.arrays import BoolArray, IntArray, ragged_arange
-from corefeval.model.columns import LazyArray
+from corefeval.model.categories import LazyArray
 from corefeval.model.construction import assemble, number_entities
 from corefeval.model.joining import join_features
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from corefeval.diagnostics import InputError, Notice
 from corefeval.model.arrays import IntArray, dense_ranks, is_sorted
-from corefeval.model.columns import LazyArray
+from corefeval.model.categories import LazyArray
 from corefeval.model.corpus import NO_GAPS, Corpus
 from corefeval.model.tokens import Tokens
 from corefeval.model.views import DocumentId

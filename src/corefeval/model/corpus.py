@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from corefeval.diagnostics import InputError, Notice, excerpt, plural
 from corefeval.model.arrays import BoolArray, IntArray, ragged_arange
-from corefeval.model.columns import LazyArray, LazyNames, taken
+from corefeval.model.categories import LazyArray, LazyNames, taken
 from corefeval.model.relations import NO_RELATIONS, Relations
 from corefeval.model.tokens import Tokens
 from corefeval.model.views import Document, DocumentId

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from corefeval.diagnostics import InputError, excerpt
 from corefeval.model.arrays import IntArray, ragged_arange
-from corefeval.model.categories import Categories
-from corefeval.model.columns import LazyNames
+from corefeval.model.categories import Categories, LazyNames
 from corefeval.model.corpus import NO_GAPS, Corpus
 from corefeval.model.relations import Relations
 from corefeval.model.tokens import Tokens, documents_of_tokens

@@ -35,7 +35,7 @@ from corefeval.formats.conll.tokens import ConllTokens
 from corefeval.formats.source import Source
 from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray, dense_ranks
-from corefeval.model.columns import LazyNames
+from corefeval.model.categories import LazyNames
 from corefeval.model.construction import textual_order
 
 _MANY = 20  # unbalanced brackets of one cell, which become one repair
