@@ -12,7 +12,7 @@ import numpy as np
 
 from corefeval.diagnostics import InputError, Notice, excerpt, plural
 from corefeval.model import Corpus, Document, Mention, Relation, Relations
-from corefeval.model.tokenising import tokenise
+from corefeval.model.text_tokens import tokenise
 
 GAPS = {"discontinuous-mentions": ("mention", "with gaps written as one span")}
 # Columns that say where a token stands, and its word: every format has these in its own way.

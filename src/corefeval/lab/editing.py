@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import replace
 from itertools import count, islice
-from typing import Any
 
 import numpy as np
 
 from corefeval.diagnostics import InputError, UsageError
 from corefeval.model import NO_RELATIONS, Corpus
 from corefeval.model.arrays import BoolArray, IntArray, ragged_arange
-from corefeval.model.categories import LazyArray
 from corefeval.model.construction import assemble, number_entities
-from corefeval.model.joining import join_features
+from corefeval.model.joining import stack_mentions
 
 Generator = np.random.Generator
 
@@ -78,12 +75,8 @@ def regroup(corpus: Corpus, entity: IntArray, keep: BoolArray | None = None) -> 
     """
     if keep is not None:
         corpus, entity = corpus.keep_mentions(keep), entity[keep]
-    return number_entities(_without_entities(corpus), corpus.mention_document, entity)
-
-
-def _without_entities(corpus: Corpus) -> Corpus:
-    """The corpus without what is said of its entities."""
-    return replace(corpus, names=None, relations=NO_RELATIONS, notices=())
+    bare = replace(corpus, names=None, relations=NO_RELATIONS, notices=())
+    return number_entities(bare, corpus.mention_document, entity)
 
 
 def join(
@@ -93,25 +86,8 @@ def join(
 
     Both number their documents alike, and entities have the same numbers on both sides.
     """
-    extra = other.take_mentions(rows)
-    labels: list[Hashable] | None = None
-    if corpus.labels is not None and extra.labels is not None:
-        labels = [*corpus.labels, *extra.labels]
-    both = replace(
-        _without_entities(corpus),
-        mention_start=_concatenate(corpus.mention_start, extra.mention_start),
-        mention_end=_concatenate(corpus.mention_end, extra.mention_end),
-        mention_head=_concatenate(corpus.mention_head, extra.mention_head),
-        labels=labels,
-        gaps=np.concatenate((corpus.gaps, extra.gaps + np.array([corpus.n_mentions, 0, 0]))),
-        features=join_features((corpus, extra)),
-    )
-    document = np.concatenate((corpus.mention_document, extra.mention_document))
-    return number_entities(both, document, np.concatenate((entity, other_entity)))
-
-
-def _concatenate(mine: IntArray | LazyArray | None, theirs: IntArray | LazyArray | None) -> Any:
-    return None if mine is None or theirs is None else np.concatenate((mine, theirs))
+    both = stack_mentions(corpus, other.take_mentions(rows))
+    return number_entities(both, both.mention_document, np.concatenate((entity, other_entity)))
 
 
 def fresh_mentions(key: Corpus, response: Corpus, document: IntArray, seed: int) -> Corpus:

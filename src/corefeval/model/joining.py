@@ -15,7 +15,7 @@ from corefeval.diagnostics import InputError, excerpt
 from corefeval.model.arrays import IntArray, ragged_arange
 from corefeval.model.categories import Categories, LazyNames
 from corefeval.model.corpus import NO_GAPS, Corpus
-from corefeval.model.relations import Relations
+from corefeval.model.relations import NO_RELATIONS, Relations
 from corefeval.model.tokens import Tokens, documents_of_tokens
 
 
@@ -79,6 +79,35 @@ def join_features(corpora: Sequence[Corpus]) -> dict[str, NDArray[Any]]:
         )
         for name in dict.fromkeys(name for corpus in corpora for name in corpus.features)
     }
+
+
+def stack_mentions(corpus: Corpus, other: Corpus) -> Corpus:
+    """The mentions of two corpora that number their documents alike, the other's behind.
+
+    Entities are numbered through too. They lose their names and relations, and documents and tokens
+    are those of the first.
+    """
+
+    def both(mine: Any, theirs: Any) -> Any:
+        return None if mine is None or theirs is None else np.concatenate((mine, theirs))
+
+    labels = None
+    if corpus.labels is not None and other.labels is not None:
+        labels = [*corpus.labels, *other.labels]
+    return replace(
+        corpus,
+        entity_document=both(corpus.entity_document, other.entity_document),
+        mention_entity=both(corpus.mention_entity, other.mention_entity + corpus.n_entities),
+        mention_start=both(corpus.mention_start, other.mention_start),
+        mention_end=both(corpus.mention_end, other.mention_end),
+        mention_head=both(corpus.mention_head, other.mention_head),
+        labels=labels,
+        gaps=both(corpus.gaps, other.gaps + np.array([corpus.n_mentions, 0, 0])),
+        features=join_features((corpus, other)),
+        names=None,
+        relations=NO_RELATIONS,
+        notices=(),
+    )
 
 
 def _shifts(counts: Sequence[int]) -> IntArray:

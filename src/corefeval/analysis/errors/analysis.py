@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import islice, pairwise
 from typing import Unpack
@@ -57,12 +57,7 @@ class KindRow:
 
     def as_dict(self) -> dict[str, object]:
         """For JSON."""
-        return {
-            "kind": self.kind,
-            "count": self.count,
-            "alone": dict(self.alone),
-            "in_turn": dict(self.in_turn),
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
