@@ -13,6 +13,7 @@ from corefeval.diagnostics import InputError, Notice
 from corefeval.model.arrays import IntArray, dense_ranks, is_sorted
 from corefeval.model.categories import LazyArray
 from corefeval.model.corpus import NO_GAPS, Corpus
+from corefeval.model.relations import NO_RELATIONS, Relations
 from corefeval.model.tokens import Tokens
 from corefeval.model.views import DocumentId
 
@@ -102,8 +103,13 @@ def assemble(
     tokens: Tokens | None = None,
     name: str = "",
     gaps: IntArray = NO_GAPS,
+    relations: Relations = NO_RELATIONS,
 ) -> Corpus:
-    """Put checked arrays into the corpus' order and number the entities."""
+    """Put checked arrays into the corpus' order and number the entities.
+
+    `relations` are by rows of these arrays, and by the numbers that entities will have: ascending
+    by document, then by `entity`.
+    """
     made = Corpus(
         documents=documents,
         entity_document=entity[:0],
@@ -114,6 +120,7 @@ def assemble(
         features={} if features is None else features,
         gaps=gaps,
         tokens=tokens,
+        relations=relations,
         name=name,
     )
     return number_entities(made, mention_document, entity)
@@ -123,8 +130,8 @@ def number_entities(corpus: Corpus, document: IntArray | None, entity: IntArray)
     """The corpus with its mentions in these documents and entities, and in order.
 
     `entity` numbers may be any; mentions with the same one in the same document are an entity. The
-    document may be None where there is only one. What the corpus says of its entities must go with
-    them, so it has no names and relations.
+    document may be None where there is only one. What the corpus says of its entities must fit the
+    new numbers already.
     """
     numbers, distinct = dense_ranks(entity)
     entity_document = np.zeros(distinct.size, dtype=np.int64)
