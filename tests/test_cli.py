@@ -252,6 +252,24 @@ def test_an_empty_path_is_one_clear_error(run, command, arguments):
     assert err == "error: a path is empty: name a file, a folder or a pattern\n"
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "score {key} {long}", "score {key} {key} -o {long}", "score {key} {key} --save {long}",
+        "score {key} {key} --by kind --tagset {long}", "stats {key} --features {long}",
+        "convert {key} {long} --to brat", "convert {one} {long}.ann --to brat",
+        "report {key} {key} -o {long}", "check {key} --fix {long}", "example {long}",
+        "example {long}/below",
+    ],
+)  # fmt: skip
+def test_a_name_that_no_file_can_have_is_in_the_error(run, conll, line):
+    one, long = conll("#begin document (a);\nx (0)\n#end document\n"), "x" * 300
+    status, _, err = run(*line.format(key=KEY, one=one, long=long).split())
+    assert status in (1, 2)
+    assert err.startswith("error: ") and long in err
+    assert "Exception ignored" not in err
+
+
 def test_what_texts_lack_is_said_with_their_names(run, tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text('{"doc_key": "x", "text": "Ada", "clusters": [[[0, 3]]]}\n')

@@ -181,7 +181,8 @@ def _one_error(path: PathLike, problem: str) -> Iterator[None]:
         yield
     except OSError as error:
         reason = error.strerror or error
-        raise InputError(f"{problem}: {reason}", file=os.fspath(path)) from None
+        file = error.filename2 or os.fspath(path)  # the one of a folder that found no place
+        raise InputError(f"{problem}: {reason}", file=file) from None
     except ValueError:  # a NUL in the path, or half a character
         message = f"{problem}: there can be no such file"
         raise InputError(message, file=repr(os.fspath(path))) from None

@@ -92,7 +92,10 @@ def _lines(case: Case, outcome: Outcome) -> Iterator[str]:
 
 
 def _blame(case: Case, outcome: Outcome) -> Iterator[str]:
-    """Bad input is told with the name of the file, unless it is a feature that nobody states."""
+    """Bad input is told with the name of the file, unless it is a feature that nobody states.
+
+    A file of a folder that was given may be told by its own path: `.` says nothing.
+    """
     message = next((m for m in re.findall(r"(?ms)^error: (.*)", outcome.err)), "")
     if outcome.status != BAD_INPUT or not message or _FEATURE.match(message):
         return
@@ -101,8 +104,14 @@ def _blame(case: Case, outcome: Outcome) -> Iterator[str]:
     for text in (group[-1] for group in case.arguments):
         for part in (text, text.rpartition("=")[2], text.partition("=")[0]):
             names |= {part, short(part), part.rstrip("*/"), os.path.splitext(part)[0]}
+            names |= {path for path in outcome.before if part and _is_below(path, part)}
     if not any(_mentions(message, name) for name in names if name):
         yield f"no file is named: {message[:120]}"
+
+
+def _is_below(path: str, folder: str) -> bool:
+    folder = os.path.normpath(folder)
+    return folder == "." or path.startswith(f"{folder}/")
 
 
 def _mentions(message: str, name: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import textwrap
 from dataclasses import asdict
@@ -200,7 +201,7 @@ def example(folder: str = ".", /) -> None:
     targets = [Path(folder) / source.name for source in sources]
     contents = {source.name: source.read_bytes() for source in sources}
     for target in targets:
-        if target.exists() and not _has(target, contents[target.name]):
+        if os.path.exists(target) and not _has(target, contents[target.name]):
             raise InputError(
                 "there is another file of this name",
                 file=str(target),

@@ -90,7 +90,7 @@ def _read_file(
 
 def annotates_nothing(file: str) -> bool:
     """Whether an empty file is the annotation of a text without mentions."""
-    return file.endswith(".ann") and Path(file).with_suffix(".txt").exists()
+    return file.endswith(".ann") and os.path.exists(Path(file).with_suffix(".txt"))
 
 
 def read_ahead(jobs: Sequence[Callable[[], Corpus]]) -> Iterator[Corpus]:
@@ -160,7 +160,7 @@ def _write_several(files: dict[str, bytes], target: Path, format: Format) -> Non
     endings = {Path(name).suffix for name in files}
     if target.suffix == ".gz":
         raise UsageError(f"{format.name} has files for each document, not packed: {target}")
-    if target.suffix not in endings or target.is_dir():
+    if target.suffix not in endings or os.path.isdir(target):
         write_folder(target, files)
     elif len(files) > len(endings) or not format.endings:
         several = f"{format.name} has files for each document: write to a folder"
