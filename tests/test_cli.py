@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import corefeval
+from corefeval.protocol import NAMED, Protocol, choices
 
 KEY, CAUTIOUS, EAGER = (corefeval.example(name) for name in ("key", "cautious", "eager"))
 COREFEVAL = [sys.executable, "-m", "corefeval"]
@@ -126,7 +127,7 @@ def test_metrics(run):
     assert status == 0
     for name, declaration in corefeval.metrics.REGISTRY.items():
         assert f"\n{name}" in f"\n{out}"
-        assert declaration.reference in out
+        assert declaration.reference in " ".join(out.split())
     listed = json.loads(run("metrics", "-f", "json")[1])
     assert [metric["name"] for metric in listed["metrics"]] == list(corefeval.metrics.REGISTRY)
     assert set(listed["presets"]) == {"standard", "papers", "all"}
@@ -136,6 +137,48 @@ def test_version_and_help(run):
     assert run("--version")[1].strip() == f"corefeval {corefeval.__version__}"
     assert "corefeval score key.conll response.conll" in run("--help")[1]
     assert "--ignore-tokens" in run("score", "--help")[1]
+
+
+USAGE = {
+    "score": "KEY [RESPONSE...] [OPTIONS]",
+    "errors": "KEY RESPONSE [MORE...] [OPTIONS]",
+    "compare": "KEY [RESPONSE...] [OPTIONS]",
+    "report": "KEY RESPONSE [MORE...] [OPTIONS]",
+    "agree": "FILE OTHER [MORE...] [OPTIONS]",
+    "lab": "[EXPERIMENT] [KEY] [RESPONSE] [OPTIONS]",
+    "check": "FILE [MORE...] [OPTIONS]",
+    "stats": "FILE [MORE...] [OPTIONS]",
+    "convert": "SOURCE TARGET --to TO [OPTIONS]",
+    "metrics": "[NAME...] [OPTIONS]",
+    "features": "[NAME...] [OPTIONS]",
+    "protocols": "[NAME...] [OPTIONS]",
+    "example": "[FOLDER]",
+}
+
+
+def test_usage_names_the_arguments_and_help_begins_with_score(run):
+    for command, arguments in USAGE.items():
+        first, *rest = run(command, "--help")[1].split("\n")
+        assert first == f"Usage: corefeval {command} {arguments}"
+        for name in arguments.replace("[OPTIONS]", "").replace("--to TO", "").split():
+            assert any(name.strip("[].") in line.split() for line in rest)
+    lines = run("--help")[1].split("\n")
+    entries = [line.split()[1] for line in lines if line.startswith("│ ") and line[2] != " "]
+    assert entries[: len(USAGE)] == list(USAGE)
+
+
+def test_protocols_fit_the_screen_and_say_how_they_are_chosen(run):
+    for listing in ("metrics", "features", "protocols"):
+        out = run(listing)[1]
+        assert max(map(len, out.split("\n"))) <= 80
+    for name, choice in choices().items():
+        entry = run("protocols", name)[1]
+        option = f"--{(choice.flag or name).replace('_', '-')}"
+        assert (f"option: {option}" in entry) == choice.option
+        assert (f"no option of its own: --protocol '{name}:" in entry) != choice.option
+    for bundle in NAMED.values():
+        assert str(Protocol.of(bundle.name)) in out.replace("\n  ", "")
+    assert run("score", KEY, EAGER, "--protocol", "spans:exclusive", "-q")[0] == 0
 
 
 @pytest.mark.parametrize(

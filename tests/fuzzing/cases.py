@@ -362,7 +362,7 @@ STRINGS: dict[str, Callable[[_Maker], str]] = {
     "--features": _stated,
     "--to": lambda maker: maker.random.choice([*FORMATS]),
     "EXPERIMENT": _experiment,
-    "NAMES": _names,
+    "NAME": _names,
     "--metrics": lambda maker: maker.listed(metrics(sound=not maker.bad)),
     "--metric": _Maker.metric,
     "--by": lambda maker: maker.listed(

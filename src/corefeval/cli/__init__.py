@@ -11,7 +11,7 @@ from cyclopts import App, CycloptsError
 
 from corefeval._version import __version__
 from corefeval.cli.agree import agree
-from corefeval.cli.arguments import remark, with_unpacking
+from corefeval.cli.arguments import remark, usage_of, with_unpacking
 from corefeval.cli.compare import compare
 from corefeval.cli.corpora import check, convert, stats
 from corefeval.cli.errors import errors
@@ -39,10 +39,10 @@ app = App(
         "`--fail-if-worse`)."
     ),
 )
-for reader in (score, errors, compare, report, agree, lab, check, stats, convert):
-    app.command(with_unpacking(reader), help_epilogue="")
-for listing in (metrics, features, protocols, example):
-    app.command(listing, help_epilogue="")
+_READERS = (score, errors, compare, report, agree, lab, check, stats, convert)
+_LISTINGS = (metrics, features, protocols, example)
+for place, command in enumerate((*map(with_unpacking, _READERS), *_LISTINGS)):
+    app.command(command, help_epilogue="", usage=usage_of(command), sort_key=place)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

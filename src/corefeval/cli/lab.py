@@ -199,7 +199,8 @@ def _write(
             if progress is not None:
                 progress(figure.name, done, len(pictures))
             contents |= {f"{figure.name}.{form}": figure.render(form) for form in forms}
-    check_paths([], inputs, *(os.fspath(folder / name) for name in contents))
+    if os.path.isdir(folder):
+        check_paths([], inputs, *(os.fspath(folder / name) for name in contents))
     write_folder(folder, contents, problem="the output cannot be written")
     message = f"{plural(len(contents), 'file')} in {folder}: {', '.join(contents)}"
     return [*notices, Notice("written", message, len(contents), tuple(contents))]
