@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import corefeval
+from corefeval.formats import FORMATS
 from corefeval.protocol import NAMED, Protocol, choices
 
 KEY, CAUTIOUS, EAGER = (corefeval.example(name) for name in ("key", "cautious", "eager"))
@@ -311,6 +312,24 @@ def test_a_name_that_no_file_can_have_is_in_the_error(run, conll, line):
     assert status in (1, 2)
     assert err.startswith("error: ") and long in err
     assert "Exception ignored" not in err
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("conl", ": did you mean 'conll'?"), ("CoNLLu", ": did you mean 'corefud'?"), ("xml", "")],
+)
+def test_an_unknown_format_is_told_in_two_lines(run, name, hint):
+    first, second = run("score", KEY, EAGER, "--key-format", name)[2].splitlines()
+    assert first == f"error: there is no format {name!r}{hint}"
+    assert second == f"  there are: {', '.join(FORMATS)}"
+
+
+def test_mentions_without_a_stated_kind_are_named_with_their_documents(run, conll):
+    table = conll("document\tstart\tend\tkind\nnw/harbour_01\t0\t4\tname\n", "kinds.tsv")
+    status, _, err = run("score", KEY, EAGER, "--features", table, "--by", "kind")
+    assert status == 1
+    assert " mentions of key.conll: nw/harbour_01; part 000 (17, 27), (25, 27), " in err
+    assert "a line with document, start, end (as here) and kind" in err
 
 
 def test_what_texts_lack_is_said_with_their_names(run, tmp_path):

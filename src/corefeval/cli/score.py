@@ -122,9 +122,11 @@ def score(
 
 
 def _print_left_out(result: Result, format: OutputFormat) -> None:
-    from corefeval.output.programs import COREFUD_NAMES, OFFICIAL_NAMES
+    from corefeval.output.programs import COREFUD_NAMES, OFFICIAL_NAMES, OWN_RULES
 
     official = format == "conll"
+    if not official and not result.protocol.emulates:
+        remark("note", f"these are {OWN_RULES}")
     printed = (*OFFICIAL_NAMES, "mentions", "conll") if official else (*COREFUD_NAMES, "conll")
     left_out = [name for name in result.metrics if name not in printed]
     left_out += [f"by {feature}" for feature in result.slices]

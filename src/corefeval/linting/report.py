@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from corefeval.diagnostics import excerpt, plural
@@ -13,6 +14,11 @@ from corefeval.linting.oddities import tell_span
 from corefeval.linting.repair import Change, FileRepair
 
 _SHOWN = 5  # findings of a kind, unless all are asked for
+_MEANINGS = {
+    "error": "scoring stops, or mentions are lost",
+    "warning": "scores change without a word",
+    "note": "good to know",
+}
 _COLORS = {"error": "1;31", "warning": "1;33", "note": "1;36", "good": "1;32"}
 
 
@@ -100,11 +106,15 @@ def _describe_change(change: Change) -> str:
     return f"{excerpt(finding.text)} {finding.message}; {change.done}"
 
 
-def _summary(findings: Iterable[Finding], color: bool) -> str:
-    return ", ".join(
-        _paint(plural(count, severity), severity if count else "", color and count > 0)
-        for severity, count in count_severities(findings).items()
-    )
+def _summary(findings: Sequence[Finding], color: bool) -> str:
+    """A line for each severity: how many, what that means, and of which kinds."""
+    lines = []
+    for severity, count in count_severities(findings).items():
+        number = _paint(plural(count, severity), severity if count else "", color and count > 0)
+        kinds = Counter(one.kind for one in findings if one.severity == severity)
+        members = ", ".join(f"{kind} {number:,}" for kind, number in kinds.items())
+        lines.append(f"{number} ({_MEANINGS[severity]})" + (f": {members}" if members else ""))
+    return "\n".join(lines)
 
 
 def _paint(text: str, style: str, color: bool) -> str:
