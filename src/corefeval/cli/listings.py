@@ -34,11 +34,11 @@ def metrics(*name: str, format: Format = "text") -> None:
     format
         How to print.
     """
-    chosen = [Metric.parse(one).declaration for one in name] or list(REGISTRY.values())
+    declarations = [Metric.parse(one).declaration for one in name] or list(REGISTRY.values())
     if format == "json":
-        sys.stdout.write(_metrics_json(chosen))
+        sys.stdout.write(_metrics_json(declarations))
         return
-    sys.stdout.write("\n".join(_metric_entry(declaration) for declaration in chosen) + "\n")
+    sys.stdout.write("\n".join(_metric_entry(declaration) for declaration in declarations) + "\n")
     if not name:
         sys.stdout.write(_presets())
 
@@ -69,7 +69,7 @@ def _entry(name: str, width: int, lines: list[str]) -> str:
     return f"{name:{width}}" + f"\n{'':{width}}".join(lines) + "\n"
 
 
-def _metrics_json(chosen: list[Declaration]) -> str:
+def _metrics_json(declarations: list[Declaration]) -> str:
     entries = [
         {
             "name": declaration.name,
@@ -89,7 +89,7 @@ def _metrics_json(chosen: list[Declaration]) -> str:
                 for parameter in declaration.parameters
             ],
         }
-        for declaration in chosen
+        for declaration in declarations
     ]
     return json_text({"metrics": entries, "presets": presets()})
 
@@ -115,11 +115,11 @@ def features(*name: str, format: Format = "text") -> None:
     for one in name:
         if one.lower() not in FEATURES:
             raise UsageError(f"there is no feature {one!r}: {did_you_mean(one, FEATURES)}")
-    chosen = [FEATURES[one.lower()] for one in name] or list(FEATURES.values())
+    declarations = [FEATURES[one.lower()] for one in name] or list(FEATURES.values())
     if format == "json":
-        sys.stdout.write(json_text({"features": [asdict(feature) for feature in chosen]}))
+        sys.stdout.write(json_text({"features": [asdict(feature) for feature in declarations]}))
         return
-    sys.stdout.write("\n".join(map(_feature_entry, chosen)) + "\n")
+    sys.stdout.write("\n".join(map(_feature_entry, declarations)) + "\n")
     if not name:
         sys.stdout.write(_OTHERS)
 
@@ -151,18 +151,18 @@ def protocols(*name: str, format: Format = "text") -> None:
     for one in name:
         if one not in known:
             raise UsageError(f"there is no protocol or choice {one!r}: {did_you_mean(one, known)}")
-    wanted = {one: known[one] for one in name} or known
-    bundles = [one for one in wanted.values() if isinstance(one, NamedProtocol)]
-    chosen = {name: one for name, one in wanted.items() if isinstance(one, Choice)}
+    selection = {one: known[one] for one in name} or known
+    bundles = [one for one in selection.values() if isinstance(one, NamedProtocol)]
+    declarations = {name: one for name, one in selection.items() if isinstance(one, Choice)}
     if format == "json":
         content = {
             "protocols": [{**asdict(one), "text": _text(one)} for one in bundles],
-            "choices": [{"name": name, **asdict(choice)} for name, choice in chosen.items()],
+            "choices": [{"name": name, **asdict(choice)} for name, choice in declarations.items()],
         }
         sys.stdout.write(json_text(content))
         return
     entries = [_protocol_entry(one) for one in bundles]
-    entries += [_choice_entry(name, choice) for name, choice in chosen.items()]
+    entries += [_choice_entry(name, choice) for name, choice in declarations.items()]
     sys.stdout.write("\n".join(entries) + "\n")
 
 

@@ -95,8 +95,8 @@ def is_crac_text(head: bytes) -> bool:
 def _is_plain_text(head: bytes) -> bool:
     """Lines that name documents, as CoNLL-U has them, and lines of words between them."""
     lines = [line for line in head.splitlines() if line.strip()]
-    named = [line.startswith(b"# newdoc id =") for line in lines]
-    return bool(named) and named[0] and not any(b"\t" in line for line in lines)
+    heads = [line.startswith(b"# newdoc id =") for line in lines]
+    return bool(heads) and heads[0] and not any(b"\t" in line for line in lines)
 
 
 def is_litbank(head: bytes) -> bool:
@@ -240,7 +240,7 @@ def format_for(name: str) -> Format:
     )
 
 
-def named(name: str) -> Format:
+def find_format(name: str) -> Format:
     """The format of a name."""
     if not isinstance(name, str) or name not in FORMATS:
         raise UsageError(_unknown(name))

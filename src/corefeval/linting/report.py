@@ -58,17 +58,17 @@ def _contents(inspection: Inspection) -> str:
 
 
 def _kind_block(kind: str, findings: list[Finding], all: bool, color: bool) -> Iterator[str]:
-    declared = KINDS[kind]
-    label = _paint(declared.severity, declared.severity, color)
+    declaration = KINDS[kind]
+    label = _paint(declaration.severity, declaration.severity, color)
     count = f" ({len(findings):,})" if len(findings) > 1 else ""
-    yield f"{label}: {kind}: {declared.summary}{count}"
-    shown = findings if all or len(findings) <= _SHOWN else findings[:_SHOWN]
-    for finding in shown:
+    yield f"{label}: {kind}: {declaration.summary}{count}"
+    first = findings if all or len(findings) <= _SHOWN else findings[:_SHOWN]
+    for finding in first:
         yield f"  {_describe(finding)}"
-    if len(shown) < len(findings):
-        yield f"  … and {len(findings) - len(shown):,} more (--all shows them)"
-    yield _paint(f"  effect: {declared.effect}", "", color)
-    for advice in dict.fromkeys(finding.advice for finding in shown):
+    if len(first) < len(findings):
+        yield f"  … and {len(findings) - len(first):,} more (--all shows them)"
+    yield _paint(f"  effect: {declaration.effect}", "", color)
+    for advice in dict.fromkeys(finding.advice for finding in first):
         yield _paint(f"  fix: {visible(advice)}", "", color)
 
 
@@ -82,17 +82,17 @@ def _describe(finding: Finding) -> str:
     if finding.text is not None:
         subject = f"{excerpt(finding.text)} "
     elif finding.span is None and place:
-        named = excerpt(place.pop())
-        subject = "" if named in finding.message else f"{named}: "
+        name = excerpt(place.pop())
+        subject = "" if name in finding.message else f"{name}: "
     behind = f" ({', '.join(map(visible, place))})" if place else ""
     return f"{where}{subject}{visible(finding.message)}{behind}"
 
 
 def _repair_block(repair: FileRepair, color: bool) -> str:
     count = len(repair.changes)
-    done = plural(count, "repair") if count else "nothing to repair, written anew"
+    summary = plural(count, "repair") if count else "nothing to repair, written anew"
     files = visible(f"{repair.file} → {repair.target}")
-    lines = [f"{files}: {_paint(done, 'good', color)}"]
+    lines = [f"{files}: {_paint(summary, 'good', color)}"]
     for change in repair.changes:
         where = f"line {change.line}: " if change.line else ""
         lines.append(f"  {where}{change.kind}: {visible(_describe_change(change))}")
