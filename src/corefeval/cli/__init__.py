@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from cyclopts import App, CycloptsError
@@ -39,8 +39,9 @@ app = App(
         "`--fail-if-worse`)."
     ),
 )
-_READERS = (score, errors, compare, report, agree, lab, check, stats, convert)
-_LISTINGS = (metrics, features, protocols, example)
+Commands = tuple[Callable[..., object], ...]
+_READERS: Commands = (score, errors, compare, report, agree, lab, check, stats, convert)
+_LISTINGS: Commands = (metrics, features, protocols, example)
 for place, command in enumerate((*map(with_unpacking, _READERS), *_LISTINGS)):
     app.command(command, help_epilogue="", usage=usage_of(command), sort_key=place)
 
