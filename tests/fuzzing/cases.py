@@ -16,7 +16,7 @@ from corefeval.features.declarations import FEATURES
 from corefeval.formats import FORMATS
 from corefeval.lab import EXPERIMENTS
 from corefeval.metrics import REGISTRY, presets
-from corefeval.protocol import choices
+from corefeval.protocol import NAMED, choices
 from fuzzing.hostility import CODECS, NAMES, NUMBERS
 from fuzzing.inputs import CORPORA, KINDS, SAVED, SIDES, Files, make_input, stated_features
 
@@ -293,7 +293,8 @@ def _format(maker: _Maker) -> str:
 def _names(maker: _Maker) -> str:
     if maker.command == "metrics":
         return maker.random.choice([*REGISTRY]) if not maker.bad else maker.metric()
-    return maker.random.choice([*FEATURES, *(("x",) if maker.bad else ())])
+    known = [*NAMED, *choices()] if maker.command == "protocols" else [*FEATURES]
+    return maker.random.choice([*known, *(("x",) if maker.bad else ())])
 
 
 def _experiment(maker: _Maker) -> str:
