@@ -128,6 +128,12 @@ def test_a_file_of_a_folder_that_was_given_may_be_named(folder, name):
     assert problems_of(case, outcome) == []
 
 
+@pytest.mark.parametrize("option", ["--help", "-h", "--version"])
+def test_nothing_is_made_where_help_is_asked_for(option):
+    for case in (REPORT, CONVERT, OUTPUT):
+        assert problems_of(replace(case, arguments=(*case.arguments, (option,))), DONE) == []
+
+
 @pytest.mark.parametrize("seed", ["2029-6098", "2029-7668", "2029-17997"])
 def test_cases_that_broke_a_rule_once(seed):
     case = make_case(seed)

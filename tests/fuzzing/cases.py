@@ -67,6 +67,11 @@ class Case:
         return next((group[1] for group in self.arguments if group[0] in names and group[1:]), None)
 
     @property
+    def only_informs(self) -> bool:
+        """Whether help or the version is asked for, in the place of any work."""
+        return not {"--help", "-h", "--version"}.isdisjoint(self.line)
+
+    @property
     def inputs(self) -> list[str]:
         """What is named on the command line, besides options."""
         return [group[0] for group in self.arguments[1:] if len(group) == 1]

@@ -154,11 +154,7 @@ def _shown(case: Case, outcome: Outcome) -> str:
 
 def _form(case: Case, outcome: Outcome) -> Iterator[str]:
     """What is printed has the form that was asked for; numbers are finite, rates from 0 to 1."""
-    if (
-        outcome.status not in (DONE, GATE)
-        or _is_data(case)
-        or {"--help", "--version", "-h"} & {*case.line}
-    ):
+    if outcome.status not in (DONE, GATE) or _is_data(case) or case.only_informs:
         return
     shown = _shown(case, outcome)
     if case.option("--output", "-o") and not shown and case.command not in ("report", "lab"):
@@ -276,7 +272,7 @@ def _written(case: Case, outcome: Outcome) -> Iterator[str]:
     target = case.inputs[1] if case.command == "convert" and len(case.inputs) == 2 else None
     path = save or fix or target
     finished = outcome.status in (DONE, GATE) or _reports_findings(case, outcome)
-    if not finished or path in (None, "-", ".") or {"--help", "--version"} & {*case.line}:
+    if not finished or path in (None, "-", ".") or case.only_informs:
         return
     with make_folder() as folder:
         lay_out(outcome.files, Path(folder))
@@ -306,7 +302,7 @@ def _converted(case: Case, outcome: Outcome, folder: Path, place: str) -> Iterat
 
 def _pages(case: Case, outcome: Outcome) -> Iterator[str]:
     """Reports are whole pages, whose data parses."""
-    if case.command != "report" or outcome.status != DONE or "--help" in case.line:
+    if case.command != "report" or outcome.status != DONE or case.only_informs:
         return
     name = case.option("--output", "-o") or "report.html"
     page = outcome.files.get(os.path.normpath(name), b"").decode("utf-8", "replace")
