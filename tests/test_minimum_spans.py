@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import corefeval
 from corefeval import score
 from corefeval.features import MissingFeatureError
 from corefeval.features import minimum_spans as finding
 from corefeval.features.annotations import TokenAnnotations
+from corefeval.model import CorpusBuilder
 from corefeval.preparation import prepare
 from reference_mina import BUGS, Text, count
 
@@ -162,6 +166,110 @@ def test_a_stated_minimum_that_is_no_number_of_a_token(tmp_path, match, stated):
     result = score(path, path, match=match)
     assert result["b3"].f1 == 1
     assert [n.count for n in result.notices if n.kind == "minimum-outside"] == [1]
+
+
+@st.composite
+def parses(draw, n_tokens: int = 6):
+    """Parse bits of a sentence: random constituents over random stretches."""
+    opened, closed = [""] * n_tokens, [""] * n_tokens
+
+    def nest(start: int, end: int, depth: int) -> None:
+        opened[start] += "(" + draw(
+            st.sampled_from(("NP", "VP", "PP", "S", "QP", "ADJP", "NP-SBJ"))
+        )
+        while start < end:
+            until = draw(st.integers(start + 1, end))
+            if depth and draw(st.booleans()):
+                nest(start, until, depth - 1)
+            start = until
+        closed[end - 1] += ")"
+
+    nest(0, n_tokens, 3)
+    return [f"{one}*{other}" for one, other in zip(opened, closed, strict=True)]
+
+
+@st.composite
+def parsed_sides(draw, n_tokens: int = 6):
+    """Two corpora of one parsed sentence; some mentions have gaps."""
+    tags = st.lists(
+        st.sampled_from(("NN", "DT", "IN", "CC", "VB")), min_size=n_tokens, max_size=n_tokens
+    )
+    columns = {"tag": draw(tags), "parse": draw(parses(n_tokens))}
+    spans = st.frozensets(st.integers(0, n_tokens - 1), min_size=1, max_size=5)
+    sides = []
+    for name in ("key", "response"):
+        builder = CorpusBuilder(name=name)
+        document = builder.document("d", words=["w"] * n_tokens, columns=columns)
+        for tokens in sorted(draw(st.sets(spans, min_size=2, max_size=5)), key=sorted):
+            document.mention_at(str(draw(st.integers(0, 1))), sorted(tokens))
+        sides.append(builder.build())
+    return sides
+
+
+STANDARD = "mentions, muc, b3, ceafm, ceafe, blanc, lea"
+
+
+@settings(max_examples=100)
+@given(parsed_sides())
+def test_parsed_minimum_spans_look_at_both_sides_alike(sides):
+    one, other = (score(*both, match="min", metrics=STANDARD) for both in (sides, sides[::-1]))
+    assert one.protocol == other.protocol
+    for name in (name for name in one.metrics if name != "blanc"):  # which looks at the key's links
+        assert one[name].recall == pytest.approx(other[name].precision, abs=1e-12)
+        assert one[name].precision == pytest.approx(other[name].recall, abs=1e-12)
+    rows = [prepare(*both, match="min").matches.rows(sides[0].n_mentions)
+            for both in (sides, sides[::-1])]  # fmt: skip
+    assert set(zip(*rows[0], strict=True)) == {(i, j) for j, i in zip(*rows[1], strict=True)}
+
+
+@settings(max_examples=100)
+@given(parsed_sides())
+def test_a_key_against_itself_is_perfect(sides):
+    key = sides[0]
+    result = score(key, replace(key, name="again"), match="min", metrics=STANDARD)
+    has_links = bool((key.entity_sizes > 1).any())
+    for name in result.metrics:
+        assert result[name].f1 == pytest.approx(float(has_links or name != "muc"))
+
+
+def test_mentions_too_long_for_trees_are_counted(conll):
+    rows = [("w", "NN", "(NP*")] + [("w", "NN", "*")] * finding.LONGEST + [("w", "NN", "*)")]
+    paths = []
+    for side, last in (("key", len(rows) - 1), ("response", len(rows) - 2)):
+        marks = {0: "(0", last: "0)"}
+        lines = [
+            "\t".join(("d", "0", str(at), *cells, *"----", "*", marks.get(at, "-")))
+            for at, cells in enumerate(rows)
+        ]
+        content = ("#begin document (d); part 000", *lines, "", "#end document", "")
+        paths.append(conll("\n".join(content), f"{side}.conll"))
+    result = score(*paths, match="min", metrics="mentions")
+    assert result["mentions"].recall == 0
+    assert [str(n) for n in result.notices if n.kind == "minimum-long"] == [
+        f"{path}: 1 mention of more than 1,000 tokens, matched only where the tokens are the same"
+        for path in paths
+    ]
+
+
+def test_what_told_minimum_spans_is_in_the_signature(conll, stated):
+    parsed = conll(text([(0, 5), (7, 9)]), "parsed.conll")
+    found = {}
+    for name, key, match in (
+        ("parse", parsed, "min"),
+        ("stated", stated["key"], "min"),
+        ("partial", stated["key"], "partial"),
+    ):
+        result = score(key, key, match=match, metrics="muc")
+        found[name] = result.protocol.minimum
+        again = score(key, key, protocol=result.signature, metrics="muc")
+        assert again.signature == result.signature
+        assert not [n for n in again.notices if n.kind == "other-minimum"]
+    assert found == {"parse": "parse", "stated": "stated", "partial": "stated"}
+    other = score(parsed, parsed, protocol="match:min|minimum:stated", metrics="muc")
+    assert [str(n) for n in other.notices if n.kind == "other-minimum"] == [
+        "the protocol says minimum:stated, but here they are minimum:parse: numbers made from "
+        "other minimum spans are not comparable"
+    ]
 
 
 class Pair:

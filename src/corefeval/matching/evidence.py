@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from corefeval.diagnostics import Notice, plural
 from corefeval.features.annotations import HEAD_RULES, TokenAnnotations
 from corefeval.features.declarations import MissingFeatureError
-from corefeval.features.minimum_spans import minimum_spans
+from corefeval.features.minimum_spans import LONGEST, minimum_spans
 from corefeval.features.tagsets import read_tagset
 from corefeval.matching.matchers import common_rows
 from corefeval.matching.overlaps import bounds, contain, sizes
@@ -54,9 +54,12 @@ def gather(key: Mentions, response: Mentions, match: str, tagset: object = None)
     if match == "partial":
         minima, notices = stated_minima(key.corpus)
         found = _by_heads(key, response, analyses[:1], "match partial", minima)
-        cores = _or_heads(minima, found.key.heads)
+        stated = {"minimum": "stated"} if minima.counts.any() else {}
         return replace(
-            found, key=replace(found.key, cores=cores), notices=[*found.notices, *notices]
+            found,
+            key=replace(found.key, cores=_or_heads(minima, found.key.heads)),
+            fields=found.fields | stated,
+            notices=[*found.notices, *notices],
         )
     return _by_minima(key, response, analyses) if match == "min" else Evidence(key, response)
 
@@ -73,25 +76,39 @@ def _by_minima(key: Mentions, response: Mentions, analyses: Sequence[TokenAnnota
     alone[0] &= cores.counts == 0
     wanted = [np.flatnonzero(one) for one in alone]
     minima = minimum_spans(analyses, wanted)
-    several = [sizes(side.corpus, np.arange(side.codes.size)) > 1 for side in (key, response)]
-    lacking = int((several[0] & (cores.counts == 0)).sum())
+    bare = cores.counts == 0
+    lacking = int((bare & (sizes(key.corpus, np.arange(bare.size)) > 1)).sum())
+    is_used = {"stated": not bare.all(), "parse": minima is not None and bare.any()}
+    rules = "+".join(rule for rule, used in is_used.items() if used)
+    if lacking and not rules:
+        raise analyses[0].columns.missing(
+            "match min",
+            "minimum spans that the key states, or parse trees",
+            ("parse",),
+            "use a key with parse trees or minimum spans (minspan)",
+        )
     if minima is None:
-        if lacking and not cores.counts.any():
-            raise analyses[0].columns.missing(
-                "match min",
-                "minimum spans that the key states, or parse trees",
-                ("parse",),
-                "use a key with parse trees or minimum spans (minspan)",
-            )
         minima = [np.full(side.codes.size, -1, dtype=np.int64) for side in (key, response)]
-        if lacking:
-            text = f"{key.corpus.name or 'key'}: {{n}} without a stated minimum span, and there "
-            text += "are no parse trees: matched only where the tokens are the same"
-            notices.append(Notice("minimum-unknown", text, lacking, noun="mention"))
+        text = f"{key.corpus.name or 'key'}: {{n}} without a stated minimum span, and there are no "
+        text += "parse trees: matched only where the tokens are the same"
+        notices += [Notice("minimum-unknown", text, lacking, noun="mention")] if lacking else []
     elif any(rows.size for rows in wanted):
         notices += _borrowed(analyses[0], ["parse trees"])
+        notices += _list_long((key, response), minima, wanted)
     sides = replace(key, cores=cores, minima=minima[0]), replace(response, minima=minima[1])
-    return Evidence(*sides, notices=notices)
+    return Evidence(*sides, {"minimum": rules} if rules else {}, notices)
+
+
+def _list_long(
+    sides: Sequence[Mentions], minima: Sequence[IntArray], wanted: Sequence[IntArray]
+) -> Iterator[Notice]:
+    """How many mentions of each side are too long to look for their minimum spans."""
+    for side, codes, rows in zip(sides, minima, wanted, strict=True):
+        count = int((codes[rows] < 0).sum())
+        text = f"{side.corpus.name or 'corpus'}: {{n}} of more than {LONGEST:,} tokens, matched "
+        text += "only where the tokens are the same"
+        if count:
+            yield Notice("minimum-long", text, count, noun="mention")
 
 
 def _by_heads(

@@ -7,7 +7,7 @@ the commands, their help, the page on protocols and the signature follow from th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Unpack
 
@@ -16,6 +16,7 @@ from corefeval.checks import did_you_mean
 from corefeval.diagnostics import UsageError
 from corefeval.protocol.declarations import (
     HEADS,
+    MINIMA,
     NAMED,
     STEPS,
     Aggregate,
@@ -40,8 +41,8 @@ from corefeval.protocol.declarations import (
 from corefeval.syntax import split_call
 
 __all__ = [
-    "HEADS",
     "NAMED",
+    "OF_MENTIONS",
     "STEPS",
     "Aggregate",
     "Choice",
@@ -62,6 +63,7 @@ __all__ = [
     "Zeros",
     "choices",
     "fields",
+    "join_protocols",
     "split_choices",
 ]
 
@@ -177,6 +179,32 @@ class Protocol:
 
     def __str__(self) -> str:
         return "|".join(f"{name}:{_quoted(value)}" for name, value in self.shown.items())
+
+
+# What mentions told, where there are any; heads and minimum spans may be told by several things.
+OF_MENTIONS = ("spans", "tagset", "heads", "minimum")
+_RULES = {"heads": HEADS, "minimum": MINIMA}
+
+
+def join_protocols(protocols: Sequence[Protocol]) -> Protocol:
+    """The first of some protocols, with what the mentions behind all of them told.
+
+    Heads and minimum spans have the rules of all of them; else what differs is left open.
+
+    >>> print(join_protocols([Protocol.of(heads="tags"), Protocol.of(heads="file")]))
+    match:exact|singletons:keep|duplicates:first|aggregate:micro|heads:file+tags
+    """
+    joint: dict[str, str] = {}
+    for name in OF_MENTIONS:
+        default = fields()[name].default
+        values = {getattr(one, name) for one in protocols} - {default}
+        if name in _RULES:
+            rules = {rule for value in values for rule in value.split("+")}
+            known = [rule for rule in _RULES[name] if rule in rules]
+            joint[name] = "+".join([*known, *sorted(rules.difference(known))]) or default
+        else:
+            joint[name] = values.pop() if len(values) == 1 else default
+    return protocols[0].but(**joint)  # type: ignore[arg-type]
 
 
 def split_choices(
