@@ -336,10 +336,11 @@ def test_heads_other_than_the_signature_says_are_told():
     ("match", "what"),
     [("head", "parse trees, no tags"), ("partial", "parse trees"), ("min", "parse trees")],
 )
-def test_columns_of_the_response_in_place_of_the_keys_are_told(tmp_path, match, what):
+@pytest.mark.parametrize(("format", "name"), [("e2e", "bare.jsonl"), ("brat", "folder")])
+def test_columns_of_the_response_in_place_of_the_keys_are_told(tmp_path, match, what, format, name):
     key, response = corefeval.example("key"), corefeval.example("eager")
-    bare = tmp_path / "bare.jsonl"
-    corefeval.write(corefeval.read(key), bare, format="e2e")
+    bare = tmp_path / name
+    corefeval.write(corefeval.read(key), bare, format=format)
     options = {"match": match, "metrics": "mentions"}
     found = [n.message for n in score(bare, response, **options).notices if n.kind == "borrowed"]
     assert found == [f"{bare}: no {what}: those of {response} are used"]

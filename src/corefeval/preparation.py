@@ -19,6 +19,7 @@ from corefeval.matching import Matches, Mentions, matcher
 from corefeval.model import Corpus, Document, corpus_from_entities
 from corefeval.model.arrays import IntArray
 from corefeval.model.identity import digest, mention_codes
+from corefeval.model.text_tokens import has_texts
 from corefeval.pairing import apply_policies, mismatch_notices, pair, segment
 from corefeval.protocol import STEPS, Choices, Protocol, choices, split_choices
 from corefeval.syntax import split_call
@@ -190,7 +191,7 @@ def prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
             f"emulate:{protocol.emulate} has scores alone, of `score` and `compare`: take the "
             "choices without it"
         )
-    key_digest = digest(key)
+    key_digest, own_tokens = digest(key), not has_texts(key.tokens)
     pairing = pair(key, response, protocol)
     if pairing.spans is not None:
         protocol = protocol.but(spans=pairing.spans)
@@ -200,7 +201,8 @@ def prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
     if protocol.match != "exact":
         from corefeval.matching.evidence import gather
 
-        evidence = gather(*sides, split_call(protocol.match)[0], plan.tagset)
+        name = split_call(protocol.match)[0]
+        evidence = gather(*sides, name, plan.tagset, own_tokens=own_tokens)
         sides = evidence.key, evidence.response
         protocol = Protocol.of_fields(evidence.fields, protocol)
         notices += (*evidence.notices, *_compare_evidence(plan.asked, protocol))

@@ -29,20 +29,32 @@ _FIX = "use match exact, or score files or spans of tokens"
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Both sides with what a matcher needs, and what to say of it in signature and notices."""
+    """Both sides with what a matcher needs, and what to say of it in signature and notices.
+
+    `columns` says what is in the token columns that told it.
+    """
 
     key: Mentions
     response: Mentions
     fields: dict[str, str] = field(default_factory=dict)
     notices: list[Notice] = field(default_factory=list)
+    columns: Sequence[str] = ()
 
 
-def gather(key: Mentions, response: Mentions, match: str, tagset: object = None) -> Evidence:
+def gather(
+    key: Mentions,
+    response: Mentions,
+    match: str,
+    tagset: object = None,
+    *,
+    own_tokens: bool = True,
+) -> Evidence:
     """What the matcher of a name needs to know of both sides.
 
     Heads are what each side states of its mentions, else what the other side states of the same
-    tokens, else what the token columns tell, the key's first. Raises `MissingFeatureError` where
-    there is nothing that the matcher could go by.
+    tokens, else what the token columns tell, the key's first. A key that was a text has no
+    `own_tokens`: it was put on those of the response. Raises `MissingFeatureError` where there is
+    nothing that the matcher could go by.
     """
     corpora = key.corpus, response.corpus
     if any(corpus.labels is not None for corpus in corpora):
@@ -50,18 +62,28 @@ def gather(key: Mentions, response: Mentions, match: str, tagset: object = None)
     known = None if tagset is None else read_tagset(tagset)
     analyses = [TokenAnnotations(corpus, corpora, known) for corpus in corpora]
     if match == "head":
-        return _by_heads(key, response, analyses, "match head")
-    if match == "partial":
-        minima, notices = stated_minima(key.corpus)
-        found = _by_heads(key, response, analyses[:1], "match partial", minima)
-        stated = {"minimum": "stated"} if minima.counts.any() else {}
-        return replace(
-            found,
-            key=replace(found.key, cores=_or_heads(minima, found.key.heads)),
-            fields=found.fields | stated,
-            notices=[*found.notices, *notices],
-        )
-    return _by_minima(key, response, analyses) if match == "min" else Evidence(key, response)
+        evidence = _by_heads(key, response, analyses, "match head")
+    elif match == "partial":
+        evidence = _by_parts(key, response, analyses)
+    elif match == "min":
+        evidence = _by_minima(key, response, analyses)
+    else:
+        return Evidence(key, response)
+    evidence.notices.extend(_list_borrowed(analyses[0], evidence.columns, own_tokens=own_tokens))
+    return evidence
+
+
+def _by_parts(key: Mentions, response: Mentions, analyses: Sequence[TokenAnnotations]) -> Evidence:
+    """Stated minimum spans of the key, and the heads of its mentions that have none."""
+    minima, notices = stated_minima(key.corpus)
+    evidence = _by_heads(key, response, analyses[:1], "match partial", minima)
+    stated = {"minimum": "stated"} if minima.counts.any() else {}
+    return replace(
+        evidence,
+        key=replace(evidence.key, cores=_or_heads(minima, evidence.key.heads)),
+        fields=evidence.fields | stated,
+        notices=[*evidence.notices, *notices],
+    )
 
 
 def _by_minima(key: Mentions, response: Mentions, analyses: Sequence[TokenAnnotations]) -> Evidence:
@@ -92,11 +114,11 @@ def _by_minima(key: Mentions, response: Mentions, analyses: Sequence[TokenAnnota
         text = f"{key.corpus.name or 'key'}: {{n}} without a stated minimum span, and there are no "
         text += "parse trees: matched only where the tokens are the same"
         notices += [Notice("minimum-unknown", text, lacking, noun="mention")] if lacking else []
-    elif any(rows.size for rows in wanted):
-        notices += _borrowed(analyses[0], ["parse trees"])
+    else:
         notices += _list_long((key, response), minima, wanted)
     sides = replace(key, cores=cores, minima=minima[0]), replace(response, minima=minima[1])
-    return Evidence(*sides, {"minimum": rules} if rules else {}, notices)
+    columns = ["parse trees"] if any(rows.size for rows in wanted) else []
+    return Evidence(*sides, {"minimum": rules} if rules else {}, notices, columns)
 
 
 def _list_long(
@@ -137,21 +159,25 @@ def _by_heads(
             feature, "heads, or tags to find them", ("tag",), "add tags, or state heads"
         )
     rules = "+".join(rule for rule, n in zip(HEAD_RULES, used.tolist(), strict=True) if n)
-    notices += _borrowed(
-        analyses[0], [what for what, n in zip(_COLUMNS, used[1:].tolist(), strict=True) if n]
-    )
+    columns = [what for what, n in zip(_COLUMNS, used[1:].tolist(), strict=True) if n]
     fields = {"heads": rules} if rules else {}
     tags = next((a.tagset_name for a in analyses if a.tagset_name), None)
     fields |= {"tagset": tags} if tags else {}
-    return Evidence(sides[0], sides[1], fields, notices)
+    return Evidence(sides[0], sides[1], fields, notices, columns)
 
 
-def _borrowed(analysis: TokenAnnotations, used: Sequence[str]) -> list[Notice]:
+def _list_borrowed(
+    analysis: TokenAnnotations, used: Sequence[str], *, own_tokens: bool
+) -> list[Notice]:
     """What was used and is not in the key's file but in the response's, which may be a guess."""
     columns = analysis.columns
     key, response = columns.corpora
     places = {what: columns.find(_COLUMNS[what]) for what in used}
-    lacking = [w for w, at in places.items() if at and columns.texts[at[0]][1] is not key.tokens]
+    lacking = [
+        what
+        for what, at in places.items()
+        if at and (columns.texts[at[0]][1] is not key.tokens or not own_tokens)
+    ]
     if not lacking:
         return []
     text = f"{key.name or 'key'}: no {', no '.join(lacking)}: those of "
