@@ -157,6 +157,17 @@ def test_every_value_of_match_has_a_matcher_and_one_spelling():
             Protocol.of(match=wrong)
 
 
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [("50", "0.5"), ("75%", "0.75"), ("0", "0.5"), ("x", "0.5"), ("1.1", "0.5")],
+)
+def test_a_share_that_is_none_is_explained(run, wrong, right):
+    key = corefeval.example("key")
+    status, _, error = run("score", key, key, "--match", f"overlap({wrong})")
+    assert status == 2
+    assert f": overlap takes a share above 0 and up to 1, such as overlap({right})" in error
+
+
 def test_the_same_span_with_another_head_is_no_head_match():
     key = corpus([(0, {0, 1}, 0), (0, {3}, 3)])
     response = corpus([(0, {0, 1}, 1), (0, {3}, 3)])

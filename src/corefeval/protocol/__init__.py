@@ -241,7 +241,7 @@ def _checked(name: str, value: object) -> str:
             message = f"{name} is one of {', '.join(choice.spellings)}, not {value!r:.60}"
             if name == "match" and "," in str(value):
                 message += ": several at once are for the command score"
-            raise UsageError(message)
+            raise UsageError(message + _explain_share(choice, value))
         return found
     if not isinstance(value, str):
         raise UsageError(f"{name} is a text, not {value!r:.60}")
@@ -264,6 +264,17 @@ def _spelled(choice: Choice, value: object) -> str | None:
     except ValueError:
         return None
     return f"{word}({number:.12g})" if 0 < number <= 1 else None
+
+
+def _explain_share(choice: Choice, value: object) -> str:
+    """What a value of a choice takes in its parentheses, where something else is in them."""
+    word, share = split_call(value) if isinstance(value, str) else ("", None)
+    if share is None or word not in choice.shares:
+        return ""
+    percent = re.fullmatch(r"\s*(\d{1,3}(?:\.\d+)?)\s*%?\s*", share)
+    number = float(percent[1]) / 100 if percent else 0.0
+    number = number if 0.05 <= number <= 1 else choice.shares[word]
+    return f": {word} takes a share above 0 and up to 1, such as {word}({number:g})"
 
 
 def _hint(name: str, is_before_choices: bool) -> str:
