@@ -168,6 +168,12 @@ def test_a_share_that_is_none_is_explained(run, wrong, right):
     assert f": overlap takes a share above 0 and up to 1, such as overlap({right})" in error
 
 
+def test_several_matches_in_python_are_refused_with_the_way():
+    key = corefeval.example("key")
+    with pytest.raises(UsageError, match="in Python, read the files once and call score for each"):
+        score(key, key, match="head, partial")
+
+
 def test_the_same_span_with_another_head_is_no_head_match():
     key = corpus([(0, {0, 1}, 0), (0, {3}, 3)])
     response = corpus([(0, {0, 1}, 1), (0, {3}, 3)])

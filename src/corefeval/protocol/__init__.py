@@ -240,7 +240,8 @@ def _checked(name: str, value: object) -> str:
         if found is None:
             message = f"{name} is one of {', '.join(choice.spellings)}, not {value!r:.60}"
             if name == "match" and "," in str(value):
-                message += ": several at once are for the command score"
+                message += ": several at once are for the command score; in Python, read the files "
+                message += "once and call score for each"
             raise UsageError(message + _explain_share(choice, value))
         return found
     if not isinstance(value, str):
