@@ -152,7 +152,7 @@ def _by_heads(
         unknown.append(int((several & (heads < 0)).sum()))
         used += counts
         sides[number] = replace(sides[number], heads=heads)
-        notices += _told(sides[number].corpus, counts, unknown[-1])
+        notices += _describe_heads(sides[number].corpus, counts, unknown[-1])
     if sum(unknown) and not used.any() and (minima is None or not minima.counts.any()):
         guilty = next(a for a, n in zip(analyses, unknown, strict=True) if n)
         raise guilty.columns.missing(
@@ -184,7 +184,7 @@ def _list_borrowed(
     return [Notice("borrowed", f"{text}{response.name or 'response'} are used", len(lacking))]
 
 
-def _told(corpus: Corpus, counts: IntArray, unknown: int) -> list[Notice]:
+def _describe_heads(corpus: Corpus, counts: IntArray, unknown: int) -> list[Notice]:
     """Where the heads of a side come from, unless all are stated."""
     if not unknown and not counts[1:].any():
         return []
