@@ -23,8 +23,8 @@ from corefeval.emulation.counting import Counts, count_document
 from corefeval.emulation.matching import Pair, match_mentions
 from corefeval.emulation.mentions import make_entities, split_documents
 from corefeval.emulation.sentences import Name, Sentence, SentenceFile, read_sentences
+from corefeval.formats import files_of
 from corefeval.formats.conllu.tokens import ConlluTokens
-from corefeval.formats.paths import files_of
 from corefeval.formats.source import Source, read_source
 from corefeval.metrics import Metric, parse_metrics, spell
 from corefeval.model import Corpus

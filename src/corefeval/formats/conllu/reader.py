@@ -18,7 +18,7 @@ from corefeval.formats.source import Source
 from corefeval.model import NO_RELATIONS, Corpus, Relation, Relations
 from corefeval.model.arrays import IntArray
 from corefeval.model.builder import unresolved_relations
-from corefeval.model.columns import LazyArray, LazyColumns
+from corefeval.model.categories import LazyArray, LazyColumns
 from corefeval.model.construction import assemble
 
 _RELATION = re.compile(r"([^<,]+)<([^,:]+)(?::([^,]*))?")
