@@ -228,6 +228,26 @@ def test_named_protocols_say_what_is_odd(run):
         assert not named.metrics or (named.oddities and named.reference), name
 
 
+def test_refusals_name_the_program_and_what_goes_on():
+    one, two = {"1": [["a", "b"]]}, {"1": [["a", "b"]], "2": [["c", "d"]]}
+    twice = [["a", "b", *range(11)], [*range(11), "c"]]
+    for key, response, protocol, program, choice in (
+        (two, one, "coval", "coval", "--missing empty"),
+        (one, two, "scorch", "scorch", "--extra ignore"),
+        (twice, twice, "conll-8.01", "conll-8.01", "--limit none"),
+        (one, {"1": []}, "neleval", "neleval", "--nothing ok"),
+        ({"1": []}, {"1": []}, "scorch", "scorch", "--aggregate micro"),
+        (one, one, "hf-coval|min-span:yes", "hf-coval", "--min-span no"),
+    ):
+        with pytest.raises(InputError) as caught:
+            corefeval.score(key, response, protocol=protocol)
+        assert program in caught.value.problem
+        assert choice in str(caught.value.fix)
+        name, value = choice.removeprefix("--").split()
+        go_on = {name.replace("-", "_"): value}
+        assert corefeval.score(key, response, protocol=protocol, **go_on)["muc"].f1 >= 0
+
+
 def test_options_of_coval_join():
     joined = Protocol.of("coval-np-only-min-span")
     assert (

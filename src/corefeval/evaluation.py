@@ -322,11 +322,18 @@ def compare(
         if asked:
             message = f"results were scored already: {', '.join(asked)} would change nothing"
             raise UsageError(message)
-    from_corpora = key is not None and made.protocol.emulate == "none"
+    is_read_by_program = key is not None and made.protocol.emulate != "none"
+    from_corpora = key is not None and not is_read_by_program
     corpus = made.read(key, "key", is_key=True) if from_corpora else None
+    if is_read_by_program:
+        from corefeval.emulation import read_text
+
+        key = read_text(key, encoding=made.encoding)
+    texts = key if is_read_by_program else corpus
+    check_keys((one for one in sources if isinstance(one, Result)), texts)
     sampling = Sampling(segments=segments, as_segments=True)
     results = [
-        _narrow(check_key(source, corpus), metrics)
+        _narrow(source, metrics)
         if isinstance(source, Result)
         else _emulate(key if corpus is None else corpus, source, metrics, by, made, sampling)
         if made.protocol.emulates
@@ -378,17 +385,33 @@ def _needed(key: Corpus | None) -> Corpus:
     return key
 
 
-def check_key(result: Result, key: Corpus | None) -> Result:
-    """The result; an error where it was scored against another key than this one."""
-    if key is None or not result.key_digest:
-        return result
-    own = digest(key)
-    if result.key_digest.split("-")[0] == own.split("-")[0] and result.key_digest != own:
-        raise UsageError(
-            f"{result.response} was scored against another key ({result.key}), whose entities are "
-            f"not those of {key.name or 'this key'}"
-        )
-    return result
+def check_keys(results: Iterable[Result], key: object) -> None:
+    """An error where a result was scored against another key than this one; None is no key.
+
+    `key` is a corpus, or for results of another program what that program's reading gave.
+    """
+    digests: dict[bool, str] = {}
+    for result in results:
+        emulates = result.protocol.emulate != "none"
+        if key is None or not result.key_digest:
+            continue
+        if emulates not in digests:
+            digests[emulates] = _digest(key, emulates=emulates)
+        own = digests[emulates]
+        if result.key_digest.split("-")[0] == own.split("-")[0] and result.key_digest != own:
+            raise UsageError(
+                f"{result.response} was scored against another key ({result.key}), whose entities "
+                f"are not those of {getattr(key, 'name', '') or 'this key'}"
+            )
+
+
+def _digest(key: object, *, emulates: bool) -> str:
+    """The digest of a key; nothing where one is not to be had of it."""
+    if emulates:
+        from corefeval.emulation import digest_text
+
+        return digest_text(key)
+    return digest(key) if isinstance(key, Corpus) else ""
 
 
 def load(path: str | os.PathLike[str]) -> Result:

@@ -16,13 +16,13 @@ from corefeval.features.declarations import FEATURES
 from corefeval.formats import FORMATS
 from corefeval.lab import EXPERIMENTS
 from corefeval.metrics import REGISTRY, presets
-from corefeval.protocol import choices
+from corefeval.protocol import NAMED, choices
 from fuzzing.hostility import CODECS, NAMES, NUMBERS
 from fuzzing.inputs import CORPORA, KINDS, SAVED, SIDES, Files, make_input, stated_features
 
 # How many of a thousand cases each command gets: all alike, but for what is slow or says little.
 SHARES = {
-    "score": 200, "errors": 120, "compare": 110, "agree": 110, "check": 160, "stats": 90,
+    "score": 170, "explain": 60, "errors": 110, "compare": 110, "agree": 110, "check": 160, "stats": 90,
     "convert": 160, "report": 6, "lab": 6, "metrics": 12, "features": 12, "protocols": 12,
     "example": 14,
 }  # fmt: skip
@@ -65,6 +65,11 @@ class Case:
     def option(self, *names: str) -> str | None:
         """The value of an option, by any of its names."""
         return next((group[1] for group in self.arguments if group[0] in names and group[1:]), None)
+
+    @property
+    def only_informs(self) -> bool:
+        """Whether help or the version is asked for, in the place of any work."""
+        return not {"--help", "-h", "--version"}.isdisjoint(self.line)
 
     @property
     def inputs(self) -> list[str]:
@@ -133,12 +138,16 @@ class _Maker:
             return [(value,) for value in self._positional(argument)]
         required = argument.required
         eager = name in ("--format", "--by") and self.random.random() < 0.4
-        if not required and not eager and self.random.random() > self.rate:
+        # Most scores are corefeval's own: what others do otherwise is asked for now and then.
+        rate = self.rate / 8 if name in ACCIDENTS else self.rate
+        if not required and not eager and self.random.random() > rate:
             return []
         hint = _plain(argument.hint)
         written = self.random.choice(argument.names)
         if hint is bool:
             return [(written,)]
+        if name == "--results":
+            return [(written, self._value(name, hint), self._value(name, hint))]
         return [(written, self._value(name, hint))]
 
     def _positional(self, argument: Any) -> list[str]:
@@ -173,7 +182,7 @@ class _Maker:
             )
         return STRINGS[name](self)
 
-    def input(self) -> str:
+    def input(self, *, saved: bool = False) -> str:
         """A path to be read, and the files behind it; rarely none, or standard input."""
         random, bad = self.random, self.bad
         if random.random() < bad / 4:
@@ -183,6 +192,8 @@ class _Maker:
         number = self.number if random.random() >= bad / 4 else random.randrange(CORPORA)
         kind = self.kind if random.random() >= 0.05 + bad else random.choice(KINDS)
         if self.command in ("score", "compare") and self.kinds and random.random() < 0.1:
+            kind = SAVED
+        if saved and random.random() >= bad:
             kind = SAVED
         name = "abcdefgh"[len(self.kinds) % 8]
         if random.random() < 0.06:
@@ -198,8 +209,8 @@ class _Maker:
         self.files |= files
         if random.random() < 0.02:
             self.files["empty/"] = b""
-        labelled = self.command in ("score", "compare", "errors", "report", "agree")
-        if labelled and len(self.kinds) > 1 and random.random() < 0.3:
+        labelled = self.command in ("score", "compare", "explain", "errors", "report", "agree")
+        if labelled and not saved and len(self.kinds) > 1 and random.random() < 0.3:
             label = (
                 random.choice(ARGUMENTS) if random.random() < 0.4 else f"system{len(self.kinds)}"
             )
@@ -293,7 +304,8 @@ def _format(maker: _Maker) -> str:
 def _names(maker: _Maker) -> str:
     if maker.command == "metrics":
         return maker.random.choice([*REGISTRY]) if not maker.bad else maker.metric()
-    return maker.random.choice([*FEATURES, *(("x",) if maker.bad else ())])
+    known = [*NAMED, *choices()] if maker.command == "protocols" else [*FEATURES]
+    return maker.random.choice([*known, *(("x",) if maker.bad else ())])
 
 
 def _experiment(maker: _Maker) -> str:
@@ -316,8 +328,10 @@ def _limits(maker: _Maker) -> str:
     return maker.listed(limits)
 
 
+ACCIDENTS = {f"--{name.replace('_', '-')}" for name in choices(("emulation",))}
 _System = ("a.conll", "b.conll", "c.conll", "system2", "system3", "b.json")
 
+_PUBLISHED = ("61.3", "70", "", "x", "1e3", "-1", "nan", "61,3", "61.3%", "999999", "e2e|x:y")
 _BAD = ("0", "1", "10", "-1", "1.5KB", "x", "GB", "", "1" + "0" * 30 + "TB")
 
 
@@ -338,6 +352,9 @@ def _protocol(maker: _Maker) -> str:
                 "ci:x",
             )
         )
+    if maker.random.random() < 0.4:
+        name = maker.random.choice([*NAMED, "coval-np-only-min-span", "bookcoref-window(3)"])
+        return maker.random.choice((name, f"{name}|missing:skip", f"{name}|aggregate:pool"))
     chosen = maker.random.sample(sorted(choices()), 3)
     values = {name: sorted(choices()[name].values or ("*",)) for name in chosen}
     parts = [f"{name}:{maker.random.choice(some)}" for name, some in values.items()]
@@ -359,10 +376,25 @@ STRINGS: dict[str, Callable[[_Maker], str]] = {
         )
     ),
     "--protocol": _protocol,
+    "--rounding": lambda maker: maker.random.choice(
+        ("none", "truncate(2)", "round(0)", *(("round", "round(-1)", "x") if maker.bad else ()))
+    ),
+    **dict.fromkeys(
+        ("--window", "--limit"),
+        lambda maker: maker.random.choice(("none", "1", "7", *(_BAD if maker.bad else ()))),
+    ),
     "--features": _stated,
-    "--to": lambda maker: maker.random.choice([*FORMATS]),
+    "--to": lambda maker: maker.random.choice(
+        [*FORMATS]
+        if maker.command == "convert"
+        else [*NAMED, *_PUBLISHED[: 2 + 9 * bool(maker.bad)]]
+    ),
+    "--from": lambda maker: (
+        _protocol(maker) if maker.random.random() < 0.3 else maker.random.choice([*NAMED])
+    ),
+    "--results": lambda maker: maker.input(saved=True),
     "EXPERIMENT": _experiment,
-    "NAMES": _names,
+    "NAME": _names,
     "--metrics": lambda maker: maker.listed(metrics(sound=not maker.bad)),
     "--metric": _Maker.metric,
     "--by": lambda maker: maker.listed(

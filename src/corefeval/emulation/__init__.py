@@ -8,6 +8,6 @@ asked for.
 from __future__ import annotations
 
 from corefeval.emulation.programs import Material
-from corefeval.emulation.scoring import read_text, score_emulated
+from corefeval.emulation.scoring import digest_text, read_text, score_emulated
 
-__all__ = ["Material", "read_text", "score_emulated"]
+__all__ = ["Material", "digest_text", "read_text", "score_emulated"]

@@ -72,10 +72,26 @@ def pair_corpora(key: Corpus, response: Corpus, protocol: Protocol) -> Paired:
         )
         paired = Paired(key, response, protocol.spans, (*key.notices, *response.notices))
     else:
-        made = pair(key, response, protocol)
+        try:
+            made = pair(key, response, protocol)
+        except PairingError as error:
+            raise _of_program(error, protocol) from None
         told = (*made.key.notices, *made.response.notices, *made.notices)
         paired = Paired(made.key, made.response, made.spans or protocol.spans, told)
     return _with_spans(paired)
+
+
+def _of_program(error: PairingError, protocol: Protocol) -> PairingError:
+    """The error, with the programs that end where a document is missing or extra."""
+    for name, mark in (("missing", "key document"), ("extra", "response document")):
+        if getattr(protocol, name) == "error" and mark in error.problem:
+            return PairingError(
+                f"{error.problem}, which ends {programs_with(name, 'error')}",
+                file=error.file,
+                found=error.found,
+                fix=error.fix,
+            )
+    return error
 
 
 def _with_spans(paired: Paired) -> Paired:

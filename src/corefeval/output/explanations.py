@@ -63,16 +63,11 @@ def explanation_parts(thing: Explanation, *, ends: bool = True) -> Iterator[Tabl
 
 
 def _refusal(one: Refusal) -> str:
-    text = f"{one.name} gives no number: {_one_line(one.reason)}"
+    text = f"{one.name} gives no number: {one.reason}"
     if one.choices:
         chosen = ", ".join(choice.replace("_", "-") for choice in one.choices)
         return f"{text}. Below it goes on with the other's {chosen}."
     return f"{text}."
-
-
-def _one_line(text: str) -> str:
-    """A message of several lines on one."""
-    return "; ".join(line.strip() for line in text.splitlines()).rstrip(".")
 
 
 def _ends_table(thing: Explanation) -> Table:
@@ -165,7 +160,7 @@ class SensitivityDrawing(SoloDrawing):
         """The values that matter, largest first; what has no number, no effect, another order."""
         parts: list[Table | str] = [_effect_table(thing)]
         parts += _turn_sentences(thing)
-        parts += _refused_sentences(thing)
+        parts += [f"No number with {values}: {why}." for why, values in thing.refusals.items()]
         if thing.without_effect:
             parts.append(f"Without effect here: {thing.without_effect}.")
         about = f"against {shorten(thing.key)}"
@@ -218,18 +213,6 @@ def _turn_sentences(thing: Sensitivity) -> list[str]:
     if len(thing.responses) > 1 and not lines:
         lines.append("No choice changes the order of the responses.")
     return lines
-
-
-def _refused_sentences(thing: Sensitivity) -> list[str]:
-    """Each reason once, with the values that it is of."""
-    from corefeval.analysis.explanation.sensitivity import group_values
-
-    reasons: dict[str, dict[tuple[str, str], None]] = {}
-    for effect in thing.effects:
-        for reason in filter(None, effect.refusals):
-            value = effect.choice, effect.value
-            reasons.setdefault(_one_line(reason), {})[value] = None
-    return [f"No number with {group_values(values)}: {why}." for why, values in reasons.items()]
 
 
 @dataclass(frozen=True)

@@ -85,11 +85,12 @@ def apply_policies(
     """Corpora without repeated mentions and singletons, as the protocol says, and their codes."""
     kept, kept_codes = [], []
     notices: list[Notice] = []
-    drops = {"drop": (True, True), "drop-response": (False, True)}.get(protocol.singletons)
-    for corpus, own, dropping in zip(corpora, codes, drops or (False, False), strict=True):
+    # The first corpus is the key; all others are responses.
+    first = {"drop": 0, "drop-response": 1}.get(protocol.singletons, len(corpora))
+    for place, (corpus, own) in enumerate(zip(corpora, codes, strict=True)):
         corpus, own, dropped = without_duplicates(corpus, own, protocol.duplicates)
         notices += dropped
-        if dropping:
+        if place >= first:
             corpus, own, dropped = without_singletons(corpus, own)
             notices += dropped
         kept.append(corpus)

@@ -252,6 +252,7 @@ def describe_choices(found: Sensitivity) -> Json:
             if effect.is_shown
         ],
         "quiet": found.without_effect,
+        "refusals": [f"No number with {values}: {why}." for why, values in found.refusals.items()],
         "turns": [
             f"{found.titles.get(one.metric, one.metric)}: {one.above} is above {one.below}, but "
             f"not with {', '.join(one.values)}."

@@ -13,7 +13,13 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from math import factorial
 
-from corefeval.analysis.explanation.scorings import Outcome, Scorings, round_as, subtract
+from corefeval.analysis.explanation.scorings import (
+    Outcome,
+    Scorings,
+    one_line,
+    round_as,
+    subtract,
+)
 from corefeval.diagnostics import Notice, UsageError, merge_notices
 from corefeval.protocol import Protocol
 from corefeval.tabular import Row, Tabular
@@ -208,7 +214,7 @@ def explain_difference(
         _needs(switch.names, lambda back: switch.score(every - back)),
     )
     refusals = tuple(
-        Refusal(name, str(one.error), tuple(sorted(need or ())))
+        Refusal(name, one_line(str(one.error)), tuple(sorted(need or ())))
         for name, one, need in zip(names, outcomes, needs, strict=True)
         if one.error
     )

@@ -128,3 +128,8 @@ def subtract(
         mine, theirs = one.get(metric), other.get(metric)
         found[metric] = None if mine is None or theirs is None else mine - theirs
     return found
+
+
+def one_line(text: str) -> str:
+    """A message of several lines on one."""
+    return "; ".join(line.strip() for line in text.splitlines()).rstrip(".")

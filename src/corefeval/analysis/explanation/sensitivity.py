@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from corefeval.analysis.explanation.differences import PIPELINE, Points
-from corefeval.analysis.explanation.scorings import Scorings, round_as, subtract
+from corefeval.analysis.explanation.scorings import Scorings, one_line, round_as, subtract
 from corefeval.diagnostics import Notice, UsageError, merge_notices, plural
 from corefeval.metrics import Metric
 from corefeval.protocol import NAMED, STEPS, Protocol, choices
@@ -106,6 +106,16 @@ class Sensitivity(Tabular):
             for one in self.effects
             if not one.is_shown and not any(one.refusals)
         )
+
+    @property
+    def refusals(self) -> dict[str, str]:
+        """For each reason why there is no number, on one line, the values that it is of."""
+        reasons: dict[str, dict[tuple[str, str], None]] = {}
+        for effect in self.effects:
+            for reason in filter(None, effect.refusals):
+                values = reasons.setdefault(one_line(reason), {})
+                values[effect.choice, effect.value] = None
+        return {reason: group_values(values) for reason, values in reasons.items()}
 
     def rows(self) -> list[Row]:
         """One row for each value of each choice, response and metric."""

@@ -31,14 +31,16 @@ export const overviewView = {
 /** How much the scores depend on the choices of scorers, where that was measured. */
 function choiceCard(system) {
   const found = data.choices;
-  if (!found?.effects.some((one) => one.points[system.name])) return [];
+  const size = (one) => Math.max(...Object.values(one.points[system.name] ?? {}).map((value) => Math.abs(value ?? 0)), 0);
+  const effects = (found?.effects ?? []).filter((one) => size(one) >= 0.00005).sort((one, other) => size(other) - size(one));
+  if (!effects.length) return [];
   const points = (value) => (value === null || value === undefined ? "–" : signedPoints(value));
-  const rows = found.effects.map((one) => [one.name, ...found.metrics.map(({ name }) => points(one.points[system.name]?.[name]))]);
+  const rows = effects.map((one) => [one.name, ...found.metrics.map(({ name }) => points(one.points[system.name]?.[name]))]);
   return el("section", { class: "card", id: "scorer-choices" },
     el("h2", {}, "How much it depends on the scorer"),
     el("p", { class: "hint" }, `${system.name}: the points of F1 that other choices of scorers would change, largest first.`),
     table([{ title: "Choice" }, ...found.metrics.map(({ title }) => ({ title, numeric: true }))], rows),
-    found.turns.map((turn) => el("p", {}, turn)),
+    [...found.turns, ...found.refusals].map((line) => el("p", {}, line)),
     found.quiet ? el("p", { class: "hint" }, `Without effect here: ${found.quiet}.`) : []);
 }
 
