@@ -38,13 +38,18 @@ def things():
         "Agreement": agree({"ann": KEY, "bob": EAGER}),
         "Statistics": statistics(corefeval.read(KEY)),
         "ExperimentResult": EXPERIMENTS["splits"].run(metrics="muc, lea"),
+        "Explanation": corefeval.explain(KEY, EAGER, to="e2e"),
+        "Sensitivity": corefeval.explain(KEY, EAGER, CAUTIOUS),
+        "Search": corefeval.explain(KEY, EAGER, to=70.2),
+        "ResultDifference": corefeval.explain_results(result, corefeval.score(KEY, CAUTIOUS)),
         "Concordance": compared.agreement,
         "Differences": compared.differences()[0],
     }
 
 
 NAMES = ("Result", "Slices", "Comparison", "ErrorAnalysis", "Agreement", "Statistics",
-         "ExperimentResult", "Concordance", "Differences")  # fmt: skip
+         "ExperimentResult", "Explanation", "Sensitivity", "Search", "ResultDifference",
+         "Concordance", "Differences")  # fmt: skip
 
 
 def test_every_drawing_is_tested(things):

@@ -99,8 +99,8 @@ ROOMS = {
         "results", "slicing", "stats",
     },
     "analysis": {
-        "alignment", "emulation", "evaluation", "features", "formats", "live", "matching", "metrics", "model",
-        "pairing", "preparation", "protocol", "results", "slicing", "stats",
+        "alignment", "emulation", "evaluation", "features", "formats", "live", "matching",
+        "metrics", "model", "pairing", "preparation", "protocol", "results", "slicing", "stats",
     },
     "lab": {
         "alignment", "evaluation", "features", "metrics", "model", "preparation", "protocol",

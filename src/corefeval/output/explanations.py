@@ -10,7 +10,7 @@ from corefeval._version import __version__
 from corefeval.diagnostics import plural
 from corefeval.display import shorten
 from corefeval.output.drawing import SoloDrawing
-from corefeval.output.systems import signed
+from corefeval.output.systems import show_sign
 from corefeval.output.tables import Cell, Column, Sheet, Table, percent
 from corefeval.tabular import Row
 
@@ -26,6 +26,12 @@ if TYPE_CHECKING:
 _NEAREST = 8  # candidates that are shown where they do not give a number
 _SHOWN = 0.00005
 _NO_NUMBER = "no number"
+
+_RELATIONS = {
+    "redundant": "{} and {} do the same work",
+    "needs": "{} acts only with {}",
+    "need each other": "{} and {} need each other",
+}
 
 Cells = tuple[Cell, ...]
 
@@ -77,7 +83,7 @@ def _ends_table(thing: Explanation) -> Table:
         rows.append(_end_row(end.name, end.scores, metrics))
         if end.protocol.rounding != "none" and end.scores:
             label = f"  printed, {end.protocol.rounding}"
-            rows.append(_end_row(label, end.printed, metrics, plain=True))
+            rows.append(_end_row(label, end.scores, metrics, end.protocol.rounding))
     difference = [_minus(thing.goal, thing.start, metric) for metric in metrics]
     rows.append((Cell("difference", label=True), *(Cell(_points(one)) for one in difference)))
     columns = (Column("F1"), *(Column(titles.get(m, m), numeric=True) for m in metrics))
@@ -85,10 +91,14 @@ def _ends_table(thing: Explanation) -> Table:
 
 
 def _end_row(
-    name: str, scores: Mapping[str, float | None], metrics: Sequence[str], *, plain: bool = False
+    name: str,
+    scores: Mapping[str, float | None],
+    metrics: Sequence[str],
+    rounding: str = "none",
 ) -> Cells:
-    cells = (_NO_NUMBER if scores.get(one) is None else percent(scores[one]) for one in metrics)
-    return Cell(name, label=not plain), *map(Cell, cells)
+    values = [scores.get(metric) for metric in metrics]
+    cells = (_NO_NUMBER if value is None else percent(value, rounding) for value in values)
+    return Cell(name, label=rounding == "none"), *map(Cell, cells)
 
 
 def _minus(one: End, other: End, metric: str) -> float | None:
@@ -97,7 +107,7 @@ def _minus(one: End, other: End, metric: str) -> float | None:
 
 
 def _points(value: float | None) -> str:
-    return "–" if value is None else signed(value)
+    return "–" if value is None else show_sign(value)
 
 
 def _step_table(thing: Explanation) -> Table:
@@ -144,10 +154,9 @@ def _relations(thing: Explanation) -> Iterator[str]:
         first, second = (name.replace("_", "-") for name in choices)
         most = max(found, key=lambda one: max(map(abs, (*one.alone, one.together))))
         title = thing.titles.get(most.metric, most.metric)
-        alone = " and ".join(map(signed, most.alone))
-        numbers = f"{title} {alone} alone, {signed(most.together)} together"
-        what = "do the same work" if kind == "redundant" else "need each other"
-        yield f"{first} and {second} {what}: {numbers}."
+        alone = " and ".join(map(show_sign, most.alone))
+        what = _RELATIONS[kind].format(first, second)
+        yield f"{what}: {title} {alone} alone, {show_sign(most.together)} together."
 
 
 @dataclass(frozen=True)
@@ -268,7 +277,7 @@ class ResultDrawing(SoloDrawing):
             (
                 Cell(thing.titles.get(metric, metric), label=True),
                 *map(Cell, map(percent, values)),
-                Cell(signed(values[1] - values[0])),
+                Cell(show_sign(values[1] - values[0])),
             )
             for metric, values in thing.scores.items()
         )

@@ -84,9 +84,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """Two choices that do the same work (`redundant`), or need each other, in a metric.
+    """Two choices that do the same work (`redundant`) in a metric, or of which one needs the other.
 
-    `alone` is what each is worth alone, `together` what both are.
+    Of a kind `needs`, the first does nothing but with the second; of a kind `need each other`,
+    neither does. `alone` is what each is worth alone, `together` what both are.
     """
 
     kind: str
@@ -371,27 +372,31 @@ class _Worth:
     def relations(self, steps: Sequence[Step]) -> Iterable[Relation]:
         """The pairs of choices that do the same work or need each other, by metric."""
         start = self._scores()
-        for one, other in combinations([step.choice for step in steps], 2):
-            both = subtract(self._scores(one, other), start, self.metrics)
+        for pair in combinations([step.choice for step in steps], 2):
+            both = subtract(self._scores(*pair), start, self.metrics)
+            # Those that do nothing alone, in no metric, come first.
+            pair = sorted(pair, key=lambda name: not self._is_idle(name))
+            idle = sum(map(self._is_idle, pair))
             for metric, together in both.items():
-                values = self.alone[one][metric], self.alone[other][metric]
-                mine, theirs = values
+                mine, theirs = (self.alone[name][metric] for name in pair)
                 if together is None or mine is None or theirs is None:
                     continue
-                kind = _relation(mine, theirs, together)
+                kind = _relation(mine, theirs, together, idle)
                 if kind:
-                    yield Relation(kind, (one, other), metric, (mine, theirs), together)
+                    yield Relation(kind, (pair[0], pair[1]), metric, (mine, theirs), together)
+
+    def _is_idle(self, name: str) -> bool:
+        return all(value is not None and abs(value) < _SHOWN for value in self.alone[name].values())
 
 
-def _relation(mine: float, theirs: float, together: float) -> str:
-    """What two choices are to each other that are worth so much alone and together."""
+def _relation(mine: float, theirs: float, together: float, idle: int) -> str:
+    """What two choices are to each other, of which the first `idle` ones do nothing alone."""
     more = together - mine - theirs
-    if mine * theirs > 0 and more * mine < 0:
-        least, most = sorted((abs(mine), abs(theirs)))
-        is_large = least > max(_SHOWN, most / 10)
-        return "redundant" if is_large and abs(more) >= least / 2 else ""
-    needs = more * together > 0 and abs(more) >= max(abs(mine), abs(theirs), 2 * _SHOWN)
-    return "need each other" if needs else ""
+    if idle:
+        return ("", "needs", "need each other")[idle] if abs(more) >= _SHOWN else ""
+    least, most = sorted((abs(mine), abs(theirs)))
+    is_large = mine * theirs > 0 and least > max(_SHOWN, most / 10)
+    return "redundant" if is_large and more * mine < 0 and abs(more) >= least / 2 else ""
 
 
 def _same(one: Points, other: Points) -> bool:
