@@ -51,6 +51,9 @@ NAMES = ("Result", "Slices", "Comparison", "ErrorAnalysis", "Agreement", "Statis
          "ExperimentResult", "Explanation", "Sensitivity", "Search", "ResultDifference",
          "Concordance", "Differences")  # fmt: skip
 
+OF_NO_DOCUMENTS = {"ExperimentResult", "Concordance", "Explanation", "Sensitivity", "Search",
+                   "ResultDifference"}  # fmt: skip
+
 
 def test_every_drawing_is_tested(things):
     assert set(DRAWINGS) - {"Tabular"} <= set(NAMES) == set(things)
@@ -86,7 +89,7 @@ def test_a_repr_is_short(things, name):
     assert len(text) < 250 and "\n" not in text
 
 
-@pytest.mark.parametrize("name", sorted(set(NAMES) - {"ExperimentResult", "Concordance"}))
+@pytest.mark.parametrize("name", sorted(set(NAMES) - OF_NO_DOCUMENTS))
 def test_documents_mean_the_same_everywhere(things, name):
     thing = things[name]
     ids = list(corefeval.score(KEY, EAGER).document_ids)
@@ -115,7 +118,7 @@ def test_single_documents_add_up(things):
 @pytest.mark.parametrize("name", NAMES)
 def test_everything_is_rendered_in_every_format(things, name, format):
     thing = things[name]
-    if format in ("conll", "corefud") and name != "Result":
+    if format in ("conll", "coval", "corefud") and name != "Result":
         with pytest.raises(UsageError, match=f"no output format '{format}' here"):
             render(thing, format=format)
         return

@@ -130,7 +130,9 @@ def _explain(
         options = {**reading.policies}
         return explain(key_corpus, *corpora, from_=from_, metrics=metrics, **options)
     # Files, not what was read of them: some programs read them in their own way.
-    found = explain(key, *paths, from_=from_, to=to, metrics=metrics, shapley=shapley, **options)
+    found: Explanation | Search = explain(
+        key, *paths, from_=from_, to=to, metrics=metrics, shapley=shapley, **options
+    )
     return replace(found, key=short(key), response=names[0])
 
 
@@ -149,6 +151,6 @@ def _explain_results(
     explanation = found.explanation
     if explanation is not None:
         start, goal = explanation.start, explanation.goal
-        named = {"start": replace(start, name=names[0]), "goal": replace(goal, name=names[1])}
-        explanation = replace(explanation, **named)
+        start, goal = replace(start, name=names[0]), replace(goal, name=names[1])
+        explanation = replace(explanation, start=start, goal=goal)
     return replace(found, names=(names[0], names[1]), explanation=explanation)

@@ -266,7 +266,7 @@ class _Switch:
     def score(self, names: Names) -> Outcome:
         """What the first protocol gives with some choices of the second."""
         chosen = {name: getattr(self.goal, name) for name in names}
-        return self.scorings.score(self.start.but(**chosen))  # type: ignore[arg-type]
+        return self.scorings.score(Protocol.of_fields(chosen, self.start))
 
 
 class _Worth:
@@ -372,10 +372,10 @@ class _Worth:
     def relations(self, steps: Sequence[Step]) -> Iterable[Relation]:
         """The pairs of choices that do the same work or need each other, by metric."""
         start = self._scores()
-        for pair in combinations([step.choice for step in steps], 2):
-            both = subtract(self._scores(*pair), start, self.metrics)
+        for chosen in combinations([step.choice for step in steps], 2):
+            both = subtract(self._scores(*chosen), start, self.metrics)
             # Those that do nothing alone, in no metric, come first.
-            pair = sorted(pair, key=lambda name: not self._is_idle(name))
+            pair = sorted(chosen, key=lambda name: not self._is_idle(name))
             idle = sum(map(self._is_idle, pair))
             for metric, together in both.items():
                 mine, theirs = (self.alone[name][metric] for name in pair)

@@ -84,7 +84,8 @@ def explain_saved(
         raise UsageError(f"the results have no metric in common: {' against '.join(both)}")
     names = first.response or "first", second.response or "second"
     names = ("first", "second") if names[0] == names[1] else names
-    explanation, more = None, ()
+    explanation: Explanation | None = None
+    more: tuple[str, ...] = ()
     if plan is not None:
         scorings = Scorings(key, response, plan, metrics)
         protocols = without_data_fields(first.protocol), without_data_fields(second.protocol)

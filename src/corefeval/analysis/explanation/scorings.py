@@ -7,7 +7,6 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 from corefeval.diagnostics import CorefEvalError, Notice
 from corefeval.emulation import Material, score_emulated
@@ -91,14 +90,14 @@ class Scorings:
         is_shared = protocol.match == "exact" and {*self.metrics} <= {*METRICS, "conll"}
         if protocol.emulates or is_shared:
             return self._material.result(protocol, self._asked)
-        defaults: Any = {name: getattr(Protocol(), name) for name in _RATES}
-        base = protocol.but(**defaults)
+        defaults = {name: getattr(Protocol(), name) for name in _RATES}
+        base = Protocol.of_fields(defaults, protocol)
         if base not in self._results:
             prepared = prepare_corpora(self.key, self.response, replace(self.plan, protocol=base))
             self._results[base] = count(prepared, self._asked)
-        chosen: Any = {name: getattr(protocol, name) for name in defaults}
+        chosen = {name: getattr(protocol, name) for name in defaults}
         counted = self._results[base]
-        return replace(counted, protocol=counted.protocol.but(**chosen))
+        return replace(counted, protocol=Protocol.of_fields(chosen, counted.protocol))
 
     @cached_property
     def _material(self) -> Material:
@@ -116,7 +115,8 @@ def round_as(rate: float, rounding: str) -> float:
     decimals = int(rounding[-2])
     if rounding.startswith("round"):
         return round(100 * rate, decimals) / 100
-    return math.trunc(rate * 10 ** (decimals + 2)) / 10 ** (decimals + 2)
+    scale: int = 10 ** (decimals + 2)
+    return math.trunc(rate * scale) / scale
 
 
 def subtract(

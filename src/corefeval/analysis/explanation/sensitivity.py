@@ -222,7 +222,7 @@ def _measure(
 ) -> Effect:
     points, refusals = [], []
     base = protocol.but(rounding="none")
-    changed = base if name == "rounding" else base.but(**{name: value})  # type: ignore[misc]
+    changed = base if name == "rounding" else Protocol.of_fields({name: value}, base)
     for one, default in zip(scored, defaults, strict=True):
         outcome = one.score(changed)
         scores = dict(outcome.scores)
@@ -391,7 +391,7 @@ def _protocols(base: Protocol, metric: str, in_files: bool) -> Iterator[tuple[st
             yield name, protocol
     for name, value in other_values(base):
         if name != "rounding":
-            yield f"{name.replace('_', '-')} {value}", base.but(**{name: value})  # type: ignore[misc]
+            yield f"{name.replace('_', '-')} {value}", Protocol.of_fields({name: value}, base)
 
 
 def _hit(score: float | None, text: str) -> str:
