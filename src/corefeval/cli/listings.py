@@ -175,9 +175,9 @@ def _text(bundle: NamedProtocol) -> str:
 
 def _protocol_entry(bundle: NamedProtocol, *, at_length: bool) -> str:
     """What a protocol is and which choices it makes; at length, what is odd about it too."""
-    made = Protocol.of(bundle.name).values
-    texts = [f"{name.replace('_', '-')}:{value}" for name, value in made]
-    lines = [*textwrap.wrap(bundle.summary, 78), *_wrap("  ".join(texts))]
+    text = _text(bundle)
+    signature = _wrap(text.replace("|", "| ") if len(text) > 78 else text)
+    lines = [*textwrap.wrap(bundle.summary, 78), *(one.replace("| ", "|") for one in signature)]
     if at_length:
         lines += _wrap(f"has {bundle.metrics}") if bundle.metrics else []
         for oddity in bundle.oddities:
