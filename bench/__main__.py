@@ -14,6 +14,7 @@ import json
 import shutil
 import sys
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,10 +27,16 @@ import corefeval
 from bench.adversarial import growths
 from bench.corpora import mention_arrays, write_conllu, write_corpus, write_zero_pair
 from bench.timing import best, command_time, peak_memory
+from corefeval.diagnostics import plural
 from corefeval.lab.perturbations import drop_mentions
 from corefeval.stats import compare
 
 GROWTH = "at most 2.5"
+# In 22 choices not as coval has it.
+MANY = (
+    "scorch|singletons:drop-response|b3-singletons:skip|ceafe-singletons:skip-response|"
+    "lea-singletons:skip|lea:member|muc:response|keyless:skip|undefined:epsilon|average:rates"
+)
 
 
 @dataclass
@@ -92,6 +99,30 @@ def matching(key: Path, response: Path) -> list[Measured]:
         )
         for match in ("head", "partial")
     ]
+
+
+def explaining(key: Path, response: Path) -> list[Measured]:
+    """What explanations cost, in scorings of the same files and metrics; processor time of both."""
+    metrics = "muc, b3, ceafe, conll"
+    one = best(lambda: corefeval.score(key, response, metrics=metrics), clock=time.process_time)
+    asked: dict[str, dict[str, str]] = {
+        "explain, from conll-8.01 to scorch": {"from_": "conll-8.01", "to": "scorch"},
+        "explain, from coval to scorch and more": {"from_": "coval", "to": MANY},
+        "explain, every value of every choice": {},
+    }
+    rows = []
+    for label, options in asked.items():
+        found = corefeval.explain(key, response, **options)
+        number = len(found.effects) if not options else len(found.steps) + len(found.quiet)
+        seconds = best(
+            lambda options=options: corefeval.explain(key, response, **options),
+            3,
+            clock=time.process_time,
+        )
+        label = f"{label}: {plural(number, 'choice' if options else 'value')}"
+        goal = "at most 30" if options else ""
+        rows.append(Measured(label, seconds, "one scoring", f"{seconds / one:.1f} ×", goal))
+    return rows
 
 
 def comparing(key: Path, response: Path) -> list[Measured]:
@@ -240,6 +271,7 @@ def speed(folder: Path, scale: int, peer: str | None, status: Status) -> list[Me
     rows += reading_and_scoring("test set", key, response, "")
     rows += against_scorch("test set", key, response)
     rows += comparing(key, response)
+    rows += explaining(key, response)
     rows += against_peer("test set", peer, key, response)
     status.update("a novel …")
     key, response, _ = write_corpus(folder, "novel", 1, 150_000 // scale)

@@ -127,8 +127,10 @@ def _explain(
         if shapley:
             raise UsageError("--shapley goes with --to, the protocol to end with")
         key_corpus, corpora = read_all(key, [*zip(names, paths, strict=True)], reading)
-        options = {**reading.policies}
-        return explain(key_corpus, *corpora, from_=from_, metrics=metrics, **options)
+        measured: Sensitivity = explain(
+            key_corpus, *corpora, from_=from_, metrics=metrics, **reading.policies
+        )
+        return measured
     # Files, not what was read of them: some programs read them in their own way.
     found: Explanation | Search = explain(
         key, *paths, from_=from_, to=to, metrics=metrics, shapley=shapley, **options

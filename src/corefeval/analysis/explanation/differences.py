@@ -372,7 +372,9 @@ class _Worth:
     def relations(self, steps: Sequence[Step]) -> Iterable[Relation]:
         """The pairs of choices that do the same work or need each other, by metric."""
         start = self._scores()
-        for chosen in combinations([step.choice for step in steps], 2):
+        # What is worth the same alone and last is worth it whatever else is chosen.
+        names = [step.choice for step in steps if _differs(step.alone, step.last)]
+        for chosen in combinations(names, 2):
             both = subtract(self._scores(*chosen), start, self.metrics)
             # Those that do nothing alone, in no metric, come first.
             pair = sorted(chosen, key=lambda name: not self._is_idle(name))
@@ -397,6 +399,11 @@ def _relation(mine: float, theirs: float, together: float, idle: int) -> str:
     least, most = sorted((abs(mine), abs(theirs)))
     is_large = mine * theirs > 0 and least > max(_SHOWN, most / 10)
     return "redundant" if is_large and more * mine < 0 and abs(more) >= least / 2 else ""
+
+
+def _differs(one: Points, other: Points) -> bool:
+    differences = subtract(one, other, [*one]).values()
+    return any(value is None or abs(value) >= _SHOWN for value in differences)
 
 
 def _same(one: Points, other: Points) -> bool:
