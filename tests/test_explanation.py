@@ -404,6 +404,11 @@ def test_the_report_shows_it():
     assert "choices" not in corefeval.report(KEY, systems, metrics="b3", ci=None, by=()).payload
 
 
+def test_a_program_that_takes_no_choices():
+    with pytest.raises(UsageError, match="--to"):
+        explain(KEY, EAGER, from_="corefud-1.2")
+
+
 def test_pairs_of_protocols_add_up():
     names = ("default", "conll-8.01", "e2e", "allennlp", "maverick", "tanl-macro", "wl-coref")
     for start, goal in combinations(names, 2):

@@ -85,7 +85,7 @@ def explain(
     if from_ is not None and reading.protocol is not None:
         raise UsageError("--from and --protocol are the same here: leave one of them out")
     if results is not None:
-        given = {"--from": from_, "--to": to, "--metrics": metrics, "a second RESPONSE": more}
+        given = {"--from": from_, "--to": to, "--metrics": metrics, "MORE": more}
         for name, value in given.items():
             if value:
                 raise UsageError(f"with --results there is no {name}: leave it out")

@@ -160,7 +160,16 @@ def explain_results(
 def measure_corpora(
     key: Corpus, responses: Sequence[Corpus], made: Plan, metrics: Metrics = CONLL
 ) -> Sensitivity:
-    """How much the numbers of responses depend on each choice of a plan's protocol."""
+    """How much the numbers of responses depend on each choice of a plan's protocol.
+
+    Raises a UsageError for a program that takes no other choices.
+    """
+    if made.protocol.emulate != "none":
+        program = made.protocol.emulate
+        raise UsageError(
+            f"{program} takes no choices of other programs: say with to=… / --to what to compare "
+            "it with"
+        )
     names = distinct_names([corpus.name or "response" for corpus in responses])
     wanted = metrics if isinstance(metrics, str | Metric) else list(metrics)
     named = [replace(one, name=name) for one, name in zip(responses, names, strict=True)]
