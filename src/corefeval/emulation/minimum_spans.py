@@ -31,7 +31,6 @@ class Node:
     text: str = ""
     place: int = -1
     is_good: bool = False
-    is_new: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +194,7 @@ def _cut(text: Text, start: int, last: int, offset: int) -> Node | None:
                 if not any(_is_plain(text.words[one]) for one in waiting):
                     waiting.clear()
                 if waiting and not stack:
-                    open_node("NP")  # words before the first constituent make one of what follows
+                    open_node("")  # words outside of constituents are one with what follows
                 hang(place)
                 if name is not None:
                     open_node(name)
@@ -214,7 +213,7 @@ def _cut(text: Text, start: int, last: int, offset: int) -> Node | None:
     if not seen:
         return None
     hang(last - start + offset)
-    return roots[0] if len(roots) == 1 else Node("NP", roots, is_new=True)
+    return roots[0] if len(roots) == 1 else Node("NP", roots)
 
 
 def _is_plain(word: str) -> bool:
@@ -231,10 +230,9 @@ def _minimum(root: Node) -> frozenset[tuple[str, int]]:
     """The texts and places of the terminals that a mention cannot do without; none, or some."""
     found = [root] if root.is_good else _good_children(root)
     if not found:
-        allowed = _NOMINAL if root.is_new else _allowed(root)
+        allowed = _allowed(root)
         chosen = [c for c in root.children if c.tag[:2] in allowed and c.children]
-        searches = [_search(child, allowed) for child in chosen if not root.is_new]
-        searches = searches or [_search(root, allowed if root.is_new else None)]
+        searches = [_search(child, allowed) for child in chosen] or [_search(root, None)]
         found = [terminal for terminals in searches for terminal in terminals]
     return frozenset((terminal.text, terminal.place) for terminal in found)
 
@@ -253,7 +251,7 @@ def _good_children(node: Node) -> list[Node]:
 def _search(root: Node, allowed: frozenset[str] | None) -> list[Node]:
     """The good terminals at the smallest depth below allowed constituents.
 
-    Where nothing is allowed yet, the first noun or verb phrase below says what is.
+    Where nothing is allowed yet, the first noun or verb phrase says what is.
     """
     level = [root]
     while level:
@@ -261,7 +259,7 @@ def _search(root: Node, allowed: frozenset[str] | None) -> list[Node]:
         following: list[Node] = []
         for node in level:
             tag = node.tag[:2]
-            if allowed is None and tag in ("NP", "NM", "VP") and node is not root:
+            if allowed is None and tag in ("NP", "NM", "VP"):
                 allowed = _VERBAL if tag == "VP" else _NOMINAL
             if allowed is not None and tag in allowed:
                 found += _good_children(node)
