@@ -138,13 +138,11 @@ class Protocol:
         if not changes:
             return self
         chosen = {**dict(self.values), **{n: _checked(n, v) for n, v in changes.items()}}
-        return Protocol(
-            tuple(
-                (name, chosen[name])
-                for name, choice in fields().items()
-                if chosen.get(name, choice.default) != choice.default
-            )
-        )
+        known = fields()
+        unusual = {name for name, value in chosen.items() if value != known[name].default}
+        # Most protocols have few choices or none that are not at their defaults.
+        order = known if unusual else ()
+        return Protocol(tuple((name, chosen[name]) for name in order if name in unusual))
 
     def __getattr__(self, name: str) -> Any:
         """The value of a choice."""
@@ -158,11 +156,11 @@ class Protocol:
     @property
     def shown(self) -> dict[str, str]:
         """The choices that the signature has, by the names that it gives them."""
+        values = dict(self.values)
         return {
-            name.replace("_", "-"): getattr(self, name)
+            name.replace("_", "-"): values.get(name, choice.default)
             for name, choice in fields().items()
-            if (choice.always and (name != "duplicates" or self._has_duplicates))
-            or getattr(self, name) != choice.default
+            if name in values or (choice.always and (name != "duplicates" or self._has_duplicates))
         }
 
     @property
