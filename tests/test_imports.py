@@ -96,6 +96,7 @@ ROOMS = {
         "alignment", "emulation", "metrics", "model", "pairing", "preparation", "protocol",
         "results", "slicing", "stats",
     },
+    "scorer": {"evaluation", "metrics", "model", "preparation", "protocol", "results"},
     "analysis": {
         "alignment", "evaluation", "features", "formats", "live", "matching", "metrics", "model",
         "pairing", "preparation", "protocol", "results", "slicing", "stats",
