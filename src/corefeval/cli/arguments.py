@@ -4,26 +4,45 @@ from __future__ import annotations
 
 import difflib
 import inspect
-import os
-import sys
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable
 from functools import partial, wraps
-from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
 from cyclopts import Parameter
 
-from corefeval.diagnostics import Notice, UsageError
-from corefeval.display import distinct_names, visible
-from corefeval.files import UNPACK_LIMIT, write_file
+from corefeval.cli.printing import (
+    GATE_FAILED,
+    check_paths,
+    label,
+    names_of,
+    remark,
+    same_file,
+    short,
+    show,
+    tell,
+)
+from corefeval.diagnostics import UsageError
+from corefeval.files import UNPACK_LIMIT
 from corefeval.files import unpack_limit as limited_to
+
+__all__ = [
+    "FLAG",
+    "GATE_FAILED",
+    "check_paths",
+    "file_parameter",
+    "label",
+    "names_of",
+    "remark",
+    "same_file",
+    "short",
+    "show",
+    "tell",
+    "with_unpacking",
+]
 
 T = TypeVar("T")
 
 FLAG = partial(Parameter, negative=(), show_default=False)
-
-GATE_FAILED = 3  # the exit status where a score is too low, or a system worse than it may be
 
 
 def file_parameter(command: str) -> Callable[..., Parameter]:
@@ -73,68 +92,3 @@ def _options(command: str) -> list[str]:
     from corefeval.cli import app  # which knows all commands once they are all there
 
     return [name for one in app[command].assemble_argument_collection() for name in one.names]
-
-
-def label(argument: str) -> tuple[str | None, str]:
-    """Tell `NAME=PATH` from a path that has an equals sign in it."""
-    name, equals, path = argument.partition("=")
-    if equals and name and not os.path.exists(argument):
-        return name, path
-    return None, argument
-
-
-def names_of(labelled: Sequence[tuple[str | None, str]]) -> list[str]:
-    """Labels, else file names, else whole paths where file names are the same."""
-    names = [name or short(path) for name, path in labelled]
-    return distinct_names(names, [name or path for name, path in labelled])
-
-
-def short(path: str) -> str:
-    """The last part of a path."""
-    return "standard input" if path == "-" else Path(path).name or path
-
-
-def same_file(one: str, other: str) -> bool:
-    """Whether two paths lead to the same file."""
-    return os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)
-
-
-def check_paths(
-    labelled: Sequence[tuple[str | None, str]], paths: Sequence[str], *targets: str | None
-) -> None:
-    """Standard input once, names once, and no input overwritten."""
-    if list(paths).count("-") > 1:
-        raise UsageError("standard input (-) can be read only once")
-    labels = [name for name, _ in labelled if name]
-    if len(set(labels)) < len(labels):
-        raise UsageError(f"two responses are called {max(labels, key=labels.count)!r}")
-    given = [target for target in targets if target is not None]
-    if len(set(map(os.path.abspath, given))) < len(given):
-        raise UsageError(f"two outputs would be written to the same file: {given[0]}")
-    for target in targets:
-        if target is not None and any(same_file(target, path) for path in paths):
-            raise UsageError(f"the output would overwrite an input: {target}")
-
-
-def show(results: Any, output: str | None, **options: Any) -> None:
-    """Print results, with colours where somebody sees them, or write them to a file."""
-    from corefeval.output import render
-
-    color = output is None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    text = render(results, color=color, **options)
-    if output is None:
-        sys.stdout.write(text)
-    else:
-        write_file(output, text, problem="the output cannot be written")
-
-
-def tell(notices: Iterable[Notice]) -> None:
-    """Print notices, each one once."""
-    for message in dict.fromkeys(notice.message for notice in notices):
-        remark("note", message)
-
-
-def remark(label: str, message: str) -> None:
-    """Print something beside the output, whatever is in it; that nobody reads it costs nothing."""
-    with suppress(BrokenPipeError):
-        sys.stderr.write(f"{label}: {visible(message, lines=True)}\n")

@@ -1,0 +1,81 @@
+"""Files that arguments name, and what is printed; nothing here needs the library of commands."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from corefeval.diagnostics import Notice, UsageError
+from corefeval.display import distinct_names, visible
+from corefeval.files import write_file
+
+GATE_FAILED = 3  # the exit status where a score is too low, or a system worse than it may be
+
+
+def label(argument: str) -> tuple[str | None, str]:
+    """Tell `NAME=PATH` from a path that has an equals sign in it."""
+    name, equals, path = argument.partition("=")
+    if equals and name and not os.path.exists(argument):
+        return name, path
+    return None, argument
+
+
+def names_of(labelled: Sequence[tuple[str | None, str]]) -> list[str]:
+    """Labels, else file names, else whole paths where file names are the same."""
+    names = [name or short(path) for name, path in labelled]
+    return distinct_names(names, [name or path for name, path in labelled])
+
+
+def short(path: str) -> str:
+    """The last part of a path."""
+    return "standard input" if path == "-" else Path(path).name or path
+
+
+def same_file(one: str, other: str) -> bool:
+    """Whether two paths lead to the same file."""
+    return os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)
+
+
+def check_paths(
+    labelled: Sequence[tuple[str | None, str]], paths: Sequence[str], *targets: str | None
+) -> None:
+    """Standard input once, names once, and no input overwritten."""
+    if list(paths).count("-") > 1:
+        raise UsageError("standard input (-) can be read only once")
+    labels = [name for name, _ in labelled if name]
+    if len(set(labels)) < len(labels):
+        raise UsageError(f"two responses are called {max(labels, key=labels.count)!r}")
+    given = [target for target in targets if target is not None]
+    if len(set(map(os.path.abspath, given))) < len(given):
+        raise UsageError(f"two outputs would be written to the same file: {given[0]}")
+    for target in targets:
+        if target is not None and any(same_file(target, path) for path in paths):
+            raise UsageError(f"the output would overwrite an input: {target}")
+
+
+def show(results: Any, output: str | None, **options: Any) -> None:
+    """Print results, with colours where somebody sees them, or write them to a file."""
+    from corefeval.output import render
+
+    color = output is None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    text = render(results, color=color, **options)
+    if output is None:
+        sys.stdout.write(text)
+    else:
+        write_file(output, text, problem="the output cannot be written")
+
+
+def tell(notices: Iterable[Notice]) -> None:
+    """Print notices, each one once."""
+    for message in dict.fromkeys(notice.message for notice in notices):
+        remark("note", message)
+
+
+def remark(label: str, message: str) -> None:
+    """Print something beside the output, whatever is in it; that nobody reads it costs nothing."""
+    with suppress(BrokenPipeError):
+        sys.stderr.write(f"{label}: {visible(message, lines=True)}\n")
