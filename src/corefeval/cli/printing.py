@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from corefeval.diagnostics import Notice, UsageError
@@ -32,7 +31,14 @@ def names_of(labelled: Sequence[tuple[str | None, str]]) -> list[str]:
 
 def short(path: str) -> str:
     """The last part of a path."""
-    return "standard input" if path == "-" else Path(path).name or path
+    if path == "-":
+        return "standard input"
+    name = os.path.basename(path)
+    if name in ("", "."):
+        from pathlib import Path
+
+        name = Path(path).name
+    return name or path
 
 
 def same_file(one: str, other: str) -> bool:

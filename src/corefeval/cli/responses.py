@@ -193,9 +193,9 @@ def read_all(
             *((name, path, reading.response_format) for name, path in responses),
         )
     ]
-    corpora = read_ahead(jobs)
-    key_corpus = next(corpora)
     paths = [key, *(path for _, path in responses)]
+    corpora = read_ahead(jobs, paths)
+    key_corpus = next(corpora)
     return key_corpus, tracked(corpora, len(responses), paths, reading.quiet)
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-from urllib.parse import unquote_to_bytes
+from typing import TYPE_CHECKING
 
 from corefeval.diagnostics import InputError, Notice, UsageError
 from corefeval.model import DocumentId
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 # Text that belongs to an annotation file beside it, and is read with it.
 _COMPANIONS = {".txt": ".ann"}
@@ -27,19 +28,24 @@ def files_of(path: str | os.PathLike[str]) -> tuple[list[str], bool]:
     text = os.fspath(path)
     if not text:
         raise UsageError("a path is empty: name a file, a folder or a pattern")
-    if os.path.isdir(text):
+    is_folder = os.path.isdir(text)
+    if not is_folder and (os.path.exists(text) or not re.search(r"[*?[]", text)):
+        return [text], False
+    # Most people name a file, and need not wait for these.
+    import glob
+    from pathlib import Path
+
+    if is_folder:
         below = sorted(str(file) for file in Path(text).rglob("*") if file.is_file())
         found = [file for file in below if _is_content(Path(file).relative_to(text), Path(text))]
         if not found:
             raise InputError("there is no file in the folder", file=text, fix="check the path")
         return found, True
-    if glob.has_magic(text) and not os.path.exists(text):
-        found = sorted(file for file in glob.glob(text, recursive=True) if os.path.isfile(file))
-        found = [file for file in found if _is_content(Path(file), Path())]
-        if not found:
-            raise InputError("no file matches the pattern", file=text, fix="check the pattern")
-        return found, True
-    return [text], False
+    found = sorted(file for file in glob.glob(text, recursive=True) if os.path.isfile(file))
+    found = [file for file in found if _is_content(Path(file), Path())]
+    if not found:
+        raise InputError("no file matches the pattern", file=text, fix="check the pattern")
+    return found, True
 
 
 def _is_content(file: Path, folder: Path) -> bool:
@@ -94,6 +100,8 @@ def document_id(stem: str) -> DocumentId:
     >>> document_id("bc%2Fx_0")
     DocumentId(name='bc/x_0', part=None)
     """
+    from urllib.parse import unquote_to_bytes
+
     if stem == _EMPTY:
         return DocumentId("")
     try:

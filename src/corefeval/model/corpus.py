@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,9 @@ from corefeval.model.columns import LazyArray, LazyNames, taken
 from corefeval.model.identifiers import DocumentId
 from corefeval.model.relations import NO_RELATIONS, Relations
 from corefeval.model.tokens import Tokens
-from corefeval.model.views import Document
+
+if TYPE_CHECKING:
+    from corefeval.model.views import Document
 
 T = TypeVar("T")
 
@@ -180,10 +181,12 @@ class Corpus:
             return False
 
     def __iter__(self) -> Iterator[Document]:
-        return (Document(self, index) for index in range(len(self.documents)))
+        return map(self.__getitem__, range(len(self.documents)))
 
     def __getitem__(self, key: int | str | DocumentId) -> Document:
         """A document by its index, its id, or its name where only one document has it."""
+        from corefeval.model.views import Document  # most corpora are never looked into
+
         return Document(self, self.document_index(key))
 
     def document_index(self, key: int | str | DocumentId) -> int:
@@ -213,6 +216,8 @@ def find_document(
     if matches:
         parts = ", ".join(excerpt(str(documents[index])) for index in matches[:3])
         raise InputError(f"{len(matches)} documents are called {key!r}", fix=f"say which: {parts}")
+    import difflib
+
     close = difflib.get_close_matches(str(key), [str(d) for d in documents[:5000]], n=1)
     raise InputError(
         f"there is no document {key!r}",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
@@ -31,7 +30,7 @@ def draw_text(sheet: Sheet, *, color: bool = False) -> str:
     terminal (or into COLUMNS, or 120, if there is none), and nothing in it but our own colours acts
     on the terminal.
     """
-    known = shutil.get_terminal_size((0, 0)).columns
+    known = _terminal_width()
     room = max(known or _USUAL, _LEAST)
     listed = room if known else _WIDE  # lines of a list stay whole for programs such as grep
     lines: list[Line] = []
@@ -47,6 +46,18 @@ def draw_text(sheet: Sheet, *, color: bool = False) -> str:
     lines += [[(line, _DIM)] for line in (*about, *map(visible, sheet.signatures))]
     color = color and os.environ.get("TERM", "").lower() not in ("dumb", "unknown")
     return _printable("\n".join(_styled(line, color) for line in lines))
+
+
+def _terminal_width() -> int:
+    """How many columns the terminal has, or COLUMNS says; 0 where nobody knows."""
+    try:
+        said = int(os.environ.get("COLUMNS", ""))
+    except ValueError:
+        said = 0
+    try:
+        return said if said > 0 else os.get_terminal_size(sys.__stdout__.fileno()).columns  # type: ignore[union-attr]
+    except (AttributeError, ValueError, OSError):  # closed, or no terminal
+        return 0
 
 
 def _styled(line: Line, color: bool) -> str:
