@@ -148,7 +148,7 @@ class Prepared:
     @property
     def document_ids(self) -> tuple[str, ...]:
         """Names and parts of the documents."""
-        return tuple(map(str, self.key.documents))
+        return self.key.remember("document ids", lambda: tuple(map(str, self.key.documents)))
 
     def __getstate__(self) -> dict[str, Any]:
         return {one.name: getattr(self, one.name) for one in fields(self)}
@@ -305,9 +305,11 @@ def as_corpus(source: Input, name: str, *, format: str | None = None, **files: A
         return source
     if isinstance(source, str | os.PathLike):
         return read(source, format=format, **files)
-    from corefeval.model.construction import corpus_from_entities
+    from corefeval.model.construction import corpus_from_entities, is_plain
     from corefeval.model.views import Document
 
+    if is_plain(source):
+        return corpus_from_entities(source, name=name)
     if isinstance(source, Document):
         return source.corpus.select_documents(np.array([source.index]))
     if isinstance(source, Iterator):

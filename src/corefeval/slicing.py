@@ -10,7 +10,7 @@ import numpy as np
 
 from corefeval.alignment import Alignment
 from corefeval.diagnostics import Notice, UsageError, plural
-from corefeval.metrics import Metric
+from corefeval.metrics import Metric, parse_metrics
 from corefeval.metrics.counting import Counts
 from corefeval.metrics.declarations import Level
 from corefeval.model.arrays import IntArray
@@ -127,10 +127,11 @@ def slice_result(result: Result, prepared: Prepared, cut: Cut) -> tuple[Slices, 
 def count_table(metric: Metric, alignment: Alignment) -> CountTable:
     """A metric's counts: a row for each document, or for each of its groups."""
     if metric.shape == "mean":
-        return CountTable(
-            "mean", parts=tuple(str(Metric.parse(part)) for part in metric.declaration.parts)
-        )
-    counts = _check(metric, metric.count(alignment), alignment.n_groups)
+        parts = parse_metrics(", ".join(metric.declaration.parts))
+        return CountTable("mean", parts=tuple(str(one.metric) for one in parts))
+    counts = metric.count(alignment)
+    if not metric.is_own:
+        counts = _check(metric, counts, alignment.n_groups)
     values = np.stack(list(counts.values()), axis=1)
     return CountTable(metric.shape, tuple(counts), values)
 

@@ -169,14 +169,17 @@ class PlainDocument(NamedTuple):
     notices: list[Notice]
 
 
+def is_plain(entities: object) -> bool:
+    """Whether these are the entities of one document, lists or sets in a list, and nothing else."""
+    return type(entities) in (list, tuple) and _GROUPS.issuperset(map(type, entities))  # type: ignore[call-overload]
+
+
 def read_plain(entities: object, identifier: str) -> PlainDocument | None:
     """The entities of one document, as `corpus_from_entities` takes them; None for anything else.
 
     Raises an InputError where a mention is none.
     """
-    if type(entities) not in (list, tuple) or not _GROUPS.issuperset(map(type, entities)):  # type: ignore[call-overload]
-        return None
-    return _read_document(entities, f"document {identifier!r}")
+    return _read_document(entities, f"document {identifier!r}") if is_plain(entities) else None
 
 
 def corpus_from_plain(documents: Mapping[str, PlainDocument], *, name: str = "") -> Corpus:
@@ -193,13 +196,13 @@ def _identifiers(documents: Iterable[object]) -> tuple[DocumentId, ...]:
 
 
 def _read_document(document: object, where: str) -> PlainDocument:
-    listed = list(_iterate(document, f"{where} is", "a list of entities"))
-    notices = _flat_spans(listed, where)
-    sizes, labels = [], []
-    for mentions in listed:
-        found = list(_iterate(mentions, f"an entity of {where} is", "a list of mentions"))
-        labels += found
-        sizes.append(len(found))
+    if type(document) is not list:
+        document = list(_iterate(document, f"{where} is", "a list of entities"))
+    notices = _flat_spans(document, where)
+    if not _GROUPS.issuperset(map(type, document)):
+        what = f"an entity of {where} is"
+        document = [list(_iterate(one, what, "a list of mentions")) for one in document]
+    sizes, labels = list(map(len, document)), list(chain.from_iterable(document))
     if not _are_plain(labels):
         labels = [_label(mention, where) for mention in labels]
     return PlainDocument(sizes, labels, notices)

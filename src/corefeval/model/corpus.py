@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -68,6 +68,19 @@ class Corpus:
     def __getstate__(self) -> dict[str, Any]:
         """The fields alone: what is derived from them is derived anew."""
         return {one.name: getattr(self, one.name) for one in fields(self)}
+
+    def remember(self, name: str, make: Callable[[], T], *, of: object = None) -> T:
+        """What is derived from this corpus, made once; it does not travel with it.
+
+        Where it also depends on something else (`of`, the same object or an equal tuple), what was
+        made last is kept.
+        """
+        kept = vars(self).setdefault("_kept", {})
+        known = kept.get(name)
+        if known is None or not (known[0] is of or (isinstance(of, tuple) and known[0] == of)):
+            known = kept[name] = of, make()
+        made: T = known[1]
+        return made
 
     @property
     def n_mentions(self) -> int:
