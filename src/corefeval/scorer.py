@@ -47,6 +47,10 @@ class Scorer:
     <Result of 2 documents: muc 80.00>
     """
 
+    _number: int
+    _waiting: dict[str, tuple[PlainDocument, PlainDocument]]
+    _parts: list[Result]
+
     def __init__(
         self,
         key: Input = None,
@@ -131,8 +135,8 @@ class Scorer:
     def reset(self) -> None:
         """Forget all documents."""
         self._number = 0
-        self._waiting: dict[str, tuple[PlainDocument, PlainDocument]] = {}
-        self._parts: list[Result] = []
+        self._waiting = {}
+        self._parts = []
 
     def merge(self, *others: Scorer) -> None:
         """Add the documents of other scorers, as of other processes, to those of this one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -258,7 +258,8 @@ def _flat_spans(entities: Sequence[object], where: str) -> list[Notice]:
             expected="a list of entities, each a list of mentions",
             fix=f"{fix}; numbers that are mentions stand in a list: [[0, 1], [3, 4]]",
         )
-    if len(first) != 2 or len(entities) < 2 or any(start > end for start, end in entities):  # type: ignore[misc]
+    pairs = cast("Sequence[tuple[int, int]]", entities)
+    if len(first) != 2 or len(pairs) < 2 or any(start > end for start, end in pairs):
         return []
     message = f"{where}: every entity has two numbers as its mentions; if these are spans, {fix}"
     return [Notice("flat-spans", message, len(entities))]
