@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,24 +67,33 @@ def first_control(data: ByteArray) -> int:
 
 def _find_lines(data: ByteArray) -> Lines:
     """All lines as they seem at first sight, in pieces that stay in the processor's cache."""
-    pieces = []
-    begin = 0
+    found = [np.empty(0, dtype=kind) for kind in (np.int64, np.int64, np.int64, np.uint8)]
+    size = begin = passed = 0
     for end in newlines(data):
+        passed += _CHUNK
         if end.size:
             start = np.empty_like(end)
             start[0] = begin
             np.add(end[:-1], 1, out=start[1:])
             begin = int(end[-1]) + 1
-            pieces.append(_describe(data, start, end))
-    if not pieces:
-        nothing = np.empty(0, dtype=np.int64)
-        return Lines(nothing, nothing, nothing, nothing.astype(np.uint8))
-    return Lines(
-        np.concatenate([piece.start for piece in pieces]),
-        np.concatenate([piece.end for piece in pieces]),
-        np.concatenate([piece.cell for piece in pieces]),
-        np.concatenate([piece.kind for piece in pieces]),
-    )
+            lines = _describe(data, start, end)
+            if size + end.size > found[0].size:
+                # Room for all lines, if those to come are as long; what is not used costs nothing.
+                room = (size + end.size) * max(data.size / min(passed, data.size), 1.0) * 1.1
+                found = [_with_room(column, size, int(room)) for column in found]
+            piece = slice(size, size + end.size)
+            for column, values in zip(
+                found, (lines.start, lines.end, lines.cell, lines.kind), strict=True
+            ):
+                column[piece] = values
+            size += end.size
+    return Lines(*(column[:size] for column in found))
+
+
+def _with_room(column: NDArray[Any], size: int, room: int) -> NDArray[Any]:
+    larger = np.empty(room, dtype=column.dtype)
+    larger[:size] = column[:size]
+    return larger
 
 
 def _describe(data: ByteArray, start: IntArray, end: IntArray) -> Lines:
