@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from corefeval.cli.printing import remark
@@ -43,11 +44,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _complain(error)
         return BAD_USAGE if isinstance(error, UsageError) else BAD_INPUT
     except BrokenPipeError:  # the reader of our output has left, as `head` does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()
         return 0
     except OSError as error:  # the disk is full, or standard output is closed
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
-        _complain(f"the output cannot be written: {error.strerror or error}")
+        _discard_output()
+        where = f"{error.filename}: " if error.filename else "the output cannot be written: "
+        _complain(f"{where}{error.strerror or error}")
         return BAD_INPUT
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -75,6 +77,12 @@ def _prepare_streams() -> None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
         elif hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+
+
+def _discard_output() -> None:
+    """See to it that what nobody takes is not tried again when Python ends."""
+    with open(os.devnull, "wb") as nowhere, suppress(OSError):  # not every stream has a number
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
 
 def _complain(error: CorefEvalError | str) -> None:

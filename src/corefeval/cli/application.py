@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from cyclopts import App, CycloptsError
 
 from corefeval._version import __version__
 from corefeval.cli.agree import agree
-from corefeval.cli.arguments import with_unpacking
+from corefeval.cli.arguments import usage_of, with_unpacking
 from corefeval.cli.compare import compare
 from corefeval.cli.corpora import check, convert, stats
 from corefeval.cli.errors import errors
@@ -34,10 +34,11 @@ app = App(
         "`--fail-if-worse`)."
     ),
 )
-for reader in (score, errors, compare, report, agree, lab, check, stats, convert):
-    app.command(with_unpacking(reader), help_epilogue="")
-for listing in (metrics, features, protocols, example):
-    app.command(listing, help_epilogue="")
+Commands = tuple[Callable[..., object], ...]
+_READERS: Commands = (score, errors, compare, report, agree, lab, check, stats, convert)
+_LISTINGS: Commands = (metrics, features, protocols, example)
+for place, command in enumerate((*map(with_unpacking, _READERS), *_LISTINGS)):
+    app.command(command, help_epilogue="", usage=usage_of(command), sort_key=place)
 
 
 def run(arguments: Sequence[str]) -> object:

@@ -37,6 +37,7 @@ __all__ = [
     "short",
     "show",
     "tell",
+    "usage_of",
     "with_unpacking",
 ]
 
@@ -86,6 +87,26 @@ def with_unpacking(command: Callable[..., T]) -> Callable[..., T]:
         parameters=[*signature.parameters.values(), option]
     )
     return run
+
+
+def usage_of(command: Callable[..., object]) -> str:
+    """The line of a command's usage, with its arguments by their names.
+
+    >>> from corefeval.cli.corpora import convert
+    >>> usage_of(convert)
+    'corefeval convert SOURCE TARGET --to TO [OPTIONS]'
+    """
+    places, options = [], []
+    for name, parameter in inspect.signature(command).parameters.items():
+        is_needed = parameter.default is parameter.empty
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            places.append(f"[{name.upper()}...]")
+        elif parameter.kind is parameter.POSITIONAL_ONLY:
+            places.append(name.upper() if is_needed else f"[{name.upper()}]")
+        else:
+            option = f"--{name.replace('_', '-')} {name.upper()}"
+            options.append(option if is_needed else "[OPTIONS]")
+    return " ".join(("corefeval", command.__name__, *places, *dict.fromkeys(options)))
 
 
 def _options(command: str) -> list[str]:

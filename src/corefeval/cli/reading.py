@@ -51,14 +51,14 @@ class BasicReading(ReadingOptions):
 
 def _options(name: str, steps: tuple[str, ...]) -> type[BasicReading]:
     """The options of a command at which these steps take part, each choice with its help."""
-    added = [
+    options = [
         (choice.flag or name, Annotated[_kind(choice), _parameter(choice)], _default(choice))
         for name, choice in choices(steps).items()
         if choice.option
     ]
-    made = make_dataclass(name, added, bases=(BasicReading,), frozen=True, kw_only=True)
-    made.__module__ = __name__  # where its types are looked up
-    return Parameter(name="*")(made)
+    kind = make_dataclass(name, options, bases=(BasicReading,), frozen=True, kw_only=True)
+    kind.__module__ = __name__  # where its types are looked up
+    return Parameter(name="*")(kind)
 
 
 def _kind(choice: Choice) -> Any:
@@ -77,8 +77,8 @@ def _parameter(choice: Choice) -> Parameter:
     if choice.flag:
         return FLAG(help=choice.summary, group=_PROTOCOL)
     default = f" [default: {choice.default}]" if choice.values else ""
-    listed = f" [choices: {', '.join(choice.spellings)}]" if choice.shares else ""
-    return Parameter(help=choice.summary + listed + default, group=_PROTOCOL)
+    members = f" [choices: {', '.join(choice.spellings)}]" if choice.shares else ""
+    return Parameter(help=choice.summary + members + default, group=_PROTOCOL)
 
 
 if TYPE_CHECKING:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import IO, TYPE_CHECKING
 
 from corefeval.diagnostics import InputError, Notice, UsageError, memory_for
 from corefeval.files import write_file, write_folder
-from corefeval.formats.paths import files_of
 from corefeval.formats.registry import (
     FORMATS,
     HEAD,
@@ -17,17 +17,19 @@ from corefeval.formats.registry import (
     UnknownFormatError,
     Written,
     detect_format,
+    find_format,
     format_for,
     load,
-    named,
 )
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from corefeval.model import Corpus
 
 _SMALL = 1_000_000  # bytes
 
-__all__ = ["FORMATS", "Format", "Written", "read", "read_ahead", "write"]
+__all__ = ["FORMATS", "Format", "Written", "files_of", "read", "read_ahead", "write"]
 
 
 def read(
@@ -81,7 +83,9 @@ def _read_file(
         elif not source.data.size:
             raise InputError("the file is empty", file=source.file, fix="check the path")
         chosen = (
-            named(format) if format else detect_format(source.data[:HEAD].tobytes(), source.file)
+            find_format(format)
+            if format
+            else detect_format(source.data[:HEAD].tobytes(), source.file)
         )
         options = {"word_column": word_column} if chosen.has_columns else {}
         corpus: Corpus = load(chosen.reader)(source, name=name, **options)
@@ -138,7 +142,7 @@ def write(
     name = os.fspath(target) if isinstance(target, str | os.PathLike) else "-"
     if not name:
         raise UsageError("the file cannot be written: its path is empty")
-    chosen = named(format) if format else format_for(name)
+    chosen = find_format(format) if format else format_for(name)
     written: Written = load(chosen.writer)(corpus)
     if set(written.files) == {""}:
         _write_one(written.files[""], target)
@@ -172,7 +176,7 @@ def _write_several(files: dict[str, bytes], path: str | os.PathLike[str], format
     endings = {Path(name).suffix for name in files}
     if target.suffix == ".gz":
         raise UsageError(f"{format.name} has files for each document, not packed: {target}")
-    if target.suffix not in endings or target.is_dir():
+    if target.suffix not in endings or os.path.isdir(target):
         write_folder(target, files)
     elif len(files) > len(endings) or not format.endings:
         several = f"{format.name} has files for each document: write to a folder"
@@ -182,3 +186,45 @@ def _write_several(files: dict[str, bytes], path: str | os.PathLike[str], format
     else:
         beside = {target.with_suffix(Path(name).suffix).name: data for name, data in files.items()}
         write_folder(target.parent, beside)
+
+
+# Text that belongs to an annotation file beside it, and is read with it.
+_COMPANIONS = {".txt": ".ann"}
+
+
+def files_of(path: str | os.PathLike[str]) -> tuple[list[str], bool]:
+    """The files behind a path, and whether the path names several.
+
+    A folder stands for all files below it, a pattern with `*`, `?` or `[` for those that match,
+    in the order of their names. Hidden files and the texts of annotation files are left out.
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise UsageError(f"a file is named by its path, not by {path!r:.60}")
+    text = os.fspath(path)
+    if not text:
+        raise UsageError("a path is empty: name a file, a folder or a pattern")
+    is_folder = os.path.isdir(text)
+    if not is_folder and (os.path.exists(text) or not re.search(r"[*?[]", text)):
+        return [text], False
+    # Most people name a file, and need not wait for these.
+    import glob
+    from pathlib import Path
+
+    if is_folder:
+        below = sorted(str(file) for file in Path(text).rglob("*") if os.path.isfile(file))
+        found = [file for file in below if _is_content(Path(file).relative_to(text), Path(text))]
+        if not found:
+            raise InputError("there is no file in the folder", file=text, fix="check the path")
+        return found, True
+    found = sorted(file for file in glob.glob(text, recursive=True) if os.path.isfile(file))
+    found = [file for file in found if _is_content(Path(file), Path())]
+    if not found:
+        raise InputError("no file matches the pattern", file=text, fix="check the pattern")
+    return found, True
+
+
+def _is_content(file: Path, folder: Path) -> bool:
+    if any(part.startswith(".") for part in file.parts if part not in (".", "..")):
+        return False
+    partner = _COMPANIONS.get(file.suffix)
+    return partner is None or not os.path.exists(folder / file.with_suffix(partner))

@@ -7,27 +7,16 @@ from typing import TYPE_CHECKING
 
 from corefeval.model.construction import corpus_from_arrays, corpus_from_entities
 from corefeval.model.corpus import Corpus, find_document
-from corefeval.model.identifiers import DocumentId
 from corefeval.model.relations import NO_RELATIONS, Relation, Relations
-from corefeval.model.tokens import TokenDifference, Tokens
+from corefeval.model.tokens import DocumentTokens, TokenDifference, Tokens, TokenTable
+from corefeval.model.views import Document, DocumentId, Entity, Mention
 
 if TYPE_CHECKING:
     from corefeval.model.builder import CorpusBuilder, DocumentBuilder
     from corefeval.model.joining import join
-    from corefeval.model.token_table import DocumentTokens, TokenTable
-    from corefeval.model.views import Document, Entity, Mention
 
 # What a score of two CoNLL files does without is imported when it is first used.
-_HOMES = {
-    "CorpusBuilder": "builder",
-    "DocumentBuilder": "builder",
-    "join": "joining",
-    "DocumentTokens": "token_table",
-    "TokenTable": "token_table",
-    "Document": "views",
-    "Entity": "views",
-    "Mention": "views",
-}
+_HOMES = {"CorpusBuilder": "builder", "DocumentBuilder": "builder", "join": "joining"}
 
 __all__ = [
     "NO_RELATIONS",

@@ -30,14 +30,14 @@ def draw_text(sheet: Sheet, *, color: bool = False) -> str:
     terminal (or into COLUMNS, or 120, if there is none), and nothing in it but our own colours acts
     on the terminal.
     """
-    known = _terminal_width()
-    room = max(known or _USUAL, _LEAST)
-    listed = room if known else _WIDE  # lines of a list stay whole for programs such as grep
+    columns = _terminal_width()
+    room = max(columns or _USUAL, _LEAST)
+    list_room = room if columns else _WIDE  # lines of a list stay whole for programs such as grep
     lines: list[Line] = []
     for is_text, members in groupby(sheet.parts, key=lambda part: isinstance(part, str)):
         for part in members:
             if isinstance(part, str):
-                lines += [[(line, "")] for line in _wrap(part, room, listed)]
+                lines += [[(line, "")] for line in _wrap(part, room, list_room)]
             else:
                 lines += [*_lines(part, sheet.gap, room), []]
         lines += [[]] if is_text else []
@@ -51,11 +51,11 @@ def draw_text(sheet: Sheet, *, color: bool = False) -> str:
 def _terminal_width() -> int:
     """How many columns the terminal has, or COLUMNS says; 0 where nobody knows."""
     try:
-        said = int(os.environ.get("COLUMNS", ""))
+        columns = int(os.environ.get("COLUMNS", ""))
     except ValueError:
-        said = 0
+        columns = 0
     try:
-        return said if said > 0 else os.get_terminal_size(sys.__stdout__.fileno()).columns  # type: ignore[union-attr]
+        return columns if columns > 0 else os.get_terminal_size(sys.__stdout__.fileno()).columns  # type: ignore[union-attr]
     except (AttributeError, ValueError, OSError):  # closed, or no terminal
         return 0
 
@@ -77,7 +77,7 @@ def _printable(text: str) -> str:
     return text
 
 
-def _wrap(text: str, room: int, listed: int | None = None) -> list[str]:
+def _wrap(text: str, room: int, list_room: int | None = None) -> list[str]:
     """The lines of a text, each broken where it is too long.
 
     Lines of a list are indented, have the room that is `listed`, and go on further in.
@@ -88,7 +88,7 @@ def _wrap(text: str, room: int, listed: int | None = None) -> list[str]:
         indent = " " * (len(line) - len(line.lstrip()) + 2) if line.startswith(" ") else ""
         lines += textwrap.wrap(
             line,
-            listed or room if indent else min(room, _SENTENCE),
+            list_room or room if indent else min(room, _SENTENCE),
             subsequent_indent=indent,
             break_long_words=False,
             break_on_hyphens=False,
