@@ -67,7 +67,8 @@ def first_control(data: ByteArray) -> int:
 
 def _find_lines(data: ByteArray) -> Lines:
     """All lines as they seem at first sight, in pieces that stay in the processor's cache."""
-    found = [np.empty(0, dtype=kind) for kind in (np.int64, np.int64, np.int64, np.uint8)]
+    kinds = (np.int64, np.int64, np.int64, np.uint8)
+    found: list[NDArray[Any]] = [np.empty(0, dtype=kind) for kind in kinds]
     size = begin = passed = 0
     for end in newlines(data):
         passed += _CHUNK
@@ -79,13 +80,13 @@ def _find_lines(data: ByteArray) -> Lines:
             lines = _describe(data, start, end)
             if size + end.size > found[0].size:
                 # Room for all lines, if those to come are as long; what is not used costs nothing.
-                room = (size + end.size) * max(data.size / min(passed, data.size), 1.0) * 1.1
-                found = [_with_room(column, size, int(room)) for column in found]
+                now, left = size + end.size, max(data.size - passed, 0)
+                room = now + min(int(1.1 * now * left / passed), left // 8) + 1
+                found = [_with_room(column, size, room) for column in found]
             piece = slice(size, size + end.size)
-            for column, values in zip(
-                found, (lines.start, lines.end, lines.cell, lines.kind), strict=True
-            ):
-                column[piece] = values
+            values: tuple[NDArray[Any], ...] = (lines.start, lines.end, lines.cell, lines.kind)
+            for column, own in zip(found, values, strict=True):
+                column[piece] = own
             size += end.size
     return Lines(*(column[:size] for column in found))
 
