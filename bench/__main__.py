@@ -87,7 +87,9 @@ def loops(folder: Path, key: Path, response: Path, scale: int) -> list[Measured]
             repeated_responses(key, response).items(), ("at most 0.55", "at most 0.08"), strict=True
         )
     ]
-    goals = ("at most 12", "at most 12", "at most 1.1")
+    # Our dictionaries call scipy. Against them the code before took 13 and 2.45, where leaner ones
+    # had it at 28 and 105 µs: goals of 12 and 60 µs there are these here.
+    goals = ("at most 5.7", "at most 5.7", "at most 1.4")
     for (what, (seconds, plain)), goal in zip(
         training_loop(1000 // scale).items(), goals, strict=True
     ):
