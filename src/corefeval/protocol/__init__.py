@@ -6,7 +6,6 @@ the commands, their help, the page on protocols and the signature follow from th
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -300,6 +299,8 @@ def _explain_share(choice: Choice, value: object) -> str:
 
 def _hint(name: str, is_before_choices: bool) -> str:
     """What people may have meant by a name that no protocol has."""
+    import difflib  # whoever makes no mistake can do without
+
     hint = did_you_mean(name, NAMED)
     if is_before_choices and not difflib.get_close_matches(name, NAMED, cutoff=0.75):
         return f"a metric before a signature is for --metrics / metrics=: leave out {name!r} here"
