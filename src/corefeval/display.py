@@ -7,7 +7,6 @@ direction of writing round, or is a formula to a spreadsheet. Every room may imp
 from __future__ import annotations
 
 import io
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -62,6 +61,8 @@ def json_text(value: object) -> str:
       "\u202eé"
     ]
     """
+    import json  # whoever prints no JSON can do without
+
     try:
         text = json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False)
     except ValueError:  # JSON has no word for what is no number but null

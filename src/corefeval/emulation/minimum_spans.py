@@ -193,8 +193,8 @@ def _cut(text: Text, start: int, last: int, offset: int) -> Node | None:
             push(Node("", text=" ".join(words), place=place, is_good=good))
             waiting.clear()
 
-    def open_node() -> None:
-        node = Node(name or "")
+    def open_node(tag: str) -> None:
+        node = Node(tag)
         push(node)
         stack.append(node)
 
@@ -205,13 +205,15 @@ def _cut(text: Text, start: int, last: int, offset: int) -> Node | None:
             if character == "(":
                 if not any(_is_plain(text.words[one]) for one in waiting):
                     waiting.clear()
+                if waiting and not stack:
+                    open_node("")  # words outside of constituents are one with what follows
                 hang(place)
                 if name is not None:
-                    open_node()
+                    open_node(name)
                 name = ""
             elif character == "*":
                 if name is not None:
-                    open_node()
+                    open_node(name)
                 name = None
                 waiting.append(token)
             elif character == ")":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -88,11 +89,21 @@ def apply_policies(
     # The first corpus is the key; all others are responses.
     first = {"drop": 0, "drop-response": 1}.get(protocol.singletons, len(corpora))
     for place, (corpus, own) in enumerate(zip(corpora, codes, strict=True)):
-        corpus, own, dropped = without_duplicates(corpus, own, protocol.duplicates)
-        notices += dropped
-        if place >= first:
-            corpus, own, dropped = without_singletons(corpus, own)
-            notices += dropped
-        kept.append(corpus)
-        kept_codes.append(own)
+        apply = partial(_apply, corpus, own, protocol.duplicates, place >= first)
+        choices = f"policies {protocol.duplicates} {place >= first}"
+        # A key comes again with the next response, and mostly with the same codes.
+        made = apply() if place else corpus.remember(choices, apply, of=own)
+        kept.append(made[0])
+        kept_codes.append(made[1])
+        notices += made[2]
     return kept, kept_codes, notices
+
+
+def _apply(
+    corpus: Corpus, codes: IntArray, duplicates: Duplicates, drops_singletons: bool
+) -> tuple[Corpus, IntArray, tuple[Notice, ...]]:
+    corpus, codes, notices = without_duplicates(corpus, codes, duplicates)
+    if drops_singletons:
+        corpus, codes, dropped = without_singletons(corpus, codes)
+        notices += dropped
+    return corpus, codes, notices

@@ -6,7 +6,6 @@ the commands, their help, the page on protocols and the signature follow from th
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -138,13 +137,11 @@ class Protocol:
         if not changes:
             return self
         chosen = {**dict(self.values), **{n: _checked(n, v) for n, v in changes.items()}}
-        return Protocol(
-            tuple(
-                (name, chosen[name])
-                for name, choice in fields().items()
-                if chosen.get(name, choice.default) != choice.default
-            )
-        )
+        known = fields()
+        unusual = {name for name, value in chosen.items() if value != known[name].default}
+        # Most protocols have few choices or none that are not at their defaults.
+        order = known if unusual else ()
+        return Protocol(tuple((name, chosen[name]) for name in order if name in unusual))
 
     def __getattr__(self, name: str) -> Any:
         """The value of a choice."""
@@ -158,11 +155,11 @@ class Protocol:
     @property
     def shown(self) -> dict[str, str]:
         """The choices that the signature has, by the names that it gives them."""
+        values = dict(self.values)
         return {
-            name.replace("_", "-"): getattr(self, name)
+            name.replace("_", "-"): values.get(name, choice.default)
             for name, choice in fields().items()
-            if (choice.always and (name != "duplicates" or self._has_duplicates))
-            or getattr(self, name) != choice.default
+            if name in values or (choice.always and (name != "duplicates" or self._has_duplicates))
         }
 
     @property
@@ -302,6 +299,8 @@ def _explain_share(choice: Choice, value: object) -> str:
 
 def _hint(name: str, is_before_choices: bool) -> str:
     """What people may have meant by a name that no protocol has."""
+    import difflib  # whoever makes no mistake can do without
+
     hint = did_you_mean(name, NAMED)
     if is_before_choices and not difflib.get_close_matches(name, NAMED, cutoff=0.75):
         return f"a metric before a signature is for --metrics / metrics=: leave out {name!r} here"

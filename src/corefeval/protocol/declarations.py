@@ -1,6 +1,6 @@
 """Every choice of a protocol, declared once, and the named bundles of them. No numpy here."""
 
-from __future__ import annotations
+# No `annotations` from __future__ here: to read types from text takes longer than to make them.
 
 from collections.abc import Mapping
 from functools import cache
