@@ -101,7 +101,9 @@ def _split(
     groups = [places for places in _groups(table.columns) if places[0] not in labels]
     groups = [tuple(place for place in places if place not in labels) for places in groups]
     others = max(least[place] for group in groups for place in group)
-    label_block = _narrow(table, labels, widest, least, gap, min(3 * room // 5, room - gap - others))
+    label_block = _narrow(
+        table, labels, widest, least, gap, min(3 * room // 5, room - gap - others)
+    )
     widths = list(widest)
     for place, width in zip(label_block.places, label_block.widths, strict=True):
         widths[place] = width
