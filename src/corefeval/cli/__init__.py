@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 from cyclopts import App, CycloptsError
 
@@ -18,7 +21,7 @@ from corefeval.cli.lab import lab
 from corefeval.cli.listings import example, features, metrics, protocols
 from corefeval.cli.report import report
 from corefeval.cli.score import score
-from corefeval.diagnostics import CorefEvalError, UsageError, memory_for
+from corefeval.diagnostics import CorefEvalError, LongWait, UsageError, memory_for
 
 BAD_INPUT, BAD_USAGE, INTERRUPTED = 1, 2, 130
 
@@ -48,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the exit status is 0, 1 (bad input), 2 (bad usage) or 3 (a gate)."""
     _prepare_streams()
     try:
-        with memory_for():
+        with memory_for(), _announce_waits():
             status = app(
                 sys.argv[1:] if arguments is None else list(arguments),
                 exit_on_error=False,
@@ -86,6 +89,23 @@ def _prepare_streams() -> None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
         elif hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+
+
+@contextmanager
+def _announce_waits() -> Iterator[None]:
+    """Within, what may take long is said in a note before it begins."""
+    usual = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+        if issubclass(category, LongWait):
+            remark("note", str(message))
+        else:
+            usual(message, category, *place, **more)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", LongWait)
+        warnings.showwarning = show
+        yield
 
 
 def _is_about_usage(error: BaseException | None) -> bool:

@@ -17,9 +17,11 @@ fulfil it where weights are equal: then one is taken and the other goes with the
 
 So edges are taken, rows and columns removed, until no edge fulfils the condition. On real data
 little is left: entities that exchanged mentions with each other. Whatever remains falls into
-connected components which are solved one by one: small ones by dynamic programming over subsets,
-larger ones by a sparse assignment solver. (Where rounds take only few edges each, as along a chain
-of equal overlaps, the components are solved without waiting for the last round.)
+connected components. Paths and cycles are solved in linear time (`chains`); a few small components
+are enumerated, by dynamic programming over subsets; dense ones go to a matrix solver, and all
+others together to the one for sparse graphs (`prices`), which takes about as long for many small
+components as for a large one. (Where rounds take only few edges each, as along a chain of equal
+overlaps, the components are solved without waiting for the last round.)
 
 **With an order of the edges** the assignment is unique: among the heaviest ones, that whose edges,
 in order, come first. An edge that weighs *more* than its rivals together is in every heaviest
@@ -33,10 +35,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from corefeval.assignment.chains import match_chains
 from corefeval.model.arrays import BoolArray, FloatArray, IntArray, dense_ranks
 
 # A component is enumerated if that takes at most so many steps: edges times sets of columns.
 ENUMERABLE = 1 << 14
+# Enumeration may take so many steps in all, about as long as it takes to import scipy; a component
+# costs some of them in any case.
+MANY = 1 << 19
+_OVERHEAD = 100
 # With an order, a component of more edges is assigned greedily.
 LARGE = 1 << 10
 # A component with so many cells for an edge or fewer is solved as a matrix.
@@ -74,8 +81,12 @@ def heaviest_matching(
         column, _ = dense_ranks(columns[left])
         chosen = _dominant_edges(row, column, weights[left], lead)
         if chosen.size < _PROGRESS * left.size or not chosen.size:
-            ranks = None if order is None else order[left]
-            taken.append(left[_solve_components(row, column, weights[left], ranks)])
+            rest = row, column, weights[left]
+            if order is None:
+                chosen = _solve_components(*rest)
+            else:
+                chosen = _solve_one_by_one(*rest, _components(row, column), order[left])
+            taken.append(left[chosen])
             break
         taken.append(left[chosen])
         left = left[_is_free(row, chosen) & _is_free(column, chosen)]
@@ -127,11 +138,52 @@ def _first_of_each(vertex: IntArray) -> BoolArray:
     return first
 
 
-def _solve_components(
-    row: IntArray, column: IntArray, weight: FloatArray, order: IntArray | None
+def _solve_components(row: IntArray, column: IntArray, weight: FloatArray) -> IntArray:
+    """A heaviest matching of what no reduction could decide: each kind of component in its way."""
+    component, _ = dense_ranks(_components(row, column))
+    n_edges = np.bincount(component)
+    sizes = [_count_vertices(vertex, component, n_edges.size) for vertex in (row, column)]
+    branches = (np.bincount(row)[row] > 2) | (np.bincount(column)[column] > 2)
+    is_chain = np.bincount(component, weights=branches) == 0
+    steps = np.ldexp(n_edges.astype(np.float64), np.minimum(np.minimum(*sizes), 64))
+    is_small = ~is_chain & (steps <= ENUMERABLE)
+    if (steps[is_small] + _OVERHEAD).sum() > MANY:
+        is_small[:] = False
+    is_dense = (
+        ~(is_chain | is_small) & (n_edges > LARGE) & (sizes[0] * sizes[1] <= _DENSE * n_edges)
+    )
+    taken = []
+    alone = np.flatnonzero((is_small | is_dense)[component])
+    if alone.size:
+        taken.append(
+            alone[_solve_one_by_one(row[alone], column[alone], weight[alone], component[alone])]
+        )
+    chains = np.flatnonzero(is_chain[component])
+    if chains.size:
+        taken.append(chains[match_chains(row[chains], column[chains], weight[chains])])
+    others = np.flatnonzero(~(is_chain | is_small | is_dense)[component])
+    if others.size:
+        from corefeval.assignment.prices import match_by_prices
+
+        taken.append(others[match_by_prices(row[others], column[others], weight[others])])
+    return np.concatenate(taken)
+
+
+def _count_vertices(vertex: IntArray, component: IntArray, number: int) -> IntArray:
+    """How many rows (or columns) each component has."""
+    owner = np.empty(int(vertex.max()) + 1, dtype=np.int64)
+    owner[vertex] = component
+    return np.bincount(owner, minlength=number)
+
+
+def _solve_one_by_one(
+    row: IntArray,
+    column: IntArray,
+    weight: FloatArray,
+    component: IntArray,
+    order: IntArray | None = None,
 ) -> IntArray:
-    """A heaviest matching of what no reduction could decide."""
-    component = _components(row, column)
+    """A heaviest matching, component by component; the first one where edges have an order."""
     # Edges of a component stand together, in their order where they have one.
     place = (
         np.argsort(component, kind="stable") if order is None else np.lexsort((order, component))
@@ -155,8 +207,7 @@ def _solve(edges: list[Edge]) -> list[int]:
     """The edges of some heaviest matching of a component."""
     n_rows, n_columns = len({edge[0] for edge in edges}), len({edge[1] for edge in edges})
     if len(edges) << min(n_rows, n_columns) > ENUMERABLE:
-        dense = n_rows * n_columns <= _DENSE * len(edges)
-        return _solve_dense(edges) if dense else _solve_sparse(edges)
+        return _solve_large(edges, is_dense=n_rows * n_columns <= _DENSE * len(edges))
     if n_rows < n_columns:
         return _enumerate([(column, row, weight) for row, column, weight in edges])
     return _enumerate(edges)
@@ -234,14 +285,19 @@ def _take_one_by_one(row: IntArray, column: IntArray, edges: IntArray) -> IntArr
 
 
 def _components(row: IntArray, column: IntArray) -> IntArray:
-    """Number the connected components: the smallest row number spreads until nothing changes."""
+    """Number the connected components of the edges, by a row of each.
+
+    Rows that are known to be connected have the same label, the smallest of theirs. Those with a
+    smaller one in sight take it over all together, so that few rounds do even along a chain.
+    """
     label = np.arange(int(row.max()) + 1)
     while True:
         at_column = np.full(int(column.max()) + 1, label.size)
         np.minimum.at(at_column, column, label[row])
         spread = label.copy()
-        np.minimum.at(spread, row, at_column[column])
-        spread = spread[spread]  # a label's own label is nearer to the smallest
+        np.minimum.at(spread, label[row], at_column[column])
+        while not np.array_equal(further := spread[spread], spread):
+            spread = further
         if np.array_equal(spread, label):
             return label[row]
         label = spread
@@ -265,40 +321,20 @@ def _enumerate(edges: list[Edge]) -> list[int]:
     return list(max(best.values())[1])
 
 
-def _solve_dense(edges: list[Edge]) -> list[int]:
-    """Jonker–Volgenant on a matrix; a pair of no edge gains nothing."""
+def _solve_large(edges: list[Edge], *, is_dense: bool) -> list[int]:
+    """Jonker–Volgenant on a matrix, where a pair of no edge gains nothing; else by prices."""
+    row, column, weight = (np.array(values) for values in zip(*edges, strict=True))
+    if not is_dense:
+        from corefeval.assignment.prices import match_by_prices
+
+        return list(map(int, match_by_prices(row, column, weight)))
     from scipy.optimize import linear_sum_assignment
 
-    rows, row_names = dense_ranks(np.array([edge[0] for edge in edges]))
-    columns, column_names = dense_ranks(np.array([edge[1] for edge in edges]))
+    rows, row_names = dense_ranks(row)
+    columns, column_names = dense_ranks(column)
     gain = np.zeros((row_names.size, column_names.size))
-    gain[rows, columns] = [edge[2] for edge in edges]
+    gain[rows, columns] = weight
     partner = np.full(row_names.size, -1, dtype=np.int64)
     matched_rows, matched_columns = linear_sum_assignment(gain, maximize=True)
     partner[matched_rows] = matched_columns
-    found: list[int] = np.flatnonzero(partner[rows] == columns).tolist()
-    return found
-
-
-def _solve_sparse(edges: list[Edge]) -> list[int]:
-    """Sparse Jonker–Volgenant; a row that stays alone goes to a column of its own at no gain."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import min_weight_full_bipartite_matching
-
-    rows, row_names = dense_ranks(np.array([edge[0] for edge in edges]))
-    columns, column_names = dense_ranks(np.array([edge[1] for edge in edges]))
-    weights = np.array([edge[2] for edge in edges])
-    n_rows, n_columns = row_names.size, column_names.size
-    alone = np.arange(n_rows)
-    # Costs must not be zero, which sparse arrays take for "no edge".
-    ceiling = 2.0 * float(weights.max())
-    cost = np.concatenate((ceiling - weights, np.full(n_rows, ceiling)))
-    table = coo_array(
-        (cost, (np.concatenate((rows, alone)), np.concatenate((columns, n_columns + alone)))),
-        shape=(n_rows, n_columns + n_rows),
-    ).tocsr()
-    matched_rows, matched_columns = min_weight_full_bipartite_matching(table)
-    partner = np.empty(n_rows, dtype=np.int64)
-    partner[matched_rows] = matched_columns
-    found: list[int] = np.flatnonzero(partner[rows] == columns).tolist()
-    return found
+    return list(map(int, np.flatnonzero(partner[rows] == columns)))
