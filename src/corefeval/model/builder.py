@@ -124,6 +124,7 @@ class CorpusBuilder:
     relations: list[_Relation] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
     known: set[DocumentId] = field(default_factory=set)
+    names_hold: bool = False
 
     def document(
         self,
@@ -186,6 +187,7 @@ class CorpusBuilder:
         ordered = [name for _, name in _in_order(numbers)]
         return corpus.with_details(
             names=ordered,
+            names_hold=self.names_hold,
             metadata=tuple(document.metadata for document in self.documents),
             sentence_metadata=tuple(document.sentence_metadata for document in self.documents),
             relations=relations,

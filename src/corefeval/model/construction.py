@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from corefeval.diagnostics import InputError, Notice
 from corefeval.model.arrays import IntArray, dense_ranks, is_sorted
-from corefeval.model.columns import LazyArray, taken
+from corefeval.model.columns import LazyArray, LazyNames, taken
 from corefeval.model.corpus import NO_GAPS, Corpus
 from corefeval.model.identifiers import DocumentId
 from corefeval.model.tokens import Tokens
@@ -30,7 +31,8 @@ def corpus_from_arrays(
 ) -> Corpus:
     """A corpus from one array per mention property.
 
-    `entity` numbers are unique within a document (they may be reused in another); `start` and
+    `entity` numbers are unique within a document; those of another may be the same, and are the
+    same entity only where a protocol says so (`across`). `start` and
     `end` are token positions, end exclusive, `start + 1` by default; `document` numbers index
     `document_ids` and may be left out for a single document; `head` is the position of each head
     token, `features` any other property of mentions. Any order of mentions will do.
@@ -86,6 +88,7 @@ def corpus_from_arrays(
         },
         tokens=tokens,
         name=name,
+        names_hold=True,
     )
 
 
@@ -101,8 +104,12 @@ def assemble(
     tokens: Tokens | None = None,
     name: str = "",
     gaps: IntArray = NO_GAPS,
+    names_hold: bool = False,
 ) -> Corpus:
-    """Put checked arrays into the corpus' order and number the entities."""
+    """Put checked arrays into the corpus' order and number the entities.
+
+    With `names_hold` entities are called by their numbers.
+    """
     features = {} if features is None else features
     if len(documents) == 1:
         mention_document = None
@@ -121,11 +128,13 @@ def assemble(
     if mention_document is None:
         mention_entity, distinct = dense_ranks(entity)
         entity_document = np.zeros(distinct.size, dtype=np.int64)
+        number = distinct
     else:
         labels, distinct = dense_ranks(entity)
         width = max(int(distinct.size), 1)
         mention_entity, codes = dense_ranks(mention_document * width + labels)
         entity_document = codes // width
+        number = distinct[codes % width]
     return Corpus(
         documents=documents,
         entity_document=entity_document,
@@ -136,8 +145,14 @@ def assemble(
         features=features,
         gaps=gaps,
         tokens=tokens,
+        names=LazyNames(partial(_as_text, number)) if names_hold else None,
+        names_hold=names_hold,
         name=name,
     )
+
+
+def _as_text(numbers: IntArray) -> list[str]:
+    return list(map(str, numbers.tolist()))
 
 
 def corpus_from_entities(entities: object, *, name: str = "") -> Corpus:

@@ -58,6 +58,7 @@ def join(corpora: Sequence[Corpus], *, name: str = "") -> Corpus:
         features={name: _feature(corpora, name) for name in properties},
         tokens=JoinedTokens.of([corpus.tokens for corpus in corpora]),
         names=LazyNames(partial(_all_names, names)) if len(names) == len(corpora) else None,
+        names_hold=all(corpus.names_hold or not corpus.n_mentions for corpus in corpora),
         metadata=tuple(meta for c in corpora for meta in (c.metadata or [{}] * len(c.documents))),
         sentence_metadata=tuple(
             meta for c in corpora for meta in (c.sentence_metadata or [()] * len(c.documents))

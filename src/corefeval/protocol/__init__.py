@@ -219,6 +219,12 @@ def _checked(name: str, value: object) -> str:
         raise UsageError(f"{name} is a text, not {value!r:.60}")
     if value != choice.default and not re.fullmatch(choice.pattern, value, re.DOTALL):
         raise UsageError(f"{name}: {value!r:.60} is no value that it can have")
+    if choice.is_expression:
+        try:
+            re.compile(value)
+        except (re.error, OverflowError, RecursionError) as error:
+            message = f"{name}: {value!r:.60} is no regular expression: {error}"
+            raise UsageError(message) from None
     return str(value)
 
 
