@@ -263,6 +263,12 @@ def unpack(data: bytes | memoryview, file: str) -> bytearray:
     return unpacked
 
 
+def check_unpacked(size: int, packed: int, file: str) -> None:
+    """Raise an InputError where a file says that it unpacks to more than the limit."""
+    if size > current_limit():
+        raise _too_large(file, packed, current_limit())
+
+
 def _too_large(file: str, packed: int, limit: int) -> InputError:
     return InputError(
         f"the packed file unpacks to more than {show_size(limit)}",
