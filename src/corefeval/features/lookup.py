@@ -357,7 +357,8 @@ class Features:
         return Categories.of(values).take(self.corpus.mention_document).sort_names()
 
     def _column(self, request: FeatureRequest) -> Categories:
-        return self._column_at(request, *request.arguments, at="head").sort_names()
+        (name,) = request.arguments
+        return self._column_at(request, name, "head").sort_names()
 
     def _column_at(
         self, request: FeatureRequest, name: str, at: Literal["head", "start"]

@@ -137,7 +137,7 @@ def _of_rows(table: ParquetTable) -> _Mentions:
     numbers: dict[DocumentId, int] = {}
     document = [numbers.setdefault(one, len(numbers)) for one in _documents(table)]
     entity, names = table.coded("entity", table.column("entity"))
-    spans = [table.numbers(name, table.column(name)) for name in ("start", "end")]
+    start, end = (table.numbers(name, table.column(name)) for name in ("start", "end"))
     has_head = "head" in table.types
     heads = table.numbers("head", table.column("head"), missing=-1) if has_head else None
     nested = import_pyarrow().types.is_nested
@@ -151,7 +151,8 @@ def _of_rows(table: ParquetTable) -> _Mentions:
     return _Mentions(
         tuple(numbers),
         np.array(document, dtype=np.int64),
-        *spans,
+        start,
+        end,
         entity,
         names,
         heads,

@@ -109,7 +109,7 @@ def _add_tokens(columns: _Columns, tokens: Tokens) -> None:
 
 def _add_notes(columns: _Columns, corpus: Corpus) -> None:
     """What is said of documents and sentences, and relations, in JSON."""
-    notes = {
+    notes: dict[str, list[Any]] = {
         "metadata": [dict(one) for one in corpus.metadata],
         "sentence_metadata": [list(map(dict, known)) for known in corpus.sentence_metadata],
         "relations": [_relations(one) for one in corpus] if len(corpus.relations) else [],
