@@ -212,8 +212,15 @@ def test_what_the_program_does_not_have_is_refused(options, message):
 
 
 def test_only_scores_and_comparisons_are_emulated():
-    with pytest.raises(UsageError, match="has scores alone"):
-        corefeval.prepare(*pair_of("tie-later"), "corefud-1.2")
+    paths = pair_of("span-in-two-entities-response")
+    with pytest.raises(UsageError, match="has scores alone") as caught:
+        corefeval.prepare(*paths, "crac-2022")
+    choices = str(caught.value).split("'")[1]  # as they can be used instead
+    assert choices.startswith("match:partial|singletons:drop|")
+    assert (
+        corefeval.prepare(*pair_of("span-in-two-entities-response"), choices).protocol.match
+        == "partial"
+    )
     for side in ([["a", "b"]], corefeval.example("key"), DATA):
         with pytest.raises((UsageError, InputError)):
             corefeval.score(side, side, protocol="corefud-1.2")
@@ -304,6 +311,17 @@ The following metrics will be evaluated: muc, bcub, ceafe, ceafm, blanc, lea, mo
 muc
 Recall: 50.00  Precision: 50.00  F1: 50.00
 """
+
+
+def test_the_form_over_other_rules_says_so(run):
+    paths = pair_of("span-in-two-entities-response")
+    status, printed, notes = run("score", *paths, "--format", "corefud")
+    assert status == 0
+    assert "The scorer is" not in printed
+    for text in (printed, notes):
+        assert "corefeval's own rules, not corefud-scorer's (--protocol corefud-1.2 has" in text
+    _, printed, notes = run("score", *paths, "--format", "corefud", "--protocol", "crac-2024")
+    assert "own rules" not in printed + notes
 
 
 def test_output(run):

@@ -179,6 +179,20 @@ def test_from_python(tmp_path, monkeypatch):
         assert tree(tmp_path) == {"target": EARLIER.encode()}
 
 
+@pytest.mark.parametrize("bad", ["folder/", "folder", "no/such/file", "x" * 300, "file/below"])
+def test_two_outputs_are_written_both_or_neither(run, tmp_path, monkeypatch, bad):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").touch()
+    for one, other in (("good", bad), (bad, "good")):
+        for command in ("score", "compare"):
+            line = [command, KEY, EAGER, f"2={EAGER}", "--output", one, "--save", other]
+            status, out, err = run(*line)
+            assert (status, out) == (1, "")
+            assert err.startswith(f"error: {bad}: the output cannot be written: ")
+            assert tree(tmp_path) == {"file": b""}
+
+
 def test_nobody_writes_in_another_way():
     for path in SOURCE.rglob("*.py"):
         if path.name == "files.py":

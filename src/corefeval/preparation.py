@@ -12,7 +12,7 @@ import numpy as np
 
 from corefeval.alignment import Alignment, align
 from corefeval.checks import did_you_mean
-from corefeval.diagnostics import Notice, UsageError
+from corefeval.diagnostics import Notice, UsageError, plural
 from corefeval.features import PartFeatures, SideFeatures
 from corefeval.formats import read, read_ahead
 from corefeval.matching import Matches, Mentions, matcher
@@ -101,7 +101,7 @@ def plan(
     return Plan(made, features, tagset, base.heads, **rest)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Prepared:
     """Both sides of a score, with the same documents in the same places, and their matches.
 
@@ -118,6 +118,14 @@ class Prepared:
     protocol: Protocol
     key_digest: str = ""
     notices: tuple[Notice, ...] = ()
+
+    def __repr__(self) -> str:
+        n_matches = self.matches.rows(self.key.n_mentions)[0].size
+        return (
+            f"<Prepared {self.response.name!r} against {self.key.name!r}: "
+            f"{plural(len(self.key.documents), 'document')}, {self.key.n_mentions:,} and "
+            f"{plural(self.response.n_mentions, 'mention')}, {n_matches:,} matched>"
+        )
 
     @cached_property
     def alignment(self) -> Alignment:
@@ -187,8 +195,8 @@ def prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
     protocol = plan.protocol
     if protocol.emulates:
         raise UsageError(
-            f"emulate:{protocol.emulate} has scores alone, of `score` and `compare`: take the "
-            "choices without it"
+            f"emulate:{protocol.emulate} has scores alone, of `score` and `compare`: take its "
+            f"choices without it, the protocol '{protocol.but(emulate='none')}'"
         )
     key_digest = digest(key)
     pairing = pair(key, response, protocol)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -202,7 +203,11 @@ def read_given_of_documents(corpus: Corpus, name: str, source: object) -> list[s
 
 def describe_mentions(corpus: Corpus, rows: Sequence[int]) -> str:
     """How many mentions there are in some rows, of which corpus, and which the first ones are."""
-    shown = [repr(_mention(corpus, row)) for row in rows[:_SHOWN]]
+    shown = []
+    for document, group in groupby(rows[:_SHOWN], key=corpus.mention_document.__getitem__):
+        first, *others = (repr(_mention(corpus, row)) for row in group)
+        place = f"{corpus.documents[document]} " if len(corpus.documents) > 1 else ""
+        shown += [place + first, *others]
     more = ", …" if len(rows) > _SHOWN else ""
     where = corpus.name or "the corpus"
     return f"{plural(len(rows), 'mention')} of {where}: {', '.join(shown)}{more}"
@@ -212,8 +217,8 @@ def _incomplete(corpus: Corpus, name: str, missing: Sequence[int]) -> MissingFea
     return MissingFeatureError(
         name,
         f"is not given for {describe_mentions(corpus, missing)}",
-        fix=f"give the {name} of every mention, those of the response too; "
-        f"it is one of {', '.join(CHOICES[name])}",
+        fix=f"give the {name} ({', '.join(CHOICES[name])}) of every mention, those of the response "
+        f"too: in a file of features a line with document, start, end (as here) and {name}",
     )
 
 

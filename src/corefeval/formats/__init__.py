@@ -19,9 +19,9 @@ from corefeval.formats.registry import (
     UnknownFormatError,
     Written,
     detect_format,
+    find_format,
     format_for,
     load,
-    named,
 )
 
 if TYPE_CHECKING:
@@ -81,7 +81,9 @@ def _read_file(
         elif not source.data.size:
             raise InputError("the file is empty", file=source.file, fix="check the path")
         chosen = (
-            named(format) if format else detect_format(source.data[:HEAD].tobytes(), source.file)
+            find_format(format)
+            if format
+            else detect_format(source.data[:HEAD].tobytes(), source.file)
         )
         options = {"word_column": word_column} if chosen.has_columns else {}
         corpus: Corpus = load(chosen.reader)(source, name=name, **options)
@@ -90,7 +92,7 @@ def _read_file(
 
 def annotates_nothing(file: str) -> bool:
     """Whether an empty file is the annotation of a text without mentions."""
-    return file.endswith(".ann") and Path(file).with_suffix(".txt").exists()
+    return file.endswith(".ann") and os.path.exists(Path(file).with_suffix(".txt"))
 
 
 def read_ahead(jobs: Sequence[Callable[[], Corpus]]) -> Iterator[Corpus]:
@@ -132,7 +134,7 @@ def write(
     name = os.fspath(target) if isinstance(target, str | os.PathLike) else "-"
     if not name:
         raise UsageError("the file cannot be written: its path is empty")
-    chosen = named(format) if format else format_for(name)
+    chosen = find_format(format) if format else format_for(name)
     written: Written = load(chosen.writer)(corpus)
     if set(written.files) == {""}:
         _write_one(written.files[""], target)
@@ -161,7 +163,7 @@ def _write_several(files: dict[str, bytes], target: Path, format: Format) -> Non
     endings = {Path(name).suffix for name in files}
     if target.suffix == ".gz":
         raise UsageError(f"{format.name} has files for each document, not packed: {target}")
-    if target.suffix not in endings or target.is_dir():
+    if target.suffix not in endings or os.path.isdir(target):
         write_folder(target, files)
     elif len(files) > len(endings) or not format.endings:
         several = f"{format.name} has files for each document: write to a folder"

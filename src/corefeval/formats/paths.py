@@ -28,7 +28,7 @@ def files_of(path: str | os.PathLike[str]) -> tuple[list[str], bool]:
     if not text:
         raise UsageError("a path is empty: name a file, a folder or a pattern")
     if os.path.isdir(text):
-        below = sorted(str(file) for file in Path(text).rglob("*") if file.is_file())
+        below = sorted(str(file) for file in Path(text).rglob("*") if os.path.isfile(file))
         found = [file for file in below if _is_content(Path(file).relative_to(text), Path(text))]
         if not found:
             raise InputError("there is no file in the folder", file=text, fix="check the path")
@@ -46,7 +46,7 @@ def _is_content(file: Path, folder: Path) -> bool:
     if any(part.startswith(".") for part in file.parts if part not in (".", "..")):
         return False
     partner = _COMPANIONS.get(file.suffix)
-    return partner is None or not (folder / file.with_suffix(partner)).exists()
+    return partner is None or not os.path.exists(folder / file.with_suffix(partner))
 
 
 _EMPTY = "%"  # no escaped name looks like this
