@@ -153,6 +153,8 @@ def test_arrays_and_what_has_no_ids(files):
         corefeval.score(plain, plain, across="all")
     with pytest.raises(UsageError, match="no regular expression"):
         corefeval.score(*files, across="(")
+    with pytest.raises(UsageError, match="no regular expression"):
+        corefeval.score(*files, across="[[a]")
     with pytest.raises(UsageError, match="leave out one of them"):
         corefeval.score(*files, across="all", features={"kind": {}})
 

@@ -7,6 +7,7 @@ the commands, their help, the page on protocols and the signature follow from th
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Unpack
@@ -221,8 +222,10 @@ def _checked(name: str, value: object) -> str:
         raise UsageError(f"{name}: {value!r:.60} is no value that it can have")
     if choice.is_expression:
         try:
-            re.compile(value)
-        except (re.error, OverflowError, RecursionError) as error:
+            with warnings.catch_warnings():  # of what later Pythons may take for something else
+                warnings.simplefilter("error", FutureWarning)
+                re.compile(value)
+        except (re.error, OverflowError, RecursionError, FutureWarning) as error:
             message = f"{name}: {value!r:.60} is no regular expression: {error}"
             raise UsageError(message) from None
     return str(value)
