@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -139,6 +141,44 @@ def test_within_and_across(files):
     assert (sizes["within"], sizes["across"]) == (2, 2)
     alone = corefeval.score(*files, metrics="immediate", by="link")
     assert "across" not in alone.slices["link"].sizes
+
+
+@given(SIDES, SIDES)
+def test_links_within_and_across(key, response):
+    """Within is what is scored without joining, and across is the rest."""
+    kinds = ("links", "links(documents=within)", "links(documents=across)")
+    corpora = [as_arrays(side) for side in (key, response)]
+    joined = corefeval.score(*corpora, metrics=", ".join(kinds), across=r"^\d+")
+    every, within, across = (joined.tables[kind].values.sum(0) for kind in kinds)
+    assert (
+        within.tolist()
+        == corefeval.score(*corpora, metrics="links").tables["links"].values.sum(0).tolist()
+    )
+    assert (every - within).tolist() == across.tolist()
+    pairs = [
+        {
+            frozenset((one, other))
+            for entities in joined_by_hand(side, lambda name: name.split("_")[0]).values()
+            for entity in entities
+            for one, other in combinations(entity, 2)
+            if one[0] != other[0]
+        }
+        for side in (key, response)
+    ]
+    counted = [len(pairs[0] & pairs[1]), len(pairs[0]), len(pairs[0] & pairs[1]), len(pairs[1])]
+    assert across.tolist() == counted
+
+
+def as_arrays(documents):
+    rows = [
+        (number, place, entity)
+        for number, mentions in enumerate(documents.values())
+        for place, entity in mentions
+    ]
+    document, start, entity = np.array(rows, dtype=np.int64).reshape(-1, 3).T
+    return corefeval.corpus_from_arrays(
+        document=document, start=start, entity=entity, document_ids=list(documents)
+    )
 
 
 def test_arrays_and_what_has_no_ids(files):
