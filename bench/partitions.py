@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 
 import corefeval
+from bench.timing import best
+
+# Of the processor, of which others may have a part.
+seconds_of = partial(best, repeat=3, clock=time.process_time)
 
 
 def random_partitions(n_mentions: int, size: int, seed: int = 0) -> list[corefeval.Corpus]:
@@ -21,16 +24,6 @@ def random_partitions(n_mentions: int, size: int, seed: int = 0) -> list[corefev
     ]
 
 
-def processor_seconds(function: Callable[[], object], repeat: int = 3) -> float:
-    """The time of the processor that a function takes, the shortest of several runs."""
-    times = []
-    for _ in range(repeat):
-        start = time.process_time()
-        function()
-        times.append(time.process_time() - start)
-    return min(times)
-
-
 def ceaf_of_fives(n_mentions: int) -> tuple[float, float]:
     """The seconds of CEAFe on entities of five, for so many mentions and for three times as many.
 
@@ -38,7 +31,7 @@ def ceaf_of_fives(n_mentions: int) -> tuple[float, float]:
     """
     times = [
         [
-            processor_seconds(partial(_score, random_partitions(n, 5, seed), "ceafe"))
+            seconds_of(partial(_score, random_partitions(n, 5, seed), "ceafe"))
             for n in (n_mentions, 3 * n_mentions)
         ]
         for seed in range(5)
@@ -51,8 +44,8 @@ def ceaf_of_pairs(n_mentions: int) -> tuple[float, float]:
     """The seconds of both CEAFs on entities of two, and of np.sort of a hundred times as many."""
     pair = random_partitions(n_mentions, 2)
     numbers = np.random.default_rng(1).integers(0, 1 << 62, 100 * n_mentions)
-    seconds = processor_seconds(lambda: _score(pair, "ceafm, ceafe"))
-    return seconds, processor_seconds(lambda: np.sort(numbers))
+    seconds = seconds_of(lambda: _score(pair, "ceafm, ceafe"))
+    return seconds, seconds_of(lambda: np.sort(numbers))
 
 
 def _score(pair: list[corefeval.Corpus], metrics: str) -> corefeval.Result:

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import corefeval
@@ -55,6 +55,7 @@ SIDES = st.fixed_dictionaries(
 )
 
 
+@settings(max_examples=40)
 @given(SIDES, SIDES, st.sampled_from(["keep", "drop"]))
 def test_is_what_documents_joined_by_hand_give(tmp_path_factory, key, response, singletons):
     folder = tmp_path_factory.mktemp("across")
@@ -143,6 +144,7 @@ def test_within_and_across(files):
     assert "across" not in alone.slices["link"].sizes
 
 
+@settings(max_examples=50)
 @given(SIDES, SIDES)
 def test_links_within_and_across(key, response):
     """Within is what is scored without joining, and across is the rest."""

@@ -12,6 +12,7 @@ from typing import Self
 
 import numpy as np
 
+from corefeval.diagnostics import InputError
 from corefeval.model.arrays import IntArray, ragged_arange
 from corefeval.model.categories import Categories
 
@@ -75,6 +76,19 @@ class Tokens(ABC):
     @abstractmethod
     def column(self, document: int, name: str | int) -> list[str]:
         """One column of one document, a string per token."""
+
+    def column_name(self, name: str | int) -> str:
+        """The name of a column, by its name or its number from 1; an InputError for no column."""
+        names = self.columns
+        if isinstance(name, int):
+            name = names[name - 1] if 1 <= name <= len(names) else str(name)
+        if name not in names:
+            raise InputError(
+                f"there is no column {name!r}",
+                file=self.source,
+                expected=f"one of {', '.join(names)}" if names else "tokens with columns",
+            )
+        return name
 
     @abstractmethod
     def sentence_starts(self, document: int) -> list[int]:

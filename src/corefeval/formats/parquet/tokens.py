@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from corefeval.diagnostics import InputError
 from corefeval.formats.parquet.table import ParquetTable, bad_file
 from corefeval.model.arrays import IntArray, ragged_arange
 from corefeval.model.categories import Categories
@@ -46,15 +45,7 @@ class ParquetTokens(Tokens):
 
     def _column(self, name: str | int) -> Categories:
         """All values of a column of the file, once they are read."""
-        names = self.columns
-        if isinstance(name, int):
-            name = names[name - 1] if 1 <= name <= len(names) else str(name)
-        if name not in names:
-            raise InputError(
-                f"there is no column {name!r}",
-                file=self.source,
-                expected=f"one of {', '.join(names)}" if names else "tokens with columns",
-            )
+        name = self.column_name(name)
         if name not in self._known:
             stored = name if name == "word" else TOKEN + name
             lengths, values = self.table.lists(stored)
