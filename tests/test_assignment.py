@@ -122,8 +122,10 @@ def test_random_partitions(size):
 
 def test_a_long_wait_is_announced(monkeypatch):
     monkeypatch.setattr(prices, "LONG", 3)
+    rows, columns = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
     with pytest.warns(LongWait, match="4 entities"):
-        match_by_prices(np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]), np.ones(4))
+        match_by_prices(rows, columns, np.array([2.0, 1.0, 2.0, 1.0]))
+    match_by_prices(rows, columns, np.ones(4))  # where the first matching is perfect there is none
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -151,15 +153,15 @@ def test_nothing_to_align():
 
 
 def test_the_command_line_says_so_before(monkeypatch, tmp_path, capsys):
-    """Two random partitions into threes, of which dominance decides next to nothing."""
+    """Two random partitions, of which dominance decides next to nothing."""
     monkeypatch.setattr(prices, "LONG", 3)
     random = np.random.default_rng(0)
     for name in ("key", "response"):
-        entity = random.permutation(60) // 3
+        entity = random.integers(0, 30, 150)
         rows = "".join(f"d 0 {i} w ({e})\n" for i, e in enumerate(entity))
         text = f"#begin document (d); part 000\n{rows}\n#end document\n"
         (tmp_path / name).write_text(text)
     monkeypatch.setattr(assignment, "MANY", 0)
-    command = ["score", str(tmp_path / "key"), str(tmp_path / "response"), "--metrics", "ceafm"]
+    command = ["score", str(tmp_path / "key"), str(tmp_path / "response"), "--metrics", "ceafe"]
     assert main(command) == 0
     assert "note: aligning" in capsys.readouterr().err

@@ -33,10 +33,12 @@ edge first and equal ones in order; that is near-linear, and at least half as he
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from corefeval.assignment.chains import match_chains
-from corefeval.model.arrays import BoolArray, FloatArray, IntArray, dense_ranks
+from corefeval.model.arrays import BoolArray, FloatArray, IntArray, dense_ranks, without_gaps
 
 # A component is enumerated if that takes at most so many steps: edges times sets of columns.
 ENUMERABLE = 1 << 14
@@ -46,6 +48,9 @@ MANY = 1 << 19
 _OVERHEAD = 100
 # With an order, a component of more edges is assigned greedily.
 LARGE = 1 << 10
+# Where there are more edges, and not many of them at any vertex, nobody looks at the components.
+_VERY_MANY = 1 << 15
+_FEW = 64
 # A component with so many cells for an edge or fewer is solved as a matrix.
 _DENSE = 4
 # With an order, so many edges are decided at once: more, and their bonuses would be too small.
@@ -74,23 +79,25 @@ def heaviest_matching(
     """
     lead = 0.0 if order is None else _EQUAL
     taken = []
-    left = np.arange(rows.size)
-    while left.size:
+    row, column, weight = rows, columns, weights
+    left: IntArray | None = None  # which edges these are, where they are not all of them
+    while row.size:
         # Numbering what is left anew keeps the arrays as small as the rest of the problem.
-        row, _ = dense_ranks(rows[left])
-        column, _ = dense_ranks(columns[left])
-        chosen = _dominant_edges(row, column, weights[left], lead)
-        if chosen.size < _PROGRESS * left.size or not chosen.size:
-            rest = row, column, weights[left]
+        (row, _), (column, _) = without_gaps(row), without_gaps(column)
+        chosen = _dominant_edges(row, column, weight, lead)
+        if is_last := chosen.size < _PROGRESS * row.size or not chosen.size:
             if order is None:
-                chosen = _solve_components(*rest)
+                chosen = _solve_components(row, column, weight)
             else:
-                chosen = _solve_one_by_one(*rest, _components(row, column), order[left])
-            taken.append(left[chosen])
+                ranks = order if left is None else order[left]
+                chosen = _solve_one_by_one(row, column, weight, _components(row, column), ranks)
+        taken.append(chosen if left is None else left[chosen])
+        if is_last:
             break
-        taken.append(left[chosen])
-        left = left[_is_free(row, chosen) & _is_free(column, chosen)]
-    return np.sort(np.concatenate(taken)) if taken else left
+        free = np.flatnonzero(_is_free(row, chosen) & _is_free(column, chosen))
+        left = free if left is None else left[free]
+        row, column, weight = row[free], column[free], weight[free]
+    return np.sort(np.concatenate(taken)) if taken else np.empty(0, dtype=np.int64)
 
 
 def _is_free(vertex: IntArray, chosen: IntArray) -> BoolArray:
@@ -114,15 +121,14 @@ def _heaviest_other(vertex: IntArray, weight: FloatArray) -> FloatArray:
     n_vertices = int(vertex.max()) + 1
     best = np.zeros(n_vertices)
     np.maximum.at(best, vertex, weight)
-    is_best = weight == best[vertex]
-    at = np.flatnonzero(is_best)
+    rival = best[vertex]
+    at = np.flatnonzero(weight == rival)
     champion = np.empty(n_vertices, dtype=np.int64)
     champion[vertex[at]] = at  # one of the equals: the last one written stays
     others = weight.copy()
     others[champion] = 0.0
     second = np.zeros(n_vertices)
     np.maximum.at(second, vertex, others)
-    rival = best[vertex]
     rival[champion] = second
     return rival
 
@@ -140,40 +146,42 @@ def _first_of_each(vertex: IntArray) -> BoolArray:
 
 def _solve_components(row: IntArray, column: IntArray, weight: FloatArray) -> IntArray:
     """A heaviest matching of what no reduction could decide: each kind of component in its way."""
-    component, _ = dense_ranks(_components(row, column))
-    n_edges = np.bincount(component)
-    sizes = [_count_vertices(vertex, component, n_edges.size) for vertex in (row, column)]
-    branches = (np.bincount(row)[row] > 2) | (np.bincount(column)[column] > 2)
-    is_chain = np.bincount(component, weights=branches) == 0
-    steps = np.ldexp(n_edges.astype(np.float64), np.minimum(np.minimum(*sizes), 64))
+    of_rows, of_columns = np.bincount(row), np.bincount(column)
+    if row.size > _VERY_MANY and max(of_rows.max(), of_columns.max()) <= _FEW:
+        ends = (of_rows <= 2)[row]
+        ends &= (of_columns <= 2)[column]
+        if np.count_nonzero(ends) < LARGE:  # neither long chains nor matrices are in it
+            return _match_by_prices(row, column, weight)
+    of_row, labels = dense_ranks(_components(row, column))
+    of_column = np.empty(int(column.max()) + 1, dtype=np.int64)
+    of_column[column] = of_row[row]
+    sums = partial(np.bincount, minlength=labels.size)
+    n_edges, n_rows, n_columns = sums(of_row, of_rows), sums(of_row), sums(of_column)
+    is_chain = (sums(of_row, of_rows > 2) == 0) & (sums(of_column, of_columns > 2) == 0)
+    steps = np.ldexp(n_edges, np.minimum(np.minimum(n_rows, n_columns), 64))
     is_small = ~is_chain & (steps <= ENUMERABLE)
     if (steps[is_small] + _OVERHEAD).sum() > MANY:
         is_small[:] = False
-    is_dense = (
-        ~(is_chain | is_small) & (n_edges > LARGE) & (sizes[0] * sizes[1] <= _DENSE * n_edges)
-    )
+    is_dense = (n_edges > LARGE) & (n_rows * n_columns <= _DENSE * n_edges)
+    is_alone = is_small | (is_dense & ~is_chain)
+    if not (is_alone | is_chain).any():
+        return _match_by_prices(row, column, weight)
     taken = []
-    alone = np.flatnonzero((is_small | is_dense)[component])
-    if alone.size:
-        taken.append(
-            alone[_solve_one_by_one(row[alone], column[alone], weight[alone], component[alone])]
-        )
-    chains = np.flatnonzero(is_chain[component])
-    if chains.size:
-        taken.append(chains[match_chains(row[chains], column[chains], weight[chains])])
-    others = np.flatnonzero(~(is_chain | is_small | is_dense)[component])
-    if others.size:
-        from corefeval.assignment.prices import match_by_prices
-
-        taken.append(others[match_by_prices(row[others], column[others], weight[others])])
+    for kind, solve in (
+        (is_alone, partial(_solve_one_by_one, component=of_row)),
+        (is_chain, match_chains),
+        (~(is_alone | is_chain), _match_by_prices),
+    ):
+        edges = np.flatnonzero(kind[of_row][row])
+        if edges.size:
+            taken.append(edges[solve(row[edges], column[edges], weight[edges])])
     return np.concatenate(taken)
 
 
-def _count_vertices(vertex: IntArray, component: IntArray, number: int) -> IntArray:
-    """How many rows (or columns) each component has."""
-    owner = np.empty(int(vertex.max()) + 1, dtype=np.int64)
-    owner[vertex] = component
-    return np.bincount(owner, minlength=number)
+def _match_by_prices(row: IntArray, column: IntArray, weight: FloatArray) -> IntArray:
+    from corefeval.assignment.prices import match_by_prices  # which imports scipy
+
+    return match_by_prices(row, column, weight)
 
 
 def _solve_one_by_one(
@@ -183,7 +191,11 @@ def _solve_one_by_one(
     component: IntArray,
     order: IntArray | None = None,
 ) -> IntArray:
-    """A heaviest matching, component by component; the first one where edges have an order."""
+    """A heaviest matching, component by component; the first one where edges have an order.
+
+    `component` is that of each row.
+    """
+    component = component[row]
     # Edges of a component stand together, in their order where they have one.
     place = (
         np.argsort(component, kind="stable") if order is None else np.lexsort((order, component))
@@ -285,7 +297,7 @@ def _take_one_by_one(row: IntArray, column: IntArray, edges: IntArray) -> IntArr
 
 
 def _components(row: IntArray, column: IntArray) -> IntArray:
-    """Number the connected components of the edges, by a row of each.
+    """The connected component of each row, by the number of one of its rows.
 
     Rows that are known to be connected have the same label, the smallest of theirs. Those with a
     smaller one in sight take it over all together, so that few rounds do even along a chain.
@@ -299,7 +311,7 @@ def _components(row: IntArray, column: IntArray) -> IntArray:
         while not np.array_equal(further := spread[spread], spread):
             spread = further
         if np.array_equal(spread, label):
-            return label[row]
+            return label
         label = spread
 
 
@@ -325,9 +337,7 @@ def _solve_large(edges: list[Edge], *, is_dense: bool) -> list[int]:
     """Jonker–Volgenant on a matrix, where a pair of no edge gains nothing; else by prices."""
     row, column, weight = (np.array(values) for values in zip(*edges, strict=True))
     if not is_dense:
-        from corefeval.assignment.prices import match_by_prices
-
-        return list(map(int, match_by_prices(row, column, weight)))
+        return list(map(int, _match_by_prices(row, column, weight)))
     from scipy.optimize import linear_sum_assignment
 
     rows, row_names = dense_ranks(row)

@@ -31,54 +31,58 @@ floating point all sums and differences of such numbers are exact, and so is wha
 from __future__ import annotations
 
 import warnings
+from functools import cached_property
 
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra, maximum_bipartite_matching, maximum_flow
 
 from corefeval.diagnostics import LongWait
-from corefeval.model.arrays import BoolArray, FloatArray, IntArray, dense_ranks
+from corefeval.model.arrays import BoolArray, FloatArray, IntArray, is_sorted, without_gaps
 
 _BITS = 50  # two more for sums are still exact
 LONG = 300_000  # so many edges take ten seconds, if they are as unlike each other as can be
+_MANY = 0.01  # so many rows are left open then
 
 
 def match_by_prices(row: IntArray, column: IntArray, weight: FloatArray) -> IntArray:
     """The indices of the edges of a heaviest matching.
 
     The fewer vertices are the rows: the more columns stay over, the more ends there are. Warns with
-    a `LongWait` before it begins with so many edges that people will wonder.
+    a `LongWait` where there are so many phases to come that people will wonder.
     """
-    sides = [dense_ranks(vertex) for vertex in (row, column)]
-    (row, rows), (column, columns) = sorted(sides, key=lambda side: side[1].size)
-    if row.size > LONG:
-        text = f"aligning {rows.size + columns.size:,} entities that resemble many others: this"
-        warnings.warn(LongWait(f"{text} may take a minute for each million"), stacklevel=2)
+    sides = [without_gaps(vertex) for vertex in (row, column)]
+    (row, n_rows), (column, n_columns) = sorted(sides, key=lambda side: side[1])
     graph = _Graph(row, column, np.ldexp(weight, _BITS - int(np.frexp(weight.max())[1])))
     graph.match_first()
-    while graph.has_open_rows():
+    if row.size > LONG and graph.count_open_rows() > _MANY * n_rows:
+        text = f"aligning {n_rows + n_columns:,} entities that resemble many others: this"
+        warnings.warn(LongWait(f"{text} may take a minute for each million"), stacklevel=2)
+    while graph.count_open_rows():
         graph.change_prices()
         graph.augment()
-    return graph.place[graph.is_taken]
+    return np.flatnonzero(graph.is_taken)
 
 
 class _Graph:
-    """Edges in the order of their columns, the prices, and what is matched so far.
+    """The edges, the prices, and what is matched so far.
 
     Every number up to the largest is that of a row, or a column, with an edge.
     """
 
     def __init__(self, row: IntArray, column: IntArray, weight: FloatArray) -> None:
-        self.place = np.argsort(column, kind="stable")
-        self.row, self.column = row[self.place], column[self.place]
+        self.row, self.column = row, column
         self.n_rows, self.n_columns = int(row.max()) + 1, int(column.max()) + 1
-        self.weight = np.rint(weight[self.place])
+        self.weight = np.rint(weight, out=weight)  # which nobody else has
         self.row_price = np.zeros(self.n_rows)
         np.maximum.at(self.row_price, self.row, self.weight)
         self.column_price = np.zeros(self.n_columns)
         self.is_taken = np.zeros(row.size, dtype=np.bool_)
-        # The edges of each column end here.
-        self.ends = np.cumsum(np.bincount(self.column, minlength=self.n_columns))
+
+    @cached_property
+    def by_column(self) -> IntArray:
+        """The edges, column by column."""
+        return np.argsort(self.column, kind="stable")
 
     @property
     def slack(self) -> FloatArray:
@@ -91,15 +95,21 @@ class _Graph:
         rows[self.row[self.is_taken]] = columns[self.column[self.is_taken]] = True
         return rows, columns
 
-    def has_open_rows(self) -> bool:
-        return bool((~self._is_matched()[0] & (self.row_price > 0)).any())
+    def count_open_rows(self) -> int:
+        return int(np.count_nonzero(~self._is_matched()[0] & (self.row_price > 0)))
 
     def match_first(self) -> None:
         """As many tight edges as there can be while all columns have price 0."""
-        tight = self.slack == 0
-        shape = self.n_rows, self.n_columns
-        row, column = self.row[tight], self.column[tight]
-        table = csr_array((np.ones(row.size, dtype=np.int8), (row, column)), shape=shape)
+        tight = self.weight == self.row_price[self.row]
+        row, column = (
+            (self.row, self.column) if tight.all() else (self.row[tight], self.column[tight])
+        )
+        order = slice(None) if is_sorted(row) else np.argsort(row, kind="stable")
+        counts = np.bincount(row, minlength=self.n_rows)
+        starts = np.concatenate(([0], np.cumsum(counts))).astype(np.int32)
+        ones = np.ones(row.size, dtype=np.int8)
+        targets = column[order].astype(np.int32)
+        table = csr_array((ones, targets, starts), shape=(self.n_rows, self.n_columns))
         partner = maximum_bipartite_matching(table, perm_type="column")
         self.is_taken = tight & (partner[self.row] == self.column)
 
@@ -109,23 +119,35 @@ class _Graph:
         Ways are gone backwards from a vertex behind all ends: first the rows, then the columns.
         """
         _, matched = self._is_matched()
-        n, taken = self.n_rows + self.n_columns, self.is_taken
+        n, taken, order = self.n_rows + self.n_columns, self.is_taken, self.by_column
         partner = np.full(self.n_rows, -1)
         partner[self.row[taken]] = self.column[taken]
         at = np.flatnonzero(partner >= 0)
         free = np.flatnonzero(~matched)
         back = np.concatenate(
-            (self.n_rows + partner[at], self.row, np.arange(self.n_rows), self.n_rows + free)
+            (
+                self.n_rows + partner[at],
+                self.row[order],
+                np.arange(self.n_rows),
+                self.n_rows + free,
+            )
         )
         cost = np.concatenate(
             (
                 np.zeros(at.size),
-                np.where(taken, np.inf, self.slack),  # matched edges lead the other way only
+                np.where(taken, np.inf, self.slack)[order],  # matched edges lead the other way only
                 self.row_price,
                 np.zeros(free.size),
             )
         )
-        starts = np.concatenate(([0], np.cumsum(partner >= 0), at.size + self.ends, [back.size]))
+        starts = np.concatenate(
+            (
+                [0],
+                np.cumsum(partner >= 0),
+                at.size + np.cumsum(np.bincount(self.column)),
+                [back.size],
+            )
+        )
         ways = csr_array((cost, back, starts), shape=(n + 1, n + 1))
         cheapest = dijkstra(ways, indices=n)
         self.row_price -= cheapest[: self.n_rows]
