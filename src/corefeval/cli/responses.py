@@ -75,12 +75,10 @@ def results_of(key: str, responses: Sequence[str], request: Request) -> list[Res
 
 def _check_key(key: str, results: Sequence[Result], reading: BasicReading) -> None:
     """The key that is named must be the one that saved results were scored against."""
-    from corefeval.evaluation import check_key
+    from corefeval.evaluation import check_keys
     from corefeval.formats import read
 
-    corpus = read(key, format=reading.key_format, name=short(key), **reading.files)
-    for result in results:
-        check_key(result, corpus)
+    check_keys(results, read(key, format=reading.key_format, name=short(key), **reading.files))
 
 
 def _score_files(

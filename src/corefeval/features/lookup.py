@@ -319,7 +319,7 @@ class Features:
         codes = np.where(origin == origin[before], 0, 1) if before.size else before
         return Categories(np.where(before >= 0, codes, -1), ("within", "across"))
 
-    def _nested(self, request: FeatureRequest) -> Categories:
+    def _find_nested(self, request: FeatureRequest) -> Categories:
         return _yes_no(find_nested(self.annotations.spans_for("nested")))
 
     def _size(self, request: FeatureRequest) -> Categories:
@@ -399,7 +399,7 @@ _MAKERS: dict[str, Callable[[Features, FeatureRequest], Categories]] = {
     "chain_position": Features._chain_position,
     "distance": Features._distance,
     "link": Features._link,
-    "nested": Features._nested,
+    "nested": Features._find_nested,
     "size": Features._size,
     "speaker": Features._speaker,
     "sentence_type": Features._sentence_type,

@@ -158,8 +158,8 @@ _DECLARED = (
         "bookcoref",
         "BookCoref's JSON: doc_id, sentences, clusters, characters",
         never,
-        "json.bookcoref:read_bookcoref",
-        "json.bookcoref:write_bookcoref",
+        "json.kinds:read_bookcoref",
+        "json.kinds:write_bookcoref",
     ),
     (
         "preco",
@@ -186,8 +186,8 @@ _DECLARED = (
         "fastcoref",
         "fastcoref's JSON: text, clusters as character spans (half-open)",
         never,
-        "json.fastcoref:read_fastcoref",
-        "json.fastcoref:write_fastcoref",
+        "json.kinds:read_fastcoref",
+        "json.kinds:write_fastcoref",
     ),
     (
         "litbank",

@@ -10,9 +10,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from corefeval.diagnostics import InputError, PairingError, excerpt, memory_for, plural
-from corefeval.formats import annotates_nothing
+from corefeval.formats import annotates_nothing, files_of
 from corefeval.formats.conll.repair import Repair
-from corefeval.formats.paths import files_of
 from corefeval.formats.registry import (
     HEAD,
     Format,
