@@ -105,7 +105,9 @@ def stack_mentions(corpus: Corpus, other: Corpus) -> Corpus:
         labels=labels,
         gaps=both(corpus.gaps, other.gaps + np.array([corpus.n_mentions, 0, 0])),
         features=join_features((corpus, other)),
+        mention_origin=both(corpus.mention_origin, other.mention_origin),
         names=None,
+        names_hold=False,
         relations=NO_RELATIONS,
         notices=(),
     )
