@@ -26,7 +26,6 @@ print(json.dumps({"peak": peak * 1024}))
 def best(
     function: Callable[[], object],
     repeat: int = 5,
-    *,
     clock: Callable[[], float] = time.perf_counter,
 ) -> float:
     """The shortest of several runs, in seconds of a clock; the first one only warms up."""

@@ -79,6 +79,8 @@ def cut_mentions(
             "a function that opens a file)",
             fix="--min-span no goes on",
         )
+    if not paired.has_spans:  # labels have no place in a text
+        return list(documents), _notices(documents, documents, texts, protocol)
     cut = []
     for one in documents:
         key, response = (
@@ -111,8 +113,6 @@ class _Side:
 
     def settle(self, entities: Entities) -> Entities:
         """The entities as coval scores them."""
-        if not all(isinstance(mention, tuple) for entity in entities for mention in entity):
-            return entities  # labels have no place in a text
         if self.protocol.np_only == "yes":
             entities = list(self._without_verbs(entities))
         moved = [[self._identity(mention) for mention in entity] for entity in entities]

@@ -68,7 +68,7 @@ _BLANC = tuple(
 )
 _SHAPES = {"key": "blanc", "halves": "blanc", "luo": "blanc-of-both", "scorch": "blanc-of-scorch"}
 
-_PAIRING = ("pairing", "documents", "missing", "extra", "tokens", "spans", "zeros")
+_PAIRING = ("pairing", "documents", "missing", "extra", "across", "tokens", "spans", "zeros")
 _COVAL = ("min_span", "np_only", "remove_nested")
 _REPEATS = ("repeats_key", "repeats_response", "duplicates", "limit")
 # Variants of formulas that are the same without repeats, and without singletons.

@@ -26,11 +26,12 @@ from corefeval.tabular import Row, Tabular
 
 # The choices in the order in which they act.
 PIPELINE = (
-    "documents", "pairing", "missing", "extra", "tokens", "spans", "zeros", "window", "order",
-    "tagset", "match", "identity", "min_span", "np_only", "remove_nested", "duplicates",
-    "repeats_key", "repeats_response", "limit", "owner", "singletons", "b3_singletons",
-    "ceafe_singletons", "lea_singletons", "keyless", "twinless", "nothing", "muc", "b3", "ceaf",
-    "ceafm", "lea", "blanc", "aggregate", "undefined", "average", "rounding", "emulate",
+    "documents", "pairing", "missing", "extra", "across", "tokens", "spans", "zeros", "window",
+    "order", "tagset", "match", "identity", "min_span", "np_only", "remove_nested",
+    "duplicates", "repeats_key", "repeats_response", "limit", "owner", "singletons",
+    "b3_singletons", "ceafe_singletons", "lea_singletons", "keyless", "twinless", "nothing",
+    "muc", "b3", "ceaf", "ceafm", "lea", "blanc", "aggregate", "undefined", "average",
+    "rounding", "emulate",
 )  # fmt: skip
 MOST_SHAPLEY = 10  # choices, of which there are 1,024 sets
 _NOTHING = 1e-9

@@ -14,7 +14,7 @@ from corefeval.emulation.programs import METRICS
 from corefeval.evaluation import Metrics, count
 from corefeval.metrics import Metric, parse_metrics
 from corefeval.model import Corpus
-from corefeval.preparation import Input, Plan, prepare_corpora
+from corefeval.preparation import Input, Plan, prepare_inputs
 from corefeval.protocol import Protocol
 from corefeval.results import Result
 
@@ -93,7 +93,7 @@ class Scorings:
         defaults = {name: getattr(Protocol(), name) for name in _RATES}
         base = Protocol.of_fields(defaults, protocol)
         if base not in self._results:
-            prepared = prepare_corpora(self.key, self.response, replace(self.plan, protocol=base))
+            prepared = prepare_inputs(self.key, self.response, replace(self.plan, protocol=base))
             self._results[base] = count(prepared, self._asked)
         chosen = {name: getattr(protocol, name) for name in defaults}
         counted = self._results[base]
