@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import pickle
+import re
 from pathlib import Path
 
 import pytest
@@ -25,9 +26,11 @@ def values_of(name: str):
     choice = choices()[name]
     if choice.values:
         return st.sampled_from(sorted(choice.spellings))
+    texts = st.text(st.characters(codec="utf-8"), min_size=1)
     if choice.pattern != ".+":
-        return st.one_of(st.just(choice.default), st.from_regex(choice.pattern, fullmatch=True))
-    return st.one_of(st.just(choice.default), st.text(st.characters(codec="utf-8"), min_size=1))
+        texts = st.from_regex(choice.pattern, fullmatch=True)
+    texts = texts.map(re.escape) if choice.is_expression else texts
+    return st.one_of(st.just(choice.default), texts)
 
 
 protocols = st.fixed_dictionaries({}, optional={name: values_of(name) for name in choices()})

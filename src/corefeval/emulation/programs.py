@@ -57,7 +57,7 @@ _BLANC = tuple(
 )
 _SHAPES = {"key": "blanc", "halves": "blanc", "luo": "blanc-of-both", "scorch": "blanc-of-scorch"}
 
-_PAIRING = ("pairing", "documents", "missing", "extra", "tokens", "spans", "zeros")
+_PAIRING = ("pairing", "documents", "across", "missing", "extra", "tokens", "spans", "zeros")
 _DOCUMENTS = (*_PAIRING, "window", "order", "identity", "min_span", "np_only", "remove_nested")
 _COVAL = ("min_span", "np_only", "remove_nested")
 _MENTIONS = (

@@ -147,6 +147,16 @@ class SoundChoices(TypedDict, total=False):
             example="ab / ab and – / ab: ignore MUC 100, count 66.7, error no number",
         ),
     ]
+    across: Annotated[
+        str,
+        Choice(
+            "none",
+            "Entities across documents, by their ids: none, all, or of documents in whose ids a "
+            "regular expression finds the same text.",
+            at="pairing",
+            is_expression=True,
+        ),
+    ]
     tokens: Annotated[
         TokenCheck,
         Choice(
