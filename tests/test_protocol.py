@@ -26,9 +26,9 @@ def values_of(name: str):
     choice = choices()[name]
     if choice.values:
         return st.sampled_from(sorted(choice.spellings))
-    if choice.pattern != ".+":
-        return st.one_of(st.just(choice.default), st.from_regex(choice.pattern, fullmatch=True))
     texts = st.text(st.characters(codec="utf-8"), min_size=1)
+    if choice.pattern != ".+":
+        texts = st.from_regex(choice.pattern, fullmatch=True)
     texts = texts.map(re.escape) if choice.is_expression else texts
     return st.one_of(st.just(choice.default), texts)
 

@@ -16,7 +16,7 @@ import numpy as np
 from corefeval.diagnostics import InputError, Notice, PairingError, excerpt
 from corefeval.live.spans import spans_reading, with_positions
 from corefeval.model import Corpus, DocumentId
-from corefeval.pairing import pair
+from corefeval.pairing import join_groups, pair
 from corefeval.protocol import Protocol, Spans, programs_with
 
 Mention = Any  # hashable; a tuple (first token, last token, gaps …) where there are tokens
@@ -76,8 +76,9 @@ def pair_corpora(key: Corpus, response: Corpus, protocol: Protocol) -> Paired:
             made = pair(key, response, protocol)
         except PairingError as error:
             raise _of_program(error, protocol) from None
-        told = (*made.key.notices, *made.response.notices, *made.notices)
-        paired = Paired(made.key, made.response, made.spans or protocol.spans, told)
+        (key, response), joined = join_groups((made.key, made.response), protocol.across)
+        told = (*made.key.notices, *made.response.notices, *made.notices, *joined)
+        paired = Paired(key, response, made.spans or protocol.spans, told)
     return _with_spans(paired)
 
 

@@ -232,6 +232,8 @@ def split_choices(
 
     A flag such as `ignore_tokens` becomes the value that it stands for; None leaves a choice alone.
     """
+    if not options:
+        return {}, {}
     known = choices(steps)
     flags = {choice.flag: (name, choice.flagged) for name, choice in known.items() if choice.flag}
     chosen: dict[str, Any] = {}
