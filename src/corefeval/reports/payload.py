@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from corefeval._version import __version__
 from corefeval.analysis.errors import KINDS, SUMMARIES, ErrorAnalysis
-from corefeval.analysis.explanation import Sensitivity
 from corefeval.diagnostics import CorefEvalError, Notice
 from corefeval.display import visible
 from corefeval.model import Corpus
@@ -29,6 +28,9 @@ from corefeval.results import CountTable, Result, Score
 from corefeval.results.rates import rates_of
 from corefeval.results.slices import all_values
 from corefeval.stats import PairDifference, compare
+
+if TYPE_CHECKING:
+    from corefeval.analysis.explanation import Sensitivity
 
 Json = dict[str, Any]
 _RATES = ("recall", "precision", "f1")

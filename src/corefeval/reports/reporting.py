@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any, Unpack
 
 from corefeval.analysis.errors import ErrorAnalysis, analyse_prepared, judge_alike
-from corefeval.analysis.explanation import measure_corpora
 from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError
 from corefeval.display import distinct_names
 from corefeval.evaluation import Metrics, Sampling, count
@@ -89,6 +88,9 @@ def report(
     notices |= {str(notice): notice for notice in left_out}
     page = make_payload(scored, text=text, title=name, seed=seed)
     if explain:
+        # Other reports do not pay for importing what other programs do.
+        from corefeval.analysis.explanation import measure_corpora
+
         corpora = [corpus for corpus, one in planned if one is plans[0]]
         page["choices"] = describe_choices(measure_corpora(key_corpus, corpora, plans[0]))
     return Report(page, tuple(notices.values()))
