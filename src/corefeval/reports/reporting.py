@@ -57,7 +57,7 @@ def report(
     out, and the report says so. `ci` is the level of the intervals (None: no intervals). With
     `text=False` the report has no words of the corpus in it, for texts that may not be passed on:
     scores, errors and the shape of the annotation stay. With `explain` it also shows how much
-    scores depend on the choices that scorers make, which takes the time of some thirty scorings.
+    scores depend on the choices that scorers make, which takes the time of some forty scorings.
 
     >>> made = report([["Ada", "she"], ["it"]], {"mine": [["Ada", "she", "it"]]}, metrics="b3")
     >>> made
