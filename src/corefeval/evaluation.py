@@ -16,6 +16,7 @@ from corefeval.model import Corpus
 from corefeval.model.identity import digest
 from corefeval.pairing import segment_notice
 from corefeval.pairing.segments import LEAST
+from corefeval.pieces import Cutting, Progress, as_file
 from corefeval.preparation import (
     Input,
     Options,
@@ -33,6 +34,8 @@ from corefeval.slicing import count_table, cuts, own_feature, slice_result
 from corefeval.syntax import split_list
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from corefeval.stats import Comparison, Correction, Test
 
 COMPARED = "muc, b3, ceafe, conll, lea"
@@ -54,6 +57,10 @@ def score(
     seed: int = 0,
     segments: int = SEGMENTS,
     as_segments: bool = False,
+    piece_size: int | str | None = None,
+    executor: Executor | None = None,
+    resume: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> Result:
     """Score a response against a key.
@@ -83,6 +90,12 @@ def score(
     `as_segments` the result of a single document is that of its segments, each a document of its
     own, so that it can be compared with others.
 
+    Files larger than 100 MB are scored in pieces of their documents, with the same result and far
+    less memory. `piece_size` says how large these are (`"16MB"`), of files of any size; `executor`
+    is any `concurrent.futures.Executor` that works on them, such as Dask's; `resume` is a folder
+    in which finished pieces are kept, so that a run that broke goes on. `progress` is called with
+    the number of pieces that are done, of all pieces, and of bytes that are done.
+
     >>> result = score([["a", "b", "c"]], [["a", "b"], ["c"]], metrics="muc, b3")
     >>> result["muc"].recall, result["b3"].precision
     (0.5, 1.0)
@@ -99,8 +112,29 @@ def score(
     if made.protocol.emulates:
         return _emulate(key, response, metrics, _feature_names(by), made, sampling)
     wanted = parse_metrics(metrics)  # what is misspelt is told before anything is read
+    cutting, features_by = Cutting(piece_size, executor, resume, progress), _feature_names(by)
+    result = _score_pieces(key, response, made, metrics, features_by, cutting)
+    if result is not None:
+        return result if sampling.ci is None else _with_intervals(result, sampling)
     prepared = prepare_inputs(key, response, made)
-    return _count_and_sample(prepared, wanted, _feature_names(by), sampling)
+    return _count_and_sample(prepared, wanted, features_by, sampling)
+
+
+def _score_pieces(
+    key: Input,
+    response: Input,
+    made: Plan,
+    metrics: Metrics,
+    by: Sequence[str],
+    cutting: Cutting,
+) -> Result | None:
+    """The result in pieces; None where key and response are for the memory as a whole."""
+    sides = as_file(key), as_file(response)
+    if sides[0] is None or sides[1] is None or not cutting.suits(key, response):
+        return None
+    from corefeval.pieces.scoring import score_files
+
+    return score_files(*sides, made, metrics, by, cutting)
 
 
 @dataclass(frozen=True, slots=True)

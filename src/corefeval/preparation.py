@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,9 +19,13 @@ from corefeval.matching import Matches, Mentions, matcher
 from corefeval.model import Corpus, Document, corpus_from_entities
 from corefeval.model.arrays import IntArray
 from corefeval.model.identity import digest, mention_codes
-from corefeval.pairing import apply_policies, mismatch_notices, pair, segment
+from corefeval.pairing import DocumentPairs, apply_policies, mismatch_notices, pair, segment
+from corefeval.pieces import as_file
 from corefeval.protocol import STEPS, Choices, Protocol, choices, split_choices
 from corefeval.syntax import split_call
+
+if TYPE_CHECKING:
+    from corefeval.features.token_columns import Samples
 
 Input = object  # a path, a Corpus, what a system returned, or plain Python
 Stated = Mapping[str, object] | str | os.PathLike[str] | None  # features, or a file of them
@@ -41,7 +45,8 @@ class Options(Choices, total=False):
 class Plan:
     """A protocol, what the caller states of mentions and tags, and how files are read.
 
-    `heads` is what told the heads where a signature was given that says so.
+    `heads` is what told the heads where a signature was given that says so. `samples` are what
+    the token columns of either side hold, where that is known of more than what is prepared.
     """
 
     protocol: Protocol
@@ -52,6 +57,7 @@ class Plan:
     word_column: int | None = None
     key_format: str | None = None
     response_format: str | None = None
+    samples: tuple[Samples, Samples] | None = None
 
     def read(self, source: Input, name: str, *, is_key: bool = False) -> Corpus:
         """A corpus from whatever stands for one."""
@@ -176,14 +182,20 @@ def prepare(
 def prepare_inputs(key: Input, response: Input, plan: Plan) -> Prepared:
     """The same, for what `plan` made of the options."""
     jobs = partial(plan.read, key, "key", is_key=True), partial(plan.read, response, "response")
-    in_files = all(isinstance(side, str | os.PathLike) for side in (key, response))
+    in_files = all(as_file(side) is not None for side in (key, response))
     # A thread costs more than what is in memory already.
     corpora = read_ahead(jobs) if in_files else (job() for job in jobs)
     return prepare_corpora(next(corpora), next(corpora), plan)
 
 
-def prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
-    """The same, for corpora."""
+def prepare_corpora(
+    key: Corpus, response: Corpus, plan: Plan, *, pairs: DocumentPairs | None = None
+) -> Prepared:
+    """The same, for corpora.
+
+    With `pairs` these are a piece of something larger, whose documents are paired already: notices
+    on what can only be told of the whole are left to whoever joins the pieces.
+    """
     protocol = plan.protocol
     if protocol.emulates:
         raise UsageError(
@@ -191,25 +203,27 @@ def prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
             "choices without it"
         )
     key_digest = digest(key)
-    pairing = pair(key, response, protocol)
+    pairing = pair(key, response, protocol, pairs=pairs)
     if pairing.spans is not None:
         protocol = protocol.but(spans=pairing.spans)
     corpora = pairing.key, pairing.response
     (key, response), codes, notices = apply_policies(corpora, mention_codes(*corpora), protocol)
     sides = Mentions(key, codes[0]), Mentions(response, codes[1])
+    if plan.samples is not None:
+        from corefeval.features.token_columns import settle_samples
+
+        settle_samples(key.tokens, plan.samples[0])
+        settle_samples(response.tokens, plan.samples[1])
     if protocol.match != "exact":
         from corefeval.matching.evidence import gather
 
         evidence = gather(*sides, split_call(protocol.match)[0], plan.tagset)
         sides = evidence.key, evidence.response
         protocol = Protocol.of_fields(evidence.fields, protocol)
-        notices += evidence.notices
-        if "none" not in (plan.heads, protocol.heads) and plan.heads != protocol.heads:
-            text = f"the protocol says heads:{plan.heads}, but here they are heads:{protocol.heads}"
-            text += ": numbers made from other heads are not comparable"
-            notices.append(Notice("other-heads", text))
+        notices += evidence.notices if pairs else told(evidence.notices)
+        notices += [] if pairs else other_heads(plan.heads, protocol)
     matches = matcher(protocol.match)(*sides)
-    if matches.key is not None:
+    if matches.key is not None and pairs is None:
         notices += mismatch_notices(key, response, matches.key)
     twins = _twins(*sides, matches)
     if matches.weight is not None and matches.response is not None:
@@ -233,6 +247,20 @@ def prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
         key_digest,
         (*pairing.key.notices, *pairing.response.notices, *pairing.notices, *notices, *more),
     )
+
+
+def told(notices: Iterable[Notice]) -> list[Notice]:
+    """Notices without those that are only there to be added up, and came to nothing."""
+    return [notice for notice in notices if notice.count or not notice.parts]
+
+
+def other_heads(stated: str, protocol: Protocol) -> list[Notice]:
+    """A notice where heads are told by other things than a signature says."""
+    if "none" in (stated, protocol.heads) or stated == protocol.heads:
+        return []
+    text = f"the protocol says heads:{stated}, but here they are heads:{protocol.heads}"
+    text += ": numbers made from other heads are not comparable"
+    return [Notice("other-heads", text)]
 
 
 def _twins(key: Mentions, response: Mentions, matches: Matches) -> IntArray:
@@ -305,8 +333,8 @@ def as_corpus(source: Input, name: str, *, format: str | None = None, **files: A
         return source
     if isinstance(source, Document):
         return source.corpus.select_documents(np.array([source.index]))
-    if isinstance(source, str | os.PathLike):
-        return read(source, format=format, **files)
+    if (file := as_file(source)) is not None:
+        return read(file.path, format=format, name=file.name, **files)
     if isinstance(source, Iterator):
         source = list(source)
     # Only those who score Python objects pay for what recognises them.

@@ -46,32 +46,42 @@ def read(
     """
     files, several = files_of(path)
     if not several:
-        return _read_file(files[0], format, encoding, name, word_column)
+        return read_file(files[0], format, encoding, name, word_column)
     from corefeval.model import join
 
     corpora, skipped = [], []
     for file in files:
         try:
-            corpora.append(_read_file(file, format, encoding, "", word_column))
+            corpora.append(read_file(file, format, encoding, "", word_column))
         except UnknownFormatError:
             skipped.append(file)
     if not corpora:
-        raise InputError(
-            "none of the files has a format that corefeval knows",
-            file=os.fspath(path),
-            expected="; ".join(f"{known.name} ({known.summary})" for known in FORMATS.values()),
-        )
+        raise unknown_files(os.fspath(path))
     corpus = join(corpora, name=name or os.fspath(path))
-    if not skipped:
-        return corpus
-    text = f"{os.fspath(path)}: {{n}} of no known format left out"
+    notices = (*corpus.notices, *skipped_files(os.fspath(path), skipped))
+    return corpus.with_details(notices=notices)
+
+
+def unknown_files(path: str) -> InputError:
+    """The error for a folder without a file that can be read."""
+    return InputError(
+        "none of the files has a format that corefeval knows",
+        file=path,
+        expected="; ".join(f"{known.name} ({known.summary})" for known in FORMATS.values()),
+    )
+
+
+def skipped_files(path: str, skipped: Sequence[str]) -> tuple[Notice, ...]:
+    """A notice on files of a folder that cannot be read, if there are any."""
+    text = f"{path}: {{n}} of no known format left out"
     notice = Notice("skipped-files", text, len(skipped), tuple(skipped), "file")
-    return corpus.with_details(notices=(*corpus.notices, notice))
+    return (notice,) if skipped else ()
 
 
-def _read_file(
+def read_file(
     file: str, format: str | None, encoding: str, name: str, word_column: int | None
 ) -> Corpus:
+    """Read a single file: see `read`."""
     from corefeval.formats.source import read_source
 
     with memory_for(file):

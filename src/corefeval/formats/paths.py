@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
 from corefeval.diagnostics import InputError, Notice, UsageError
+from corefeval.files import is_remote, remote_files
 from corefeval.model import DocumentId
 
 # Text that belongs to an annotation file beside it, and is read with it.
@@ -27,6 +28,8 @@ def files_of(path: str | os.PathLike[str]) -> tuple[list[str], bool]:
     text = os.fspath(path)
     if not text:
         raise UsageError("a path is empty: name a file, a folder or a pattern")
+    if is_remote(text):
+        return _remote_files_of(text)
     if os.path.isdir(text):
         below = sorted(str(file) for file in Path(text).rglob("*") if file.is_file())
         found = [file for file in below if _is_content(Path(file).relative_to(text), Path(text))]
@@ -40,6 +43,26 @@ def files_of(path: str | os.PathLike[str]) -> tuple[list[str], bool]:
             raise InputError("no file matches the pattern", file=text, fix="check the pattern")
         return found, True
     return [text], False
+
+
+def _remote_files_of(address: str) -> tuple[list[str], bool]:
+    """The same for an address."""
+    system, place = remote_files(address)
+    several = True
+    try:
+        if glob.has_magic(place) and not system.exists(place):
+            found = [path for path in system.glob(place) if system.isfile(path)]
+        elif system.isdir(place):
+            found = system.find(place)
+        else:
+            found, several = [place], False
+    except OSError as error:
+        raise InputError(f"the address cannot be read: {error}", file=address) from None
+    if several:
+        found = [path for path in sorted(found) if _is_content(Path(path), Path("/"))]
+    if not found:
+        raise InputError("there is no file at the address", file=address, fix="check the address")
+    return ([system.unstrip_protocol(path) for path in found] if several else [address]), several
 
 
 def _is_content(file: Path, folder: Path) -> bool:

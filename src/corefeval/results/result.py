@@ -236,7 +236,7 @@ class Result(Tabular, Mapping[str, Score]):
             document_ids=tuple(name for part in parts for name in part.document_ids),
             key=_joint_name(part.key for part in parts),
             response=_joint_name(part.response for part in parts),
-            key_digest=_add_digests([part.key_digest for part in parts]),
+            key_digest=add_digests([part.key_digest for part in parts]),
             notices=merge_notices(notice for part in parts for notice in part.notices),
             slices={
                 feature: type(slices).join([part.slices[feature] for part in parts])
@@ -340,7 +340,7 @@ class Result(Tabular, Mapping[str, Score]):
         return rates
 
 
-# What the mentions told, where there are any; heads may be told by several things.
+# What the mentions told, where there are any; heads and kinds may be told by several things.
 _OF_MENTIONS = ("spans", "tagset", "heads")
 
 
@@ -358,7 +358,8 @@ def _check_addends(first: Result, part: Result, joint: Protocol) -> None:
     apart = [
         name
         for name, (_, own) in joint.differences(part.protocol).items()
-        if name != "heads" and (name not in _OF_MENTIONS or own != protocol_fields()[name].default)
+        if name not in _OF_MENTIONS
+        or (own != protocol_fields()[name].default and not _includes(getattr(joint, name), own))
     ]
     if apart or first.version != part.version or first.metrics != part.metrics:
         raise UsageError(
@@ -377,16 +378,24 @@ def _joint_protocol(parts: Sequence[Result]) -> Protocol:
         if name == "heads":
             told = {rule for value in values for rule in value.split("+")}
             values = {"+".join(sorted(told, key=_rank_heads))} if told else set()
+        if name == "tagset":  # kinds may be stated of all mentions of a part, and not of another's
+            tagsets = {value.removeprefix("stated").removeprefix("+") for value in values} - {""}
+            if len(tagsets) < 2 and any(value.startswith("stated") for value in values):
+                values = {"+".join(("stated", *tagsets))}
         if len(values) == 1:
             found[name] = values.pop()
     return parts[0].protocol.but(**found)  # type: ignore[arg-type]
+
+
+def _includes(joint: str, own: str) -> bool:
+    return set(own.split("+")) <= set(joint.split("+"))
 
 
 def _rank_heads(rule: str) -> tuple[int, str]:
     return HEADS.index(rule) if rule in HEADS else len(HEADS), rule
 
 
-def _add_digests(digests: Sequence[str]) -> str:
+def add_digests(digests: Sequence[str]) -> str:
     """The digest of all documents of several keys (see `model.digest`); empty if one is unknown."""
     parts = [digest.split("-") for digest in digests]
     if not all(len(part) == 3 and part[0] == parts[0][0] for part in parts):

@@ -118,6 +118,11 @@ class Slices(Tabular, Mapping[str, Result]):
         results = {value: result.rename(response) for value, result in self.results.items()}
         return replace(self, whole=self.whole.rename(response), results=results)
 
+    def with_digest(self, digest: str) -> Slices:
+        """The same with the digest of another key, of which this one's documents are a part."""
+        results = {value: replace(one, key_digest=digest) for value, one in self.results.items()}
+        return replace(self, whole=replace(self.whole, key_digest=digest), results=results)
+
     def only(self, metrics: Iterable[str]) -> Slices:
         """The same with some of the metrics."""
         kept = list(metrics)

@@ -29,8 +29,8 @@ def repeated_document(source: Source, identifier: DocumentId, first: int, again:
     return InputError(
         f"document {excerpt(str(identifier))} is there twice",
         file=source.file,
-        line=again + 1,
-        found=f"a second ‘#begin document’ for it (the first is on line {first + 1})",
+        line=source.line(again),
+        found=f"a second ‘#begin document’ for it (the first is on line {source.line(first)})",
         expected="one document for each id and part",
         fix="rename or remove one of the two, or number them with ‘part’",
     )
@@ -51,7 +51,7 @@ def control_character(source: Source, line: int, text: bytes) -> InputError:
     return InputError(
         "a control character, which would shift the columns of its line",
         file=source.file,
-        line=line + 1,
+        line=source.line(line),
         found=excerpt(text.decode(source.encoding, "replace").strip(" \r")),
         expected="text: no NUL, nor any other byte below the tab",
         fix="remove the character, or name the file's encoding with --encoding / encoding=…",
@@ -63,7 +63,7 @@ def stray_token(source: Source, line: int, text: bytes) -> InputError:
     return InputError(
         "a token outside of any document",
         file=source.file,
-        line=line + 1,
+        line=source.line(line),
         found=excerpt(text.decode(source.encoding, "replace").strip()),
         expected="tokens only between ‘#begin document (id); part 000’ and ‘#end document’",
         fix="put the document's first line before its tokens, or check the format of the file",
@@ -77,7 +77,7 @@ def no_coreference_cell(tokens: ConllTokens, token: int) -> InputError:
         return InputError(
             "there is coreference, but no token",
             file=tokens.origin.file,
-            line=int(tokens.line_number[token]) + 1,
+            line=tokens.origin.line(tokens.line_number[token]),
             found=excerpt(cells[0]) + " as the only column",
             expected="two columns or more, coreference in the last",
             fix="put the token before its coreference",
@@ -85,7 +85,7 @@ def no_coreference_cell(tokens: ConllTokens, token: int) -> InputError:
     return InputError(
         "the last column is no coreference column",
         file=tokens.origin.file,
-        line=int(tokens.line_number[token]) + 1,
+        line=tokens.origin.line(tokens.line_number[token]),
         found=excerpt(cells[-1]) + (" as the only column" if len(cells) == 1 else ""),
         expected=CELL_EXAMPLES,
         fix="coreference must be the last column of every token line",
@@ -125,7 +125,7 @@ def unmatched_bracket(
         + ("closes" if opens else "opens")
         + (f", and {others:,} other brackets of its cell have no partner either" if others else ""),
         file=source.file,
-        line=int(tokens.line_number[token[row]]) + 1,
+        line=source.line(tokens.line_number[token[row]]),
         found=excerpt(text),
         expected=excerpt(f"{identifier})" if opens else f"({identifier}")
         + (" on this line or a later one" if opens else " on this line or an earlier one"),
@@ -165,7 +165,7 @@ def decodable(source: Source, repairs: list[Repair]) -> Source:
     lines = data.split(newline)
     for index, line in enumerate(lines):
         try:
-            text = source.decode(line, index + 1)
+            text = source.decode(line, index)
         except InputError as error:
             text = line.decode(source.encoding, "replace")
             repairs.append(Repair("wrong-encoding", error, "replaced what is no text with �"))
