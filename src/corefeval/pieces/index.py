@@ -18,6 +18,7 @@ from corefeval.formats.ranges import Excerpt, Ranges, find_ranges
 from corefeval.formats.registry import HEAD, UnknownFormatError, detect_format, named
 from corefeval.formats.source import BOM_UTF8
 from corefeval.model import Corpus, DocumentId, join
+from corefeval.model.arrays import IntArray
 from corefeval.model.joining import check_repetition
 
 _BLOCK = 1 << 20
@@ -34,15 +35,17 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class WholeFile:
-    """A file that is read whole."""
+    """A file that is read whole; `quiet` where somebody else tells what there is to tell of it."""
 
     file: str
     reading: Reading
+    quiet: bool = False
 
     def read(self, name: str = "") -> Corpus:
         """The documents in it."""
         how = self.reading
-        return read_file(self.file, how.format, how.encoding, name, how.word_column)
+        corpus = read_file(self.file, how.format, how.encoding, name, how.word_column)
+        return replace(corpus, notices=()) if self.quiet else corpus
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +88,12 @@ class Side:
         return list(accumulate((len(file.documents) for file in self.files), initial=0))
 
     @cached_property
-    def file_of(self) -> np.ndarray:
+    def file_of(self) -> IntArray:
         """The file of each document."""
         return np.repeat(np.arange(len(self.files)), [len(file.documents) for file in self.files])
 
     @cached_property
-    def sizes(self) -> np.ndarray:
+    def sizes(self) -> IntArray:
         """The bytes of each document; a file that is not cut has all of them at its first."""
         sizes: list[int] = []
         for file in self.files:
@@ -100,15 +103,21 @@ class Side:
                 sizes += [file.size, *[0] * (len(file.documents) - 1)]
         return np.array(sizes, dtype=np.int64)
 
-    def only(self, chosen: Sequence[int] | np.ndarray) -> Portion:
+    def only(self, chosen: IntArray) -> Portion:
         """Some of the documents, to be read anywhere."""
-        rows = np.unique(np.asarray(chosen, dtype=np.int64))
+        rows = np.unique(chosen)
         files = self.file_of[rows]
         reads = [
             self.files[number].only((rows[files == number] - self._first[number]).tolist())
             for number in np.unique(files).tolist()
         ]
         return Portion(tuple(reads), self.name, self.several)
+
+    @property
+    def file_notices(self) -> tuple[Notice, ...]:
+        """What is told of files that are cut, and of files that were left out."""
+        cut = (file.ranges.notices for file in self.files if file.ranges is not None)
+        return (*(notice for notices in cut for notice in notices), *self.notices)
 
     @property
     def stamp(self) -> list[object]:

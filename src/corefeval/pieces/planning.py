@@ -11,9 +11,10 @@ from corefeval.diagnostics import InputError, Notice
 from corefeval.evaluation import Metrics, count
 from corefeval.files import unpack_limit
 from corefeval.model import Corpus, DocumentId
+from corefeval.model.arrays import IntArray
 from corefeval.model.identity import digest
 from corefeval.pairing import DocumentPairs, Suspects, find_suspects
-from corefeval.pieces.index import Portion, Side
+from corefeval.pieces.index import Portion, Side, WholeFile
 from corefeval.preparation import Plan, Prepared, prepare_corpora
 from corefeval.results import Result
 
@@ -22,22 +23,22 @@ Ids = tuple[DocumentId | None, ...]
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Documents that are scored together, by id: on the key's side and on the response's.
+    """Documents that are read together, and those of them that are scored, by id on either side.
 
-    None is a document that a side lacks. `unscored` documents of the key take no part, but are in
-    its digest; of a piece that has no document of the key there is no digest.
+    None is a document that a side lacks. Documents that take no part are read all the same: those
+    of the key are in its digest, and there may be something to tell of any. A side of which a
+    piece has no document (`has_key`, `has_response`) lends one, of which only the columns count.
     """
 
     key: Portion
     response: Portion
-    identifiers: tuple[DocumentId, ...]
-    key_ids: Ids
-    response_ids: Ids
     size: int
+    identifiers: tuple[DocumentId, ...] = ()
+    key_ids: Ids = ()
+    response_ids: Ids = ()
     has_key: bool = True
-    pairing_notices: tuple[Notice, ...] = field(default=())
-    key_notices: tuple[Notice, ...] = field(default=())
-    response_notices: tuple[Notice, ...] = field(default=())
+    has_response: bool = True
+    notices: tuple[Notice, ...] = field(default=())
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,41 +54,68 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What comes of a piece: there is no result where none of its documents is scored."""
+    """What comes of a piece: there is no result where none of its documents is scored.
+
+    `of_key` and `of_response` are the notices on reading, `result` has the others.
+    """
 
     digest: str
+    of_key: tuple[Notice, ...]
+    of_response: tuple[Notice, ...]
     result: Result | None = None
     suspects: Suspects | None = None
+    has_mentions: bool = False
 
 
 def make_pieces(key: Side, response: Side, pairs: DocumentPairs, piece_size: int) -> list[Piece]:
     """Pieces of about the same size, by the bytes of the key, in its order.
 
-    What only the response has comes last. Notices on the whole are those of the first piece.
+    What only the response has comes last. Notices on pairs are those of the first piece.
     """
     place = np.full(len(key.documents), -1, dtype=np.int64)  # among the documents that are scored
     known = np.flatnonzero(pairs.key >= 0)
     place[pairs.key[known]] = known
     pieces = [
         _piece(key, response, pairs, rows, place[rows][place[rows] >= 0])
-        for rows in _cut(key.sizes, key.file_of, _uncut(key), piece_size)
+        for rows in _cut(key, np.arange(len(key.documents)), piece_size)
     ]
-    extra = np.flatnonzero(pairs.key < 0)
-    theirs = pairs.response[extra]
+    scored = np.full(len(response.documents), -1, dtype=np.int64)
+    scored[pairs.response[pairs.response >= 0]] = np.flatnonzero(pairs.response >= 0)
+    with_key = np.zeros(len(response.documents), dtype=np.bool_)
+    with_key[pairs.response[pairs.both]] = True
     pieces += [
-        _piece(key, response, pairs, extra[:0], extra[rows])
-        for rows in _cut(
-            response.sizes[theirs], response.file_of[theirs], _uncut(response), piece_size
-        )
+        _piece(key, response, pairs, rows[:0], scored[rows][scored[rows] >= 0], rows)
+        for rows in _cut(response, np.flatnonzero(~with_key), piece_size)
     ]
     first = next(number for number, piece in enumerate(pieces) if piece.identifiers)
-    pieces[first] = replace(
-        pieces[first],
-        pairing_notices=pairs.notices,
-        key_notices=_file_notices(key),
-        response_notices=_file_notices(response),
-    )
-    return pieces
+    pieces[first] = replace(pieces[first], notices=pairs.notices)
+    return _told_once(pieces)
+
+
+def _told_once(pieces: Sequence[Piece]) -> list[Piece]:
+    """The same with files that several pieces read whole told of by one of them."""
+    seen: set[tuple[str, str]] = set()
+
+    def once(portion: Portion, side: str) -> Portion:
+        whole = [(side, one.file) for one in portion.reads if isinstance(one, WholeFile)]
+        if seen.isdisjoint(whole):
+            seen.update(whole)
+            return portion
+        reads = tuple(
+            replace(one, quiet=(side, one.file) in seen) if isinstance(one, WholeFile) else one
+            for one in portion.reads
+        )
+        seen.update(whole)
+        return replace(portion, reads=reads)
+
+    return [
+        replace(
+            piece,
+            key=once(piece.key, "key") if piece.has_key else piece.key,
+            response=once(piece.response, "response") if piece.has_response else piece.response,
+        )
+        for piece in pieces
+    ]
 
 
 def make_specimen(key: Side, response: Side, pairs: DocumentPairs, size: int) -> Piece:
@@ -101,50 +129,42 @@ def make_specimen(key: Side, response: Side, pairs: DocumentPairs, size: int) ->
     return _piece(key, response, pairs, mine[mine >= 0], scored)
 
 
-def _file_notices(side: Side) -> tuple[Notice, ...]:
-    of_files = (n for file in side.files if file.ranges is not None for n in file.ranges.notices)
-    return (*of_files, *side.notices)
-
-
-def _uncut(side: Side) -> np.ndarray:
-    return np.array([file.ranges is None for file in side.files])
-
-
-def _cut(
-    sizes: np.ndarray, files: np.ndarray, uncut: np.ndarray, piece_size: int
-) -> Iterator[np.ndarray]:
+def _cut(side: Side, rows: IntArray, piece_size: int) -> Iterator[IntArray]:
     """Runs of documents of about the same size; files that are not cut stay together."""
-    if not sizes.size:
+    if not rows.size:
         return
+    sizes, files = side.sizes[rows], side.file_of[rows]
     total = int(sizes.sum())
     number = max(1, -(-total // piece_size))
     middle = np.cumsum(sizes) - sizes / 2
     piece = np.minimum((middle * (number / max(total, 1))).astype(np.int64), number - 1)
-    for file in np.flatnonzero(uncut).tolist():
-        inside = files == file
-        if inside.any():
-            piece[inside] = piece[inside].min()
-    piece = np.maximum.accumulate(piece)
-    yield from np.split(np.arange(sizes.size), np.flatnonzero(np.diff(piece)) + 1)
+    whole = np.array([file.ranges is None for file in side.files])[files]
+    starts = np.append(True, (np.diff(piece) > 0) & ~(whole[1:] & (np.diff(files) == 0)))
+    yield from np.split(rows, np.flatnonzero(starts)[1:])
 
 
 def _piece(
-    key: Side, response: Side, pairs: DocumentPairs, rows: np.ndarray, scored: np.ndarray
+    key: Side,
+    response: Side,
+    pairs: DocumentPairs,
+    rows: IntArray,
+    scored: IntArray,
+    others: IntArray | None = None,
 ) -> Piece:
-    """The piece of some documents of the key, of which (or beside which) some are scored."""
+    """The piece of some documents of the key, and `others` of the response, and what is scored."""
     mine, theirs = pairs.key[scored], pairs.response[scored]
-    wanted = theirs[theirs >= 0]
-    # A side without a document has none of its columns either: one that nobody asks for tells them.
+    wanted = theirs[theirs >= 0] if others is None else others
     of_key = rows if rows.size else np.array([int(np.argmin(key.sizes))])
     of_response = wanted if wanted.size else np.array([int(np.argmin(response.sizes))])
     return Piece(
         key.only(of_key),
         response.only(of_response),
+        int(key.sizes[rows].sum() + response.sizes[wanted].sum()),
         tuple(pairs.identifiers[index] for index in scored.tolist()),
         tuple(key.documents[index] if index >= 0 else None for index in mine.tolist()),
         tuple(response.documents[index] if index >= 0 else None for index in theirs.tolist()),
-        int(key.sizes[rows].sum() + response.sizes[wanted].sum()),
         has_key=bool(rows.size),
+        has_response=bool(wanted.size),
     )
 
 
@@ -152,29 +172,52 @@ def score_piece(piece: Piece, request: Request) -> Share:
     """Read, prepare and count a piece."""
     with unpack_limit(request.limit):
         if not piece.identifiers:
-            return Share(digest(piece.key.read()))
-        prepared = prepare_piece(piece, request)
+            return _read_only(piece)
+        prepared, of_key, of_response = prepare_piece(piece, request)
         result = count(prepared, request.metrics, by=request.by)
-        rows = prepared.matches.key
-        suspects = None
-        if rows is not None:
-            suspects = find_suspects(prepared.key, prepared.response, rows)
-        return Share(prepared.key_digest if piece.has_key else "", result, suspects)
+        has_mentions = bool(prepared.key.n_mentions or prepared.response.n_mentions)
+        if not has_mentions:
+            slices = {name: one.without_nothing() for name, one in result.slices.items()}
+            result = replace(result, slices=slices)
+        rows, _ = prepared.matches.rows(prepared.key.n_mentions)
+        return Share(
+            prepared.key_digest if piece.has_key else "",
+            of_key,
+            of_response,
+            result,
+            find_suspects(prepared.key, prepared.response, rows),
+            has_mentions,
+        )
 
 
-def prepare_piece(piece: Piece, request: Request) -> Prepared:
-    """Read a piece, and go through the ordinary door."""
+def _read_only(piece: Piece) -> Share:
+    key = piece.key.read() if piece.has_key else None
+    response = piece.response.read() if piece.has_response else None
+    return Share(
+        "" if key is None else digest(key),
+        () if key is None else key.notices,
+        () if response is None else response.notices,
+    )
+
+
+def prepare_piece(
+    piece: Piece, request: Request
+) -> tuple[Prepared, tuple[Notice, ...], tuple[Notice, ...]]:
+    """Read a piece, and go through the ordinary door; what was told of reading either side."""
     key = _with_properties(piece.key.read(), request.properties[0])
     response = _with_properties(piece.response.read(), request.properties[1])
     pairs = DocumentPairs(
         piece.identifiers,
         _places(key, piece.key_ids),
         _places(response, piece.response_ids),
-        piece.pairing_notices,
+        piece.notices,
     )
-    key = replace(key, notices=(*key.notices, *piece.key_notices))
-    response = replace(response, notices=(*response.notices, *piece.response_notices))
-    return prepare_corpora(key, response, request.plan, pairs=pairs)
+    told = (
+        key.notices if piece.has_key else (),
+        response.notices if piece.has_response else (),
+    )
+    key, response = (replace(side, notices=()) for side in (key, response))
+    return prepare_corpora(key, response, request.plan, pairs=pairs), *told
 
 
 def _with_properties(corpus: Corpus, names: Sequence[str]) -> Corpus:
@@ -185,7 +228,7 @@ def _with_properties(corpus: Corpus, names: Sequence[str]) -> Corpus:
     return replace(corpus, features={**dict.fromkeys(names, nothing), **corpus.features})
 
 
-def _places(corpus: Corpus, identifiers: Ids) -> np.ndarray:
+def _places(corpus: Corpus, identifiers: Ids) -> IntArray:
     known = {identifier: index for index, identifier in enumerate(corpus.documents)}
     try:
         places = [-1 if one is None else known[one] for one in identifiers]

@@ -16,10 +16,13 @@ from corefeval.diagnostics import (
     merge_notices,
 )
 from corefeval.evaluation import Metrics
+from corefeval.features.kinds import KINDS
+from corefeval.features.statements import YES_NO
 from corefeval.features.token_columns import take_samples
 from corefeval.files import current_limit
 from corefeval.metrics import parse_metrics
 from corefeval.pairing import joint_mismatch_notices, pair_documents
+from corefeval.pairing.mismatches import MISMATCHES
 from corefeval.pieces import Cutting, NamedFile
 from corefeval.pieces.execution import Kept, map_pieces
 from corefeval.pieces.index import Reading, Side, index_side
@@ -40,7 +43,22 @@ _SPECIMEN = 2_000_000  # bytes of the key, spread over all of it, that tell what
 _READ_AGAIN = 64_000_000  # bytes; of less, the whole in memory tells mistakes best
 # What was guessed by all mentions together, or by the values of all of them.
 _OF_THE_WHOLE = ("guessed-kinds", "rare-values")
-_LAST = ("other-spans", "skipped-metric", "undefined-slice", "no-value")
+# Values that come in an order of their own; others are in that of the alphabet.
+_VALUES = (*KINDS, *YES_NO)
+# The steps that tell something, in their order; some speak of the key first, then the response.
+_READING = ("word-column", "unfinished-documents", "unfinished-file")
+_STEPS = (
+    ("missing-documents", "extra-documents"),
+    ("widened-mentions", "unplaced-mentions", "unplaced-documents"),
+    ("aligned-nodes", "empty-nodes", "zero-mentions"),
+    ("other-tokens",),
+    ("no-mentions",),
+    ("repeated-mentions", "singletons"),
+    ("heads",),
+    ("borrowed", "minimum-unknown", "minimum-outside"),
+    ("other-heads", *MISMATCHES, "other-spans", "skipped-metric"),
+)
+_BY_SIDE = (2, 4, 5, 6)
 
 
 def score_files(
@@ -95,7 +113,7 @@ def score_files(
             return None
         except UndefinedMetricError:
             return None
-    return _join(shares, request.plan)
+    return _join(shares, sides, request.plan)
 
 
 def _described(
@@ -121,7 +139,7 @@ def _decide(specimen: Piece, request: Request) -> Request:
     needs = any(metric.declaration.needs or metric.by is not None for metric in wanted)
     if not needs and not request.by and request.plan.protocol.match == "exact":
         return request
-    prepared = prepare_piece(specimen, request)
+    prepared, *_ = prepare_piece(specimen, request)
     sides = prepared.key, prepared.response
     samples = take_samples(sides[0].tokens), take_samples(sides[1].tokens)
     return replace(
@@ -131,54 +149,66 @@ def _decide(specimen: Piece, request: Request) -> Request:
     )
 
 
-def _join(shares: Sequence[Share], plan: Plan) -> Result | None:
+def _join(shares: Sequence[Share], sides: Sequence[Side], plan: Plan) -> Result | None:
     """The result of all pieces; None where pieces cannot have it."""
     results = [share.result for share in shares if share.result is not None]
     kinds = {notice.kind for result in results for notice in result.notices}
-    if kinds & {*_OF_THE_WHOLE}:
+    # Without a mention there are no values to go by.
+    if kinds & {*_OF_THE_WHOLE} or not any(share.has_mentions for share in shares):
         return None
     try:
         total = Result.total(results)
     except UsageError:  # a metric or a tag set that is not that of all
         return None
-    mismatches = joint_mismatch_notices([s.suspects for s in shares if s.suspects is not None])
-    digest = add_digests([share.digest for share in shares if share.digest])
-    slices = {name: one.with_digest(digest) for name, one in total.slices.items()}
-    total = replace(total, key_digest=digest, slices=slices)
-    return replace(total, notices=_settle(results, total, mismatches, plan))
+    total = replace(total, key_digest=add_digests([s.digest for s in shares if s.digest]))
+    slices = {name: one.as_of_whole(total, _VALUES) for name, one in total.slices.items()}
+    more = (
+        *joint_mismatch_notices([s.suspects for s in shares if s.suspects is not None]),
+        *other_heads(plan.heads, total.protocol),
+    )
+    notices = (
+        *_reading([n for share in shares for n in share.of_key], sides[0]),
+        *_reading([n for share in shares for n in share.of_response], sides[1]),
+        *_settle(results, total, more),
+    )
+    return replace(total, slices=slices, notices=notices)
 
 
-def _settle(
-    results: Sequence[Result], total: Result, mismatches: Sequence[Notice], plan: Plan
-) -> tuple[Notice, ...]:
-    """The notices on the whole, from those of pieces."""
-    notices: list[Notice] = []
-    for notice in told(merge_notices(_in_order([result.notices for result in results]))):
-        if notice.kind == "no-mentions" and not all(notice in one.notices for one in results):
-            continue
+def _reading(notices: Sequence[Notice], side: Side) -> list[Notice]:
+    """What reading a side told, in the order of its files and of what is told of each."""
+    files = {file.file: number for number, file in enumerate(side.files)}
+    ranked = []
+    for notice in merge_notices((*notices, *side.file_notices)):
         if notice.kind == "overlapping-mentions":
             first = min(notice.items, key=lambda item: int(re.sub(r"\D", "", item)))
             notice = replace(notice, items=(first,))
+        number = next(
+            (n for file, n in files.items() if notice.text.startswith(f"{file}: ")), len(files)
+        )
+        kind = _READING.index(notice.kind) if notice.kind in _READING else len(_READING)
+        ranked.append((number, kind, notice))
+    return [notice for _, _, notice in sorted(ranked, key=lambda one: one[:2])]
+
+
+def _settle(results: Sequence[Result], total: Result, more: Sequence[Notice]) -> list[Notice]:
+    """The other notices on the whole, from those of pieces, in the order of the whole."""
+    # Nobody is told that mentions of the response lack a value where some of the key do too.
+    lacking = [f" have no {name}, and " for name, one in total.slices.items() if one.lacks_value]
+    notices = [*more]
+    for notice in told(merge_notices(n for result in results for n in result.notices)):
+        if notice.kind == "no-mentions" and not all(notice in one.notices for one in results):
+            continue
+        if notice.kind == "no-value" and any(text in notice.text for text in lacking):
+            continue
         notices.append(notice)
-    place = next((n for n, one in enumerate(notices) if one.kind in _LAST), len(notices))
-    notices[place:place] = [*other_heads(plan.heads, total.protocol), *mismatches]
-    return tuple(notices)
+    return sorted(notices, key=lambda notice: _rank(notice, total))
 
 
-def _in_order(sequences: Sequence[Sequence[Notice]]) -> list[Notice]:
-    """All notices, those that only some pieces have where they stand there."""
-    known: list[tuple[str, str]] = []
-    seen: set[tuple[str, str]] = set()
-    for sequence in sequences:
-        after = -1
-        for notice in sequence:
-            kind = notice.kind, notice.text
-            if kind in seen:
-                after = known.index(kind)
-            else:
-                after += 1
-                known.insert(after, kind)
-                seen.add(kind)
-    place = {kind: number for number, kind in enumerate(known)}
-    every = [notice for sequence in sequences for notice in sequence]
-    return sorted(every, key=lambda notice: place[notice.kind, notice.text])
+def _rank(notice: Notice, total: Result) -> tuple[int, int, int]:
+    """Where a notice stands among those of all steps."""
+    for step, kinds in enumerate(_STEPS):
+        if notice.kind in kinds:
+            is_response = step in _BY_SIDE and notice.text.startswith(f"{total.response}: ")
+            return step, int(is_response), kinds.index(notice.kind)
+    features = [n for n, name in enumerate(total.slices) if f" {name}" in notice.text]
+    return len(_STEPS), min(features, default=len(total.slices)), int(notice.kind != "no-value")
