@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 
 class CorefEvalError(Exception):
@@ -43,6 +44,10 @@ class InputError(CorefEvalError):
         self.fix = fix
         super().__init__(self._message())
 
+    def __reduce__(self) -> tuple[object, ...]:
+        names = ("file", "line", "found", "expected", "fix", "kind")
+        return _remake, (type(self), self.problem, {name: getattr(self, name) for name in names})
+
     def _message(self) -> str:
         where = ", ".join(
             part for part in (self.file, f"line {self.line}" if self.line else None) if part
@@ -58,6 +63,11 @@ class InputError(CorefEvalError):
             if text
         ]
         return "\n".join(lines)
+
+
+def _remake(kind: type[InputError], problem: str, details: dict[str, Any]) -> InputError:
+    """An error that came from another process."""
+    return kind(problem, **details)
 
 
 class PairingError(InputError):

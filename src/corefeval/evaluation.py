@@ -316,6 +316,8 @@ def compare(
     samples: int | None = None,
     baseline: str | None = None,
     segments: int = SEGMENTS,
+    piece_size: int | str | None = None,
+    executor: Executor | None = None,
     **options: Unpack[Options],
 ) -> Comparison:
     """Score several responses against a key, and compare each with each.
@@ -323,7 +325,8 @@ def compare(
     `responses` may be a mapping, which names them, and may have results among them (of `score`, or
     from `load`); with nothing but results the key may be None, and there is nothing left to choose
     about how they are scored. A single document is compared by its `segments`. `by`, `protocol`,
-    `features` and `options` are those of `score`; the others are those of `stats.compare`.
+    `features`, `piece_size`, `executor` and `options` are those of `score`; the others are those of
+    `stats.compare`.
 
     >>> key = {name: [["a", "b", "c"]] for name in "12345678"}
     >>> full, half = (dict.fromkeys(key, [list(side)]) for side in ("abc", "ab"))
@@ -348,16 +351,25 @@ def compare(
         if asked:
             message = f"results were scored already: {', '.join(asked)} would change nothing"
             raise UsageError(message)
-    from_corpora = key is not None and not made.protocol.emulates
+    cutting = Cutting(piece_size, executor)
+    in_pieces = [
+        None
+        if isinstance(source, Result) or made.protocol.emulates
+        else _score_pieces(key, source, made, metrics, by, cutting)
+        for source in sources
+    ]
+    from_corpora = key is not None and not made.protocol.emulates and None in in_pieces
     corpus = made.read(key, "key", is_key=True) if from_corpora else None
     sampling = Sampling(segments=segments, as_segments=True)
     results = [
-        _narrow(check_key(source, corpus), metrics)
+        scored
+        if scored is not None
+        else _narrow(check_key(source, corpus), metrics)
         if isinstance(source, Result)
         else _emulate(key, source, metrics, by, made, sampling)
         if made.protocol.emulates
         else count(prepare_inputs(_needed(corpus), source, made), metrics, by=by, sampling=sampling)
-        for source in sources
+        for source, scored in zip(sources, in_pieces, strict=True)
     ]
     return compare_results(
         results if names is None else dict(zip(names, results, strict=True)),

@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from corefeval.cli.arguments import check_paths, label, names_of, short, tell
+from corefeval.cli.pieces import PIECES, PieceOptions
 from corefeval.cli.reading import READING, BasicReading
 from corefeval.diagnostics import Notice, UsageError
 from corefeval.display import distinct_names
@@ -37,6 +38,7 @@ class Request:
     default: str
     options: dict[str, Any] = field(default_factory=dict)
     reading: BasicReading = READING
+    pieces: PieceOptions = PIECES
     targets: tuple[str | None, ...] = ()
 
 
@@ -88,6 +90,7 @@ def _scored(
 ) -> Iterator[list[Result]]:
     """The results of the responses that are no saved ones, in order: one for each `match`."""
     from corefeval.evaluation import score
+    from corefeval.pieces import Cutting
 
     chosen = [
         (name, path)
@@ -99,12 +102,61 @@ def _scored(
     metrics = request.default if request.metrics is None else request.metrics
     matches = _matches(request)
     emulated = protocol_of(matches[0]).emulates
+    asked = request.pieces.asked_for
+    if emulated and asked:
+        option = asked[0].replace("_", "-")
+        raise UsageError(f"--{option}: another program's numbers are not made in pieces")
+    if asked or (
+        not emulated and any(Cutting().suits(key, path) for _, path in chosen if path != "-")
+    ):
+        yield from _scored_files(key, chosen, metrics, matches, request)
+        return
     key_source, sources = (_read_texts if emulated else read_all)(key, chosen, request.reading)
     for source in sources:
         results = [score(key_source, source, metrics=metrics, **options) for options in matches]
-        if len(matches) > 1:
-            results = [one.rename(f"{one.response} ({one.protocol.match})") for one in results]
-        yield results
+        yield _by_match(results)
+
+
+def _scored_files(
+    key: str,
+    chosen: Sequence[tuple[str, str]],
+    metrics: str | Sequence[Metric],
+    matches: Sequence[dict[str, Any]],
+    request: Request,
+) -> Iterator[list[Result]]:
+    """The same for files that nobody reads before it is known whether they are cut."""
+    from corefeval.evaluation import score
+    from corefeval.pieces import NamedFile
+
+    reading, runs = request.reading, len(chosen) * len(matches)
+    formats = {"key_format": reading.key_format, "response_format": reading.response_format}
+    source = NamedFile(key, short(key))
+    with request.pieces.cutting(quiet=reading.quiet) as cutting:
+        number = 0
+        for name, path in chosen:
+            results = []
+            for options in matches:
+                number += 1
+                results.append(
+                    score(
+                        source,
+                        NamedFile(path, name),
+                        metrics=metrics,
+                        piece_size=cutting.size,
+                        executor=cutting.executor,
+                        resume=request.pieces.folder(number, runs),
+                        progress=cutting.progress,
+                        **{**options, **formats, "word_column": reading.word_column},
+                    )
+                )
+            yield _by_match(results)
+
+
+def _by_match(results: Sequence[Result]) -> list[Result]:
+    """Results of one response, which are told apart by `match` if there are several."""
+    if len(results) == 1:
+        return [*results]
+    return [one.rename(f"{one.response} ({one.protocol.match})") for one in results]
 
 
 def _matches(request: Request) -> list[dict[str, Any]]:

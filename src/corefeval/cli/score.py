@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from corefeval.cli.arguments import FLAG, file_parameter, remark, show, tell
+from corefeval.cli.pieces import PIECES, PieceOptions
 from corefeval.cli.reading import READING, Reading
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def score(
     output: Annotated[str | None, Parameter(alias="-o")] = None,
     save: str | None = None,
     fail_under: Annotated[list[str] | None, Parameter(negative=())] = None,
+    pieces: PieceOptions = PIECES,
     reading: Reading = READING,
 ) -> int:
     """Score responses against a key.
@@ -50,6 +52,7 @@ def score(
     corefeval score key.conll - --documents 'bc/*' < response.conll
     corefeval score key.conll response.conll --match exact,head,partial
     corefeval score key.conll response.conll --ci --save kept.json.gz
+    corefeval score huge.conll huge-response.conll --jobs 8 --resume finished/
     corefeval score key.conll response.conll --fail-under conll=60,lea.recall=40
     ```
 
@@ -107,6 +110,7 @@ def score(
             **({"ci": level, "samples": samples, "seed": seed, "segments": segments} if ci else {}),
         },
         reading=reading,
+        pieces=pieces,
         targets=(output, save),
     )
     results = results_of(key, response, request)

@@ -8,11 +8,18 @@ import json
 import os
 import pickle
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    wait,
+)
 from typing import Any, TypeVar
 
 from corefeval._version import __version__
-from corefeval.diagnostics import UsageError
+from corefeval.diagnostics import CorefEvalError, InputError, UsageError
 from corefeval.files import write_file
 
 T = TypeVar("T")
@@ -63,18 +70,35 @@ def map_pieces(
     running: dict[Future[R], int] = {}
     try:
         while waiting or running:
-            while waiting and len(running) < _AHEAD * _workers(executor):
+            while waiting and len(running) < _AHEAD * count_workers(executor):
                 number = waiting.pop()
                 running[executor.submit(function, pieces[number], request)] = number
             for future in wait(running, return_when=FIRST_COMPLETED).done:
-                finish(running.pop(future), future.result())
+                finish(running.pop(future), _result(future))
     finally:
         for future in running:
             future.cancel()
     return results
 
 
-def _workers(executor: Executor) -> int:
+def _result(future: Future[R]) -> R:
+    """What came of a piece; that workers died is one clear error."""
+    try:
+        return future.result()
+    except CorefEvalError:
+        raise
+    except Exception as error:
+        lost = isinstance(error, BrokenExecutor | CancelledError)
+        if not lost and not type(error).__module__.startswith("distributed"):
+            raise
+        raise InputError(
+            f"the workers are gone: {error or type(error).__name__}",
+            fix="they may have had too little memory: take smaller pieces or fewer workers, and go "
+            "on with --resume / resume=…",
+        ) from None
+
+
+def count_workers(executor: Executor) -> int:
     """How many pieces an executor works on at once, as far as it says."""
     client = getattr(executor, "_client", None)  # Dask's
     if client is not None and hasattr(client, "nthreads"):
@@ -180,6 +204,7 @@ def _may_be_made(module: str, name: str) -> bool:
 
 _OURS = {
     ("corefeval.diagnostics", "Notice"),
+    ("corefeval.model.categories", "Categories"),
     ("corefeval.model.corpus", "Corpus"),
     ("corefeval.model.identifiers", "DocumentId"),
     ("corefeval.model.relations", "Relations"),

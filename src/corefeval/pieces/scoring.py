@@ -171,7 +171,7 @@ def _join(shares: Sequence[Share], sides: Sequence[Side], plan: Plan) -> Result 
         *_reading([n for share in shares for n in share.of_response], sides[1]),
         *_settle(results, total, more),
     )
-    return replace(total, slices=slices, notices=notices)
+    return replace(total, slices=slices, notices=tuple(dict.fromkeys(notices)))
 
 
 def _reading(notices: Sequence[Notice], side: Side) -> list[Notice]:

@@ -1,0 +1,130 @@
+"""The options of commands that score files in pieces: how large, by whom, kept where."""
+
+# No `annotations` from __future__ here: types of fields are looked up where commands are made.
+
+import os
+import sys
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from cyclopts import Group, Parameter
+
+from corefeval.diagnostics import UsageError
+
+if TYPE_CHECKING:
+    from corefeval.pieces import Cutting
+
+_GROUP = Group("Large files", sort_key=3)
+
+
+@Parameter(name="*", group=_GROUP)
+@dataclass(frozen=True, kw_only=True)
+class PieceOptions:
+    """How large files are scored.
+
+    Parameters
+    ----------
+    piece_size
+        Score in pieces of so many bytes of the key, such as 16MB; one that is larger than the files
+        means the whole in memory. By default files above 100MB are scored in pieces of 16MB.
+    jobs
+        How many processes work on pieces.
+    scheduler
+        The address of a Dask scheduler whose workers work on pieces, such as tcp://host:8786.
+    resume
+        Keep finished pieces in this folder, so that a run that broke can go on.
+    """
+
+    piece_size: str | None = None
+    jobs: int = 1
+    scheduler: str | None = None
+    resume: str | None = None
+
+    @property
+    def asked_for(self) -> list[str]:
+        """The options that are there to ask for pieces."""
+        names = ("piece_size", "scheduler", "resume")
+        asked = [name for name in names if getattr(self, name) is not None]
+        return [*asked, *(["jobs"] if self.jobs != 1 else [])]
+
+    @contextmanager
+    def cutting(self, *, quiet: bool) -> "Iterator[Cutting]":
+        """What is asked for, with workers that are there until the end."""
+        from corefeval.pieces import Cutting
+
+        if self.jobs < 1:
+            raise UsageError(f"--jobs is a number from 1, not {self.jobs}")
+        if self.jobs > 1 and self.scheduler is not None:
+            raise UsageError("--jobs and --scheduler are two ways to work on pieces: take one")
+        plain = Cutting(self.piece_size)  # which may be no size
+        with ExitStack() as stack:
+            executor = self._executor(stack)
+            progress = None
+            if not quiet and sys.stderr.isatty():
+                progress = stack.enter_context(_progress())
+            yield Cutting(plain.size, executor, None, progress)
+
+    def folder(self, number: int, runs: int) -> str | None:
+        """Where the pieces of one of several runs are kept."""
+        if self.resume is None or runs == 1:
+            return self.resume
+        return os.path.join(self.resume, f"{number:03d}")
+
+    def _executor(self, stack: ExitStack) -> Executor | None:
+        if self.scheduler is not None:
+            return _connect(self.scheduler, stack)
+        if self.jobs == 1:
+            return None
+        from concurrent.futures import ProcessPoolExecutor
+        from multiprocessing import get_context
+
+        return stack.enter_context(ProcessPoolExecutor(self.jobs, mp_context=get_context("spawn")))
+
+
+PIECES = PieceOptions()
+
+
+def _connect(address: str, stack: ExitStack) -> Executor:
+    try:
+        from distributed import Client
+    except ImportError:
+        raise UsageError(
+            "--scheduler needs Dask, which is not installed: pip install 'corefeval[dask]'"
+        ) from None
+    try:
+        client = stack.enter_context(Client(address, timeout="10s", set_as_default=False))
+    except (OSError, ValueError, TypeError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise UsageError(f"--scheduler {address}: no scheduler answers: {reason}") from None
+    return stack.enter_context(client.get_executor())
+
+
+@contextmanager
+def _progress() -> Iterator[Any]:
+    """A bar with pieces and their rate, on the terminal's error stream."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("Scoring"),
+        BarColumn(),
+        TextColumn("{task.completed:,.0f} of {task.total:,.0f} pieces, {task.fields[rate]}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None, rate="")
+        passed = {"size": 0}
+
+        def show(done: int, total: int, size: int) -> None:
+            one = bar.tasks[task]
+            if done == 1 or size < passed["size"]:
+                bar.reset(task, total=total, rate="")
+            passed["size"] = size
+            seconds = one.elapsed or 0.0
+            rate = f"{size / seconds / 1e6:.1f} MB/s" if seconds else ""
+            bar.update(task, completed=done, total=total, rate=rate)
+
+        yield show
