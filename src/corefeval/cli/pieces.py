@@ -17,6 +17,7 @@ from corefeval.diagnostics import UsageError
 if TYPE_CHECKING:
     from corefeval.pieces import Cutting
 
+PATIENCE = "10s"  # with a scheduler that does not answer
 _GROUP = Group("Large files", sort_key=3)
 
 
@@ -95,7 +96,7 @@ def _connect(address: str, stack: ExitStack) -> Executor:
             "--scheduler needs Dask, which is not installed: pip install 'corefeval[dask]'"
         ) from None
     try:
-        client = stack.enter_context(Client(address, timeout="10s", set_as_default=False))
+        client = stack.enter_context(Client(address, timeout=PATIENCE, set_as_default=False))
     except (OSError, ValueError, TypeError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise UsageError(f"--scheduler {address}: no scheduler answers: {reason}") from None
