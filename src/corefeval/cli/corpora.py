@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from corefeval.cli.arguments import FLAG, check_paths, file_parameter, show, tell
+from corefeval.cli.pieces import FILE_PIECES, FilePieces
 from corefeval.diagnostics import UsageError
 from corefeval.files import is_stream
 
@@ -174,6 +175,7 @@ def stats(
     features: str | None = None,
     encoding: str = "utf-8",
     word_column: int | None = None,
+    pieces: FilePieces = FILE_PIECES,
     quiet: Annotated[bool, FLAG(alias="-q")] = False,
 ) -> None:
     """Count what is in files: documents, tokens, mentions, entities and their sizes.
@@ -207,11 +209,21 @@ def stats(
 
     check_paths([], [file, *more], output)
     counts, notices = [], []
-    for path in (file, *more):
-        corpus = read(path, format=input_format, encoding=encoding, word_column=word_column)
-        given, more_notices = stated_features(features, corpus, encoding=encoding)
-        counts.append(statistics(corpus, features=given))
-        notices += [*corpus.notices, *more_notices]
+    with pieces.cutting(quiet=quiet) as cutting:
+        for path in (file, *more):
+            if features is None and cutting.suits(path):
+                from corefeval.pieces.counting import count_files
+                from corefeval.pieces.index import Reading
+
+                found = count_files(path, Reading(input_format, encoding, word_column), cutting)
+                if found is not None:
+                    counts.append(found[0])
+                    notices += found[1]
+                    continue
+            corpus = read(path, format=input_format, encoding=encoding, word_column=word_column)
+            given, more_notices = stated_features(features, corpus, encoding=encoding)
+            counts.append(statistics(corpus, features=given))
+            notices += [*corpus.notices, *more_notices]
     show(counts, output, format=format)
     if not quiet:
         tell(notices)

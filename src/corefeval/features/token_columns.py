@@ -34,7 +34,7 @@ def settle_samples(tokens: Tokens | None, samples: Samples) -> None:
     A named column that the samples lack is not there.
     """
     if tokens is not None:
-        missing = {name: Counter[str]() for name in tokens.columns}
+        missing: dict[str | int, Counter[str]] = {name: Counter() for name in tokens.columns}
         _SAMPLES[tokens] = {**missing, **samples}
 
 

@@ -20,6 +20,7 @@ from corefeval.files import open_file
 from corefeval.formats.registry import load, named
 from corefeval.formats.source import WIDE_MARKS, Source, check_encoding, is_ascii_compatible
 from corefeval.model import Corpus, DocumentId
+from corefeval.model.arrays import ByteArray, IntArray
 
 _BLOCK = 1 << 22
 _HEAD = 1 << 20  # bytes of documents that tell the columns of a file
@@ -30,7 +31,7 @@ _JSON = ("json", "e2e", "bookcoref", "preco", "crac-json", "maverick", "fastcore
 Part = tuple[int, int] | bytes
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Ranges:
     """The documents of a file, each from `bounds[d]` up to `bounds[d + 1]` in bytes.
 
@@ -45,7 +46,7 @@ class Ranges:
     format: str
     encoding: str
     documents: tuple[DocumentId, ...]
-    bounds: tuple[int, ...]
+    bounds: IntArray
     inherited: tuple[tuple[int, bytes], ...] = ()
     options: tuple[tuple[str, Any], ...] = ()
     notices: tuple[Notice, ...] = ()
@@ -54,7 +55,7 @@ class Ranges:
         """Some of the documents, to be read anywhere."""
         parts: list[Part] = []
         for index in sorted(chosen):
-            start, stop = self.bounds[index : index + 2]
+            start, stop = self.bounds[index : index + 2].tolist()
             behind, line = self.inherited[index] if self.inherited else (start, b"")
             last = parts[-1] if parts else b""
             if not line and isinstance(last, tuple) and last[1] == start:
@@ -86,7 +87,7 @@ class Excerpt:
             )
         return corpus
 
-    def _bytes(self) -> np.ndarray:
+    def _bytes(self) -> ByteArray:
         sizes = [len(p) if isinstance(p, bytes) else p[1] - p[0] for p in self.parts]
         data = np.empty(sum(sizes), dtype=np.uint8)
         with open_file(self.path) as stream:
@@ -169,7 +170,7 @@ def find_ranges(
         stream.seek(0)
         begin = len(codecs.BOM_UTF8) if head.startswith(codecs.BOM_UTF8) else 0
         source = Source(_NOTHING, file, codec.name, places=_Offsets(path))
-        found = Ranges(path, file, format, codec.name, (), (begin, size))
+        found = Ranges(path, file, format, codec.name, (), np.array([begin, size]))
         find = {"conll": _of_conll, "corefud": _of_conllu} | dict.fromkeys(_JSON, _of_json)
         ranges = find[format](found, source, stream) if format in find else None
     if ranges is None or not ranges.documents:
@@ -199,13 +200,13 @@ def _of_conll(found: Ranges, source: Source, stream: IO[bytes]) -> Ranges:
     from corefeval.formats.conll.headers import outline_of
     from corefeval.formats.conll.reader import unfinished_notices
 
-    begin, size = found.bounds
+    begin, size = found.bounds.tolist()
     marks = ((at, text) for at, _, text in _lines_with(stream, b"#", begin))
     outline = outline_of(source, marks, size)
     return replace(
         found,
         documents=tuple(outline.identifiers),
-        bounds=(begin, *outline.begin[1:], size),
+        bounds=np.array([begin, *outline.begin[1:], size]),
         notices=tuple(unfinished_notices(found.file, outline)),
     )
 
@@ -232,7 +233,7 @@ def _of_conllu(found: Ranges, source: Source, stream: IO[bytes]) -> Ranges | Non
     """
     from corefeval.formats.conllu.documents import TELLING, read_comment, repetition_error
 
-    begin, size = found.bounds
+    begin, size = found.bounds.tolist()
     seen: dict[DocumentId, int] = {}
     starts: list[int] = []
     inherited: list[tuple[int, bytes]] = []
@@ -258,7 +259,9 @@ def _of_conllu(found: Ranges, source: Source, stream: IO[bytes]) -> Ranges | Non
             header = text + b"\n"
             inherited[-1:] = [(after, b"")] if inherited else []
         told = True
-    return replace(found, documents=tuple(seen), bounds=(*starts, size), inherited=tuple(inherited))
+    return replace(
+        found, documents=tuple(seen), bounds=np.array([*starts, size]), inherited=tuple(inherited)
+    )
 
 
 def _of_json(found: Ranges, source: Source, stream: IO[bytes]) -> Ranges | None:
@@ -266,7 +269,7 @@ def _of_json(found: Ranges, source: Source, stream: IO[bytes]) -> Ranges | None:
     from corefeval.formats.json.assembly import id_text
     from corefeval.formats.json.parsing import Record, parse_object
 
-    begin, _ = found.bounds
+    begin, size = found.bounds.tolist()
     seen: dict[DocumentId, None] = {}
     bounds, has_speakers = [begin], set()
     for at, line in _all_lines(stream, begin):
@@ -282,7 +285,7 @@ def _of_json(found: Ranges, source: Source, stream: IO[bytes]) -> Ranges | None:
         bounds += [at] if len(seen) > 1 else []
     if len(has_speakers) != 1:  # a column of some documents is one of all
         return None
-    return replace(found, documents=tuple(seen), bounds=(*bounds, found.bounds[1]))
+    return replace(found, documents=tuple(seen), bounds=np.array([*bounds, size]))
 
 
 def _all_lines(stream: IO[bytes], begin: int) -> Iterator[tuple[int, bytes]]:

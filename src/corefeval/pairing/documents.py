@@ -85,11 +85,11 @@ def pair(
         if not ignore_tokens:
             check_tokens(key.documents, key.tokens, response.tokens, paired, response.name)
         elif different := differing_documents(key.tokens, response.tokens, paired):
-            names = tuple(str(key.documents[index]) for index in different)
+            others = tuple(str(key.documents[index]) for index in different)
             text = (
                 f"{response.name or 'response'}: {{n}} with other tokens than in the key: {{items}}"
             )
-            notices.append(Notice("other-tokens", text, len(names), names, "document"))
+            notices.append(Notice("other-tokens", text, len(others), others, "document"))
     for side, corpus in (("key", key), ("response", response)):
         if not corpus.n_mentions:
             message = f"{corpus.name or side}: there is not a single mention"

@@ -122,10 +122,10 @@ def find_suspects(key: Corpus, response: Corpus, key_rows: IntArray) -> Suspects
         key.mention_offsets[documents],
         key.mention_offsets[documents + 1] - key.mention_offsets[documents],
     )
-    sides = (_bare(side).select_documents(documents) for side in (key, response))
+    mine, theirs = (_bare(side).select_documents(documents) for side in (key, response))
     other_tokens = np.isin(documents, different)
     rows = np.flatnonzero(common[own])
-    return Suspects(*sides, rows, other_tokens, n_documents, int(key_rows.size))
+    return Suspects(mine, theirs, rows, other_tokens, n_documents, int(key_rows.size))
 
 
 def _bare(corpus: Corpus) -> Corpus:
@@ -155,7 +155,8 @@ def joint_mismatch_notices(pieces: Sequence[Suspects]) -> list[Notice]:
     shifts = np.cumsum([0, *(piece.key.n_mentions for piece in some)])
     shifted = [piece.key_rows + shift for piece, shift in zip(some, shifts[:-1], strict=True)]
     whole = Suspects(
-        *sides,
+        sides[0],
+        sides[1],
         np.concatenate(shifted),
         np.concatenate([piece.other_tokens for piece in some]),
         n_documents,

@@ -57,9 +57,9 @@ class Cutting:
         """Whether anybody wants pieces, whatever the files are."""
         return any(one is not None for one in (self.size, self.executor, self.resume))
 
-    def suits(self, key: object, response: object) -> bool:
+    def suits(self, *sources: object) -> bool:
         """Whether to try it: files that are large, or for which somebody asks."""
-        sides = [as_file(side) for side in (key, response)]
+        sides = [as_file(source) for source in sources]
         if any(side is None or side.path == "-" for side in sides):
             return False
         return self.is_asked_for or sum(_size(side.path) for side in sides if side) > AUTOMATIC

@@ -102,7 +102,7 @@ def count_workers(executor: Executor) -> int:
     """How many pieces an executor works on at once, as far as it says."""
     client = getattr(executor, "_client", None)  # Dask's
     if client is not None and hasattr(client, "nthreads"):
-        return max(1, sum(client.nthreads().values()))
+        return max(1, int(sum(client.nthreads().values())))
     known = getattr(executor, "_max_workers", None)
     return known if isinstance(known, int) and known > 0 else os.cpu_count() or 1
 

@@ -113,6 +113,16 @@ class Side:
         ]
         return Portion(tuple(reads), self.name, self.several)
 
+    def sharing(self, documents: Sequence[DocumentId]) -> Side:
+        """The same with the ids of another side where they are equal, so that they are kept once."""
+        known = {identifier: identifier for identifier in documents}
+        files = []
+        for file in self.files:
+            own = tuple(known.get(one, one) for one in file.documents)
+            ranges = None if file.ranges is None else replace(file.ranges, documents=own)
+            files.append(replace(file, documents=own, ranges=ranges))
+        return replace(self, files=tuple(files))
+
     @property
     def file_notices(self) -> tuple[Notice, ...]:
         """What is told of files that are cut, and of files that were left out."""

@@ -77,7 +77,7 @@ def make_pieces(key: Side, response: Side, pairs: DocumentPairs, piece_size: int
     place[pairs.key[known]] = known
     pieces = [
         _piece(key, response, pairs, rows, place[rows][place[rows] >= 0])
-        for rows in _cut(key, np.arange(len(key.documents)), piece_size)
+        for rows in cut_side(key, np.arange(len(key.documents)), piece_size)
     ]
     scored = np.full(len(response.documents), -1, dtype=np.int64)
     scored[pairs.response[pairs.response >= 0]] = np.flatnonzero(pairs.response >= 0)
@@ -85,7 +85,7 @@ def make_pieces(key: Side, response: Side, pairs: DocumentPairs, piece_size: int
     with_key[pairs.response[pairs.both]] = True
     pieces += [
         _piece(key, response, pairs, rows[:0], scored[rows][scored[rows] >= 0], rows)
-        for rows in _cut(response, np.flatnonzero(~with_key), piece_size)
+        for rows in cut_side(response, np.flatnonzero(~with_key), piece_size)
     ]
     first = next(number for number, piece in enumerate(pieces) if piece.identifiers)
     pieces[first] = replace(pieces[first], notices=pairs.notices)
@@ -129,7 +129,7 @@ def make_specimen(key: Side, response: Side, pairs: DocumentPairs, size: int) ->
     return _piece(key, response, pairs, mine[mine >= 0], scored)
 
 
-def _cut(side: Side, rows: IntArray, piece_size: int) -> Iterator[IntArray]:
+def cut_side(side: Side, rows: IntArray, piece_size: int) -> Iterator[IntArray]:
     """Runs of documents of about the same size; files that are not cut stay together."""
     if not rows.size:
         return
@@ -175,6 +175,9 @@ def score_piece(piece: Piece, request: Request) -> Share:
             return _read_only(piece)
         prepared, of_key, of_response = prepare_piece(piece, request)
         result = count(prepared, request.metrics, by=request.by)
+        # The two directions of an alignment know each other, so that all of the piece would stay
+        # until somebody looks for cycles.
+        vars(prepared.alignment).pop("swapped", None)
         has_mentions = bool(prepared.key.n_mentions or prepared.response.n_mentions)
         if not has_mentions:
             slices = {name: one.without_nothing() for name, one in result.slices.items()}

@@ -87,6 +87,7 @@ def score_files(
             )
             for source, format in ((key, plan.key_format), (response, plan.response_format))
         ]
+        sides[1] = sides[1].sharing(sides[0].documents)
         names = sides[0].name, sides[1].name
         pairs = pair_documents(sides[0].documents, sides[1].documents, plan.protocol, names)
         pieces = make_pieces(sides[0], sides[1], pairs, cutting.bytes)
@@ -167,14 +168,14 @@ def _join(shares: Sequence[Share], sides: Sequence[Side], plan: Plan) -> Result 
         *other_heads(plan.heads, total.protocol),
     )
     notices = (
-        *_reading([n for share in shares for n in share.of_key], sides[0]),
-        *_reading([n for share in shares for n in share.of_response], sides[1]),
+        *read_notices([n for share in shares for n in share.of_key], sides[0]),
+        *read_notices([n for share in shares for n in share.of_response], sides[1]),
         *_settle(results, total, more),
     )
     return replace(total, slices=slices, notices=tuple(dict.fromkeys(notices)))
 
 
-def _reading(notices: Sequence[Notice], side: Side) -> list[Notice]:
+def read_notices(notices: Sequence[Notice], side: Side) -> list[Notice]:
     """What reading a side told, in the order of its files and of what is told of each."""
     files = {file.file: number for number, file in enumerate(side.files)}
     ranked = []
