@@ -129,12 +129,12 @@ def _score_pieces(
     cutting: Cutting,
 ) -> Result | None:
     """The result in pieces; None where key and response are for the memory as a whole."""
-    sides = as_file(key), as_file(response)
-    if sides[0] is None or sides[1] is None or not cutting.suits(key, response):
+    mine, theirs = as_file(key), as_file(response)
+    if mine is None or theirs is None or not cutting.suits(key, response):
         return None
     from corefeval.pieces.scoring import score_files
 
-    return score_files(*sides, made, metrics, by, cutting)
+    return score_files(mine, theirs, made, metrics, by, cutting)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,8 @@ from corefeval.diagnostics import UsageError
 from corefeval.files import is_stream
 
 if TYPE_CHECKING:
+    from corefeval.analysis.statistics import Statistics
+    from corefeval.diagnostics import Notice
     from corefeval.linting import FileRepair, Inspection
 
 _CHECK_FILE = file_parameter("check")
@@ -208,7 +210,8 @@ def stats(
     from corefeval.preparation import stated_features
 
     check_paths([], [file, *more], output)
-    counts, notices = [], []
+    counts: list[Statistics] = []
+    notices: list[Notice] = []
     with pieces.cutting(quiet=quiet) as cutting:
         for path in (file, *more):
             if features is None and cutting.suits(path):

@@ -40,7 +40,7 @@ def count_files(
             progress=cutting.progress,
         )
     told = [notice for _, notices in shares for notice in notices]
-    return total([one for one, _ in shares]), tuple(read_notices(told, side))
+    return total([one for one, _ in shares]), tuple(read_notices(told, side.notes))
 
 
 def _cut(side: Side, piece_size: int) -> list[_Part]:

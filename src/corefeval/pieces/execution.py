@@ -7,7 +7,7 @@ import io
 import json
 import os
 import pickle
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
@@ -32,7 +32,7 @@ _RUN = "run.json"
 
 def map_pieces(
     function: Callable[..., R],
-    pieces: Sequence[Any],
+    pieces: list[Any],
     request: object,
     *,
     executor: Executor | None = None,
@@ -41,7 +41,7 @@ def map_pieces(
 ) -> list[R]:
     """The result of each piece, in order; an error of one ends all.
 
-    Only some pieces are given to the executor at a time, so that thousands wait here and not there.
+    Pieces that are done are taken out of the list, so that nothing of them stays. Only some pieces are given to the executor at a time, so that thousands wait here and not there.
     """
     results: list[Any] = [None] * len(pieces)
     done = size = 0
@@ -50,6 +50,7 @@ def map_pieces(
         nonlocal done, size
         results[number] = result
         done, size = done + 1, size + pieces[number].size
+        pieces[number] = None
         if kept is not None and is_new:
             kept.keep(number, result)
         if progress is not None:

@@ -69,6 +69,14 @@ class File:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """The files of a side, and notices on them."""
+
+    files: tuple[str, ...]
+    notices: tuple[Notice, ...]
+
+
 @dataclass(frozen=True)
 class Side:
     """The files of a key or a response; documents are numbered through all of them."""
@@ -114,7 +122,7 @@ class Side:
         return Portion(tuple(reads), self.name, self.several)
 
     def sharing(self, documents: Sequence[DocumentId]) -> Side:
-        """The same with the ids of another side where they are equal, so that they are kept once."""
+        """The same with another side's ids where they are equal, so that they are kept once."""
         known = {identifier: identifier for identifier in documents}
         files = []
         for file in self.files:
@@ -124,10 +132,11 @@ class Side:
         return replace(self, files=tuple(files))
 
     @property
-    def file_notices(self) -> tuple[Notice, ...]:
-        """What is told of files that are cut, and of files that were left out."""
+    def notes(self) -> Notes:
+        """The files, and what is told of those that are cut or were left out."""
         cut = (file.ranges.notices for file in self.files if file.ranges is not None)
-        return (*(notice for notices in cut for notice in notices), *self.notices)
+        told = (*(notice for notices in cut for notice in notices), *self.notices)
+        return Notes(tuple(file.file for file in self.files), told)
 
     @property
     def stamp(self) -> list[object]:

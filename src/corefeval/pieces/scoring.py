@@ -6,7 +6,7 @@ import os
 import re
 import tempfile
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from corefeval.diagnostics import (
     InputError,
@@ -25,7 +25,7 @@ from corefeval.pairing import joint_mismatch_notices, pair_documents
 from corefeval.pairing.mismatches import MISMATCHES
 from corefeval.pieces import Cutting, NamedFile
 from corefeval.pieces.execution import Kept, map_pieces
-from corefeval.pieces.index import Reading, Side, index_side
+from corefeval.pieces.index import Notes, Reading, Side, index_side
 from corefeval.pieces.planning import (
     Piece,
     Request,
@@ -77,44 +77,68 @@ def score_files(
     if plan.features is not None:
         return None
     with tempfile.TemporaryDirectory(prefix="corefeval-") as folder:
-        sides = [
-            index_side(
-                source.path,
-                Reading(format, plan.encoding, plan.word_column),
-                piece_size=cutting.bytes,
-                folder=tempfile.mkdtemp(dir=folder),
-                name=source.name,
-            )
-            for source, format in ((key, plan.key_format), (response, plan.response_format))
-        ]
-        sides[1] = sides[1].sharing(sides[0].documents)
-        names = sides[0].name, sides[1].name
-        pairs = pair_documents(sides[0].documents, sides[1].documents, plan.protocol, names)
-        pieces = make_pieces(sides[0], sides[1], pairs, cutting.bytes)
-        if len(pieces) < 2 or len(pairs.identifiers) < 2:
+        work = _prepare_work((key, response), Request(plan, metrics, tuple(by), 0), cutting, folder)
+        if work is None:
             return None
-        request = Request(plan, metrics, tuple(by), current_limit())
-        kept = None
-        if cutting.resume is not None:
-            kept = Kept(os.fspath(cutting.resume), _described(sides, pieces, request))
         try:
-            specimen = make_specimen(sides[0], sides[1], pairs, _SPECIMEN)
-            request = _decide(specimen, request)
+            request = _decide(work.specimen, work.request)
             shares = map_pieces(
                 score_piece,
-                pieces,
+                work.pieces,
                 request,
                 executor=cutting.executor,
-                kept=kept,
+                kept=work.kept,
                 progress=cutting.progress,
             )
         except InputError:
-            if sum(int(side.sizes.sum()) for side in sides) > _READ_AGAIN:
+            if work.size > _READ_AGAIN:
                 raise
             return None
         except UndefinedMetricError:
             return None
-    return _join(shares, sides, request.plan)
+    return _join(shares, work.notes, plan)
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """All that is left of both sides once they are cut: ids of documents would fill the memory."""
+
+    pieces: list[Piece]
+    specimen: Piece
+    request: Request
+    notes: tuple[Notes, Notes]
+    size: int
+    kept: Kept | None
+
+
+def _prepare_work(
+    sources: tuple[NamedFile, NamedFile], request: Request, cutting: Cutting, folder: str
+) -> _Work | None:
+    """Index and pair two sides; None where they make one piece."""
+    plan = request.plan
+    key, response = (
+        index_side(
+            source.path,
+            Reading(format, plan.encoding, plan.word_column),
+            piece_size=cutting.bytes,
+            folder=tempfile.mkdtemp(dir=folder),
+            name=source.name,
+        )
+        for source, format in zip(sources, (plan.key_format, plan.response_format), strict=True)
+    )
+    response = response.sharing(key.documents)
+    names = key.name, response.name
+    pairs = pair_documents(key.documents, response.documents, plan.protocol, names)
+    pieces = make_pieces(key, response, pairs, cutting.bytes)
+    if len(pieces) < 2 or len(pairs.identifiers) < 2:
+        return None
+    kept = None
+    if cutting.resume is not None:
+        kept = Kept(os.fspath(cutting.resume), _described((key, response), pieces, request))
+    specimen = make_specimen(key, response, pairs, _SPECIMEN)
+    size = int(key.sizes.sum() + response.sizes.sum())
+    request = replace(request, limit=current_limit())
+    return _Work(pieces, specimen, request, (key.notes, response.notes), size, kept)
 
 
 def _described(
@@ -150,7 +174,7 @@ def _decide(specimen: Piece, request: Request) -> Request:
     )
 
 
-def _join(shares: Sequence[Share], sides: Sequence[Side], plan: Plan) -> Result | None:
+def _join(shares: Sequence[Share], notes: Sequence[Notes], plan: Plan) -> Result | None:
     """The result of all pieces; None where pieces cannot have it."""
     results = [share.result for share in shares if share.result is not None]
     kinds = {notice.kind for result in results for notice in result.notices}
@@ -168,18 +192,18 @@ def _join(shares: Sequence[Share], sides: Sequence[Side], plan: Plan) -> Result 
         *other_heads(plan.heads, total.protocol),
     )
     notices = (
-        *read_notices([n for share in shares for n in share.of_key], sides[0]),
-        *read_notices([n for share in shares for n in share.of_response], sides[1]),
+        *read_notices([n for share in shares for n in share.of_key], notes[0]),
+        *read_notices([n for share in shares for n in share.of_response], notes[1]),
         *_settle(results, total, more),
     )
     return replace(total, slices=slices, notices=tuple(dict.fromkeys(notices)))
 
 
-def read_notices(notices: Sequence[Notice], side: Side) -> list[Notice]:
+def read_notices(notices: Sequence[Notice], notes: Notes) -> list[Notice]:
     """What reading a side told, in the order of its files and of what is told of each."""
-    files = {file.file: number for number, file in enumerate(side.files)}
+    files = {file: number for number, file in enumerate(notes.files)}
     ranked = []
-    for notice in merge_notices((*notices, *side.file_notices)):
+    for notice in merge_notices((*notices, *notes.notices)):
         if notice.kind == "overlapping-mentions":
             first = min(notice.items, key=lambda item: int(re.sub(r"\D", "", item)))
             notice = replace(notice, items=(first,))
