@@ -88,13 +88,18 @@ ROOMS = {
     "results": {"_version", "protocol"},
     "emulation": {"assignment", "formats", "metrics", "model", "protocol", "results"},
     "preparation": {
-        "alignment", "features", "formats", "live", "matching", "model", "pairing", "protocol",
+        "alignment", "features", "formats", "live", "matching", "model", "pairing", "pieces",
+        "protocol",
     },
     "slicing": {"alignment", "features", "metrics", "model", "preparation", "results"},
     "stats": {"protocol", "results"},
     "evaluation": {
-        "alignment", "emulation", "metrics", "model", "pairing", "preparation", "protocol",
-        "results", "slicing", "stats",
+        "alignment", "emulation", "metrics", "model", "pairing", "pieces", "preparation",
+        "protocol", "results", "slicing", "stats",
+    },
+    "pieces": {
+        "_version", "analysis", "evaluation", "features", "formats", "metrics", "model", "pairing",
+        "preparation", "results",
     },
     "analysis": {
         "alignment", "evaluation", "features", "formats", "live", "matching", "metrics", "model",
@@ -113,7 +118,8 @@ ROOMS = {
     "examples": {"cli"},
     "cli": {
         "_version", "analysis", "emulation", "evaluation", "examples", "features", "figures",
-        "formats", "lab", "linting", "metrics", "model", "output", "preparation", "protocol",
+        "formats", "lab", "linting", "metrics", "model", "output", "pieces", "preparation",
+        "protocol",
         "reports", "results", "stats",
     },
 }  # fmt: skip

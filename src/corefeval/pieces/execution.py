@@ -41,7 +41,8 @@ def map_pieces(
 ) -> list[R]:
     """The result of each piece, in order; an error of one ends all.
 
-    Pieces that are done are taken out of the list, so that nothing of them stays. Only some pieces are given to the executor at a time, so that thousands wait here and not there.
+    Pieces that are done are taken out of the list, so that nothing of them stays. Only some are
+    given to the executor at a time, so that thousands wait here and not there.
     """
     results: list[Any] = [None] * len(pieces)
     done = size = 0
