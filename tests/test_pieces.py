@@ -426,3 +426,29 @@ def test_json_lines_that_do_not_name_themselves_are_read_whole(in_pieces, tmp_pa
     path = write(tmp_path, "k.jsonl", "\n".join(lines))
     assert_same(corefeval.score(path, path, piece_size=10), corefeval.score(path, path))
     assert not in_pieces
+
+
+def test_statistics_in_pieces(paths, tmp_path, capsys):
+    corpora = [str(paths[0]), str(KEY)]
+    texts = corpus(9)
+    texts[3] = replace(texts[3], mentions=())
+    corpora.append(str(write(tmp_path, "k.conllu", corefud(texts))))
+    corpora.append(str(write(tmp_path, "cut.conll", conll(texts, end=False))))
+    for format in ("json", "text"):
+        assert main(["stats", *corpora, "--format", format]) == 0
+        whole = capsys.readouterr()
+        assert main(["stats", *corpora, "--format", format, "--piece-size", "300"]) == 0
+        assert capsys.readouterr() == whole
+
+
+def test_what_is_packed_is_unpacked_to_a_limit(tmp_path, paths):
+    packed = write(tmp_path, "k.gz", gzip.compress(paths[0].read_bytes()))
+    assert_same(
+        replace(corefeval.score(packed, paths[1], piece_size=300), key=str(paths[0])),
+        corefeval.score(*paths),
+    )
+    damaged = write(tmp_path, "d.gz", packed.read_bytes()[:-30])
+    with pytest.raises(InputError, match="damaged"):
+        corefeval.score(damaged, paths[1], piece_size=300)
+    with corefeval.unpack_limit(500), pytest.raises(InputError, match="more than 500 B"):
+        corefeval.score(packed, paths[1], piece_size=300)

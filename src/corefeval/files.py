@@ -269,6 +269,23 @@ def unpack_blocks(blocks: Iterable[bytes], file: str, packed: int) -> Iterator[b
         ) from None
 
 
+def unpack_file(file: str, target: str) -> int:
+    """Unpack a file into another one, which nobody else knows; how many bytes there are then."""
+    packed, _ = file_stamp(file)
+    with open_file(file) as stream, open(target, "wb") as unpacked:
+        blocks = iter(lambda: stream.read(_PIECE), b"")
+        for block in unpack_blocks(blocks, file, packed):
+            try:
+                unpacked.write(block)
+            except OSError as error:
+                raise InputError(
+                    f"the file cannot be unpacked into {target}: {error.strerror or error}",
+                    file=file,
+                    fix="point TMPDIR to a folder with more room",
+                ) from None
+        return unpacked.tell()
+
+
 def is_remote(path: str) -> bool:
     """Whether a path is an address, such as `s3://bucket/key.conll`, that fsspec opens."""
     return re.match(r"[A-Za-z][\w+.-]*://", path) is not None

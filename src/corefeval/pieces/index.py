@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate
 
 import numpy as np
 
-from corefeval.diagnostics import InputError, Notice
-from corefeval.files import GZIP_MAGIC, file_stamp, open_file, unpack_blocks
+from corefeval.diagnostics import Notice
+from corefeval.files import GZIP_MAGIC, file_stamp, open_file, unpack_file
 from corefeval.formats import read_file, skipped_files, unknown_files
 from corefeval.formats.paths import files_of
 from corefeval.formats.ranges import Excerpt, Ranges, find_ranges
@@ -20,8 +20,6 @@ from corefeval.formats.source import BOM_UTF8
 from corefeval.model import Corpus, DocumentId, join
 from corefeval.model.arrays import IntArray
 from corefeval.model.joining import check_repetition
-
-_BLOCK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +191,7 @@ def _index_file(file: str, reading: Reading, piece_size: int, target: str) -> Fi
     with open_file(file) as stream:
         head = stream.read(HEAD + len(BOM_UTF8))
     if head.startswith(GZIP_MAGIC):
-        size, path = _spill(file, target, size), target
+        size, path = unpack_file(file, target), target
         with open_file(path) as stream:
             head = stream.read(HEAD + len(BOM_UTF8))
     ranges = None
@@ -220,19 +218,3 @@ def _index_file(file: str, reading: Reading, piece_size: int, target: str) -> Fi
     if documents is None:
         documents = WholeFile(file, reading).read().documents
     return File(file, documents, ranges, size, stamp, reading)
-
-
-def _spill(file: str, target: str, packed: int) -> int:
-    """Unpack a file into another one; the size of that."""
-    with open_file(file) as stream, open(target, "wb") as unpacked:
-        blocks: Iterator[bytes] = iter(lambda: stream.read(_BLOCK), b"")
-        for block in unpack_blocks(blocks, file, packed):
-            try:
-                unpacked.write(block)
-            except OSError as error:
-                raise InputError(
-                    f"the file cannot be unpacked into {target}: {error.strerror or error}",
-                    file=file,
-                    fix="point TMPDIR to a folder with more room",
-                ) from None
-        return unpacked.tell()
