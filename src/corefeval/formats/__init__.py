@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import gzip
 import os
 import sys
@@ -10,8 +11,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from corefeval.diagnostics import InputError, Notice, UsageError, memory_for
-from corefeval.files import write_file, write_folder
-from corefeval.formats.paths import files_of
+from corefeval.files import is_remote, remote_files, write_file, write_folder
 from corefeval.formats.registry import (
     FORMATS,
     HEAD,
@@ -19,15 +19,15 @@ from corefeval.formats.registry import (
     UnknownFormatError,
     Written,
     detect_format,
+    find_format,
     format_for,
     load,
-    named,
 )
 
 if TYPE_CHECKING:
     from corefeval.model import Corpus
 
-__all__ = ["FORMATS", "Format", "Written", "read", "read_ahead", "write"]
+__all__ = ["FORMATS", "Format", "Written", "files_of", "read", "read_ahead", "write"]
 
 
 def read(
@@ -91,7 +91,9 @@ def read_file(
         elif not source.data.size:
             raise InputError("the file is empty", file=source.file, fix="check the path")
         chosen = (
-            named(format) if format else detect_format(source.data[:HEAD].tobytes(), source.file)
+            find_format(format)
+            if format
+            else detect_format(source.data[:HEAD].tobytes(), source.file)
         )
         options = {"word_column": word_column} if chosen.has_columns else {}
         corpus: Corpus = load(chosen.reader)(source, name=name, **options)
@@ -100,7 +102,7 @@ def read_file(
 
 def annotates_nothing(file: str) -> bool:
     """Whether an empty file is the annotation of a text without mentions."""
-    return file.endswith(".ann") and Path(file).with_suffix(".txt").exists()
+    return file.endswith(".ann") and os.path.exists(Path(file).with_suffix(".txt"))
 
 
 def read_ahead(jobs: Sequence[Callable[[], Corpus]]) -> Iterator[Corpus]:
@@ -141,7 +143,7 @@ def write(
     name = os.fspath(target) if isinstance(target, str | os.PathLike) else "-"
     if not name:
         raise UsageError("the file cannot be written: its path is empty")
-    chosen = named(format) if format else format_for(name)
+    chosen = find_format(format) if format else format_for(name)
     written: Written = load(chosen.writer)(corpus)
     if set(written.files) == {""}:
         _write_one(written.files[""], target)
@@ -170,7 +172,7 @@ def _write_several(files: dict[str, bytes], target: Path, format: Format) -> Non
     endings = {Path(name).suffix for name in files}
     if target.suffix == ".gz":
         raise UsageError(f"{format.name} has files for each document, not packed: {target}")
-    if target.suffix not in endings or target.is_dir():
+    if target.suffix not in endings or os.path.isdir(target):
         write_folder(target, files)
     elif len(files) > len(endings) or not format.endings:
         several = f"{format.name} has files for each document: write to a folder"
@@ -180,3 +182,62 @@ def _write_several(files: dict[str, bytes], target: Path, format: Format) -> Non
     else:
         beside = {target.with_suffix(Path(name).suffix).name: data for name, data in files.items()}
         write_folder(target.parent, beside)
+
+
+# Text that belongs to an annotation file beside it, and is read with it.
+_COMPANIONS = {".txt": ".ann"}
+
+
+def files_of(path: str | os.PathLike[str]) -> tuple[list[str], bool]:
+    """The files behind a path, and whether the path names several.
+
+    A folder stands for all files below it, a pattern with `*`, `?` or `[` for those that match,
+    in the order of their names. Hidden files and the texts of annotation files are left out.
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise UsageError(f"a file is named by its path, not by {path!r:.60}")
+    text = os.fspath(path)
+    if not text:
+        raise UsageError("a path is empty: name a file, a folder or a pattern")
+    if is_remote(text):
+        return _remote_files_of(text)
+    if os.path.isdir(text):
+        below = sorted(str(file) for file in Path(text).rglob("*") if os.path.isfile(file))
+        found = [file for file in below if _is_content(Path(file).relative_to(text), Path(text))]
+        if not found:
+            raise InputError("there is no file in the folder", file=text, fix="check the path")
+        return found, True
+    if glob.has_magic(text) and not os.path.exists(text):
+        found = sorted(file for file in glob.glob(text, recursive=True) if os.path.isfile(file))
+        found = [file for file in found if _is_content(Path(file), Path())]
+        if not found:
+            raise InputError("no file matches the pattern", file=text, fix="check the pattern")
+        return found, True
+    return [text], False
+
+
+def _remote_files_of(address: str) -> tuple[list[str], bool]:
+    """The same for an address."""
+    system, place = remote_files(address)
+    several = True
+    try:
+        if glob.has_magic(place) and not system.exists(place):
+            found = [path for path in system.glob(place) if system.isfile(path)]
+        elif system.isdir(place):
+            found = system.find(place)
+        else:
+            found, several = [place], False
+    except OSError as error:
+        raise InputError(f"the address cannot be read: {error}", file=address) from None
+    if several:
+        found = [path for path in sorted(found) if _is_content(Path(path), Path("/"))]
+    if not found:
+        raise InputError("there is no file at the address", file=address, fix="check the address")
+    return ([system.unstrip_protocol(path) for path in found] if several else [address]), several
+
+
+def _is_content(file: Path, folder: Path) -> bool:
+    if any(part.startswith(".") for part in file.parts if part not in (".", "..")):
+        return False
+    partner = _COMPANIONS.get(file.suffix)
+    return partner is None or not os.path.exists(folder / file.with_suffix(partner))

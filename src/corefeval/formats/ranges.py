@@ -17,7 +17,7 @@ import numpy as np
 
 from corefeval.diagnostics import Notice, memory_for
 from corefeval.files import open_file
-from corefeval.formats.registry import load, named
+from corefeval.formats.registry import find_format, load
 from corefeval.formats.source import WIDE_MARKS, Source, check_encoding, is_ascii_compatible
 from corefeval.model import Corpus, DocumentId
 from corefeval.model.arrays import ByteArray, IntArray
@@ -82,7 +82,7 @@ class Excerpt:
         """The documents in it; errors have the lines of the file."""
         with memory_for(self.file):
             source = Source(self._bytes(), self.file, self.encoding, places=self)
-            corpus: Corpus = load(named(self.format).reader)(
+            corpus: Corpus = load(find_format(self.format).reader)(
                 source, name=name, **dict(self.options)
             )
         return corpus
@@ -197,8 +197,8 @@ def _lines_with(stream: IO[bytes], mark: bytes, begin: int) -> Iterator[tuple[in
 
 
 def _of_conll(found: Ranges, source: Source, stream: IO[bytes]) -> Ranges:
-    from corefeval.formats.conll.headers import outline_of
     from corefeval.formats.conll.reader import unfinished_notices
+    from corefeval.formats.conll.repair import outline_of
 
     begin, size = found.bounds.tolist()
     marks = ((at, text) for at, _, text in _lines_with(stream, b"#", begin))
@@ -266,7 +266,7 @@ def _of_conllu(found: Ranges, source: Source, stream: IO[bytes]) -> Ranges | Non
 
 def _of_json(found: Ranges, source: Source, stream: IO[bytes]) -> Ranges | None:
     """A line is a document, if it is an object that names itself; all must be alike."""
-    from corefeval.formats.json.assembly import id_text
+    from corefeval.formats.json.documents import id_text
     from corefeval.formats.json.parsing import Record, parse_object
 
     begin, size = found.bounds.tolist()

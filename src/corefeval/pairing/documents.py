@@ -14,7 +14,12 @@ from corefeval.diagnostics import Notice, PairingError, excerpt, list_names, plu
 from corefeval.live.spans import spans_reading, with_positions
 from corefeval.model import Corpus, DocumentId
 from corefeval.model.arrays import IntArray
-from corefeval.pairing.texts import check_tokens, differing_documents, on_tokens, with_key_on_tokens
+from corefeval.pairing.texts import (
+    check_tokens,
+    find_differing_documents,
+    on_tokens,
+    with_key_on_tokens,
+)
 from corefeval.pairing.zeros import settle_zeros
 from corefeval.protocol import Protocol, Spans
 
@@ -73,18 +78,18 @@ def pair(
     )
     ignore_tokens = protocol.tokens == "ignore"
     notices, paired = list(pairs.notices), pairs.both
-    key, told = with_key_on_tokens(key, response)
-    notices += told
-    response, told = on_tokens(response, key, ignore_tokens=ignore_tokens)
-    notices += told
+    key, more = with_key_on_tokens(key, response)
+    notices += more
+    response, more = on_tokens(response, key, ignore_tokens=ignore_tokens)
+    notices += more
     key, response, spans = put_on_tokens(key, response, protocol)
     if not zeros_settled:
-        (key, response), told = settle_zeros((key, response), protocol.zeros)
-        notices += told
+        (key, response), more = settle_zeros((key, response), protocol.zeros)
+        notices += more
     if key.tokens is not None and response.tokens is not None:
         if not ignore_tokens:
             check_tokens(key.documents, key.tokens, response.tokens, paired, response.name)
-        elif different := differing_documents(key.tokens, response.tokens, paired):
+        elif different := find_differing_documents(key.tokens, response.tokens, paired):
             others = tuple(str(key.documents[index]) for index in different)
             text = (
                 f"{response.name or 'response'}: {{n}} with other tokens than in the key: {{items}}"
@@ -121,7 +126,7 @@ def _in_places(corpus: Corpus, places: IntArray, identifiers: tuple[DocumentId, 
     return corpus.select_documents(places, identifiers)
 
 
-def matching_documents(corpus: Corpus, pattern: str) -> Corpus:
+def choose_documents(corpus: Corpus, pattern: str) -> Corpus:
     """The documents whose id or name a glob matches; an error where there are none."""
     return corpus.select_documents(_matching(corpus.documents, pattern, corpus.name))
 
@@ -177,8 +182,8 @@ def pair_documents(
             fix="documents pair by id and part: both sides must call them the same",
         )
     notices = (
-        *_lacking(names[1], missing, extra, "missing", _MISSING, protocol.missing),
-        *_lacking(names[1], extra, missing, "extra", _EXTRA, protocol.extra),
+        *_list_lacking(names[1], missing, extra, "missing", _MISSING, protocol.missing),
+        *_list_lacking(names[1], extra, missing, "extra", _EXTRA, protocol.extra),
     )
     if missing and protocol.missing == "skip":
         kept = np.flatnonzero(old >= 0)
@@ -202,7 +207,7 @@ _EXTRA = {
 }
 
 
-def _lacking(
+def _list_lacking(
     name: str,
     lacking: Sequence[DocumentId],
     others: Sequence[DocumentId],

@@ -14,7 +14,7 @@ import numpy as np
 from corefeval.diagnostics import Notice, excerpt, plural
 from corefeval.model import Corpus, join
 from corefeval.model.arrays import BoolArray, IntArray, ragged_arange
-from corefeval.pairing.texts import differing_documents
+from corefeval.pairing.texts import find_differing_documents
 
 _FEW = 4  # at most one mention of so many in common is suspicious
 _ENOUGH = 5  # mentions of which, in some of many documents, one should be in common
@@ -115,7 +115,7 @@ def find_suspects(key: Corpus, response: Corpus, key_rows: IntArray) -> Suspects
         documents = documents[:0] if found is None else found.documents
     different = []
     if key.tokens is not None and response.tokens is not None and documents.size:
-        different = differing_documents(key.tokens, response.tokens, documents)
+        different = find_differing_documents(key.tokens, response.tokens, documents)
     common = np.zeros(key.n_mentions, dtype=np.bool_)
     common[key_rows] = True
     own = ragged_arange(
@@ -183,8 +183,8 @@ def _notices(whole: Suspects) -> list[Notice]:
         counts = f"{plural(response.n_mentions, 'mention')} and the key's {key.n_mentions:,}"
         message = f"not one mention in common between its {counts}: "
     else:
-        shown = ", ".join(map(excerpt, names[:_SHOWN])) + ", …" * (len(names) > _SHOWN)
-        where = f" in {len(names):,} of {plural(whole.n_documents, 'document')} ({shown})"
+        examples = ", ".join(map(excerpt, names[:_SHOWN])) + ", …" * (len(names) > _SHOWN)
+        where = f" in {len(names):,} of {plural(whole.n_documents, 'document')} ({examples})"
         share = f"{int(found.common.sum()):,} of {plural(int(found.sizes.sum()), 'mention')}"
         message = f"only {share} in common with the key{where}: "
     message += told_cause(found)

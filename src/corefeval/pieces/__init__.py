@@ -78,7 +78,7 @@ def _size(path: str) -> int:
         return 0
     if os.path.isfile(path):
         return os.path.getsize(path)
-    from corefeval.formats.paths import files_of
+    from corefeval.formats import files_of
 
     try:
         return sum(os.path.getsize(file) for file in files_of(path)[0])

@@ -12,10 +12,9 @@ import numpy as np
 
 from corefeval.diagnostics import Notice
 from corefeval.files import GZIP_MAGIC, file_stamp, open_file, unpack_file
-from corefeval.formats import read_file, skipped_files, unknown_files
-from corefeval.formats.paths import files_of
+from corefeval.formats import files_of, read_file, skipped_files, unknown_files
 from corefeval.formats.ranges import Excerpt, Ranges, find_ranges
-from corefeval.formats.registry import HEAD, UnknownFormatError, detect_format, named
+from corefeval.formats.registry import HEAD, UnknownFormatError, detect_format, find_format
 from corefeval.formats.source import BOM_UTF8
 from corefeval.model import Corpus, DocumentId, join
 from corefeval.model.arrays import IntArray
@@ -198,7 +197,9 @@ def _index_file(file: str, reading: Reading, piece_size: int, target: str) -> Fi
     if head:
         head = head.removeprefix(BOM_UTF8)[:HEAD]
         try:
-            format = (named(reading.format) if reading.format else detect_format(head, file)).name
+            format = (
+                find_format(reading.format) if reading.format else detect_format(head, file)
+            ).name
         except UnknownFormatError:  # which may be a matter of the encoding
             format = ""
         ranges = find_ranges(

@@ -35,7 +35,7 @@ from corefeval.pieces.planning import (
     prepare_piece,
     score_piece,
 )
-from corefeval.preparation import Plan, other_heads, told
+from corefeval.preparation import Plan, compare_evidence, told
 from corefeval.results import Result
 from corefeval.results.result import add_digests
 
@@ -55,10 +55,11 @@ _STEPS = (
     ("no-mentions",),
     ("repeated-mentions", "singletons"),
     ("heads",),
-    ("borrowed", "minimum-unknown", "minimum-outside"),
-    ("other-heads", *MISMATCHES, "other-spans", "skipped-metric"),
+    ("minimum-outside", "minimum-unknown", "minimum-long"),
+    ("borrowed",),
+    ("other-heads", "other-minimum", *MISMATCHES, "other-spans", "skipped-metric"),
 )
-_BY_SIDE = (2, 4, 5, 6)
+_BY_SIDE = (2, 4, 5, 6, 7)
 
 
 def score_files(
@@ -189,7 +190,7 @@ def _join(shares: Sequence[Share], notes: Sequence[Notes], plan: Plan) -> Result
     slices = {name: one.as_of_whole(total, _VALUES) for name, one in total.slices.items()}
     more = (
         *joint_mismatch_notices([s.suspects for s in shares if s.suspects is not None]),
-        *other_heads(plan.heads, total.protocol),
+        *compare_evidence(plan.asked, total.protocol),
     )
     notices = (
         *read_notices([n for share in shares for n in share.of_key], notes[0]),

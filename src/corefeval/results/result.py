@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from corefeval._version import __version__
 from corefeval.diagnostics import InputError, Notice, UsageError, merge_notices, plural
-from corefeval.protocol import HEADS, Protocol
+from corefeval.protocol import OF_MENTIONS, Protocol, join_protocols
 from corefeval.protocol import fields as protocol_fields
 from corefeval.results.rates import Numbers, Rates, Score, rates_of, score_rows
 from corefeval.tabular import Row, Tabular
@@ -223,7 +223,7 @@ class Result(Tabular, Mapping[str, Score]):
         first = parts[0]
         if len(parts) == 1:
             return first
-        protocol = _joint_protocol(parts)
+        protocol = join_protocols([part.protocol for part in parts])
         for part in parts:
             _check_addends(first, part, protocol)
         return replace(
@@ -340,10 +340,6 @@ class Result(Tabular, Mapping[str, Score]):
         return rates
 
 
-# What the mentions told, where there are any; heads and kinds may be told by several things.
-_OF_MENTIONS = ("spans", "tagset", "heads")
-
-
 def _check_addends(first: Result, part: Result, joint: Protocol) -> None:
     """Refuse to add up what was not scored alike."""
     for result in (first, part):
@@ -358,7 +354,7 @@ def _check_addends(first: Result, part: Result, joint: Protocol) -> None:
     apart = [
         name
         for name, (_, own) in joint.differences(part.protocol).items()
-        if name not in _OF_MENTIONS
+        if name not in OF_MENTIONS
         or (own != protocol_fields()[name].default and not _includes(getattr(joint, name), own))
     ]
     if apart or first.version != part.version or first.metrics != part.metrics:
@@ -369,30 +365,9 @@ def _check_addends(first: Result, part: Result, joint: Protocol) -> None:
         )
 
 
-def _joint_protocol(parts: Sequence[Result]) -> Protocol:
-    """The protocol of the first, with what all of them found out from their mentions."""
-    found: dict[str, str] = {}
-    for name in _OF_MENTIONS:
-        values = {getattr(part.protocol, name) for part in parts}
-        values -= {protocol_fields()[name].default}
-        if name == "heads":
-            told = {rule for value in values for rule in value.split("+")}
-            values = {"+".join(sorted(told, key=_rank_heads))} if told else set()
-        if name == "tagset":  # kinds may be stated of all mentions of a part, and not of another's
-            tagsets = {value.removeprefix("stated").removeprefix("+") for value in values} - {""}
-            if len(tagsets) < 2 and any(value.startswith("stated") for value in values):
-                values = {"+".join(("stated", *tagsets))}
-        if len(values) == 1:
-            found[name] = values.pop()
-    return parts[0].protocol.but(**found)  # type: ignore[arg-type]
-
-
 def _includes(joint: str, own: str) -> bool:
+    """Whether what told something of a part told it of all."""
     return set(own.split("+")) <= set(joint.split("+"))
-
-
-def _rank_heads(rule: str) -> tuple[int, str]:
-    return HEADS.index(rule) if rule in HEADS else len(HEADS), rule
 
 
 def add_digests(digests: Sequence[str]) -> str:
