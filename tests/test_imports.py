@@ -98,8 +98,8 @@ ROOMS = {
         "protocol", "results", "slicing", "stats",
     },
     "pieces": {
-        "_version", "analysis", "evaluation", "features", "formats", "metrics", "model", "pairing",
-        "preparation", "results",
+        "_version", "analysis", "evaluation", "features", "formats", "linting", "metrics", "model",
+        "pairing", "preparation", "results",
     },
     "analysis": {
         "alignment", "evaluation", "features", "formats", "live", "matching", "metrics", "model",

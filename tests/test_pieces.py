@@ -452,3 +452,25 @@ def test_what_is_packed_is_unpacked_to_a_limit(tmp_path, paths):
         corefeval.score(damaged, paths[1], piece_size=300)
     with corefeval.unpack_limit(500), pytest.raises(InputError, match="more than 500 B"):
         corefeval.score(packed, paths[1], piece_size=300)
+
+
+def test_checks_in_pieces(tmp_path, capsys):
+    odd = corpus(9)
+    odd[4] = replace(odd[4], mentions=((0, 1, 0), (1, 2, 0), (0, 1, 0)))
+    odd[6] = replace(odd[6], words=("Ada",), empty=(False,), mentions=((0, 0, 3),))
+    lines = conll(corpus(9)).splitlines()
+    lines[60] = lines[60].rsplit(" ", 1)[0] + " (7"
+    texts = [
+        conll(odd, end=False),
+        conll(odd).replace("#begin document", "#begin  document"),
+        corefud(odd),
+        "\n".join(lines),
+        conll([replace(text, mentions=()) for text in odd]),
+        conll(odd).replace("nw/d4", "nw/d5"),
+    ]
+    for number, text in enumerate(texts):
+        path = str(write(tmp_path, f"{number}", text))
+        arguments = ["check", path, "--all", "--format", "json"]
+        status, whole = main(arguments), capsys.readouterr()
+        assert main([*arguments, "--piece-size", "300"]) == status
+        assert capsys.readouterr() == whole

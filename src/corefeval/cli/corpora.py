@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -36,6 +37,7 @@ def check(
     key_format: str | None = None,
     encoding: str = "utf-8",
     word_column: int | None = None,
+    pieces: FilePieces = FILE_PIECES,
 ) -> int:
     """Look for mistakes and oddities in files, alone or against their key.
 
@@ -89,7 +91,9 @@ def check(
         look = partial(
             inspect, against=key, format=input_format, encoding=encoding, word_column=word_column
         )
-        inspections = [inspection for path in paths for inspection in look(path)]
+        reading = (input_format, encoding, word_column)
+        inspections = [] if key is not None else _check_large(paths, reading, pieces)
+        inspections = inspections or [one for path in paths for one in look(path)]
     elif key is None:
         inspections = list(repair.after)
     elif fix == "-" or is_stream(repair.target):
@@ -98,6 +102,25 @@ def check(
         inspections = inspect(repair.target, against=key, format=repair.format)
     _print(inspections, repair, format, show_all)
     return int(any(inspection.has_errors for inspection in inspections))
+
+
+def _check_large(
+    paths: Sequence[str], reading: tuple[str | None, str, int | None], pieces: FilePieces
+) -> list[Inspection]:
+    """What was found in files of which all are cut into pieces; nothing where one is not."""
+    with pieces.cutting(quiet=False) as cutting:
+        if not all(cutting.suits(path) for path in paths):
+            return []
+        from corefeval.pieces.checking import check_file
+        from corefeval.pieces.index import Reading
+
+        found: list[Inspection] = []
+        for path in paths:
+            inspection = check_file(path, Reading(*reading), cutting)
+            if inspection is None:
+                return []
+            found.append(inspection)
+    return found
 
 
 def _print(

@@ -81,11 +81,15 @@ class Excerpt:
     def read(self, name: str = "") -> Corpus:
         """The documents in it; errors have the lines of the file."""
         with memory_for(self.file):
-            source = Source(self._bytes(), self.file, self.encoding, places=self)
+            source = self.source()
             corpus: Corpus = load(find_format(self.format).reader)(
                 source, name=name, **dict(self.options)
             )
         return corpus
+
+    def source(self) -> Source:
+        """Its bytes, which know where they stand in the file."""
+        return Source(self._bytes(), self.file, self.encoding, places=self)
 
     def _bytes(self) -> ByteArray:
         sizes = [len(p) if isinstance(p, bytes) else p[1] - p[0] for p in self.parts]
