@@ -1,10 +1,14 @@
-"""Small corpora as text, key and response, for tests of pieces."""
+"""What tests of pieces share: small corpora as text, key and response, and results compared."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
+import pytest
 from hypothesis import strategies as st
+
+import corefeval
+from corefeval.pieces import scoring
 
 WORDS = ("Ada", "met", "her", "dog", "it", "#", "Bob")
 TAGS = {"Ada": "NNP", "met": "VBD", "her": "PRP", "dog": "NN", "it": "PRP", "#": "#", "Bob": "NNP"}
@@ -108,3 +112,47 @@ def corefud(texts: list[Text], header_everywhere: bool = True) -> str:
             lines.append("\t".join((*row, UPOS[tag], tag, "_", "_", "_", "_", misc)))
         lines.append("")
     return "\n".join((*lines, ""))
+
+
+def assert_same(one: corefeval.Result, other: corefeval.Result) -> None:
+    for field in fields(one):
+        if field.name not in ("spell", "titles", "notices"):
+            assert getattr(one, field.name) == getattr(other, field.name), field.name
+    assert [*map(str, one.notices)] == [*map(str, other.notices)], (one.notices, other.notices)
+    for feature, slices in one.slices.items():
+        assert list(slices) == list(other.slices[feature]), (feature, slices, other.slices[feature])
+    assert one.signature == other.signature
+
+
+@pytest.fixture(autouse=True)
+def no_second_look(monkeypatch):
+    """Pieces stand for themselves here: nothing is read again as a whole behind a mistake."""
+    monkeypatch.setattr(scoring, "_READ_AGAIN", -1)
+
+
+@pytest.fixture
+def in_pieces(monkeypatch):
+    """How many scores were made of pieces to the end."""
+    made = []
+    join = scoring._join
+    monkeypatch.setattr(scoring, "_join", lambda *given: made.append(join(*given)) or made[-1])
+    return made
+
+
+def corpus(number: int, *, changed: bool = False) -> list[Text]:
+    """So many documents, each with a mention that is found and one that is not."""
+    words = ("Ada", "met", "her", "dog", "it")
+    mentions = ((0, 0, 0), (2, 2, 0), (4, 4, 1 if changed else 0))
+    return [Text(f"nw/d{n}", 0, words, (False,) * 5, mentions) for n in range(number)]
+
+
+def write(folder, name: str, data: str | bytes):
+    path = folder / name
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    return path
+
+
+@pytest.fixture
+def paths(tmp_path):
+    key, response = corpus(12), corpus(12, changed=True)
+    return write(tmp_path, "k.conll", conll(key)), write(tmp_path, "r.conll", conll(response))

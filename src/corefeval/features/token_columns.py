@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from weakref import WeakKeyDictionary
 
@@ -38,11 +38,17 @@ def settle_samples(tokens: Tokens | None, samples: Samples) -> None:
         _SAMPLES[tokens] = {**missing, **samples}
 
 
-def take_samples(tokens: Tokens | None) -> Samples:
-    """What is in the columns of tokens, as it can be settled for others."""
+def take_samples(tokens: Tokens | None, names: Iterable[str | int] | None = None) -> Samples:
+    """What is in the columns of tokens, or in some of them, as it can be settled for others."""
     if tokens is None or has_texts(tokens):
         return {}
-    return {name: _sample(tokens, name) for name in tokens.columns}
+    return {name: _sample(tokens, name) for name in (tokens.columns if names is None else names)}
+
+
+def empty_columns(tokens: Tokens | None) -> list[str | int]:
+    """The columns that somebody asked for, and that have nothing in them."""
+    known = {} if tokens is None else _SAMPLES.get(tokens, {})
+    return [name for name, sample in known.items() if not sample]
 
 
 class TokenColumns:

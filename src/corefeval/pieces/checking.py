@@ -13,8 +13,8 @@ from corefeval.formats.ranges import Excerpt
 from corefeval.formats.registry import find_format
 from corefeval.linting import Inspection
 from corefeval.linting.findings import Finding
-from corefeval.linting.inspection import Contents, grade, inspect_source
-from corefeval.linting.oddities import whole_file_findings
+from corefeval.linting.inspection import grade, inspect_source
+from corefeval.linting.oddities import Contents, whole_file_findings
 from corefeval.pieces import Cutting
 from corefeval.pieces.execution import map_pieces
 from corefeval.pieces.index import Reading, index_side

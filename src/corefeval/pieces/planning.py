@@ -9,6 +9,7 @@ import numpy as np
 
 from corefeval.diagnostics import InputError, Notice
 from corefeval.evaluation import Metrics, count
+from corefeval.features.token_columns import Samples, take_samples
 from corefeval.files import unpack_limit
 from corefeval.model import Corpus, DocumentId
 from corefeval.model.arrays import IntArray
@@ -190,6 +191,24 @@ def score_piece(piece: Piece, request: Request) -> Share:
             result,
             find_suspects(prepared.key, prepared.response, rows),
             has_mentions,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Columns of the key and of the response that somebody looks for."""
+
+    key: tuple[str | int, ...]
+    response: tuple[str | int, ...]
+    limit: int
+
+
+def find_columns(piece: Piece, names: Columns) -> tuple[Samples, Samples]:
+    """What a piece has in some columns of either side."""
+    with unpack_limit(names.limit):
+        return (
+            take_samples(piece.key.read().tokens, names.key) if names.key else {},
+            take_samples(piece.response.read().tokens, names.response) if names.response else {},
         )
 
 

@@ -6,6 +6,7 @@ import os
 import re
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from corefeval.diagnostics import (
@@ -15,10 +16,10 @@ from corefeval.diagnostics import (
     UsageError,
     merge_notices,
 )
-from corefeval.evaluation import Metrics
+from corefeval.evaluation import Metrics, count
 from corefeval.features.kinds import KINDS
 from corefeval.features.statements import YES_NO
-from corefeval.features.token_columns import take_samples
+from corefeval.features.token_columns import empty_columns, take_samples
 from corefeval.files import current_limit
 from corefeval.metrics import parse_metrics
 from corefeval.pairing import joint_mismatch_notices, pair_documents
@@ -27,9 +28,11 @@ from corefeval.pieces import Cutting, NamedFile
 from corefeval.pieces.execution import Kept, map_pieces
 from corefeval.pieces.index import Notes, Reading, Side, index_side
 from corefeval.pieces.planning import (
+    Columns,
     Piece,
     Request,
     Share,
+    find_columns,
     make_pieces,
     make_specimen,
     prepare_piece,
@@ -82,7 +85,7 @@ def score_files(
         if work is None:
             return None
         try:
-            request = _decide(work.specimen, work.request)
+            request = _decide(work, cutting)
             shares = map_pieces(
                 score_piece,
                 work.pieces,
@@ -159,18 +162,30 @@ def _described(
     }
 
 
-def _decide(specimen: Piece, request: Request) -> Request:
-    """The request with what a specimen tells of columns and properties, decided once."""
+def _decide(work: _Work, cutting: Cutting) -> Request:
+    """The request with what a specimen tells of columns and properties, decided once.
+
+    A column with nothing in it there is looked for in all pieces, if anybody asks for it.
+    """
+    request = work.request
     wanted = [one.metric for one in parse_metrics(request.metrics)]
     needs = any(metric.declaration.needs or metric.by is not None for metric in wanted)
     if not needs and not request.by and request.plan.protocol.match == "exact":
         return request
-    prepared, *_ = prepare_piece(specimen, request)
+    prepared, *_ = prepare_piece(work.specimen, request)
+    with suppress(UndefinedMetricError):
+        count(prepared, request.metrics, by=request.by)
     sides = prepared.key, prepared.response
-    samples = take_samples(sides[0].tokens), take_samples(sides[1].tokens)
+    samples = [dict(take_samples(side.tokens)) for side in sides]
+    empty = Columns(*(tuple(empty_columns(side.tokens)) for side in sides), limit=request.limit)
+    if (empty.key or empty.response) and work.specimen.size < work.size:
+        found = map_pieces(find_columns, [*work.pieces], empty, executor=cutting.executor)
+        for mine, theirs in zip(samples, zip(*found, strict=True), strict=True):
+            for one in reversed(theirs):  # of several pieces that have it, the first one tells
+                mine.update({name: sample for name, sample in one.items() if sample})
     return replace(
         request,
-        plan=replace(request.plan, samples=samples),
+        plan=replace(request.plan, samples=(samples[0], samples[1])),
         properties=(tuple(sides[0].features), tuple(sides[1].features)),
     )
 
