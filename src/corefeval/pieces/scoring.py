@@ -177,12 +177,13 @@ def _decide(work: _Work, cutting: Cutting) -> Request:
         count(prepared, request.metrics, by=request.by)
     sides = prepared.key, prepared.response
     samples = [dict(take_samples(side.tokens)) for side in sides]
-    empty = Columns(*(tuple(empty_columns(side.tokens)) for side in sides), limit=request.limit)
+    mine, theirs = (tuple(empty_columns(side.tokens)) for side in sides)
+    empty = Columns(mine, theirs, request.limit)
     if (empty.key or empty.response) and work.specimen.size < work.size:
         found = map_pieces(find_columns, [*work.pieces], empty, executor=cutting.executor)
-        for mine, theirs in zip(samples, zip(*found, strict=True), strict=True):
-            for one in reversed(theirs):  # of several pieces that have it, the first one tells
-                mine.update({name: sample for name, sample in one.items() if sample})
+        for own, of_pieces in zip(samples, zip(*found, strict=True), strict=True):
+            for one in reversed(of_pieces):  # of several pieces that have it, the first one tells
+                own.update({name: sample for name, sample in one.items() if sample})
     return replace(
         request,
         plan=replace(request.plan, samples=(samples[0], samples[1])),
