@@ -6,6 +6,7 @@ import os
 import re
 import tempfile
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -120,16 +121,19 @@ def _prepare_work(
 ) -> _Work | None:
     """Index and pair two sides; None where they make one piece."""
     plan = request.plan
-    key, response = (
-        index_side(
+    formats = plan.key_format, plan.response_format
+
+    def index(source: NamedFile, format: str | None) -> Side:
+        return index_side(
             source.path,
             Reading(format, plan.encoding, plan.word_column),
             piece_size=cutting.bytes,
             folder=tempfile.mkdtemp(dir=folder),
             name=source.name,
         )
-        for source, format in zip(sources, (plan.key_format, plan.response_format), strict=True)
-    )
+
+    with ThreadPoolExecutor(2) as pool:  # array operations and reading let the other one run
+        key, response = pool.map(index, sources, formats)
     response = response.sharing(key.documents)
     names = key.name, response.name
     pairs = pair_documents(key.documents, response.documents, plan.protocol, names)
