@@ -8,7 +8,6 @@ from __future__ import annotations
 import errno
 import os
 import re
-import shutil
 import stat
 import sys
 import zlib
@@ -141,6 +140,8 @@ def _make_folder(place: str, contents: Mapping[str, bytes]) -> None:
                 stream.write(data)
         os.rename(staged, first)
     except BaseException:
+        import shutil
+
         shutil.rmtree(staged, ignore_errors=True)
         raise
 

@@ -16,7 +16,7 @@ from corefeval.diagnostics import Notice, UsageError, plural
 from corefeval.features import PartFeatures, SideFeatures
 from corefeval.formats import read, read_ahead
 from corefeval.matching import Matches, Mentions, matcher
-from corefeval.model import Corpus, Document, corpus_from_entities
+from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray
 from corefeval.model.identity import digest, mention_codes
 from corefeval.model.text_tokens import has_texts
@@ -164,7 +164,7 @@ class Prepared:
     @property
     def document_ids(self) -> tuple[str, ...]:
         """Names and parts of the documents."""
-        return tuple(map(str, self.key.documents))
+        return self.key.remember("document ids", lambda: tuple(map(str, self.key.documents)))
 
     def __getstate__(self) -> dict[str, Any]:
         return {one.name: getattr(self, one.name) for one in fields(self)}
@@ -192,9 +192,9 @@ def prepare(
 def prepare_inputs(key: Input, response: Input, plan: Plan) -> Prepared:
     """The same, for what `plan` made of the options."""
     jobs = partial(plan.read, key, "key", is_key=True), partial(plan.read, response, "response")
-    in_files = all(as_file(side) is not None for side in (key, response))
-    # A thread costs more than what is in memory already.
-    corpora = read_ahead(jobs) if in_files else (job() for job in jobs)
+    paths = [file.path for side in (key, response) if (file := as_file(side)) is not None]
+    # What is in memory already has nothing to wait for.
+    corpora = read_ahead(jobs, paths) if len(paths) == len(jobs) else (job() for job in jobs)
     return prepare_corpora(next(corpora), next(corpora), plan)
 
 
@@ -344,10 +344,15 @@ def as_corpus(source: Input, name: str, *, format: str | None = None, **files: A
     """A corpus from whatever stands for one; `files` says how files are read, as in `read`."""
     if isinstance(source, Corpus):
         return source
-    if isinstance(source, Document):
-        return source.corpus.select_documents(np.array([source.index]))
     if (file := as_file(source)) is not None:
         return read(file.path, format=format, name=file.name, **files)
+    from corefeval.model.construction import corpus_from_entities, is_plain
+    from corefeval.model.views import Document
+
+    if is_plain(source):
+        return corpus_from_entities(source, name=name)
+    if isinstance(source, Document):
+        return source.corpus.select_documents(np.array([source.index]))
     if isinstance(source, Iterator):
         source = list(source)
     # Only those who score Python objects pay for what recognises them.

@@ -9,13 +9,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from corefeval.cli.arguments import check_paths, label, names_of, short, tell
-from corefeval.cli.pieces import PIECES, PieceOptions
-from corefeval.cli.reading import READING, BasicReading
+from corefeval.cli.printing import check_paths, label, names_of, short, tell
 from corefeval.diagnostics import Notice, UsageError
 from corefeval.display import distinct_names
 
 if TYPE_CHECKING:
+    from corefeval.cli.pieces import PieceOptions
     from corefeval.metrics import Metric
     from corefeval.model import Corpus
     from corefeval.protocol import Protocol
@@ -24,6 +23,37 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _LONG_WORK = 30_000_000  # bytes; below that a progress bar would only flicker
+
+
+class ReadingOptions:
+    """How files are read, and the choices of the protocol, as they were given: see `reading`."""
+
+    protocol: str | None = None
+    features: str | None = None
+    key_format: str | None = None
+    response_format: str | None = None
+    encoding: str = "utf-8"
+    word_column: int | None = None
+    quiet: bool = False
+
+    def __init__(self, **given: Any) -> None:
+        vars(self).update(given)
+
+    @property
+    def files(self) -> dict[str, Any]:
+        """The options that `read` takes by these names, for keys and responses alike."""
+        return {name: getattr(self, name) for name in ("encoding", "word_column")}
+
+    @property
+    def policies(self) -> dict[str, Any]:
+        """What `score` and its like take by these names: the protocol, and the choices made."""
+        basic = {"key_format", "response_format", "word_column", "quiet"}
+        given = {"encoding": self.encoding, **vars(self)}
+        return {
+            name: value
+            for name, value in given.items()
+            if name not in basic and value not in (None, False)
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,8 +67,8 @@ class Request:
     metrics: str | Sequence[Metric] | None
     default: str
     options: dict[str, Any] = field(default_factory=dict)
-    reading: BasicReading = READING
-    pieces: PieceOptions = PIECES
+    reading: ReadingOptions
+    pieces: PieceOptions | None = None
     targets: tuple[str | None, ...] = ()
 
 
@@ -75,7 +105,7 @@ def results_of(key: str, responses: Sequence[str], request: Request) -> list[Res
     return [one.rename(name) for one, name in zip(results, names, strict=True)]
 
 
-def _check_key(key: str, results: Sequence[Result], reading: BasicReading) -> None:
+def _check_key(key: str, results: Sequence[Result], reading: ReadingOptions) -> None:
     """The key that is named must be the one that saved results were scored against."""
     from corefeval.evaluation import check_keys
     from corefeval.formats import read
@@ -100,7 +130,7 @@ def _score_files(
     metrics = request.default if request.metrics is None else request.metrics
     matches = _matches(request)
     emulated = protocol_of(matches[0]).emulates
-    asked = request.pieces.asked_for
+    asked = [] if request.pieces is None else request.pieces.asked_for
     if emulated and asked:
         option = asked[0].replace("_", "-")
         raise UsageError(f"--{option}: another program's numbers are not made in pieces")
@@ -123,13 +153,15 @@ def _score_in_pieces(
     request: Request,
 ) -> Iterator[list[Result]]:
     """The same for files that nobody reads before it is known whether they are cut."""
+    from corefeval.cli.pieces import PIECES
     from corefeval.evaluation import score
     from corefeval.pieces import NamedFile
 
     reading, runs = request.reading, len(files) * len(matches)
     formats = {"key_format": reading.key_format, "response_format": reading.response_format}
     source = NamedFile(key, short(key))
-    with request.pieces.cutting(quiet=reading.quiet) as cutting:
+    pieces = request.pieces or PIECES
+    with pieces.cutting(quiet=reading.quiet) as cutting:
         number = 0
         for name, path in files:
             results = []
@@ -142,7 +174,7 @@ def _score_in_pieces(
                         metrics=metrics,
                         piece_size=cutting.size,
                         executor=cutting.executor,
-                        resume=request.pieces.folder(number, runs),
+                        resume=pieces.folder(number, runs),
                         progress=cutting.progress,
                         **{**options, **formats, "word_column": reading.word_column},
                     )
@@ -168,7 +200,7 @@ def _matches(request: Request) -> list[dict[str, Any]]:
 
 
 def _read_texts(
-    key: str, responses: Sequence[tuple[str, str]], reading: BasicReading
+    key: str, responses: Sequence[tuple[str, str]], reading: ReadingOptions
 ) -> tuple[object, Iterator[object]]:
     """Key and responses for a protocol that names another program, which reads files itself."""
     from corefeval.emulation import read_text
@@ -201,7 +233,7 @@ def keep(results: Sequence[Result], path: str, *, quiet: bool) -> None:
 
 
 def read_all(
-    key: str, responses: Sequence[tuple[str, str]], reading: BasicReading
+    key: str, responses: Sequence[tuple[str, str]], reading: ReadingOptions
 ) -> tuple[Corpus, Iterator[Corpus]]:
     """The key, and the responses (names and paths) as they are read, each one ahead."""
     from corefeval.formats import read, read_ahead
@@ -213,9 +245,9 @@ def read_all(
             *((name, path, reading.response_format) for name, path in responses),
         )
     ]
-    corpora = read_ahead(jobs)
-    key_corpus = next(corpora)
     paths = [key, *(path for _, path in responses)]
+    corpora = read_ahead(jobs, paths)
+    key_corpus = next(corpora)
     return key_corpus, track_progress(corpora, len(responses), paths, reading.quiet)
 
 

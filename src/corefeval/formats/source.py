@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from encodings.aliases import aliases
 from functools import cache
-from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -51,11 +50,13 @@ class Source:
     @property
     def stem(self) -> str:
         """The file's name without folder and endings, to name a nameless document by."""
-        name = Path(self.file).name
+        name = os.path.basename(self.file)
         return name.removesuffix(".gz").rsplit(".", 1)[0] or name
 
     def sibling(self, suffix: str) -> Source:
         """The file of the same name with another ending, like the text of an annotation."""
+        from pathlib import Path
+
         packed = self.file.endswith(".gz")
         path = Path(self.file.removesuffix(".gz")).with_suffix(suffix)
         if packed and not os.path.exists(path):
