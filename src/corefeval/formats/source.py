@@ -15,7 +15,14 @@ import numpy as np
 
 from corefeval.checks import did_you_mean
 from corefeval.diagnostics import InputError, UsageError
-from corefeval.files import GZIP_MAGIC, is_remote, open_file, unpack
+from corefeval.files import (
+    GZIP_MAGIC,
+    PACKING_START,
+    is_remote,
+    open_file,
+    refuse_packing,
+    unpack,
+)
 from corefeval.model.arrays import ByteArray
 
 
@@ -108,6 +115,7 @@ def read_source(path: str | os.PathLike[str], *, encoding: str = "utf-8") -> Sou
     data = _read_standard_input() if os.fspath(path) == "-" else _read_file(file)
     if data[:2].tobytes() == GZIP_MAGIC:
         data = np.frombuffer(unpack(data.data, file), dtype=np.uint8)
+    refuse_packing(data[:PACKING_START].tobytes(), file)
     head = data[:4].tobytes()
     if head.startswith(codecs.BOM_UTF8):
         data = data[3:]
