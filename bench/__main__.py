@@ -5,6 +5,7 @@ make bench BENCH='--peer "perl scorer.pl all {key} {response} none"'
 make bench BENCH='--quick'
 make bench BENCH='--only growth'
 make bench BENCH='--only pieces'
+make bench BENCH='--only ceaf'
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ import corefeval
 from bench.adversarial import growths
 from bench.corpora import mention_arrays, write_conllu, write_corpus, write_zero_pair
 from bench.loops import processor_times, repeated_responses, start_up, training_loop
+from bench.partitions import ceaf_of_fives, ceaf_of_pairs
 from bench.pieces import against_whole, joining, with_jobs, write_large
 from bench.timing import best, command_time, peak_memory
 from corefeval.lab.perturbations import drop_mentions
@@ -286,6 +288,24 @@ def pieces(folder: Path, scale: int) -> list[Measured]:
     return [*rows, Measured("joining 20,000 results", many, "joining 5,000", ratio, "at most 6")]
 
 
+def partitions(scale: int) -> list[Measured]:
+    """CEAF on key and response that have nothing to do with each other."""
+    n = 100_000 // scale
+    small, large = ceaf_of_fives(n)
+    pairs, sort = ceaf_of_pairs(n)
+    fives = f"CEAFe, {3 * n:,} mentions in random fives"
+    return [
+        Measured(fives, large, f"a third ({small:.2f} s)", f"{large / small:.1f} ×", "at most 4"),
+        Measured(
+            f"both CEAFs, {n:,} mentions in random pairs",
+            pairs,
+            f"np.sort of {100 * n:,}",
+            f"{pairs / sort:.2f} ×",
+            "at most 4",
+        ),
+    ]
+
+
 def speed(folder: Path, scale: int, peer: str | None, status: Status) -> list[Measured]:
     """How fast corpora of usual kinds are read, scored and compared."""
     rows = imports()
@@ -319,7 +339,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="bench", description="Measure corefeval.")
     parser.add_argument("--peer", help="another scorer: 'COMMAND {key} {response}'")
     parser.add_argument("--quick", action="store_true", help="a tenth of the sizes")
-    parser.add_argument("--only", choices=("speed", "growth", "pieces"), help="one part of it")
+    parts = ("speed", "growth", "pieces", "ceaf")
+    parser.add_argument("--only", choices=parts, help="one part of it")
     options = parser.parse_args()
     scale = 10 if options.quick else 1
     console = Console(width=max(120, shutil.get_terminal_size().columns))
@@ -330,6 +351,9 @@ def main() -> None:
         if options.only in (None, "pieces"):
             status.update("pieces …")
             rows += pieces(Path(name), scale)
+        if options.only in (None, "ceaf"):
+            status.update("random partitions …")
+            rows += partitions(scale)
         if options.only in (None, "growth"):
             status.update("adversarial sizes …")
             rows += growth(Path(name), scale)

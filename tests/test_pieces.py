@@ -248,3 +248,9 @@ def test_a_column_that_a_specimen_lacks_is_looked_for(in_pieces, tmp_path, monke
     assert list(whole.by("speaker")) == ["Ada", "none"]
     assert_same(corefeval.score(path, path, metrics="muc", by="speaker", piece_size=200), whole)
     assert len(in_pieces) == 1
+
+
+def test_entities_across_documents_are_not_for_pieces(in_pieces, paths):
+    whole = corefeval.score(*paths, across="all")
+    assert_same(corefeval.score(*paths, across="all", piece_size=300), whole)
+    assert not in_pieces

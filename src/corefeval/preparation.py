@@ -20,7 +20,14 @@ from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray
 from corefeval.model.identity import digest, mention_codes
 from corefeval.model.text_tokens import has_texts
-from corefeval.pairing import DocumentPairs, apply_policies, mismatch_notices, pair, segment
+from corefeval.pairing import (
+    DocumentPairs,
+    apply_policies,
+    join_groups,
+    mismatch_notices,
+    pair,
+    segment,
+)
 from corefeval.pieces import as_file
 from corefeval.protocol import STEPS, Choices, Protocol, choices, split_choices
 from corefeval.syntax import split_call
@@ -216,7 +223,11 @@ def prepare_corpora(
     pairing = pair(key, response, protocol, pairs=pairs)
     if pairing.spans is not None:
         protocol = protocol.but(spans=pairing.spans)
-    corpora = pairing.key, pairing.response
+    corpora, joined = join_groups((pairing.key, pairing.response), protocol.across)
+    if joined and plan.features:
+        raise UsageError(
+            "features are stated by document, and across joins documents: leave out one of them"
+        )
     (key, response), codes, notices = apply_policies(corpora, mention_codes(*corpora), protocol)
     sides = Mentions(key, codes[0]), Mentions(response, codes[1])
     if plan.samples is not None:
@@ -258,7 +269,14 @@ def prepare_corpora(
         matches,
         protocol,
         key_digest,
-        (*pairing.key.notices, *pairing.response.notices, *pairing.notices, *notices, *more),
+        (
+            *pairing.key.notices,
+            *pairing.response.notices,
+            *pairing.notices,
+            *joined,
+            *notices,
+            *more,
+        ),
     )
 
 

@@ -1,6 +1,7 @@
 """Which response document is which key document, and which mentions take part."""
 
 from corefeval.pairing.documents import DocumentPairs, Pairing, pair, pair_documents
+from corefeval.pairing.groups import join_groups
 from corefeval.pairing.mismatches import (
     Suspects,
     find_suspects,
@@ -17,6 +18,7 @@ __all__ = [
     "Suspects",
     "apply_policies",
     "find_suspects",
+    "join_groups",
     "joint_mismatch_notices",
     "mismatch_notices",
     "pair",

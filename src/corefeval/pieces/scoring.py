@@ -76,10 +76,10 @@ def score_files(
 ) -> Result | None:
     """The result of two files in pieces; None where they are for the memory as a whole.
 
-    That is so for few documents or bytes, for features that somebody states, and where something
-    can only be told of all mentions together.
+    That is so for few documents or bytes, for entities across documents, for features that somebody
+    states, and where something can only be told of all mentions together.
     """
-    if plan.features is not None:
+    if plan.features is not None or plan.protocol.across != "none":
         return None
     with tempfile.TemporaryDirectory(prefix="corefeval-") as folder:
         work = _prepare_work((key, response), Request(plan, metrics, tuple(by), 0), cutting, folder)
