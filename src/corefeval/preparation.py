@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,9 +20,20 @@ from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray
 from corefeval.model.identity import digest, mention_codes
 from corefeval.model.text_tokens import has_texts
-from corefeval.pairing import apply_policies, join_groups, mismatch_notices, pair, segment
+from corefeval.pairing import (
+    DocumentPairs,
+    apply_policies,
+    join_groups,
+    mismatch_notices,
+    pair,
+    segment,
+)
+from corefeval.pieces import as_file
 from corefeval.protocol import STEPS, Choices, Protocol, choices, split_choices
 from corefeval.syntax import split_call
+
+if TYPE_CHECKING:
+    from corefeval.features.token_columns import Samples
 
 Input = object  # a path, a Corpus, what a system returned, or plain Python
 Stated = Mapping[str, object] | str | os.PathLike[str] | None  # features, or a file of them
@@ -43,6 +54,8 @@ class Plan:
     """A protocol, what the caller states of mentions and tags, and how files are read.
 
     `asked` is the protocol as it was given, which may say what told heads and minimum spans.
+    `samples` are what the token columns of either side hold, where that is known of more than what
+    is prepared.
     """
 
     protocol: Protocol
@@ -53,6 +66,7 @@ class Plan:
     word_column: int | None = None
     key_format: str | None = None
     response_format: str | None = None
+    samples: tuple[Samples, Samples] | None = None
 
     def read(self, source: Input, name: str, *, is_key: bool = False) -> Corpus:
         """A corpus from whatever stands for one."""
@@ -185,14 +199,20 @@ def prepare(
 def prepare_inputs(key: Input, response: Input, plan: Plan) -> Prepared:
     """The same, for what `plan` made of the options."""
     jobs = partial(plan.read, key, "key", is_key=True), partial(plan.read, response, "response")
-    paths = [side for side in (key, response) if isinstance(side, str | os.PathLike)]
+    paths = [file.path for side in (key, response) if (file := as_file(side)) is not None]
     # What is in memory already has nothing to wait for.
     corpora = read_ahead(jobs, paths) if len(paths) == len(jobs) else (job() for job in jobs)
     return prepare_corpora(next(corpora), next(corpora), plan)
 
 
-def prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
-    """The same, for corpora."""
+def prepare_corpora(
+    key: Corpus, response: Corpus, plan: Plan, *, pairs: DocumentPairs | None = None
+) -> Prepared:
+    """The same, for corpora.
+
+    With `pairs` these are a piece of something larger, whose documents are paired already: notices
+    on what can only be told of the whole are left to whoever joins the pieces.
+    """
     protocol = plan.protocol
     if protocol.emulates:
         accidents = "|".join(f"{n.replace('_', '-')}:{v}" for n, v in protocol.accidents.items())
@@ -201,7 +221,7 @@ def prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
             f"protocol '{protocol.without_accidents}'"
         )
     key_digest, own_tokens = digest(key), not has_texts(key.tokens)
-    pairing = pair(key, response, protocol)
+    pairing = pair(key, response, protocol, pairs=pairs)
     if pairing.spans is not None:
         protocol = protocol.but(spans=pairing.spans)
     corpora, joined = join_groups((pairing.key, pairing.response), protocol.across)
@@ -211,6 +231,11 @@ def prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
         )
     (key, response), codes, notices = apply_policies(corpora, mention_codes(*corpora), protocol)
     sides = Mentions(key, codes[0]), Mentions(response, codes[1])
+    if plan.samples is not None:
+        from corefeval.features.token_columns import settle_samples
+
+        settle_samples(key.tokens, plan.samples[0])
+        settle_samples(response.tokens, plan.samples[1])
     if protocol.match != "exact":
         from corefeval.matching.evidence import gather
 
@@ -218,9 +243,12 @@ def prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
         evidence = gather(*sides, name, plan.tagset, own_tokens=own_tokens)
         sides = evidence.key, evidence.response
         protocol = Protocol.of_fields(evidence.fields, protocol)
-        notices += (*evidence.notices, *_compare_evidence(plan.asked, protocol))
+        if pairs is None:
+            notices += (*told(evidence.notices), *compare_evidence(plan.asked, protocol))
+        else:
+            notices += evidence.notices
     matches = matcher(protocol.match)(*sides)
-    if matches.key is not None:
+    if matches.key is not None and pairs is None:
         notices += mismatch_notices(key, response, matches.key)
     twins = _twins(*sides, matches)
     if matches.weight is not None and matches.response is not None:
@@ -253,7 +281,12 @@ def prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
     )
 
 
-def _compare_evidence(asked: Protocol, protocol: Protocol) -> Iterator[Notice]:
+def told(notices: Iterable[Notice]) -> list[Notice]:
+    """Notices without those that are only there to be added up, and came to nothing."""
+    return [notice for notice in notices if notice.count or not notice.parts]
+
+
+def compare_evidence(asked: Protocol, protocol: Protocol) -> Iterator[Notice]:
     """What a signature says of heads and minimum spans, where here they are other ones."""
     for name, what in (("heads", "heads"), ("minimum", "minimum spans")):
         there, here = getattr(asked, name), getattr(protocol, name)
@@ -331,8 +364,8 @@ def as_corpus(source: Input, name: str, *, format: str | None = None, **files: A
     """A corpus from whatever stands for one; `files` says how files are read, as in `read`."""
     if isinstance(source, Corpus):
         return source
-    if isinstance(source, str | os.PathLike):
-        return read(source, format=format, **files)
+    if (file := as_file(source)) is not None:
+        return read(file.path, format=format, name=file.name, **files)
     from corefeval.model.construction import corpus_from_entities, is_plain
     from corefeval.model.views import Document
 
