@@ -8,7 +8,7 @@ another document or the rest behind a cut stay unlaid, instead of being smeared 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,9 +38,12 @@ def align(a: IntArray, k: IntArray, breaks: BoolArray, vocabulary: Vocabulary) -
     to_key = np.full(a.size, -1, dtype=np.int64)
     kind = np.zeros(a.size, dtype=np.int64)
     small: list[Gap] = []
+    elsewhere = np.zeros(a.size, dtype=np.bool_)  # copies of what was laid before
     waiting = [(Gap(0, a.size, 0, k.size, left=False, right=False), SEED)]
     while waiting:
         gap, n = waiting.pop()
+        if n < SEED and gap.left != gap.right:
+            gap = _before_copies(gap, elsewhere)
         if not gap.cells:
             continue
         if n < SEED and gap.cells <= _CELLS and (gap.left or gap.right):
@@ -49,15 +52,28 @@ def align(a: IntArray, k: IntArray, breaks: BoolArray, vocabulary: Vocabulary) -
         if n == 0:
             small += _edges(gap)
             continue
-        blocks = _chain_in(gap, a, k, n, breaks)
+        blocks = _chain_in(gap, a, k, n, breaks, elsewhere)
         for low_a, low_k, length in blocks:
             to_key[low_a : low_a + length] = np.arange(low_k, low_k + length)
             kind[low_a : low_a + length] = EQUAL
+        if n == SEED:
+            elsewhere &= to_key < 0
         less = {SEED: 3, 3: 2, 2: 1, 1: 0}[n]
-        waiting += [(one, less) for one in _between(gap, blocks)]
+        for one in _between(gap, blocks):
+            waiting.append((one, less if one.left == one.right else 0))
     rows, columns, kinds = align_gaps(small, a, k, Likeness(vocabulary))
     to_key[rows], kind[rows] = columns, kinds
     return Laid(to_key, kind)
+
+
+def _before_copies(gap: Gap, elsewhere: BoolArray) -> Gap:
+    """An open end, as far as it is no copy of what the answer has elsewhere already."""
+    copies = np.flatnonzero(elsewhere[gap.a0 : gap.a1])
+    if not copies.size:
+        return gap
+    if gap.left:
+        return replace(gap, a1=gap.a0 + int(copies[0]))
+    return replace(gap, a0=gap.a0 + int(copies[-1]) + 1)
 
 
 def _between(gap: Gap, blocks: list[tuple[int, int, int]]) -> Iterator[Gap]:
@@ -83,13 +99,16 @@ def _edges(gap: Gap) -> Iterator[Gap]:
 
 
 def _chain_in(
-    gap: Gap, a: IntArray, k: IntArray, n: int, breaks: BoolArray
+    gap: Gap, a: IntArray, k: IntArray, n: int, breaks: BoolArray, elsewhere: BoolArray
 ) -> list[tuple[int, int, int]]:
     """The blocks (answer, key, length) of equal words in a gap that belong together."""
     here, there = a[gap.a0 : gap.a1], k[gap.k0 : gap.k1]
     starts_a, starts_k, counts = _seeds(here, there, n)
     if not counts.size:
         return []
+    if n == SEED:
+        for low, count in zip(starts_a.tolist(), counts.tolist(), strict=True):
+            elsewhere[low : low + count + n - 1] = True
     chosen = _heaviest_chain(starts_a, starts_k, counts, n)
     blocks: list[tuple[int, int, int]] = []
     for low_a, low_k, count in chosen:

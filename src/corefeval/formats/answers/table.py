@@ -61,6 +61,14 @@ class Likeness:
             self.known[new] = np.arange(new.size) + self.profiles.shape[0]
             self.profiles = np.concatenate((self.profiles, self.vocabulary.profiles(new)))
 
+    def compare(self, one: IntArray, other: IntArray) -> Scores:
+        """The same, for words of which nothing is known yet; 1 where they are equal."""
+        if self.known.size < len(self.vocabulary.words):
+            more = np.full(len(self.vocabulary.words) - self.known.size, -1, dtype=np.int64)
+            self.known = np.concatenate((self.known, more))
+        self._profiled(np.unique(np.concatenate((one, other))))
+        return np.where(one == other, np.float32(1), self.alike(one, other))
+
     def alike(self, one: IntArray, other: IntArray) -> Scores:
         """The letters that pairs of words have in common, as a share of those of both."""
         result = np.empty(one.size, dtype=np.float32)

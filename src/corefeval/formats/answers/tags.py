@@ -121,8 +121,12 @@ class _Assembly:
         self.add(start, end, mark.label, mark.start, "never closed")
 
     def leave_closed(self, mark: Mark) -> None:
-        """A closing tag that nothing opened: the last word before it."""
+        """A closing tag that nothing opened: the last word before it, where it says whose."""
         self.removed.append((mark.start, mark.end))
+        if mark.label is None:
+            start = max(mark.start - 40, 0)
+            self.mentions.append(Tagged(start, mark.start, "", mark.start, "never opened", lost=True))
+            return
         before = self.answer[max(mark.start - 80, 0) : mark.start]
         word = _LAST_WORD.search(before)
         shift = mark.start - len(before)
@@ -184,10 +188,8 @@ def _read_nested(text: str, marks: Iterable[Mark], *, bare: bool = False) -> Tag
                 opened = stack.pop()
                 label = mark.label if mark.label is not None else opened.label
                 made.pair(opened, mark, label)
-            elif mark.label is not None:
-                made.leave_closed(mark)
             else:
-                made.removed.append((mark.start, mark.end))
+                made.leave_closed(mark)
     for mark in stack:
         if mark.kind == OPEN:
             made.leave_open(mark)
@@ -273,8 +275,8 @@ def _pair_rest(
 # ------------------------------------------------------------------ the conventions
 
 _CRAC_MARK = r"(?:\[e?[\w.-]+\]?|e?[\w.-]+\])"
-_CRAC = re.compile(rf"\|({_CRAC_MARK}(?:\s?,\s?{_CRAC_MARK})*)")
-_CRAC_WORD = re.compile(r"\S+$")
+_CRAC_NEXT = r",\s?(?:\[e\d+\]?|e\d+\])"  # behind a blank only what is a mark for sure
+_CRAC = re.compile(rf"\|({_CRAC_MARK}(?:,{_CRAC_MARK}|{_CRAC_NEXT})*)", re.IGNORECASE)
 
 
 def _read_crac(text: str) -> TaggedText:
