@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corefeval.formats.answers.table import EQUAL, Gap, Likeness, align_gaps
-from corefeval.formats.answers.text import Vocabulary
 from corefeval.model.arrays import BoolArray, IntArray
 
 SEED = 6  # words in a seed
@@ -30,7 +29,7 @@ class Laid:
     kind: IntArray
 
 
-def align(a: IntArray, k: IntArray, breaks: BoolArray, vocabulary: Vocabulary) -> Laid:
+def align(a: IntArray, k: IntArray, breaks: BoolArray, likeness: Likeness) -> Laid:
     """Lay the atoms `a` of an answer upon the atoms `k` of a key, both as numbers of a vocabulary.
 
     `breaks` says before which atoms of the key a sentence begins; it has one place more than `k`.
@@ -61,7 +60,7 @@ def align(a: IntArray, k: IntArray, breaks: BoolArray, vocabulary: Vocabulary) -
         less = {SEED: 3, 3: 2, 2: 1, 1: 0}[n]
         for one in _between(gap, blocks):
             waiting.append((one, less if one.left == one.right else 0))
-    rows, columns, kinds = align_gaps(small, a, k, Likeness(vocabulary))
+    rows, columns, kinds = align_gaps(small, a, k, likeness)
     to_key[rows], kind[rows] = columns, kinds
     return Laid(to_key, kind)
 
@@ -142,7 +141,7 @@ def _cut(over: int, end: int, start: int, breaks: BoolArray) -> int:
     return best
 
 
-def _grams(numbers: IntArray, n: int) -> NDArray[np.uint64]:
+def grams_of(numbers: IntArray, n: int) -> NDArray[np.uint64]:
     """A hash of each run of n words."""
     mixed = (numbers.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     mixed ^= mixed >> np.uint64(29)
@@ -168,7 +167,7 @@ def _seeds(a: IntArray, k: IntArray, n: int) -> tuple[IntArray, IntArray, IntArr
     Long seeds are those that the key has once, wherever the answer has them; short ones must be
     there once on both sides.
     """
-    grams, sought = _grams(a, n), _grams(k, n)
+    grams, sought = grams_of(a, n), grams_of(k, n)
     unique, places = _once(sought)
     if not unique.size or not grams.size:
         return (np.empty(0, dtype=np.int64),) * 3

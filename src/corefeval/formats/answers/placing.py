@@ -74,7 +74,7 @@ class Projector:
             end += self._room_behind(q, high)
         size = high - low
         if not sure and not self._is_straight(p, q):
-            return Placement(why="none of its words are there")
+            return self._fill_hole(low, high)
         if 2 * placed < size and 2 * (end - start) < size:
             return Placement(why="most of its words are not there")
         if end - start > 2 * size + 2:
@@ -119,6 +119,7 @@ class Projector:
             return self._nearest_zero(start, end)
         own, hole = high - low, end - start
         enclosed = before == low - 1 and behind == high and 0 <= before and behind < size
+        enclosed = enclosed and DIFFERENT not in self.laid.kind[[before, behind]]
         if enclosed and 0 < hole <= 2 * own + 1:
             return self._tokens(start, end, "words changed")
         return Placement(why="its words are not in the document")

@@ -121,8 +121,10 @@ class _Item:
 class Chooser:
     """Places for all mentions that were listed for a document."""
 
-    def __init__(self, key: KeyText, mentions: Sequence[Listed], occurrences: str) -> None:
-        self.key, self.occurrences = key, occurrences
+    def __init__(
+        self, key: KeyText, mentions: Sequence[Listed], occurrences: str, likeness: Likeness
+    ) -> None:
+        self.key, self.occurrences, self.likeness = key, occurrences, likeness
         clusters: dict[str, int] = {}
         self.items = [
             _Item(row, one, clusters.setdefault(one.entity, len(clusters)))
@@ -133,12 +135,12 @@ class Chooser:
         self._look_up()
 
     @property
-    def ambiguous(self) -> list[bool]:
-        """For each mention whether its string has several places, in the order of the answer."""
-        several = [False] * len(self.items)
+    def places(self) -> list[list[tuple[int, int]]]:
+        """For each mention all the places of its string, in the order of the answer."""
+        every: list[list[tuple[int, int]]] = [[] for _ in self.items]
         for item in self.items:
-            several[item.row] = len(item.places) > 1
-        return several
+            every[item.row] = item.places
+        return every
 
     def _look_up(self) -> None:
         cache: dict[str, tuple[list[tuple[int, int]], list[tuple[int, int]], str]] = {}
@@ -150,9 +152,9 @@ class Chooser:
             cache[text] = self._places(text)
             if not cache[text][0]:
                 waiting[text] = self.key.numbers_of(text)
-        likeness = Likeness(self.key.vocabulary) if waiting else None
+        self.likeness.grow()
         for text, numbers in waiting.items():
-            if likeness is not None and (near := self.key.find_similar(numbers, likeness)):
+            if near := self.key.find_similar(numbers, self.likeness):
                 spans = [self.key.span(*one) for one in near[:1]]
                 cache[text] = spans, spans, "similar words"
         for item in self.items:

@@ -51,9 +51,17 @@ class Likeness:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary
-        self.is_word = np.array([word[:1].isalnum() for word in vocabulary.words], dtype=np.bool_)
-        self.known = np.full(len(vocabulary.words), -1, dtype=np.int64)
+        self.is_word = np.zeros(0, dtype=np.bool_)
+        self.known = np.zeros(0, dtype=np.int64)
         self.profiles = np.empty((0, 64), dtype=np.int16)
+        self.grow()
+
+    def grow(self) -> None:
+        """Learn the words that the vocabulary has got since."""
+        new = self.vocabulary.words[self.known.size :]
+        words = np.array([word[:1].isalnum() for word in new], dtype=np.bool_)
+        self.is_word = np.concatenate((self.is_word, words))
+        self.known = np.concatenate((self.known, np.full(len(new), -1, dtype=np.int64)))
 
     def _profiled(self, numbers: IntArray) -> None:
         new = numbers[self.known[numbers] < 0]
@@ -63,9 +71,7 @@ class Likeness:
 
     def compare(self, one: IntArray, other: IntArray) -> Scores:
         """The same, for words of which nothing is known yet; 1 where they are equal."""
-        if self.known.size < len(self.vocabulary.words):
-            more = np.full(len(self.vocabulary.words) - self.known.size, -1, dtype=np.int64)
-            self.known = np.concatenate((self.known, more))
+        self.grow()
         self._profiled(np.unique(np.concatenate((one, other))))
         return np.where(one == other, np.float32(1), self.alike(one, other))
 
@@ -81,6 +87,7 @@ class Likeness:
 
     def scores(self, a: IntArray, k: IntArray) -> tuple[Scores, NDArray[np.uint8]]:
         """What each pair is worth, and what it is; −1 stands for no word. Shapes (n, r), (n, c)."""
+        self.grow()
         left = np.broadcast_to(a[:, :, None], (*a.shape, k.shape[1]))
         right = np.broadcast_to(k[:, None, :], left.shape)
         real = (left >= 0) & (right >= 0)
