@@ -255,6 +255,8 @@ def _count(prepared: Prepared, wanted: Sequence[MetricRequest], by: Sequence[str
         spell=spell,
         titles={str(request.metric): request.metric.title for request in wanted},
     )
+    if prepared.variants:
+        result = _with_bounds(result, prepared)
     slices: dict[str, Slices] = {}
     notices = [*result.notices]
     for cut in slicing:
@@ -262,6 +264,27 @@ def _count(prepared: Prepared, wanted: Sequence[MetricRequest], by: Sequence[str
         notices += more
     notices += prepared.feature_notices
     return replace(result, slices=slices, notices=tuple(dict.fromkeys(notices)))
+
+
+def _with_bounds(result: Result, prepared: Prepared) -> Result:
+    """A result of answers of a language model, with what other readings of them would score."""
+    figures = {}
+    for name, variant in prepared.variants:
+        tables, _ = _count_tables(variant.alignment, parse_metrics("muc, b3, ceafe, conll"), ())
+        whole = Result(tables, variant.document_ids, variant.protocol, spell=spell)
+        figures[name] = whole["conll"].f1
+    texts = {
+        "strict": "{} if lost mentions count as wrong",
+        "reached": "{} on the text that was reached",
+        "lowest": "{} if strings with several places are all wrong",
+        "highest": "{} if they are all placed as the key would like",
+    }
+    shown = [texts[name].format(f"{100 * figures[name]:.2f}") for name in texts if name in figures]
+    first = f"{prepared.response.name}: CoNLL {100 * figures['drop']:.2f}"
+    notices = [Notice("llm-bounds", "; ".join([first, *shown]))] if shown else []
+    ledger = prepared.response.ledger
+    answers = {"conll": figures, **(ledger.as_dict() if ledger is not None else {})}
+    return replace(result, answers=answers, notices=(*result.notices, *notices))
 
 
 def compare(

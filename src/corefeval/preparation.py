@@ -14,7 +14,7 @@ from corefeval.alignment import Alignment, align
 from corefeval.checks import did_you_mean
 from corefeval.diagnostics import Notice, UsageError
 from corefeval.features import PartFeatures, SideFeatures
-from corefeval.formats import read, read_ahead
+from corefeval.formats import read, read_with_key
 from corefeval.matching import Matches, Mentions, matcher
 from corefeval.model import Corpus, Document, corpus_from_entities
 from corefeval.model.arrays import IntArray
@@ -53,10 +53,14 @@ class Plan:
     key_format: str | None = None
     response_format: str | None = None
 
-    def read(self, source: Input, name: str, *, is_key: bool = False) -> Corpus:
-        """A corpus from whatever stands for one."""
+    def read(
+        self, source: Input, name: str, *, is_key: bool = False, key: Corpus | None = None
+    ) -> Corpus:
+        """A corpus from whatever stands for one; answers of language models need their key."""
         format = self.key_format if is_key else self.response_format
         files = {"encoding": self.encoding, "word_column": self.word_column}
+        if not is_key:
+            files |= {"key": key, "occurrences": self.protocol.occurrences}
         return as_corpus(source, name, format=format, **files)
 
 
@@ -118,6 +122,8 @@ class Prepared:
     protocol: Protocol
     key_digest: str = ""
     notices: tuple[Notice, ...] = ()
+    variants: tuple[tuple[str, Prepared], ...] = ()
+    """Other readings of the same answers of a language model, by name."""
 
     @cached_property
     def alignment(self) -> Alignment:
@@ -177,13 +183,28 @@ def prepare_inputs(key: Input, response: Input, plan: Plan) -> Prepared:
     """The same, for what `plan` made of the options."""
     jobs = partial(plan.read, key, "key", is_key=True), partial(plan.read, response, "response")
     in_files = all(isinstance(side, str | os.PathLike) for side in (key, response))
-    # A thread costs more than what is in memory already.
-    corpora = read_ahead(jobs) if in_files else (job() for job in jobs)
-    return prepare_corpora(next(corpora), next(corpora), plan)
+    if in_files:  # a thread costs more than what is in memory already
+        corpora = read_with_key(jobs)
+        return prepare_corpora(next(corpora), next(corpora), plan)
+    read_key = jobs[0]()
+    return prepare_corpora(read_key, jobs[1](key=read_key), plan)
 
 
 def prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
     """The same, for corpora."""
+    prepared = _prepare_corpora(key, response, plan)
+    if response.ledger is None:
+        return prepared
+    from corefeval.formats.answers.bounds import variants_of
+
+    variants = tuple(
+        (name, _prepare_corpora(*corpora, replace(plan, protocol=plan.protocol.but(lost=lost))))
+        for name, *corpora, lost in variants_of(key, response)
+    )
+    return replace(prepared, variants=variants)
+
+
+def _prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
     protocol = plan.protocol
     if protocol.emulates:
         raise UsageError(
@@ -196,7 +217,9 @@ def prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
         protocol = protocol.but(spans=pairing.spans)
     corpora = pairing.key, pairing.response
     (key, response), codes, notices = apply_policies(corpora, mention_codes(*corpora), protocol)
-    sides = Mentions(key, codes[0]), Mentions(response, codes[1])
+    placed = codes[1] >= 0  # mentions that were lost match nothing
+    shown = response if placed.all() else response.keep_mentions(placed)
+    sides = Mentions(key, codes[0]), Mentions(shown, codes[1][placed])
     if protocol.match != "exact":
         from corefeval.matching.evidence import gather
 
@@ -212,6 +235,12 @@ def prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
     if matches.key is not None:
         notices += mismatch_notices(key, response, matches.key)
     twins = _twins(*sides, matches)
+    if shown is not response:
+        rows = np.flatnonzero(placed)
+        own, theirs = matches.rows(rows.size)
+        matches = Matches(own, rows[theirs], matches.weight)
+        twins, some = np.full(placed.size, -1, dtype=np.int64), twins
+        twins[rows] = some
     if matches.weight is not None and matches.response is not None:
         count = int((twins[matches.response] < 0).sum())
         text = f"{response.name or 'response'}: {{n}} matched by {protocol.match} with key "
@@ -281,6 +310,7 @@ def segment_prepared(prepared: Prepared, number: int) -> Prepared | Notice:
         matches=matches,
         protocol=prepared.protocol.but(segments=str(number)),
         notices=(),
+        variants=(),
     )
 
 
@@ -301,6 +331,8 @@ def stated_features(
 
 def as_corpus(source: Input, name: str, *, format: str | None = None, **files: Any) -> Corpus:
     """A corpus from whatever stands for one; `files` says how files are read, as in `read`."""
+    if isinstance(source, Mapping) and format is not None and format.startswith("llm"):
+        return _answers(source, name, format, **files)
     if isinstance(source, Corpus):
         return source
     if isinstance(source, Document):
@@ -318,3 +350,20 @@ def as_corpus(source: Input, name: str, *, format: str | None = None, **files: A
         if corpus is not None:
             return corpus
     return corpus_from_entities(source, name=name)
+
+
+def _answers(
+    source: Mapping[Any, Any],
+    name: str,
+    format: str,
+    *,
+    key: Corpus | None = None,
+    occurrences: str = "in-order",
+    **_: Any,
+) -> Corpus:
+    """Answers of a language model by the ids of documents."""
+    from corefeval.formats.answers.reading import read_answers
+
+    if key is None:
+        raise UsageError("answers of a language model are no key: they are read against one")
+    return read_answers(source, key, format=format, occurrences=occurrences, name=name)

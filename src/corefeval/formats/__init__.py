@@ -6,8 +6,9 @@ import gzip
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, TypeVar
 
 from corefeval.diagnostics import InputError, Notice, UsageError, memory_for
 from corefeval.files import write_file, write_folder
@@ -16,6 +17,7 @@ from corefeval.formats.registry import (
     FORMATS,
     HEAD,
     Format,
+    KeyNeededError,
     UnknownFormatError,
     Written,
     detect_format,
@@ -27,7 +29,9 @@ from corefeval.formats.registry import (
 if TYPE_CHECKING:
     from corefeval.model import Corpus
 
-__all__ = ["FORMATS", "Format", "Written", "read", "read_ahead", "write"]
+__all__ = ["FORMATS", "Format", "Written", "read", "read_ahead", "read_with_key", "write"]
+
+T = TypeVar("T")
 
 
 def read(
@@ -37,16 +41,26 @@ def read(
     encoding: str = "utf-8",
     word_column: int | None = None,
     name: str = "",
+    key: Corpus | None = None,
+    occurrences: str = "in-order",
 ) -> Corpus:
     """Read a corpus from a file, packed with gzip or not; `-` is standard input.
 
     A folder or a pattern such as `'dev/*.conll'` stands for all of its files, whose documents make
     one corpus. The format is told by the content unless `format` names it. `word_column` is the
     column of the words in CoNLL files, counted from 1; by default it is told by what is in it.
+
+    Answers of language models (formats `llm…`) are read against a `key`; `occurrences` says which
+    place a listed string means. Other formats have no use for either.
     """
+    if format is not None and named(format).needs_key:
+        return _read_answers(path, named(format), encoding, name, key, occurrences)
     files, several = files_of(path)
     if not several:
-        return _read_file(files[0], format, encoding, name, word_column)
+        try:
+            return _read_file(files[0], format, encoding, name, word_column)
+        except KeyNeededError:
+            return _read_answers(path, named("llm"), encoding, name, key, occurrences)
     from corefeval.model import join
 
     corpora, skipped = [], []
@@ -69,6 +83,27 @@ def read(
     return corpus.with_details(notices=(*corpus.notices, notice))
 
 
+def _read_answers(
+    path: str | os.PathLike[str],
+    format: Format,
+    encoding: str,
+    name: str,
+    key: Corpus | None,
+    occurrences: str,
+) -> Corpus:
+    """Answers of language models against their key; a KeyNeededError where there is none."""
+    if key is None:
+        raise KeyNeededError(
+            f"{os.fspath(path)} has answers of a language model ({format.name}), which are read "
+            "against a key: score KEY ANSWERS, check or convert ANSWERS --against KEY, or "
+            "read_answers(answers, key)"
+        )
+    with memory_for(os.fspath(path)):
+        options = {"format": format.name, "occurrences": occurrences, "encoding": encoding}
+        corpus: Corpus = load(format.reader)(path, key, name=name, **options)
+        return corpus
+
+
 def _read_file(
     file: str, format: str | None, encoding: str, name: str, word_column: int | None
 ) -> Corpus:
@@ -83,6 +118,8 @@ def _read_file(
         chosen = (
             named(format) if format else detect_format(source.data[:HEAD].tobytes(), source.file)
         )
+        if chosen.needs_key:
+            raise KeyNeededError(f"{source.file} has answers of a language model")
         options = {"word_column": word_column} if chosen.has_columns else {}
         corpus: Corpus = load(chosen.reader)(source, name=name, **options)
         return corpus
@@ -93,7 +130,7 @@ def annotates_nothing(file: str) -> bool:
     return file.endswith(".ann") and Path(file).with_suffix(".txt").exists()
 
 
-def read_ahead(jobs: Sequence[Callable[[], Corpus]]) -> Iterator[Corpus]:
+def read_ahead(jobs: Sequence[Callable[[], T]]) -> Iterator[T]:
     """Do reading jobs in order, the next one in the background while one is being worked on.
 
     Reading is most of the time, and mostly array operations, which let another thread run.
@@ -108,6 +145,25 @@ def read_ahead(jobs: Sequence[Callable[[], Corpus]]) -> Iterator[Corpus]:
             corpus = upcoming.pop().result()
             upcoming += [pool.submit(job) for job in jobs[index + 1 : index + 2]]
             yield corpus
+
+
+def read_with_key(jobs: Sequence[Callable[..., Corpus]]) -> Iterator[Corpus]:
+    """Do reading jobs in order, the first of which is the key: what needs it is given it.
+
+    Jobs are calls of `read` that lack no argument but `key`.
+    """
+    corpora = read_ahead([jobs[0], *(partial(_try, job) for job in jobs[1:])])
+    key = next(corpora)
+    yield key
+    for job, corpus in zip(jobs[1:], corpora, strict=True):
+        yield job(key=key) if corpus is None else corpus
+
+
+def _try(job: Callable[[], Corpus]) -> Corpus | None:
+    try:
+        return job()
+    except KeyNeededError:
+        return None
 
 
 def write(
@@ -132,6 +188,10 @@ def write(
     if not name:
         raise UsageError("the file cannot be written: its path is empty")
     chosen = named(format) if format else format_for(name)
+    if not chosen.writer:
+        raise UsageError(
+            f"{chosen.name} is read, not written: corefeval prompt writes what models are asked"
+        )
     written: Written = load(chosen.writer)(corpus)
     if set(written.files) == {""}:
         _write_one(written.files[""], target)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from corefeval.diagnostics import InputError, PairingError, excerpt, memory_for, plural
-from corefeval.formats import annotates_nothing
+from corefeval.formats import annotates_nothing, read
 from corefeval.formats.conll.repair import Repair
 from corefeval.formats.paths import files_of
 from corefeval.formats.registry import (
@@ -78,7 +78,10 @@ def inspect(
     """Check a file, or each file of a folder or pattern; also how they fit a key.
 
     The files of a folder are compared with the key together, and their documents with each other.
+    Answers of language models need a key; what became of their mentions is what is found.
     """
+    if format is not None and named(format).needs_key:
+        return [_inspect_answers(os.fspath(path), named(format), encoding, against)]
     files, several = files_of(path)
     if not several:
         return [_inspect_file(files[0], format, encoding, word_column, against)]
@@ -108,12 +111,29 @@ def _inspect_file(
         elif not source.data.size:
             raise InputError("the file is empty", file=source.file, fix="check the path")
         chosen = chosen or detect_format(source.data[:HEAD].tobytes(), source.file)
+        if chosen.needs_key:
+            return _inspect_answers(file, chosen, encoding, against)
     except InputError as error:
         if isinstance(error, UnknownFormatError):  # the list of all formats is long
             error = InputError(error.problem, file=error.file, found=error.found, fix=error.fix)
         name = "standard input" if file == "-" else file
         return Inspection(name, (from_error(error, file=name),), chosen)
     return inspect_source(source, chosen, against, word_column=word_column)
+
+
+def _inspect_answers(
+    path: str, format: Format, encoding: str, against: Corpus | None
+) -> Inspection:
+    """Check answers of language models, which cannot be read without their key."""
+    try:
+        corpus = read(path, format=format.name, encoding=encoding, key=against)
+    except InputError as error:
+        return Inspection(path, (from_error(error, file=path),), format)
+    from corefeval.linting.answers import answer_findings
+
+    findings = [] if corpus.ledger is None else list(answer_findings(corpus.ledger, path))
+    findings += _corpus_findings(Locator(corpus, path), against)
+    return Inspection(path, tuple(_grade(findings)), format, corpus)
 
 
 def inspect_source(

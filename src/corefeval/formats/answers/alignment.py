@@ -18,6 +18,7 @@ from corefeval.model.arrays import BoolArray, IntArray
 
 SEED = 6  # words in a seed
 _CELLS = 60_000  # in a table at most
+_DENSE = 0.3  # of the words that must be there in a row where there are no seeds
 _JUMP = 3  # what a block must be worth beyond the words it covers
 
 
@@ -52,6 +53,10 @@ def align(a: IntArray, k: IntArray, breaks: BoolArray, likeness: Likeness) -> La
             small += _edges(gap)
             continue
         blocks = _chain_in(gap, a, k, n, breaks, elsewhere)
+        if n < SEED and not gap.left and not gap.right:
+            size = min(gap.a1 - gap.a0, gap.k1 - gap.k0)
+            if sum(length for *_, length in blocks) < _DENSE * size:
+                blocks = []  # some words in common make no copy
         for low_a, low_k, length in blocks:
             to_key[low_a : low_a + length] = np.arange(low_k, low_k + length)
             kind[low_a : low_a + length] = EQUAL

@@ -376,6 +376,8 @@ def list_counts(text: str) -> Iterator[tuple[str, int]]:
     yield "qa", sum(1 for _ in _QA.finditer(text))
     lines = [one for one in _LINE.finditer(text) if '"' in one[1] or "“" in one[1] or ";" in one[1]]
     yield "lines", sum(max(one[1].count('"') // 2, 1) for one in lines)
-    stripped = re.sub(r"```\w*", "", text)
-    start = re.search(r"[\[{]\s*(?:[\[{]\s*)*[\"'\]}]", stripped)
-    yield "json", len(read_json(text)) if start else 0
+    strings = r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'(?=\s*[,\]}:])"
+    rest, number = re.subn(strings, "", text)
+    talk = len(re.findall(r"[^\W\d_]{2,}", rest))  # a text with tags may have quotes, too
+    looks = re.search(r"[\[{]\s*(?:[\[{]\s*)*[\"']", text) and talk <= 3 * number + 40
+    yield "json", len(read_json(text)) if looks else 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -53,10 +52,6 @@ def convention_counts(text: str, among: Sequence[str]) -> dict[str, int]:
     """How many well-formed mentions a text has in each of some conventions."""
     counts = {name: CONVENTIONS[name].count(text) for name in among if name in CONVENTIONS}
     listed = dict(list_counts(text)) if set(among) & set(LISTS) else {}
-    if listed.get("json"):  # a text with tags may have quotes and brackets, too
-        outside = re.sub(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'", "", text)
-        if len(re.findall(r"[^\W\d_]{2,}", outside)) > 3 * listed["json"] + 40:
-            listed["json"] = 0
     return {**counts, **{name: n for name, n in listed.items() if name in among}}
 
 

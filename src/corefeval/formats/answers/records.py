@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from corefeval.diagnostics import InputError, UsageError, excerpt
 from corefeval.formats.json.parsing import Record, records_of
 from corefeval.formats.paths import document_id, files_of
+from corefeval.formats.registry import is_answers
 from corefeval.formats.source import Source, read_source
 
 ID_FIELDS = (
@@ -91,20 +92,11 @@ def _is_records(source: Source) -> bool:
         records = records_of(source)
     except InputError:
         line = head.lstrip().split("\n", 1)[0]
-        return looks_like_records(line.encode())
+        return is_answers(line.encode())
     if all(_has_answer(record.values) for record in records):
         return True
     values = records[0].values
     return len(records) == 1 and bool(values) and all(isinstance(v, str) for v in values.values())
-
-
-def looks_like_records(head: bytes) -> bool:
-    """Whether the first bytes of a file are a record with an answer, and none of a corpus."""
-    line = head.lstrip().split(b"\n", 1)[0]
-    corpus = rb'"(sentences|tokens|clusters|mention_clusters|clusters_token_offsets)"\s*:'
-    answer = rb'"(answer|output|response|completion|prediction|generated_text|generation|choices)"\s*:'
-    start = re.match(rb'\s*(\[\s*)?\{\s*"', head) is not None
-    return start and re.search(answer, line) is not None and re.search(corpus, line) is None
 
 
 def _has_answer(values: Mapping[str, Any]) -> bool:
@@ -181,5 +173,3 @@ def _values_of(value: Any, depth: int) -> Iterator[object]:
         if isinstance(one, Mapping | list):
             yield from _values_of(one, depth + 1)
 
-
-Reader = Callable[[str], object]
