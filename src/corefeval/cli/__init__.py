@@ -16,6 +16,7 @@ from corefeval.cli.corpora import check, convert, stats
 from corefeval.cli.errors import errors
 from corefeval.cli.lab import lab
 from corefeval.cli.listings import example, features, metrics, protocols
+from corefeval.cli.prompt import prompt
 from corefeval.cli.report import report
 from corefeval.cli.score import score
 from corefeval.diagnostics import CorefEvalError, UsageError, memory_for
@@ -38,7 +39,7 @@ app = App(
         "`--fail-if-worse`)."
     ),
 )
-for reader in (score, errors, compare, report, agree, lab, check, stats, convert):
+for reader in (score, errors, compare, report, agree, lab, check, stats, convert, prompt):
     app.command(with_unpacking(reader), help_epilogue="")
 for listing in (metrics, features, protocols, example):
     app.command(listing, help_epilogue="")

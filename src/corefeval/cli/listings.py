@@ -191,6 +191,8 @@ def _entry(name: str, lines: list[str]) -> str:
 def example(folder: str = ".", /) -> None:
     """Copy the example corpus to a folder: key.conll, cautious.conll and eager.conll.
 
+    With them come two language models' answers, tagged.jsonl and listed.jsonl.
+
     Parameters
     ----------
     folder

@@ -132,7 +132,11 @@ def _inspect_answers(
     from corefeval.linting.answers import answer_findings
 
     findings = [] if corpus.ledger is None else list(answer_findings(corpus.ledger, path))
-    findings += _corpus_findings(Locator(corpus, path), against)
+    known = {finding.kind for finding in findings}
+    rest = tuple(notice for notice in corpus.notices if notice.kind not in known)
+    locator = Locator(corpus.with_details(notices=rest), path)
+    # Tokens, and so their lines, are the key's.
+    findings += [replace(one, line=None) for one in _corpus_findings(locator, against)]
     return Inspection(path, tuple(_grade(findings)), format, corpus)
 
 

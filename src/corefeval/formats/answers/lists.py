@@ -292,39 +292,45 @@ def read_lines(text: str) -> list[Listed]:
 
 # ------------------------------------------------------------------ questions and answers
 
+_QUOTE = r"(?:\*+(?P<{0}marked>[^*\n]{{1,400}})\*+|[\"“](?P<{0}quoted>[^\"“”\n]{{1,400}})[\"”])"
+_IN = r"(?:\s*\(sentence\s*(?P<{0}sentence>\d{{1,9}})\))?"
 _QA = re.compile(
-    r"""(?:mention\s*:\s*(?P<mention>[^\n]+?)\s*\n[\s\S]{0,400}?
-           refers?\s+to\s*:?\s*(?P<entity>[^\n]+))
-      | (?:\*+(?P<marked>[^*\n]{1,200})\*+\s+refers?\s+to\s*:?\s*(?P<to>[^\n]+))
-      | (?:[\"“](?P<quoted>[^\"“”\n]{1,200})[\"”]\s+refers?\s+to\s*:?\s*(?P<whom>[^\n]+))""",
-    re.VERBOSE | re.IGNORECASE,
+    r"(?:mention\s*:\s*(?P<mention>[^\n]+?)\s*\n[\s\S]{0,400}?|"
+    + (_QUOTE + _IN).format("")
+    + r"\s+)refers?\s+to\s*:?\s*(?P<to>[^\n]+)",
+    re.IGNORECASE,
+)
+_TO = re.compile(
+    r"(?:\[(?P<bracketed>[^\[\]]+)\]|" + _QUOTE.format("to_") + ")" + _IN.format("to_"), re.IGNORECASE
 )
 
 
 def read_questions(text: str) -> list[Listed]:
     """`Mention: his wife … refers to: Mrs. Bennet`: mentions of the same answer are one entity.
 
-    The answer itself is a mention too where it stands in square brackets, as in
+    The answer itself is a mention too where it stands in brackets or quotes, as in
     `*It* refers to [the park]`; a bare name is only a label.
     """
-    numbers: dict[str, str] = {}
     mentions: list[Listed] = []
-    entity_of: dict[str, str] = {}
+    entity_of: dict[tuple[str, str | None], str] = {}
     for match in _QA.finditer(text):
-        mention, to = (
-            next(one for one in (match[a], match[b], match[c]) if one is not None)
-            for a, b, c in (("mention", "marked", "quoted"), ("entity", "to", "whom"))
-        )
-        bracketed = re.search(r"\[([^\[\]]+)\]", to)
-        name = folded_text((bracketed[1] if bracketed else to).strip(" .*\"“”"))
-        entity = entity_of.get(name) or numbers.setdefault(name, str(len(numbers)))
-        if bracketed and name not in entity_of:
-            mentions.append(Listed(bracketed[1], entity, match.start()))
-        entity_of[name] = entity
-        plain = mention.strip(" .*\"“”").replace("{{", "").replace("}}", "")
-        entity_of[folded_text(plain)] = entity
-        mentions.append(Listed(plain, entity, match.start()))
+        own = (match["mention"] or match["marked"] or match["quoted"]).strip(" .*\"“”{}")
+        cited = _TO.search(match["to"])
+        to = next(filter(None, cited.groups())) if cited else match["to"].strip(" .")
+        sentence = cited["to_sentence"] if cited else None
+        name = folded_text(to), sentence
+        entity = entity_of.get(name)
+        if entity is None:
+            entity = entity_of[name] = str(len(set(entity_of.values())))
+            if cited:
+                mentions.append(Listed(to, entity, match.start("to"), _number(sentence)))
+        entity_of[folded_text(own), match["sentence"]] = entity
+        mentions.append(Listed(own, entity, match.start(), _number(match["sentence"])))
     return mentions
+
+
+def _number(text: str | None) -> int | None:
+    return None if text is None else int(text)
 
 
 # ------------------------------------------------------------------ link-append

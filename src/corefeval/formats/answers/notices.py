@@ -62,7 +62,7 @@ def _about_reading(ledger: Ledger, remarks: Remarks) -> list[Notice]:
         named("llm-refusal", "of which nothing can be read, empty: {items}", sorted(empty)),
         named("llm-stopped", "refused or failed, as the records say: {items}", refused),
         named("llm-limit", "cut off by a limit of tokens, as the records say: {items}", cut),
-        named("llm-cut", "end early: {items}", places),
+        named("llm-cut", "ending early: {items}", places),
         named("llm-unknown", "of no document of the key, left out: {items}", remarks.unknown, "answer"),
         named("llm-twice", "answered again, the first answer kept: {items}", remarks.twice),
         Notice("llm-several", f"{name}: {{n}} with several documents, cut apart", remarks.several,

@@ -21,7 +21,7 @@ from corefeval.formats.answers.lists import (
 )
 from corefeval.formats.answers.notices import Remarks, notices_of
 from corefeval.formats.answers.placing import Projector
-from corefeval.formats.answers.records import Answer, answers_of
+from corefeval.formats.answers.records import Answer, answers_of, join_pieces
 from corefeval.formats.answers.strings import Chooser, KeyText
 from corefeval.formats.answers.table import EQUAL
 from corefeval.formats.answers.tags import CONVENTIONS, TaggedText, folded_text
@@ -247,6 +247,7 @@ def read_answers(
         raise UsageError(f"occurrences are in-order, first or all, not {occurrences!r:.60}")
     texts = KeyTexts(key)
     found, where = answers_of(answers, encoding=encoding)
+    found = join_pieces(found, lambda name: texts.find(name) is not None)
     cleaned = [(one, clean(one.text)) for one in found]
     jobs = [_Job(one, convention_counts(text, FAMILIES[format]), text) for one, text in cleaned]
     usual = _usual_convention(jobs, format, where)

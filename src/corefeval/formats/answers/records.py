@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -65,6 +65,27 @@ def answers_of(source: object, *, encoding: str = "utf-8") -> tuple[list[Answer]
         stem = str(document_id(path.with_suffix("").as_posix()))
         found.append(Answer(stem, content.text))
     return found, os.fspath(source)
+
+
+_PIECE = re.compile(r"(.*)#(\d{1,6})/(\d{1,6})", re.DOTALL)
+
+
+def join_pieces(answers: Sequence[Answer], known: Callable[[str], bool]) -> list[Answer]:
+    """Answers about pieces of a document (`ID#1/3`) put together, in the order of the pieces."""
+    joined: list[Answer] = []
+    pieces: dict[str, list[tuple[int, Answer]]] = {}
+    for one in answers:
+        piece = _PIECE.fullmatch(one.identifier or "")
+        if piece is None or known(one.identifier or "") or not known(piece[1]):
+            joined.append(one)
+        else:
+            pieces.setdefault(piece[1], []).append((int(piece[2]), one))
+    for name, parts in pieces.items():
+        parts.sort(key=lambda part: part[0])
+        reasons = (one.finish for _, one in parts)
+        text = "\n\n".join(one.text for _, one in parts)
+        joined.append(Answer(name, text, next(filter(None, reasons), "")))
+    return joined
 
 
 def answers_in(source: Source) -> list[Answer]:
