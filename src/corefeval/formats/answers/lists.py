@@ -52,7 +52,7 @@ _TOKEN = re.compile(
     r"""(?P<comment>//[^\n]*|/\*.*?\*/|(?m:^\s*\#[^\n]*))
       | (?P<string>"(?:[^"\\]|\\.)*")
       | (?P<single>'(?:[^'\\]|\\.|'(?=\w))*'(?=\s*(?:[,\]}:]|$)))
-      | (?P<half>["'](?:[^"\\]|\\.)*\\?\Z)
+      | (?P<half>(?<![^\s\[{(,:])["'](?:[^"\\]|\\.)*\\?\Z)
       | (?P<open>[\[{(]) | (?P<close>[\]})]) | (?P<colon>:) | (?P<comma>,)
       | (?P<number>-?\d+(?:\.\d+)?) | (?P<word>[^\W\d]\w*)""",
     re.VERBOSE | re.DOTALL,
@@ -295,7 +295,7 @@ def read_lines(text: str) -> list[Listed]:
 _QUOTE = r"(?:\*+(?P<{0}marked>[^*\n]{{1,400}})\*+|[\"“](?P<{0}quoted>[^\"“”\n]{{1,400}})[\"”])"
 _IN = r"(?:\s*\(sentence\s*(?P<{0}sentence>\d{{1,9}})\))?"
 _QA = re.compile(
-    r"(?:mention\s*:\s*(?P<mention>[^\n]+?)\s*\n[\s\S]{0,400}?|"
+    r"(?:mention\s*:\s*(?P<mention>[^\n]{1,400}?)\s*\n[\s\S]{0,400}?|"
     + (_QUOTE + _IN).format("")
     + r"\s+)refers?\s+to\s*:?\s*(?P<to>[^\n]+)",
     re.IGNORECASE,
@@ -385,5 +385,5 @@ def list_counts(text: str) -> Iterator[tuple[str, int]]:
     strings = r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'(?=\s*[,\]}:])"
     rest, number = re.subn(strings, "", text)
     talk = len(re.findall(r"[^\W\d_]{2,}", rest))  # a text with tags may have quotes, too
-    looks = re.search(r"[\[{]\s*(?:[\[{]\s*)*[\"']", text) and talk <= 3 * number + 40
+    looks = re.search(r"[\[{]\s*[\"']", text) and talk <= 3 * number + 40
     yield "json", len(read_json(text)) if looks else 0
