@@ -255,7 +255,7 @@ _ANSWERS = {
     "llm-json": "JSON of clusters, of strings or objects, broken or not",
     "llm-lines": "a line for each entity: `Entity 1: \"Ada\"; \"she\"`",
 }
-FORMATS |= {
+ANSWERS = {
     name: Format(
         name,
         summary,
@@ -289,14 +289,15 @@ def format_for(name: str) -> Format:
 
 def named(name: str) -> Format:
     """The format of a name."""
-    if not isinstance(name, str) or name not in FORMATS:
-        raise UsageError(f"there is no format {name!r}: there are {', '.join(FORMATS)}")
-    return FORMATS[name]
+    known = FORMATS | ANSWERS
+    if not isinstance(name, str) or name not in known:
+        raise UsageError(f"there is no format {name!r}: there are {', '.join(known)}")
+    return known[name]
 
 
 def detect_format(head: bytes, file: str) -> Format:
     """The format that a file seems to have."""
-    for candidate in (FORMATS["llm"], *FORMATS.values()):  # of JSON the answers come first
+    for candidate in (ANSWERS["llm"], *FORMATS.values()):  # which is JSON, too
         if candidate.looks_like(head):
             return candidate
     first = head.lstrip().split(b"\n", 1)[0].decode("utf-8", "replace").strip()
