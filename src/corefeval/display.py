@@ -54,7 +54,7 @@ def shorten(text: str, limit: int = LONG) -> str:
     return f"{text[: limit - 1 - end]}…{text[len(text) - end :]}"
 
 
-def json_text(value: object) -> str:
+def json_text(value: object, *, indent: int | None = 2) -> str:
     r"""The value as JSON to be read by people too: what cannot be seen is a code of JSON's own.
 
     >>> print(json_text(["\u202eé"]), end="")
@@ -62,7 +62,7 @@ def json_text(value: object) -> str:
       "\u202eé"
     ]
     """
-    text = json.dumps(value, ensure_ascii=False, indent=2)
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
     return _UNSEEN_IN_LINES.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
 
 

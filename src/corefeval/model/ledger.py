@@ -124,7 +124,8 @@ class Ledger(Tabular):
             {name: getattr(one, name) for name in Coverage.__dataclass_fields__}
             for one in self.documents
         ]
-        return {"written": self.written, **self.counts, "documents": documents}
+        counts = {**self.counts, "placed": self.placed}
+        return {"written": self.written, **counts, "documents": documents}
 
     def select(self, documents: Sequence[str]) -> Ledger:
         """The ledger of some documents."""

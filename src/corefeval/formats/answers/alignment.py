@@ -140,7 +140,7 @@ def _cut(over: int, end: int, start: int, breaks: BoolArray) -> int:
     """
     best, most = over, -1
     for kept in range(over, -1, -1):
-        good = int(breaks[end - over + kept]) + int(breaks[min(start + kept, breaks.size - 1)])
+        good = int(breaks[max(end - over + kept, 0)]) + int(breaks[min(start + kept, breaks.size - 1)])
         if good > most:
             best, most = kept, good
     return best
@@ -161,7 +161,8 @@ def _once(grams: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], IntArray]:
     """The grams that are there once, sorted, and where."""
     order = np.argsort(grams, kind="stable")
     ordered = grams[order]
-    new = np.concatenate(([True], ordered[1:] != ordered[:-1], [True]))
+    new = np.ones(ordered.size + 1, dtype=np.bool_)
+    new[1:-1] = ordered[1:] != ordered[:-1]
     single = new[:-1] & new[1:]
     return ordered[single], order[single]
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from corefeval.diagnostics import Notice, UsageError
+from corefeval.display import json_text
 from corefeval.formats.answers.reading import read_answers
 from corefeval.formats.answers.tags import folded_text
 from corefeval.model import Corpus, Document
@@ -200,7 +201,7 @@ class Prompts:
     @property
     def text(self) -> str:
         """As JSON lines."""
-        return "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in self.records)
+        return "".join(json_text(one, indent=None) for one in self.records)
 
 
 def write_prompts(
