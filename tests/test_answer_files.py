@@ -80,7 +80,10 @@ def test_finish_reasons(key, tmp_path):
     error = {"custom_id": "a/one", "error": {"message": "overloaded"}}
     file.write_text(json.dumps(cut) + "\n" + json.dumps(error))
     ledger = read(file, key)[1].ledger
-    assert {one.document: one.finish for one in ledger.documents} == {"a/one": "error", "b": "length"}
+    assert {one.document: one.finish for one in ledger.documents} == {
+        "a/one": "error",
+        "b": "length",
+    }
 
 
 def test_folder_mapping_and_one_text(key, expected, tmp_path):
@@ -241,7 +244,9 @@ def test_pieces_are_put_together_again(key, expected):
 
 def test_prompt_command(run, tmp_path):
     key, target = corefeval.example("key"), tmp_path / "prompts.jsonl"
-    status, out, _ = run("prompt", key, "--style", "json", "--shots", 2, "--from", key, "-o", target)
+    status, out, _ = run(
+        "prompt", key, "--style", "json", "--shots", 2, "--from", key, "-o", target
+    )
     assert status == 0 and not out
     records = list(map(json.loads, target.read_text().splitlines()))
     assert [set(one) for one in records] == [{"id", "system", "user"}] * 9

@@ -22,7 +22,7 @@ from corefeval.model import Corpus, CorpusBuilder
 
 CASES = Path(__file__).parent / "data" / "answers" / "cases.jsonl"
 FAMILY = {"number": "bracket", "named": "xml"}
-WORDS = "Ada met the captain of the Argo . She greeted him , and he bowed .".split()
+WORDS = ["Ada", "met", "the", "captain", "of", "the", "Argo", ".", "She", "greeted", "him", ",", "and", "he", "bowed", "."]
 
 
 def family(convention: str) -> str:
@@ -101,7 +101,9 @@ def test_wrong_closing_numbers_nest():
 
 
 def test_thoughts_and_escapes_are_no_text():
-    answer = "<think>[Ada](#9) is met</think>\\[Ada\\](#cluster\\_1) met [the captain](#2) of the Argo"
+    answer = (
+        "<think>[Ada](#9) is met</think>\\[Ada\\](#cluster\\_1) met [the captain](#2) of the Argo"
+    )
     corpus = corefeval.read_answers({"d": answer}, key_of({"tokens": WORDS}))
     assert placed(corpus) == {(0, 1, "1"), (2, 4, "2")}
 
@@ -275,7 +277,7 @@ def test_deep_and_long_nonsense_ends():
 
 
 def test_occurrences():
-    words = "He said that he knew what he wanted . Ada saw him .".split()
+    words = ["He", "said", "that", "he", "knew", "what", "he", "wanted", ".", "Ada", "saw", "him", "."]
     key = key_of({"tokens": words})
     answer = json.dumps([["He", "he"], ["Ada"]])
     read = {
@@ -288,9 +290,11 @@ def test_occurrences():
 
 
 def test_the_share_of_ambiguous_strings_and_the_range_are_told():
-    key = key_of({"tokens": "he and he and he . Ada left .".split(), "key": [[[2, 3], [6, 7]]]})
+    key = key_of({"tokens": ["he", "and", "he", "and", "he", ".", "Ada", "left", "."], "key": [[[2, 3], [6, 7]]]})
     result = corefeval.score(key, {"d": '[["he", "Ada"]]'}, response_format="llm")
-    assert "1 string of 2 (50%)" in str(next(n for n in result.notices if n.kind == "llm-ambiguous"))
+    assert "1 string of 2 (50%)" in str(
+        next(n for n in result.notices if n.kind == "llm-ambiguous")
+    )
     conll = result.answers["conll"]
     assert conll["lowest"] <= conll["drop"] < conll["highest"] == 1
     best = corefeval.score(key, {"d": '[["Ada"], ["x"]]'}, response_format="llm")
@@ -298,7 +302,7 @@ def test_the_share_of_ambiguous_strings_and_the_range_are_told():
 
 
 def test_a_trimmed_string_within_its_own_cluster_is_lost():
-    words = "this unprecedented pandemic began".split()
+    words = ["this", "unprecedented", "pandemic", "began"]
     corpus = corefeval.read_answers(
         {"d": '[["this unprecedented pandemic", "the pandemic"]]'}, key_of({"tokens": words})
     )
@@ -314,7 +318,9 @@ def scores(answer: str, **options):
 
 
 def test_lost_mentions_are_left_out_or_match_nothing():
-    answer = "[e1 Ada] met [e2 the captain of the Argo] . [e1 She] greeted [e2 him] , and he bowed ."
+    answer = (
+        "[e1 Ada] met [e2 the captain of the Argo] . [e1 She] greeted [e2 him] , and he bowed ."
+    )
     invented = answer + " [e1 The crew] cheered ."
     assert scores(answer)["b3"].precision == scores(invented)["b3"].precision == 1
     strict = scores(invented, lost="strict")
@@ -322,9 +328,12 @@ def test_lost_mentions_are_left_out_or_match_nothing():
     assert strict["b3"].precision == pytest.approx((4 / 3 + 2) / 5)
     assert strict["b3"].recall == 1
     assert "lost:strict" in strict.signature
-    assert corefeval.score(
-        KEY, {"d": invented}, response_format="llm", metrics="b3", protocol=strict.signature
-    )["b3"] == strict["b3"]
+    assert (
+        corefeval.score(
+            KEY, {"d": invented}, response_format="llm", metrics="b3", protocol=strict.signature
+        )["b3"]
+        == strict["b3"]
+    )
     for match in ("overlap(0.1)", "overlap(1)"):
         other = scores(invented, lost="strict", match=match)
         assert other["b3"].precision == pytest.approx((4 / 3 + 2) / 5)

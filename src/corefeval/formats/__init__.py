@@ -119,7 +119,9 @@ def _read_file(
             named(format) if format else detect_format(source.data[:HEAD].tobytes(), source.file)
         )
         if chosen.needs_key and file == "-":  # which is gone by now
-            raise UsageError("standard input has answers: say --response-format llm, or name a file")
+            raise UsageError(
+                "standard input has answers: say --response-format llm, or name a file"
+            )
         if chosen.needs_key:
             raise KeyNeededError(f"{source.file} has answers of a language model")
         options = {"word_column": word_column} if chosen.has_columns else {}

@@ -242,7 +242,7 @@ _ANSWERS = {
     "llm-crac": "CRAC's marks behind words, mended: `Ada|[e1] met`",
     "llm-bracket": "brackets that open with the entity: `[e1 Ada]`, `[1 Ada]`",
     "llm-markdown": "links: `[Ada](#cluster_1)`",
-    "llm-xml": "XML-like tags: `<m id=\"1\">Ada</m>`, `<e1>Ada</e1>`, MUC's COREF",
+    "llm-xml": 'XML-like tags: `<m id="1">Ada</m>`, `<e1>Ada</e1>`, MUC\'s COREF',
     "llm-subscript": "subscripts: `[Ada]_1`",
     "llm-hash": "hashes: `[Ada]#1`",
     "llm-colon": "numbers behind colons: `[Ada: 1]`",
@@ -253,7 +253,7 @@ _ANSWERS = {
     "llm-link-append": "link-append's links with the words behind mentions",
     "llm-qa": "questions and answers: `*It* refers to [the park]`",
     "llm-json": "JSON of clusters, of strings or objects, broken or not",
-    "llm-lines": "a line for each entity: `Entity 1: \"Ada\"; \"she\"`",
+    "llm-lines": 'a line for each entity: `Entity 1: "Ada"; "she"`',
 }
 ANSWERS = {
     name: Format(

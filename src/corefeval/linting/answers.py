@@ -11,7 +11,8 @@ from corefeval.model.ledger import Entry, Ledger
 
 def answer_findings(ledger: Ledger, file: str) -> Iterator[Finding]:
     """A finding for each mention that is not simply placed, with its own words; and for documents
-    that end early, or of which nothing can be read."""
+    that end early, or of which nothing can be read.
+    """
     for entry in ledger.entries:
         kind = _kind(entry)
         if kind:
@@ -26,7 +27,9 @@ def answer_findings(ledger: Ledger, file: str) -> Iterator[Finding]:
             yield Finding("llm-refusal", message, file, document=one.document)
         elif ends_early(one) or one.finish == "length":
             share = one.reached / max(one.tokens, 1)
-            message = f"the answer ends after {one.reached:,} of {one.tokens:,} tokens ({share:.0%})"
+            message = (
+                f"the answer ends after {one.reached:,} of {one.tokens:,} tokens ({share:.0%})"
+            )
             message += f"; it says {one.finish}" if one.finish else ""
             yield Finding("llm-cut", message, file, document=one.document)
 

@@ -123,7 +123,9 @@ def with_lost(corpus: Corpus, codes: IntArray) -> tuple[Corpus, IntArray]:
 
 def _spans(count: int) -> Iterator[tuple[int, int]]:
     """All spans of a document, the longest first."""
-    return ((start, start + size) for size in range(count, 0, -1) for start in range(count - size + 1))
+    return (
+        (start, start + size) for size in range(count, 0, -1) for start in range(count - size + 1)
+    )
 
 
 def apply_policies(

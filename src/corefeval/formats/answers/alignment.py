@@ -140,7 +140,9 @@ def _cut(over: int, end: int, start: int, breaks: BoolArray) -> int:
     """
     best, most = over, -1
     for kept in range(over, -1, -1):
-        good = int(breaks[max(end - over + kept, 0)]) + int(breaks[min(start + kept, breaks.size - 1)])
+        good = int(breaks[max(end - over + kept, 0)]) + int(
+            breaks[min(start + kept, breaks.size - 1)]
+        )
         if good > most:
             best, most = kept, good
     return best

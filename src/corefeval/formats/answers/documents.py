@@ -129,7 +129,9 @@ class KeyTexts:
             spot = np.minimum(np.searchsorted(theirs, own), theirs.size - 1)
             hits = np.flatnonzero(theirs[spot] == own)
             if np.unique(own[hits]).size >= max(_LEAST_SHARE * min(theirs.size, own.size), 1):
-                found.append((index, int(np.percentile(hits, 2)), int(np.percentile(hits, 98)), hits.size))
+                found.append(
+                    (index, int(np.percentile(hits, 2)), int(np.percentile(hits, 98)), hits.size)
+                )
         found.sort(key=lambda one: -one[3])
         return sorted(((i, low, high) for i, low, high, _ in found), key=lambda one: one[1])
 

@@ -114,13 +114,40 @@ def _put(node: Node, value: object, key: str | None) -> None:
     node.keys.append(key or "")
 
 
-_MENTION_KEYS = ("text", "mention", "token", "surface", "expression", "span", "string", "phrase", "name")
+_MENTION_KEYS = (
+    "text",
+    "mention",
+    "token",
+    "surface",
+    "expression",
+    "span",
+    "string",
+    "phrase",
+    "name",
+)
 _CLUSTER_KEYS = ("mentions", "cluster", "items", "members", "coreferences", "references", "aliases")
 _GROUP_KEYS = (
     "refersto", "cluster", "clusterid", "entity", "entityid", "chain", "chainid", "id", "coref", "label",
 )  # fmt: skip
-_SENTENCE_KEYS = ("sentence", "sent", "sentenceid", "sentencenumber", "sentenceindex", "sentid", "line")
-_START_KEYS = ("start", "starttoken", "begin", "startoffset", "startchar", "charstart", "offset", "position")
+_SENTENCE_KEYS = (
+    "sentence",
+    "sent",
+    "sentenceid",
+    "sentencenumber",
+    "sentenceindex",
+    "sentid",
+    "line",
+)
+_START_KEYS = (
+    "start",
+    "starttoken",
+    "begin",
+    "startoffset",
+    "startchar",
+    "charstart",
+    "offset",
+    "position",
+)
 _END_KEYS = ("end", "endtoken", "stop", "endoffset", "endchar", "charend")
 
 
@@ -239,7 +266,11 @@ def _is_mention(item: object) -> bool:
         return False
     if not item.is_object:
         rest = item.items[1:]
-        return isinstance(item.items[0], Text) and bool(rest) and all(isinstance(v, float) for v in rest)
+        return (
+            isinstance(item.items[0], Text)
+            and bool(rest)
+            and all(isinstance(v, float) for v in rest)
+        )
     values = dict(zip(map(_plain_key, item.keys), item.items, strict=True))
     if any(isinstance(values.get(key), Node) for key in _CLUSTER_KEYS):
         return False
@@ -260,7 +291,9 @@ _LINE = re.compile(
     r"^[ \t]*(?:[-*•]|\d+[.)])?[ \t]*\**(?:(?:entity|cluster|chain|group|e)[ _]?[\w-]*|\d+)[^:\n\"“]{0,60}?\**[ \t]*:\**[ \t]*(.+)$",
     re.IGNORECASE | re.MULTILINE,
 )
-_QUOTED = re.compile(r"[\"“]([^\"“”\n]*)[\"”](?:\s*\((?:sentence|sent\.?|s)\s*(\d+)\))?", re.IGNORECASE)
+_QUOTED = re.compile(
+    r"[\"“]([^\"“”\n]*)[\"”](?:\s*\((?:sentence|sent\.?|s)\s*(\d+)\))?", re.IGNORECASE
+)
 _HALF_QUOTE = re.compile(r"[\"“]([^\"“”\n]*)$")
 _PART = re.compile(r"[^;,|]+")
 _SAID = re.compile(r"\s*\((?:sentence|sent\.?|s)\s*(\d+)\)\s*$", re.IGNORECASE)
@@ -301,7 +334,8 @@ _QA = re.compile(
     re.IGNORECASE,
 )
 _TO = re.compile(
-    r"(?:\[(?P<bracketed>[^\[\]]+)\]|" + _QUOTE.format("to_") + ")" + _IN.format("to_"), re.IGNORECASE
+    r"(?:\[(?P<bracketed>[^\[\]]+)\]|" + _QUOTE.format("to_") + ")" + _IN.format("to_"),
+    re.IGNORECASE,
 )
 
 
@@ -314,7 +348,7 @@ def read_questions(text: str) -> list[Listed]:
     mentions: list[Listed] = []
     entity_of: dict[tuple[str, str | None], str] = {}
     for match in _QA.finditer(text):
-        own = (match["mention"] or match["marked"] or match["quoted"]).strip(" .*\"“”{}")
+        own = (match["mention"] or match["marked"] or match["quoted"]).strip(' .*"“”{}')
         cited = _TO.search(match["to"])
         to = next(filter(None, cited.groups())) if cited else match["to"].strip(" .")
         sentence = cited["to_sentence"] if cited else None
@@ -358,7 +392,9 @@ def read_links(text: str) -> list[Listed]:
             if known is None:
                 number += 1
                 known = entity_of[antecedent] = str(number)
-                mentions.append(Listed(antecedent[0], known, match.start("to"), behind=antecedent[1]))
+                mentions.append(
+                    Listed(antecedent[0], known, match.start("to"), behind=antecedent[1])
+                )
             entity = known
         entity_of[own] = entity
         mentions.append(Listed(own[0], entity, match.start(), behind=own[1]))

@@ -88,7 +88,11 @@ class Projector:
         low, high = p, q
         while low > 0 and to_key[low - 1] == to_key[low] - 1 and kind[low] == DIFFERENT:
             low -= 1
-        while high < to_key.size - 1 and to_key[high + 1] == to_key[high] + 1 and kind[high] == DIFFERENT:
+        while (
+            high < to_key.size - 1
+            and to_key[high + 1] == to_key[high] + 1
+            and kind[high] == DIFFERENT
+        ):
             high += 1
         at_edges = kind[low] != DIFFERENT or to_key[low] == 0
         return bool(at_edges and (kind[high] != DIFFERENT or to_key[high] == len(self.key) - 1))
@@ -97,7 +101,11 @@ class Projector:
         """How many free atoms of the key before the first placed one belong to the mention."""
         before = int(self.last[low - 1]) if low else -1
         hole = int(self.laid.to_key[p]) - (int(self.laid.to_key[before]) + 1 if before >= 0 else 0)
-        return hole if before == low - 1 and before >= 0 and hole <= 2 * (p - low) else min(hole, p - low)
+        return (
+            hole
+            if before == low - 1 and before >= 0 and hole <= 2 * (p - low)
+            else min(hole, p - low)
+        )
 
     def _room_behind(self, q: int, high: int) -> int:
         """The same behind the last one."""
@@ -118,7 +126,7 @@ class Projector:
         if high - low == 1 and self.answer.numbers[low] == self.zero:
             return self._nearest_zero(start, end)
         own, hole = high - low, end - start
-        enclosed = before == low - 1 and behind == high and 0 <= before and behind < size
+        enclosed = before == low - 1 and behind == high and before >= 0 and behind < size
         enclosed = enclosed and DIFFERENT not in self.laid.kind[[before, behind]]
         if enclosed and 0 < hole <= 2 * own + 1:
             return self._tokens(start, end, "words changed")

@@ -182,7 +182,7 @@ _TASK = (
 )
 _GIVEN = "The mentions are marked already: say for each of them which entity it is of."
 _SAMPLE = Passage(
-    "Ada met the captain of the Argo . She greeted him .".split(),
+    ["Ada", "met", "the", "captain", "of", "the", "Argo", ".", "She", "greeted", "him", "."],
     (0, 8),
     ((0, 1, "1"), (2, 7, "2"), (5, 7, "3"), (8, 9, "1"), (10, 11, "2")),
 )
@@ -224,14 +224,20 @@ def write_prompts(
     if style not in STYLES:
         raise UsageError(f"there is no style {style!r}: there are {', '.join(STYLES)}")
     if shots < 0 or (max_tokens is not None and max_tokens < 1):
-        raise UsageError("the number of examples and the most tokens are whole numbers from 0 and 1")
+        raise UsageError(
+            "the number of examples and the most tokens are whole numbers from 0 and 1"
+        )
     if shots and examples is None:
         raise UsageError("worked examples need a corpus to take them from: --from TRAIN")
     chosen = STYLES[style]
     made = Prompts()
-    system = f"{_TASK} {_GIVEN + ' ' if mentions else ''}{chosen.task}. For example, the answer to\n\n"
+    system = (
+        f"{_TASK} {_GIVEN + ' ' if mentions else ''}{chosen.task}. For example, the answer to\n\n"
+    )
     system += f"{_ask(_SAMPLE, chosen, mentions)}\n\nis\n\n{chosen.write(_SAMPLE)}"
-    worked = _worked(examples, shots, chosen, mentions, made.notices) if examples is not None else ""
+    worked = (
+        _worked(examples, shots, chosen, mentions, made.notices) if examples is not None else ""
+    )
     cut = 0
     for document in key:
         pieces = list(_pieces(_passage(document), max_tokens))

@@ -240,7 +240,9 @@ def read_answers(
     <Ledger: 1 written, 1 placed (0 changed), 0 repeated, 0 lost>
     """
     if format not in FAMILIES:
-        raise UsageError(f"there is no format {format!r} of answers: there are {', '.join(FAMILIES)}")
+        raise UsageError(
+            f"there is no format {format!r} of answers: there are {', '.join(FAMILIES)}"
+        )
     if not isinstance(key, Corpus):
         raise UsageError(f"the key of answers is a corpus, not {key!r:.60}")
     if occurrences not in ("in-order", "first", "all"):

@@ -26,7 +26,17 @@ ANSWER_FIELDS = (
 _FINISH_FIELDS = ("finish_reason", "stop_reason", "finishReason", "done_reason", "finish", "status")
 _CUT = {"length", "max_tokens", "model_length", "max_output_tokens", "incomplete", "token_limit"}
 _REFUSED = {"content_filter", "refusal", "safety", "prohibited_content", "recitation", "blocklist"}
-_NORMAL = {"stop", "end_turn", "stop_sequence", "eos", "complete", "completed", "success", "200", ""}
+_NORMAL = {
+    "stop",
+    "end_turn",
+    "stop_sequence",
+    "eos",
+    "complete",
+    "completed",
+    "success",
+    "200",
+    "",
+}
 _DEEP = 12  # levels of a record that are looked at
 
 
@@ -193,4 +203,3 @@ def _values_of(value: Any, depth: int) -> Iterator[object]:
     for one in inner:
         if isinstance(one, Mapping | list):
             yield from _values_of(one, depth + 1)
-

@@ -78,7 +78,9 @@ class KeyText:
         if not numbers or len(numbers) > 60:
             return []
         length = len(numbers)
-        known = [(i, n) for i, n in enumerate(numbers) if n in self.by_number and likeness.is_word[n]]
+        known = [
+            (i, n) for i, n in enumerate(numbers) if n in self.by_number and likeness.is_word[n]
+        ]
         if known:
             shift, number = min(known, key=lambda one: self.by_number[one[1]].size)
             starts = self.by_number[number][:200] - shift
@@ -209,7 +211,9 @@ class Chooser:
         for item in self.items:
             free = [one for one in item.places if one not in self.taken]
             self.taken.update(free)
-            result[item.row] = [Placement(*one, item.why) for one in free] or [self._placement(item)]
+            result[item.row] = [Placement(*one, item.why) for one in free] or [
+                self._placement(item)
+            ]
         return result
 
     # -------------------------------------------------------------- in order
@@ -409,7 +413,13 @@ class Chooser:
                 continue
             wanted = self.key.numbers_of(item.mention.behind)
             scores = [
-                (sum(a == b for a, b in zip(wanted, self._behind(place[1], len(wanted)), strict=False)), -place[0])
+                (
+                    sum(
+                        a == b
+                        for a, b in zip(wanted, self._behind(place[1], len(wanted)), strict=False)
+                    ),
+                    -place[0],
+                )
                 for place in item.places
             ]
             best = max(range(len(scores)), key=lambda i: scores[i])

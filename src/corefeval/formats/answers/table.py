@@ -138,7 +138,13 @@ def align_gaps(
 
 def _size(length: int) -> int:
     """The size of table that a length goes into."""
-    return length if length <= 4 else 1 << (length - 1).bit_length() if length <= 64 else -(-length // 64) * 64
+    return (
+        length
+        if length <= 4
+        else 1 << (length - 1).bit_length()
+        if length <= 64
+        else -(-length // 64) * 64
+    )
 
 
 def _align_together(
@@ -168,7 +174,8 @@ def _places(start: IntArray, end: IntArray, backwards: NDArray[np.bool_]) -> Int
 
 def _fill(score: Scores) -> Scores:
     """The best score up to each cell that ends in a pair, in a left out word of the answer (1), or
-    in one of the key (2): shape (3, tables, rows + 1, columns + 1)."""
+    in one of the key (2): shape (3, tables, rows + 1, columns + 1).
+    """
     tables, rows, columns = score.shape
     states = np.full((3, tables, rows + 1, columns + 1), _NEVER, dtype=np.float32)
     pair, above, beside = states

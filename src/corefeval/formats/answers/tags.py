@@ -125,7 +125,9 @@ class _Assembly:
         self.removed.append((mark.start, mark.end))
         if mark.label is None:
             start = max(mark.start - 40, 0)
-            self.mentions.append(Tagged(start, mark.start, "", mark.start, "never opened", lost=True))
+            self.mentions.append(
+                Tagged(start, mark.start, "", mark.start, "never opened", lost=True)
+            )
             return
         before = self.answer[max(mark.start - 80, 0) : mark.start]
         word = _LAST_WORD.search(before)
@@ -179,7 +181,11 @@ def _read_nested(text: str, marks: Iterable[Mark], *, bare: bool = False) -> Tag
         elif mark.kind == REMOVE:
             made.removed.append((mark.start, mark.end))
         elif mark.kind == TEXT_CLOSE:
-            if stack and (opened := stack.pop()).kind == OPEN and (bare or opened.label is not None):
+            if (
+                stack
+                and (opened := stack.pop()).kind == OPEN
+                and (bare or opened.label is not None)
+            ):
                 made.pair(opened, mark, opened.label)
         else:
             while stack and stack[-1].kind == TEXT_OPEN:
@@ -322,7 +328,11 @@ def _word_start(text: str, low: int, high: int) -> int:
     inner = begin
     while inner < high - 1 and text[inner] in "([{\"“‘«¿¡'’":
         inner += 1
-    return inner if text[inner].isalnum() and inner > begin and text[begin:inner] not in "'’" else begin
+    return (
+        inner
+        if text[inner].isalnum() and inner > begin and text[begin:inner] not in "'’"
+        else begin
+    )
 
 
 _NUMBER = r"[\w.-]*\d[\w.-]*"
@@ -381,7 +391,9 @@ _LINK = r"\((?:#[^()\n]{0,60}|(?:cluster|entity)[ _-]?\w+)\)"
 _CLOSINGS = {
     "markdown": re.compile(r"\]\s?\((#[^()\n]{0,60}|(?:cluster|entity)[ _-]?\w+)\)"),
     "hash": re.compile(r"\]\s?(?:#(\w+)|\(#(\w+)\))"),
-    "subscript": re.compile(r"\](?:_(\d+)|_\{([^{}\n]{0,40})\}|<sub>([^<\n]{0,40})</sub>|([₀-₉]+))"),
+    "subscript": re.compile(
+        r"\](?:_(\d+)|_\{([^{}\n]{0,40})\}|<sub>([^<\n]{0,40})</sub>|([₀-₉]+))"
+    ),
     "colon": re.compile(rf"\s?:\s?({_NUMBER})\s?\]"),
 }
 _SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
@@ -410,9 +422,13 @@ def _read_subscript(text: str) -> TaggedText:
 
 _NAMES = r"(?:m|mention|entity|coref|rs|span|e|ref|np|ent)"
 _ATTRIBUTE = r"(?:\b(?:xml:)?(?:id|cluster|entity|cluster_id|entity_id|eid|chain|set)\s*=\s*)"
-_XML_OPEN = re.compile(rf"""<{_NAMES}\b[^<>]{{0,200}}?{_ATTRIBUTE}["'“”]?([^"'“”\s<>]*)[^<>]{{0,200}}>""")
+_XML_OPEN = re.compile(
+    rf"""<{_NAMES}\b[^<>]{{0,200}}?{_ATTRIBUTE}["'“”]?([^"'“”\s<>]*)[^<>]{{0,200}}>"""
+)
 _XML_REF = re.compile(r"""<coref\b[^<>]{0,200}?\bref\s*=\s*["'“”]?([^"'“”\s<>]*)""", re.IGNORECASE)
-_REF_ONLY = re.compile(rf"""<{_NAMES}\b[^<>]{{0,200}}?\bref\s*=\s*["'“”]?([^"'“”\s<>]*)[^<>]{{0,200}}>""")
+_REF_ONLY = re.compile(
+    rf"""<{_NAMES}\b[^<>]{{0,200}}?\bref\s*=\s*["'“”]?([^"'“”\s<>]*)[^<>]{{0,200}}>"""
+)
 _NAMED_OPEN = re.compile(r"<(?:e|entity|ent|c|cluster|m)[ _-]?(\d+)>")
 _NAMED_CLOSE = re.compile(r"</(?:e|entity|ent|c|cluster|m)[ _-]?(\d+)>")
 _XML_CLOSE = re.compile(rf"</\s?{_NAMES}\s?>")
@@ -479,7 +495,12 @@ _TANL_END = re.compile(r"\s*\]")
 
 def _read_tanl(text: str) -> TaggedText:
     """`[ it | the book ]`: linked to the newest earlier mention of the antecedent's text."""
-    kinds = ((CLOSE, _TANL_CLOSE), (OPEN, _TANL_OPEN), (TEXT_OPEN, _SQUARE), (TEXT_CLOSE, _TANL_END))
+    kinds = (
+        (CLOSE, _TANL_CLOSE),
+        (OPEN, _TANL_OPEN),
+        (TEXT_OPEN, _SQUARE),
+        (TEXT_CLOSE, _TANL_END),
+    )
     parsed = _read_nested(text, _marks(text, *kinds), bare=True)
     newest: dict[str, str] = {}
     number = 0

@@ -6,7 +6,7 @@ import html
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -81,7 +81,9 @@ class Vocabulary:
         for row, number in enumerate(numbers.tolist()):
             word = self.words[number]
             bins = [ord(c) % 31 for c in word]
-            bins += [32 + (ord(a) * 7 + ord(b)) % 31 for a, b in zip("^" + word, word + "$", strict=True)]
+            bins += [
+                32 + (ord(a) * 7 + ord(b)) % 31 for a, b in zip("^" + word, word + "$", strict=True)
+            ]
             np.add.at(rows[row], bins, 1)
         return rows
 
@@ -111,7 +113,9 @@ def atoms_of_text(text: str, vocabulary: Vocabulary) -> Atoms:
     return _arrays(((number(word), start, end, word) for word, start, end in found), vocabulary)
 
 
-def atoms_of_tokens(words: Sequence[str], empty: Sequence[bool] | None, vocabulary: Vocabulary) -> Atoms:
+def atoms_of_tokens(
+    words: Sequence[str], empty: Sequence[bool] | None, vocabulary: Vocabulary
+) -> Atoms:
     """The atoms of tokens; an empty node is the atom `##`, and a token without any atom is `_`."""
     cache: dict[str, list[str]] = {}
     zero = [ZERO]
