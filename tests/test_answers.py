@@ -22,7 +22,24 @@ from corefeval.model import Corpus, CorpusBuilder
 
 CASES = Path(__file__).parent / "data" / "answers" / "cases.jsonl"
 FAMILY = {"number": "bracket", "named": "xml"}
-WORDS = ["Ada", "met", "the", "captain", "of", "the", "Argo", ".", "She", "greeted", "him", ",", "and", "he", "bowed", "."]
+WORDS = [
+    "Ada",
+    "met",
+    "the",
+    "captain",
+    "of",
+    "the",
+    "Argo",
+    ".",
+    "She",
+    "greeted",
+    "him",
+    ",",
+    "and",
+    "he",
+    "bowed",
+    ".",
+]
 
 
 def family(convention: str) -> str:
@@ -277,7 +294,21 @@ def test_deep_and_long_nonsense_ends():
 
 
 def test_occurrences():
-    words = ["He", "said", "that", "he", "knew", "what", "he", "wanted", ".", "Ada", "saw", "him", "."]
+    words = [
+        "He",
+        "said",
+        "that",
+        "he",
+        "knew",
+        "what",
+        "he",
+        "wanted",
+        ".",
+        "Ada",
+        "saw",
+        "him",
+        ".",
+    ]
     key = key_of({"tokens": words})
     answer = json.dumps([["He", "he"], ["Ada"]])
     read = {
@@ -290,7 +321,12 @@ def test_occurrences():
 
 
 def test_the_share_of_ambiguous_strings_and_the_range_are_told():
-    key = key_of({"tokens": ["he", "and", "he", "and", "he", ".", "Ada", "left", "."], "key": [[[2, 3], [6, 7]]]})
+    key = key_of(
+        {
+            "tokens": ["he", "and", "he", "and", "he", ".", "Ada", "left", "."],
+            "key": [[[2, 3], [6, 7]]],
+        }
+    )
     result = corefeval.score(key, {"d": '[["he", "Ada"]]'}, response_format="llm")
     assert "1 string of 2 (50%)" in str(
         next(n for n in result.notices if n.kind == "llm-ambiguous")

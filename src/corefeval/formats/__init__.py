@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TypeVar
 
@@ -156,10 +157,9 @@ def read_with_key(jobs: Sequence[Callable[..., Corpus]]) -> Iterator[Corpus]:
 
     Jobs are calls of `read` that lack no argument but `key`.
     """
-    corpora = read_ahead([jobs[0], *(partial(_try, job) for job in jobs[1:])])
+    corpora = read_ahead([partial(_try, job) for job in jobs])
     key = next(corpora)
-    yield key
-    for job, corpus in zip(jobs[1:], corpora, strict=True):
+    for job, corpus in zip(jobs, chain([key], corpora), strict=True):
         yield job(key=key) if corpus is None else corpus
 
 

@@ -67,7 +67,8 @@ class Coverage:
 class Ledger(Tabular):
     """What became of every written mention, in the order of the answers.
 
-    >>> ledger = Ledger((Entry("a", "Ada", "1", 0, 1, "placed"), Entry("a", "a", "1", -1, -1, "lost")))
+    >>> entries = Entry("a", "Ada", "1", 0, 1, "placed"), Entry("a", "a", "1", -1, -1, "lost")
+    >>> ledger = Ledger(entries)
     >>> ledger.written, ledger.placed, ledger.lost
     (2, 1, 1)
     """
@@ -109,8 +110,8 @@ class Ledger(Tabular):
 
     def __repr__(self) -> str:
         return (
-            f"<Ledger: {self.written:,} written, {self.placed:,} placed ({self.changed:,} changed), "
-            f"{self.repeated:,} repeated, {self.lost:,} lost>"
+            f"<Ledger: {self.written:,} written, {self.placed:,} placed "
+            f"({self.changed:,} changed), {self.repeated:,} repeated, {self.lost:,} lost>"
         )
 
     def rows(self) -> list[Row]:

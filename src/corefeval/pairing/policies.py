@@ -96,7 +96,7 @@ def with_lost(corpus: Corpus, codes: IntArray) -> tuple[Corpus, IntArray]:
     entities = {pair: number for number, pair in enumerate(zip(owners, names, strict=True))}
     columns = zip(corpus.mention_document.tolist(), start.tolist(), end.tolist(), strict=True)
     taken = set(columns)
-    rows = []
+    rows: list[tuple[int, ...]] = []
     room = {index: _spans(int(tokens.counts[index])) for index in documents.values()}
     for entry in lost:
         index = documents.get(entry.document, -1)
@@ -117,8 +117,8 @@ def with_lost(corpus: Corpus, codes: IntArray) -> tuple[Corpus, IntArray]:
         name=corpus.name,
     )
     named = [name for (_, name), _ in sorted(entities.items(), key=lambda one: (one[0][0], one[1]))]
-    details = {"names": named, "features": {}, "ledger": corpus.ledger, "notices": corpus.notices}
-    return whole.with_details(**details), whole.features["code"]
+    kept = {"ledger": corpus.ledger, "notices": corpus.notices}
+    return whole.with_details(names=named, features={}, **kept), whole.features["code"]
 
 
 def _spans(count: int) -> Iterator[tuple[int, int]]:

@@ -63,8 +63,8 @@ def align(a: IntArray, k: IntArray, breaks: BoolArray, likeness: Likeness) -> La
         if n == SEED:
             elsewhere &= to_key < 0
         less = {SEED: 3, 3: 2, 2: 1, 1: 0}[n]
-        for one in _between(gap, blocks):
-            waiting.append((one, less if one.left == one.right else 0))
+        rest = _between(gap, blocks)
+        waiting += [(one, less if one.left == one.right else 0) for one in rest]
     rows, columns, kinds = align_gaps(small, a, k, likeness)
     to_key[rows], kind[rows] = columns, kinds
     return Laid(to_key, kind)
@@ -248,7 +248,7 @@ class _Maxima:
             place //= 2
 
     def best(self, low: int, high: int) -> tuple[float, int]:
-        """The largest value in [low, high) and its name, of equal ones the smallest; −1 for none."""
+        """The largest value in [low, high) and its name, of equals the smallest; −1 for none."""
         best = (-1e18, 1)
         low, high = low + self.size, high + self.size
         while low < high:

@@ -6,7 +6,7 @@ the cut, and a string with several places may mean another one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -58,7 +58,7 @@ def _reached(key: Corpus, ledger: Ledger) -> Corpus:
     return key.keep_mentions(key.mention_end <= limits[key.mention_document])
 
 
-def _moved(corpus: Corpus, places: dict[tuple[str, str, Span], Span | None]) -> Corpus:
+def _moved(corpus: Corpus, places: Mapping[tuple[str, str, Span], Span | None]) -> Corpus:
     """The corpus with some mentions on other tokens, or left out."""
     start, end, names = corpus.mention_start, corpus.mention_end, corpus.names
     if start is None or end is None or names is None:

@@ -83,9 +83,8 @@ class KeyTexts:
         if text is not None:
             found = list(ATOM.finditer(text))
             words = [match.group() for match in found]
-            bounds = tuple(
-                np.array([match.span()[side] for match in found], dtype=np.int64) for side in (0, 1)
-            )
+            spots = np.array([match.span() for match in found], dtype=np.int64).reshape(-1, 2)
+            bounds = spots[:, 0], spots[:, 1]
             starts, empty = [0] if words else [], None
         else:
             words = tokens.column(index, "word") if tokens.counts[index] else []

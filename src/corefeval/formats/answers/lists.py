@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from corefeval.formats.answers.tags import folded_text
+from corefeval.formats.answers.text import folded_text
 
 
 @dataclass(slots=True)
@@ -127,7 +127,8 @@ _MENTION_KEYS = (
 )
 _CLUSTER_KEYS = ("mentions", "cluster", "items", "members", "coreferences", "references", "aliases")
 _GROUP_KEYS = (
-    "refersto", "cluster", "clusterid", "entity", "entityid", "chain", "chainid", "id", "coref", "label",
+    "refersto", "cluster", "clusterid", "entity", "entityid", "chain", "chainid", "id", "coref",
+    "label",
 )  # fmt: skip
 _SENTENCE_KEYS = (
     "sentence",
@@ -221,12 +222,12 @@ class _Clusters:
         if text is None:
             return None
         whole = item.complete or _has_all_keys(item, cluster)
-        numbers_of = (
+        sentence, start, end = (
             next((int(v) for k in keys if isinstance(v := values.get(k), float)), None)
             for keys in (_SENTENCE_KEYS, _START_KEYS, _END_KEYS)
         )
         lost = "" if text.complete and whole else cut
-        return Listed(str(text), "", text.where, *numbers_of, lost=lost)
+        return Listed(str(text), "", text.where, sentence, start, end, lost=lost)
 
 
 def _first_text(values: dict[str, object]) -> Text | None:
@@ -288,7 +289,8 @@ def read_json(text: str) -> list[Listed]:
 # ------------------------------------------------------------------ lines
 
 _LINE = re.compile(
-    r"^[ \t]*(?:[-*•]|\d+[.)])?[ \t]*\**(?:(?:entity|cluster|chain|group|e)[ _]?[\w-]*|\d+)[^:\n\"“]{0,60}?\**[ \t]*:\**[ \t]*(.+)$",
+    r"^[ \t]*(?:[-*•]|\d+[.)])?[ \t]*\**(?:(?:entity|cluster|chain|group|e)[ _]?[\w-]*|\d+)"
+    r"[^:\n\"“]{0,60}?\**[ \t]*:\**[ \t]*(.+)$",
     re.IGNORECASE | re.MULTILINE,
 )
 _QUOTED = re.compile(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from corefeval.diagnostics import Notice, plural
-from corefeval.formats.answers.tags import CONVENTIONS
+from corefeval.formats.answers.conventions import CONVENTIONS
 from corefeval.model import Corpus
 from corefeval.model.ledger import Coverage, Ledger
 
@@ -63,7 +63,7 @@ def _about_reading(ledger: Ledger, remarks: Remarks) -> list[Notice]:
         named("llm-stopped", "refused or failed, as the records say: {items}", refused),
         named("llm-limit", "cut off by a limit of tokens, as the records say: {items}", cut),
         named("llm-cut", "ending early: {items}", places),
-        named("llm-unknown", "of no document of the key, left out: {items}", remarks.unknown, "answer"),
+        named("llm-unknown", "of no document, left out: {items}", remarks.unknown, "answer"),
         named("llm-twice", "answered again, the first answer kept: {items}", remarks.twice),
         Notice("llm-several", f"{name}: {{n}} with several documents, cut apart", remarks.several,
                noun="answer"),

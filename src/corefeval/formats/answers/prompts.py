@@ -6,11 +6,12 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from corefeval.diagnostics import Notice, UsageError
 from corefeval.display import json_text
 from corefeval.formats.answers.reading import read_answers
-from corefeval.formats.answers.tags import folded_text
+from corefeval.formats.answers.text import folded_text
 from corefeval.model import Corpus, Document
 from corefeval.model.tokens import unbroken_word
 
@@ -28,9 +29,8 @@ class Passage:
     @property
     def text(self) -> str:
         """The words with blanks between them, a line for each sentence."""
-        bounds = [*self.starts, len(self.words)]
-        lines = (" ".join(self.words[s:e]) for s, e in zip(bounds[:-1], bounds[1:], strict=True))
-        return "\n".join(lines)
+        bounds = pairwise([*self.starts, len(self.words)])
+        return "\n".join(" ".join(self.words[start:end]) for start, end in bounds)
 
     def sentence(self, token: int) -> int:
         """The number of a token's sentence, from 1."""
@@ -56,7 +56,7 @@ def _tagged(opening: str, closing: str) -> Callable[[Passage], str]:
 
     def write(passage: Passage) -> str:
         before, behind = defaultdict[int, str](str), defaultdict[int, str](str)
-        for start, end, entity in sorted(passage.mentions, key=lambda m: (m[0], -m[1])):
+        for start, _, entity in sorted(passage.mentions, key=lambda m: (m[0], -m[1])):
             before[start] += opening.replace("{e}", entity)
         for _, end, entity in sorted(passage.mentions, key=lambda m: (-m[0], m[1])):
             behind[end - 1] += closing.replace("{e}", entity)
@@ -155,23 +155,95 @@ def _write_links(passage: Passage) -> str:
 
 
 _COPY = "Copy the text word for word and add nothing but tags: "
+_IN_BRACKETS = _COPY + "put every mention into square brackets"
+_IN_TAGS = _COPY + "put every mention between <m> and </m>"
+_ORDER = "in the order of the text, word for word"
+_SENTENCE = "the number of its sentence (a line of the text), counted from 1"
+_NUMBER = "the number of its entity"
+_AGAIN = "For every mention of an entity that was mentioned before, answer with a line that "
 _STYLES = (
-    Style("markdown", _tagged("[", "](#cluster_{e})"), _COPY + "put every mention into square brackets, with a link to the number of its entity behind it", "", False),
-    Style("bracket", _tagged("[e{e} ", "]"), _COPY + "put every mention into square brackets that open with its entity, e1, e2 and so on"),
-    Style("xml", _tagged('<m id="{e}">', "</m>"), _COPY + "put every mention into <m> tags whose id is the number of its entity"),
-    Style("crac", _write_crac, _COPY + "behind the first word of a mention write |[e1, behind its last word |e1], behind a mention of one word |[e1], with the number of its entity; several marks of one word are joined by commas", "?", True),
-    Style("subscript", _tagged("[", "]_{e}"), _COPY + "put every mention into square brackets, with the number of its entity as a subscript behind it"),
-    Style("hash", _tagged("[", "]#{e}"), _COPY + "put every mention into square brackets, with # and the number of its entity behind it", "MASK"),
-    Style("colon", _tagged("[", ": {e}]"), _COPY + "put every mention into square brackets, with a colon and the number of its entity before the closing one", "0"),
-    Style("seq2seq", _tagged("<m> ", " | {e} </m>"), _COPY + "put every mention between <m> and </m>, with a bar and the number of its entity before </m>"),
-    Style("mask", _tagged("<m>", "</m>#{e}"), _COPY + "put every mention between <m> and </m>, with # and the number of its entity behind it", "MASK"),
-    Style("curly", _tagged("{{", "|{e}}}"), _COPY + "put every mention into double braces, with a bar and the number of its entity at the end"),
-    Style("tanl", _write_tanl, _COPY + "put every mention into square brackets; if its entity was mentioned before, add a bar and the words of the mention before"),
-    Style("json", _write_json, "Answer with JSON alone: a list of entities, each with its mentions in the order of the text, word for word, and the number of their sentence (a line of the text), counted from 1", "", True),
-    Style("lines", _write_lines, "Answer with a line for each entity: its mentions in quotes, in the order of the text, word for word, each with the number of its sentence (a line of the text), counted from 1", "", True),
-    Style("qa", _write_questions, "For every mention of an entity that was mentioned before, answer with a line that says which first mention it refers to, both in quotes, each with the number of its sentence (a line of the text), counted from 1", "", True),
-    Style("link-append", _write_links, "For every mention of an entity that was mentioned before, answer with a line that links it: the mention, ##, the words behind it, ->, the first mention with the words behind it, or [ and the number of the entity if it has links already, ;;", "", True),
-)  # fmt: skip
+    Style(
+        "markdown",
+        _tagged("[", "](#cluster_{e})"),
+        f"{_IN_BRACKETS}, with a link to {_NUMBER} behind it",
+        "",
+    ),
+    Style(
+        "bracket",
+        _tagged("[e{e} ", "]"),
+        f"{_IN_BRACKETS} that open with its entity, e1, e2 and so on",
+    ),
+    Style(
+        "xml",
+        _tagged('<m id="{e}">', "</m>"),
+        f"{_COPY}put every mention into <m> tags whose id is {_NUMBER}",
+    ),
+    Style(
+        "crac",
+        _write_crac,
+        f"{_COPY}behind the first word of a mention write |[e1, behind its last word |e1], behind "
+        f"a mention of one word |[e1], with {_NUMBER}; marks of one word are joined by commas",
+        crossing=True,
+    ),
+    Style(
+        "subscript",
+        _tagged("[", "]_{e}"),
+        f"{_IN_BRACKETS}, with {_NUMBER} as a subscript behind it",
+    ),
+    Style("hash", _tagged("[", "]#{e}"), f"{_IN_BRACKETS}, with # and {_NUMBER} behind it", "MASK"),
+    Style(
+        "colon",
+        _tagged("[", ": {e}]"),
+        f"{_IN_BRACKETS}, with a colon and {_NUMBER} before the closing one",
+        "0",
+    ),
+    Style(
+        "seq2seq",
+        _tagged("<m> ", " | {e} </m>"),
+        f"{_IN_TAGS}, with a bar and {_NUMBER} before </m>",
+    ),
+    Style(
+        "mask", _tagged("<m>", "</m>#{e}"), f"{_IN_TAGS}, with # and {_NUMBER} behind it", "MASK"
+    ),
+    Style(
+        "curly",
+        _tagged("{{", "|{e}}}"),
+        f"{_COPY}put every mention into double braces, with a bar and {_NUMBER} at the end",
+    ),
+    Style(
+        "tanl",
+        _write_tanl,
+        f"{_IN_BRACKETS}; if its entity was mentioned before, add a bar and the words of a mention "
+        "before",
+    ),
+    Style(
+        "json",
+        _write_json,
+        f"Answer with JSON alone: a list of entities, each with its mentions {_ORDER}, each with "
+        + _SENTENCE,
+        crossing=True,
+    ),
+    Style(
+        "lines",
+        _write_lines,
+        f"Answer with a line for each entity: its mentions in quotes, {_ORDER}, each with "
+        + _SENTENCE,
+        crossing=True,
+    ),
+    Style(
+        "qa",
+        _write_questions,
+        f"{_AGAIN}says which first mention it refers to, both in quotes, each with {_SENTENCE}",
+        crossing=True,
+    ),
+    Style(
+        "link-append",
+        _write_links,
+        f"{_AGAIN}links it: the mention, ##, the words behind it, ->, the first mention with the "
+        "words behind it, or [ and the number of the entity if it has links already, ;;",
+        crossing=True,
+    ),
+)
 STYLES = {style.name: style for style in _STYLES}
 
 _TASK = (
@@ -334,7 +406,7 @@ def passages(corpus: Corpus) -> Iterator[tuple[str, Passage]]:
 
 
 def _pieces(passage: Passage, most: int | None) -> Iterator[Passage]:
-    """A passage in pieces of whole sentences with so many tokens at most; a sentence is never cut."""
+    """A passage in pieces of whole sentences, of so many tokens at most where sentences are not."""
     if most is None or len(passage.words) <= most:
         yield passage
         return

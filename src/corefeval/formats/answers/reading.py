@@ -10,6 +10,7 @@ import numpy as np
 
 from corefeval.diagnostics import InputError, UsageError, excerpt
 from corefeval.formats.answers.alignment import Laid, align
+from corefeval.formats.answers.conventions import CONVENTIONS
 from corefeval.formats.answers.documents import KeyDocument, KeyTexts
 from corefeval.formats.answers.lists import (
     Listed,
@@ -24,8 +25,8 @@ from corefeval.formats.answers.placing import Projector
 from corefeval.formats.answers.records import Answer, answers_of, join_pieces
 from corefeval.formats.answers.strings import Chooser, KeyText
 from corefeval.formats.answers.table import EQUAL
-from corefeval.formats.answers.tags import CONVENTIONS, TaggedText, folded_text
-from corefeval.formats.answers.text import Atoms, atoms_of_text, clean
+from corefeval.formats.answers.tags import TaggedText
+from corefeval.formats.answers.text import Atoms, atoms_of_text, clean, folded_text
 from corefeval.model import Corpus
 from corefeval.model.construction import assemble
 from corefeval.model.ledger import Coverage, Entry, Ledger, Span, State

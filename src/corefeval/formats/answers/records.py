@@ -17,7 +17,8 @@ from corefeval.formats.registry import is_answers
 from corefeval.formats.source import Source, read_source
 
 ID_FIELDS = (
-    "custom_id", "id", "doc_id", "document_id", "doc_key", "document", "docid", "doc", "key", "name",
+    "custom_id", "id", "doc_id", "document_id", "doc_key", "document", "docid", "doc", "key",
+    "name",
 )  # fmt: skip
 ANSWER_FIELDS = (
     "answer", "output", "response", "completion", "prediction", "generated_text", "generation",

@@ -6,7 +6,6 @@ order of the list, from strings that have but one place, and from what the answe
 
 from __future__ import annotations
 
-import heapq
 import re
 from collections import defaultdict
 from collections.abc import Sequence
@@ -24,7 +23,6 @@ from corefeval.model.arrays import IntArray
 _ARTICLE = re.compile(r"^(the|a|an|this|that|these|those)\s+", re.IGNORECASE)
 _CLITIC = re.compile(r"\s*['’]s?$")
 _ALIKE = 0.7  # the least likeness of all words of a string that is not there as it is
-_INFINITE = 1 << 60
 
 
 @dataclass(slots=True)
@@ -227,20 +225,10 @@ class Chooser:
         self._by_behind()
         ordered, firsts = self._are_ordered()
         self._sweep(ordered, firsts)
-        groups: dict[str, list[_Item]] = defaultdict(list)
-        for item in self.items:
-            if item.settled is None and item.places and not item.why:
-                groups[_without_blanks(item.mention.text)].append(item)
-        todo = list(groups.values())
-        todo.sort(key=lambda items: (len(items[0].exact) - len(items), len(items[0].exact)))
-        for narrow in (True, False):
-            for items in todo:
-                left = [item for item in items if item.settled is None]
-                if left:
-                    self._assign(left, ordered, narrow)
-        for item in self.items:  # what had to be changed to be found comes last
-            if item.settled is None and item.places:
-                self._settle_rest(item)
+        for changed in (False, True):  # what had to be changed to be found comes last
+            for item in self.items:
+                if item.settled is None and bool(item.why) == changed:
+                    self._settle_rest(item)
 
     def _sweep(self, ordered: bool, firsts: bool) -> None:
         """Settle all strings together."""
@@ -277,37 +265,19 @@ class Chooser:
         return True
 
     def _settle_rest(self, item: _Item) -> None:
-        for place in item.places:
-            inside = item.why and any(
-                other.settled is not None
-                and other.settled[0] <= place[0]
-                and place[1] <= other.settled[1]
-                for other in self.items
-                if other.cluster == item.cluster
-            )
+        """Settle what the sweep left out: on the likeliest free place, if there is any."""
+        others = [
+            one.settled
+            for one in self.items
+            if one.settled is not None and one.cluster == item.cluster and item.why
+        ]
+        exact = set(item.exact)
+        for place in sorted(
+            item.places, key=lambda p: (self._distance(item, p), p not in exact, p)
+        ):
+            inside = any(start <= place[0] and place[1] <= end for start, end in others)
             if not inside and self._settle(item, place):
                 return
-
-    def _windows(self, ordered: bool) -> dict[int, tuple[int, int]]:
-        """For each item the tokens between its settled neighbours in the list."""
-        if not ordered:
-            return {}
-        windows: dict[int, tuple[int, int]] = {}
-        low, last = -1, -1
-        for item in self.items:
-            if item.cluster != last:
-                low, last = -1, item.cluster
-            if item.settled is not None:
-                low = max(low, item.settled[0])
-            windows[item.row] = low, _INFINITE
-        high, last = _INFINITE, -1
-        for item in reversed(self.items):
-            if item.cluster != last:
-                high, last = _INFINITE, item.cluster
-            if item.settled is not None:
-                high = min(high, item.settled[0])
-            windows[item.row] = windows[item.row][0], high
-        return windows
 
     def _are_ordered(self) -> tuple[bool, bool]:
         """Whether sure places come in textual order within clusters; and from first to first."""
@@ -325,51 +295,6 @@ class Chooser:
                 first = place
             before = item.cluster, place
         return within[1] * 4 <= within[0], firsts[1] * 4 <= firsts[0]
-
-    def _assign(self, items: list[_Item], ordered: bool, narrow: bool) -> None:
-        """Give free places of a string to those who list it: who must have one soonest, first.
-
-        Where the answer says where (`hint`), the nearest comes first.
-        """
-        pool = items[0].exact if narrow else items[0].places
-        places = sorted(one for one in pool if one not in self.taken)
-        hinted = [item for item in items if item.hint is not None]
-        if hinted:
-            self._assign_by_hints(hinted, places)
-            places = [one for one in places if one not in self.taken]
-            items = [item for item in items if item.settled is None]
-        windows = self._windows(ordered)
-        every = (-1, _INFINITE)
-        todo = sorted(items, key=lambda item: (windows.get(item.row, every)[0], item.row))
-        heap: list[tuple[int, int, int]] = []
-        index = 0
-        by_row = {item.row: item for item in items}
-        for place in places:
-            while index < len(todo) and windows.get(todo[index].row, every)[0] <= place[0]:
-                row = todo[index].row
-                heapq.heappush(heap, (windows.get(row, every)[1], index, row))
-                index += 1
-            while heap and heap[0][0] < place[0]:
-                heapq.heappop(heap)
-            if heap:
-                self._settle(by_row[heapq.heappop(heap)[2]], place)
-        if narrow:
-            return
-        for item in items:  # the order was of no help
-            free = next((one for one in places if one not in self.taken), None)
-            if item.settled is None and free is not None:
-                self._settle(item, free)
-
-    def _assign_by_hints(self, items: list[_Item], places: list[tuple[int, int]]) -> None:
-        pairs = sorted(
-            (abs(self._spot(item, place) - (item.hint or 0.0)), place[0], item.row, index)
-            for index, item in enumerate(items)
-            for place in places
-        )
-        for _, start, _, index in pairs:
-            if items[index].settled is None:
-                place = next(one for one in places if one[0] == start)
-                self._settle(items[index], place)
 
     def _spot(self, item: _Item, place: tuple[int, int]) -> float:
         """Where a place is, in the terms in which the answer speaks of places."""

@@ -197,7 +197,7 @@ def _trace(
     states: Scores, sizes: tuple[IntArray, IntArray], is_open: NDArray[np.bool_]
 ) -> tuple[IntArray, IntArray, IntArray]:
     """The pairs on the best way through each table: its number, row and column."""
-    _, tables, rows, columns = states.shape
+    _, tables, _, columns = states.shape
     i, j = (size.copy() for size in sizes)
     if is_open.any():
         flat = states[0, is_open].reshape(int(is_open.sum()), -1).argmax(1)

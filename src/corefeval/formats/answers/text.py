@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from corefeval.model.arrays import IntArray
 
@@ -56,6 +57,11 @@ def fold(atom: str) -> str:
     return "".join(c for c in apart if not unicodedata.combining(c)).translate(_PLAIN)
 
 
+def folded_text(text: str) -> str:
+    """A text as strings are compared: folded words with one blank between them."""
+    return " ".join(map(fold, re.findall(r"\w+|[^\w\s]", text)))
+
+
 class Vocabulary:
     """Numbers for folded atoms, and profiles of their letters to compare them by."""
 
@@ -75,7 +81,7 @@ class Vocabulary:
             self.numbers[atom] = known
         return known
 
-    def profiles(self, numbers: IntArray) -> IntArray:
+    def profiles(self, numbers: IntArray) -> NDArray[np.int16]:
         """For each number a row of counts: letters and pairs of letters, hashed into 64 bins."""
         rows = np.zeros((numbers.size, 64), dtype=np.int16)
         for row, number in enumerate(numbers.tolist()):
