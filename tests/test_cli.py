@@ -180,7 +180,8 @@ def test_example(run, tmp_path):
     status, out, _ = run("example", tmp_path / "new")
     assert status == 0
     paths = out.split()
-    assert [Path(path).name for path in paths] == ["key.conll", "cautious.conll", "eager.conll"]
+    names = ["key.conll", "cautious.conll", "eager.conll", "tagged.jsonl", "listed.jsonl"]
+    assert [Path(path).name for path in paths] == names
     assert run("score", *paths)[0] == 0
     assert run("example", tmp_path / "new")[0] == 0
     Path(paths[0]).write_text("mine")

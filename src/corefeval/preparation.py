@@ -58,7 +58,7 @@ class Plan:
     ) -> Corpus:
         """A corpus from whatever stands for one; answers of language models need their key."""
         format = self.key_format if is_key else self.response_format
-        files = {"encoding": self.encoding, "word_column": self.word_column}
+        files: dict[str, Any] = {"encoding": self.encoding, "word_column": self.word_column}
         if not is_key:
             files |= {"key": key, "occurrences": self.protocol.occurrences}
         return as_corpus(source, name, format=format, **files)
@@ -197,11 +197,11 @@ def prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
         return prepared
     from corefeval.formats.answers.bounds import variants_of
 
-    variants = tuple(
-        (name, _prepare_corpora(*corpora, replace(plan, protocol=plan.protocol.but(lost=lost))))
-        for name, *corpora, lost in variants_of(key, response)
-    )
-    return replace(prepared, variants=variants)
+    variants = []
+    for name, own, other, lost in variants_of(key, response):
+        read_so = replace(plan, protocol=plan.protocol.but(lost=lost))
+        variants.append((name, _prepare_corpora(own, other, read_so)))
+    return replace(prepared, variants=tuple(variants))
 
 
 def _prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:

@@ -169,10 +169,9 @@ def convert(
         raise UsageError("standard input (-) can be read only once")
     if os.path.exists(source) and os.path.exists(target) and os.path.samefile(source, target):
         raise UsageError(f"the output would overwrite the input: {target}")
-    files = {"encoding": encoding, "word_column": word_column}
-    key = None if against is None else read(against, format=key_format, **files)
-    answers = {"key": key, "occurrences": occurrences}
-    corpus = read(source, format=input_format, **files, **answers)
+    from_file = partial(read, encoding=encoding, word_column=word_column)
+    key = None if against is None else from_file(against, format=key_format)
+    corpus = from_file(source, format=input_format, key=key, occurrences=occurrences)
     if key is not None and corpus.ledger is None:
         raise UsageError(f"{source} has tokens of its own: leave out --against")
     notices = (*corpus.notices, *write(corpus, target, format=to))

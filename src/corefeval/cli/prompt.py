@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
@@ -75,8 +76,8 @@ def prompt(
     check_paths([], paths, output)
     if train is not None and not shots:
         raise UsageError("--from is where worked examples come from: say how many with --shots")
-    files = {"format": key_format, "encoding": encoding, "word_column": word_column}
-    corpora = [read(path, **files) for path in paths]
+    files = partial(read, format=key_format, encoding=encoding, word_column=word_column)
+    corpora = [files(path) for path in paths]
     examples = corpora[1] if len(corpora) > 1 else None
     made = write_prompts(
         corpora[0], style, mentions=mentions, examples=examples, shots=shots, max_tokens=max_tokens

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 
@@ -17,7 +18,10 @@ from corefeval.model.construction import in_textual_order
 from corefeval.model.ledger import Entry, Ledger, Span
 from corefeval.model.text_tokens import text_of
 
-Variant = tuple[str, Corpus, Corpus, str]  # name, key, response, and what becomes of the lost
+# Name, key, response, and what becomes of lost mentions.
+Variant = tuple[str, Corpus, Corpus, Literal["drop", "strict"]]
+    str, Corpus, Corpus, Literal["drop", "strict"]
+]  # name, key, response, and what becomes of the lost
 
 
 def variants_of(key: Corpus, response: Corpus) -> Iterator[Variant]:
