@@ -438,3 +438,24 @@ def test_an_input_is_never_overwritten(run, tmp_path):
     path.write_bytes(Path(KEY).read_bytes())
     assert run("agree", KEY, path, "-o", path)[0] == 2
     assert corefeval.score(KEY, path)["lea"].f1 == 1.0
+
+
+def test_the_signature_is_that_of_all_pairs(conll):
+    """Two annotators state heads; the third states none, and marks other tokens."""
+    rows = ("1\tthe\t_\t_\t_\t_\t3", "2\told\t_\t_\t_\t_\t3", "3\tman\t_\t_\t_\t_\t0")
+    paths = {}
+    for name, header, cells in (
+        ("ann", "eid-head", ("(a-3", "", "a)")),
+        ("bob", "eid-head", ("(a-3", "", "a)")),
+        ("cat", "eid", ("", "(a", "a)")),
+    ):
+        lines = [
+            f"{row}\t_\t_\t{f'Entity={cell}' if cell else '_'}"
+            for row, cell in zip(rows, cells, strict=True)
+        ]
+        lines = ["# newdoc id = d", f"# global.Entity = {header}", *lines, "", ""]
+        paths[name] = conll("\n".join(lines), f"{name}.conllu")
+    agreement = agree(paths, match="head", metrics="mentions")
+    assert agreement.results["ann", "bob"].protocol.heads == "file"
+    assert agreement.protocol.heads == "file+dependencies"
+    assert agreement.means["mentions"] == 1

@@ -15,8 +15,7 @@ from corefeval.formats.crac_text import write_crac_text
 from corefeval.formats.litbank import write_litbank
 from corefeval.formats.source import read_source
 from corefeval.model import CorpusBuilder, DocumentId, join
-from corefeval.model.text_tokens import text_of
-from corefeval.model.tokenising import tokenise
+from corefeval.model.text_tokens import text_of, tokenise
 from corefeval.pairing.documents import partners
 from standoff_strategies import contents, corpora, mutations, sentences, spans, write_pair, written
 

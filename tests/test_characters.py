@@ -10,7 +10,7 @@ import corefeval
 import json_records
 from corefeval import InputError, PairingError
 from corefeval.model import CorpusBuilder
-from corefeval.model.text_tokens import TextTokens
+from corefeval.model.text_tokens import TextTokens, tokenise
 from corefeval.pairing.texts import on_tokens
 from json_records import (
     INCLUSIVE,
@@ -102,6 +102,21 @@ def test_mentions_with_gaps_and_heads_find_their_tokens(file):
     }
     assert moved.gaps.shape == (3, 3)
     assert [(n.kind, n.count) for n in notices] == [("widened-mentions", 2)]
+
+
+def test_a_gap_behind_white_space_is_the_edge_of_its_mention(file):
+    """Pieces of white space alone: the mention is its other pieces, or nothing."""
+    builder = CorpusBuilder()
+    text = builder.document("s", n_tokens=len(TEXT))
+    text.mention("a", 3, 19, gaps=[(4, 8)])  # a blank … the captain
+    text.mention("a", 0, 8, gaps=[(3, 7)])  # Ada … a blank
+    text.mention("a", 3, 8, gaps=[(4, 7)])  # a blank … a blank
+    response = builder.build(TextTokens([TEXT]))
+    moved, notices = on_tokens(response, corefeval.read(file(RECORDS["e2e"])))
+    assert [(m.span, m.positions) for m in moved[0].mentions] == [((0, 1), (0,)), ((2, 4), (2, 3))]
+    assert moved.gaps.size == 0
+    assert [(n.kind, n.count) for n in notices] == [("blank-mentions", 1)]
+    assert [m.words for m in tokenise(response)[0].mentions] == [["Ada"], ["the", "captain"]]
 
 
 def test_zeros_may_be_in_the_text_or_not(file):

@@ -302,7 +302,11 @@ def test_text_shows_five_of_a_kind_unless_all_are_asked_for(run, conll):
     assert status == 1
     assert out.count("never closes: found") == 5
     assert "  … and 3 more (--all shows them)\n" in out
-    assert out.endswith("\n8 errors, 0 warnings, 1 note\n")
+    assert out.endswith(
+        "\n8 errors (scoring stops, or mentions are lost): unbalanced-bracket 8\n"
+        "0 warnings (scores change without a word)\n"
+        "1 note (good to know): no-mentions 1\n"
+    )
     status, out, _ = run("check", path, "--all")
     assert out.count("never closes: found") == 8
 

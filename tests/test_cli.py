@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 import corefeval
+from corefeval.formats import FORMATS
+from corefeval.protocol import NAMED, Protocol, choices
 
 KEY, CAUTIOUS, EAGER = (corefeval.example(name) for name in ("key", "cautious", "eager"))
 COREFEVAL = [sys.executable, "-m", "corefeval"]
@@ -126,7 +128,7 @@ def test_metrics(run):
     assert status == 0
     for name, declaration in corefeval.metrics.REGISTRY.items():
         assert f"\n{name}" in f"\n{out}"
-        assert declaration.reference in out
+        assert declaration.reference in " ".join(out.split())
     listed = json.loads(run("metrics", "-f", "json")[1])
     assert [metric["name"] for metric in listed["metrics"]] == list(corefeval.metrics.REGISTRY)
     assert set(listed["presets"]) == {"standard", "papers", "all"}
@@ -136,6 +138,48 @@ def test_version_and_help(run):
     assert run("--version")[1].strip() == f"corefeval {corefeval.__version__}"
     assert "corefeval score key.conll response.conll" in run("--help")[1]
     assert "--ignore-tokens" in run("score", "--help")[1]
+
+
+USAGE = {
+    "score": "KEY [RESPONSE...] [OPTIONS]",
+    "errors": "KEY RESPONSE [MORE...] [OPTIONS]",
+    "compare": "KEY [RESPONSE...] [OPTIONS]",
+    "report": "KEY RESPONSE [MORE...] [OPTIONS]",
+    "agree": "FILE OTHER [MORE...] [OPTIONS]",
+    "lab": "[EXPERIMENT] [KEY] [RESPONSE] [OPTIONS]",
+    "check": "FILE [MORE...] [OPTIONS]",
+    "stats": "FILE [MORE...] [OPTIONS]",
+    "convert": "SOURCE TARGET --to TO [OPTIONS]",
+    "metrics": "[NAME...] [OPTIONS]",
+    "features": "[NAME...] [OPTIONS]",
+    "protocols": "[NAME...] [OPTIONS]",
+    "example": "[FOLDER]",
+}
+
+
+def test_usage_names_the_arguments_and_help_begins_with_score(run):
+    for command, arguments in USAGE.items():
+        first, *rest = run(command, "--help")[1].split("\n")
+        assert first == f"Usage: corefeval {command} {arguments}"
+        for name in arguments.replace("[OPTIONS]", "").replace("--to TO", "").split():
+            assert any(name.strip("[].") in line.split() for line in rest)
+    lines = run("--help")[1].split("\n")
+    entries = [line.split()[1] for line in lines if line.startswith("│ ") and line[2] != " "]
+    assert entries[: len(USAGE)] == list(USAGE)
+
+
+def test_protocols_fit_the_screen_and_say_how_they_are_chosen(run):
+    for listing in ("metrics", "features", "protocols"):
+        out = run(listing)[1]
+        assert max(map(len, out.split("\n"))) <= 80
+    for name, choice in choices().items():
+        entry = run("protocols", name)[1]
+        option = f"--{(choice.flag or name).replace('_', '-')}"
+        assert (f"option: {option}" in entry) == choice.option
+        assert (f"no option of its own: --protocol '{name}:" in entry) != choice.option
+    for bundle in NAMED.values():
+        assert str(Protocol.of(bundle.name)) in out.replace("\n  ", "")
+    assert run("score", KEY, EAGER, "--protocol", "spans:exclusive", "-q")[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -251,6 +295,42 @@ def test_an_empty_path_is_one_clear_error(run, command, arguments):
     status, _, err = run(command, *arguments)
     assert status == 2
     assert err == "error: a path is empty: name a file, a folder or a pattern\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "score {key} {long}", "score {key} {key} -o {long}", "score {key} {key} --save {long}",
+        "score {key} {key} --by kind --tagset {long}", "stats {key} --features {long}",
+        "convert {key} {long} --to brat", "convert {one} {long}.ann --to brat",
+        "report {key} {key} -o {long}", "check {key} --fix {long}", "example {long}",
+        "example {long}/below",
+    ],
+)  # fmt: skip
+def test_a_name_that_no_file_can_have_is_in_the_error(run, conll, line):
+    one, long = conll("#begin document (a);\nx (0)\n#end document\n"), "x" * 300
+    status, _, err = run(*line.format(key=KEY, one=one, long=long).split())
+    assert status in (1, 2)
+    assert err.startswith("error: ") and long in err
+    assert "Exception ignored" not in err
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("conl", ": did you mean 'conll'?"), ("CoNLLu", ": did you mean 'corefud'?"), ("xml", "")],
+)
+def test_an_unknown_format_is_told_in_two_lines(run, name, hint):
+    first, second = run("score", KEY, EAGER, "--key-format", name)[2].splitlines()
+    assert first == f"error: there is no format {name!r}{hint}"
+    assert second == f"  there are: {', '.join(FORMATS)}"
+
+
+def test_mentions_without_a_stated_kind_are_named_with_their_documents(run, conll):
+    table = conll("document\tstart\tend\tkind\nnw/harbour_01\t0\t4\tname\n", "kinds.tsv")
+    status, _, err = run("score", KEY, EAGER, "--features", table, "--by", "kind")
+    assert status == 1
+    assert " mentions of key.conll: nw/harbour_01; part 000 (17, 27), (25, 27), " in err
+    assert "a line with document, start, end (as here) and kind" in err
 
 
 def test_what_texts_lack_is_said_with_their_names(run, tmp_path):

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 import corefeval
 from corefeval import CorefEvalError, InputError, corpus_from_arrays
+from corefeval.features.annotations import TokenAnnotations
 from corefeval.model import Relation
 from strategies import spans
 
@@ -184,8 +185,14 @@ def test_heads_come_from_the_tree_where_no_field_says(conll):
         row(5, "war", "Entity=e1)", head=3),
         row(6, "spoke", head=0),
     ]
-    corpus = corefeval.read(conll(text(*rows, header=header)))
-    assert corpus[0].mentions[0].head == 2
+    path = conll(text(*rows, header=header))
+    corpus = corefeval.read(path)
+    assert corpus[0].mentions[0].head is None  # the file does not say
+    heads, _ = TokenAnnotations(corpus, (corpus,), None).own_heads("head")
+    assert heads.tolist() == [2]
+    result = corefeval.score(path, path, match="head", metrics="muc")
+    assert "|heads:dependencies|" in result.signature
+    assert any("heads of mentions of several tokens: 1 by dep" in str(n) for n in result.notices)
 
 
 def test_bridging_and_split_antecedents_are_kept(conll):

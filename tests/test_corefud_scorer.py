@@ -212,8 +212,15 @@ def test_what_the_program_does_not_have_is_refused(options, message):
 
 
 def test_only_scores_and_comparisons_are_emulated():
-    with pytest.raises(UsageError, match="has scores alone"):
-        corefeval.prepare(*pair_of("tie-later"), "corefud-1.2")
+    paths = pair_of("span-in-two-entities-response")
+    with pytest.raises(UsageError, match="has scores alone") as caught:
+        corefeval.prepare(*paths, "crac-2022")
+    choices = str(caught.value).split("'")[1]  # as they can be used instead
+    assert choices.startswith("match:partial|singletons:drop|")
+    assert (
+        corefeval.prepare(*pair_of("span-in-two-entities-response"), choices).protocol.match
+        == "partial"
+    )
     for side in ([["a", "b"]], corefeval.example("key"), DATA):
         with pytest.raises((UsageError, InputError)):
             corefeval.score(side, side, protocol="corefud-1.2")
@@ -296,6 +303,37 @@ def test_saved_results_with_intervals(shared, tmp_path):
     assert corefeval.load(tmp_path / "kept.json") == result
 
 
+def write_texts(folder, **heads):
+    """Files of two documents of a mention of two words and one of one; the first one's head."""
+    for name, head in heads.items():
+        cells = f"(e-{head}", "e)", "(e-1)"
+        rows = [f"{at}\tw\t_\t_\t_\t_\t{at - 1}\t_\t_\tEntity={c}" for at, c in enumerate(cells, 1)]
+        lines = [
+            line
+            for document in ("d1", "d2")
+            for line in (f"# newdoc id = {document}", "# global.Entity = GRP-head", *rows, "")
+        ]
+        (folder / f"{name}.conllu").write_text("\n".join([*lines, ""]))
+    return [str(folder / f"{name}.conllu") for name in heads]
+
+
+def test_a_saved_result_of_another_key_is_refused(tmp_path, run):
+    key, other, response = write_texts(tmp_path, key=1, other=2, response=1)
+    saved = str(tmp_path / "kept.json")
+    result = corefeval.score(key, response, protocol="corefud-1.2", metrics="muc, b3")
+    result.save(saved)
+    kept = corefeval.load(saved)
+    for options in ({"protocol": "corefud-1.2"}, {}):
+        sources = [kept, response] if options else [kept, kept]
+        compared = corefeval.compare(key, sources, metrics="b3", trials=10, samples=10, **options)
+        assert compared.metrics == ("b3",)
+        with pytest.raises(UsageError, match="was scored against another key"):
+            corefeval.compare(other, sources, metrics="b3", **options)
+    status, _, error = run("score", other, saved)
+    assert (status, "was scored against another key" in error) == (2, True)
+    assert run("score", key, saved)[0] == 0
+
+
 PRINTED = """\
 The scorer is evaluating coreferential mentions, singletons, zeros (using dependent match method) \
 using head match evaluation setting.
@@ -304,6 +342,17 @@ The following metrics will be evaluated: muc, bcub, ceafe, ceafm, blanc, lea, mo
 muc
 Recall: 50.00  Precision: 50.00  F1: 50.00
 """
+
+
+def test_the_form_over_other_rules_says_so(run):
+    paths = pair_of("span-in-two-entities-response")
+    status, printed, notes = run("score", *paths, "--format", "corefud")
+    assert status == 0
+    assert "The scorer is" not in printed
+    for text in (printed, notes):
+        assert "corefeval's own rules, not corefud-scorer's (--protocol corefud-1.2 has" in text
+    _, printed, notes = run("score", *paths, "--format", "corefud", "--protocol", "crac-2024")
+    assert "own rules" not in printed + notes
 
 
 def test_output(run):

@@ -90,6 +90,12 @@ def test_documents_mean_the_same_everywhere(things, name):
     assert all(len(repr(document)) < 1500 for document in thing.documents)
 
 
+def test_the_repr_of_what_is_prepared_is_short():
+    prepared = corefeval.prepare([["a", "b"], ["c"]], [["a", "c"]])
+    said = "<Prepared 'response' against 'key': 1 document, 3 and 2 mentions, 2 matched>"
+    assert repr(prepared) == said
+
+
 def test_single_documents_add_up(things):
     assert sum(one.mentions for one in things["Statistics"].documents) == 301
     errors = things["ErrorAnalysis"]

@@ -1,40 +1,29 @@
-"""Files are written whole or not at all, and unpacked up to a limit; memory has an end."""
+"""Files are written whole or not at all."""
 
 from __future__ import annotations
 
 import ast
 import errno
-import gzip
 import os
 import signal
 import subprocess
 import sys
 import threading
-import zlib
 from pathlib import Path
 
 import pytest
 
 import corefeval
-from corefeval import InputError, UsageError
+from corefeval import InputError
 from corefeval.cli import main
-from corefeval.files import parse_size, unpack, write_file, write_folder
-from corefeval.metrics import Metric
+from corefeval.files import write_file, write_folder
+from processes import one_error, run
 
 KEY, CAUTIOUS, EAGER = (corefeval.example(name) for name in ("key", "cautious", "eager"))
 SOURCE = Path(corefeval.__file__).parent
 EARLIER = "what was there before\n"
 
 resource = pytest.importorskip("resource")  # there is none on Windows
-
-
-def run(*arguments: str, before: str = "", **options: object) -> subprocess.CompletedProcess[str]:
-    """Run the command line in a process of its own, after some Python."""
-    script = f"import sys\nfrom corefeval.cli import main\n{before}\nsys.exit(main(sys.argv[1:]))"
-    return subprocess.run(
-        [sys.executable, "-B", "-c", script, *map(str, arguments)],
-        capture_output=True, text=True, env={**os.environ, "OPENBLAS_NUM_THREADS": "1"}, **options,
-    )  # fmt: skip
 
 
 def full(size: int = 200) -> str:
@@ -44,13 +33,6 @@ def full(size: int = 200) -> str:
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         f"resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))\n"
     )
-
-
-def one_error(done: subprocess.CompletedProcess[str], words: str) -> None:
-    assert done.returncode == 1, done.stderr
-    assert "Traceback" not in done.stdout + done.stderr
-    assert done.stderr.count("error:") == 1
-    assert words in done.stderr
 
 
 def tree(folder: Path) -> dict[str, bytes]:
@@ -177,6 +159,20 @@ def test_from_python(tmp_path, monkeypatch):
         with pytest.raises(InputError, match="No space left"):
             write(target)
         assert tree(tmp_path) == {"target": EARLIER.encode()}
+
+
+@pytest.mark.parametrize("bad", ["folder/", "folder", "no/such/file", "x" * 300, "file/below"])
+def test_two_outputs_are_written_both_or_neither(run, tmp_path, monkeypatch, bad):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").touch()
+    for one, other in (("good", bad), (bad, "good")):
+        for command in ("score", "compare"):
+            line = [command, KEY, EAGER, f"2={EAGER}", "--output", one, "--save", other]
+            status, out, err = run(*line)
+            assert (status, out) == (1, "")
+            assert err.startswith(f"error: {bad}: the output cannot be written: ")
+            assert tree(tmp_path) == {"file": b""}
 
 
 def test_nobody_writes_in_another_way():
@@ -309,173 +305,3 @@ def test_standard_output_by_its_path(tmp_path, path):
         subprocess.run([sys.executable, "-c", script], stdout=stream, check=True)
     assert target.read_text() == EARLIER + "1\ntwo\n3\n"
     assert len(list(tmp_path.iterdir())) == 1
-
-
-# Packed files
-
-
-def packed(data: bytes) -> bytes:
-    return gzip.compress(data)
-
-
-@pytest.mark.parametrize("size", [0, 1, 5000, 3_000_000])
-def test_unpacking_is_what_gzip_does(size):
-    data = os.urandom(size)
-    twice = packed(data) + packed(b"more") + b"\0" * 7
-    assert unpack(packed(data), "x") == data == gzip.decompress(packed(data))
-    assert unpack(twice, "x") == data + b"more" == gzip.decompress(twice)
-    many = b"".join(packed(data[place : place + 1000]) for place in range(0, size, 1000))
-    assert unpack(memoryview(many), "x") == data if many else True
-
-
-def test_damaged_data():
-    whole = packed(b"some text " * 100)
-    for data in (whole[:-1], whole[:-9], whole[:5], whole + b"x", whole[:20] + b"!" + whole[21:]):
-        with pytest.raises(InputError, match="damaged"):
-            unpack(data, "x")
-        with pytest.raises((OSError, EOFError, zlib.error)):
-            gzip.decompress(data)
-
-
-@pytest.fixture
-def corpus(tmp_path: Path) -> str:
-    path = tmp_path / "key.conll.gz"
-    path.write_bytes(packed(Path(KEY).read_bytes()))
-    return str(path)
-
-
-def test_the_limit(corpus, tmp_path, monkeypatch):
-    size = os.path.getsize(KEY)
-    with corefeval.unpack_limit(size):
-        assert len(corefeval.read(corpus).documents) == 9
-    kept = str(tmp_path / "kept.json.gz")
-    corefeval.score(KEY, EAGER).save(kept)
-    with corefeval.unpack_limit(size - 1):
-        for read in (corefeval.read, lambda path: corefeval.score(KEY, path)):
-            with pytest.raises(InputError, match=r"unpacks to more than .* KB\n.*packed\n.*raise"):
-                read(corpus)
-        with corefeval.unpack_limit("1MB"):
-            corefeval.read(corpus)
-    with corefeval.unpack_limit("1KB"), pytest.raises(InputError, match="more than 1 KB"):
-        corefeval.load(kept)
-    monkeypatch.setenv("COREFEVAL_UNPACK_LIMIT", "2 kb")
-    with pytest.raises(InputError, match="more than 2 KB"):
-        corefeval.read(corpus)
-    monkeypatch.setenv("COREFEVAL_UNPACK_LIMIT", "much")
-    with pytest.raises(UsageError, match="COREFEVAL_UNPACK_LIMIT"):
-        corefeval.read(corpus)
-
-
-@pytest.mark.parametrize("size", ["", "GB", "-1", "1e9", "1 GB more", "１GB", "9" * 30, True, None])
-def test_sizes_that_are_none(size):
-    with pytest.raises(UsageError, match="a size such as"):
-        parse_size(size)
-
-
-READERS = {
-    "score": ("score", "{0}", EAGER),
-    "errors": ("errors", "{0}", EAGER),
-    "compare": ("compare", "{0}", CAUTIOUS, EAGER),
-    "report": ("report", "{0}", EAGER, "--output", "{1}"),
-    "agree": ("agree", "{0}", EAGER),
-    "lab": ("lab", "splits", "{0}"),
-    "check": ("check", "{0}"),
-    "stats": ("stats", "{0}"),
-    "convert": ("convert", "{0}", "{1}", "--to", "e2e"),
-}
-
-
-@pytest.mark.parametrize("name", READERS)
-def test_the_option_of_every_command(corpus, tmp_path, capfd, name):
-    arguments = [one.format(corpus, tmp_path / "out") for one in READERS[name]]
-    assert main([*arguments, "--unpack-limit", "2KB"]) == 1
-    out, err = capfd.readouterr()
-    said = out if name == "check" else err
-    assert "unpacks to more than 2 KB" in said and "--unpack-limit 20GB" in said
-    assert main([*arguments, "--unpack-limit", "plenty"]) == 2
-    assert "a size such as" in capfd.readouterr().err
-    assert main([*arguments, "--help"]) == 0
-    assert "--unpack-limit" in capfd.readouterr().out
-
-
-def test_a_small_file_of_a_large_text(tmp_path):
-    """Ten gigabytes in ten megabytes: refused after the limit, in no more memory than that."""
-    path = tmp_path / "bomb.conll.gz"
-    line = b"x\t0\t0\tword\t-\n" * 80_000
-    with gzip.open(path, "wb") as stream:
-        for _ in range(100):
-            stream.write(line)
-    limit = 300 << 20
-    before = f"import resource\nresource.setrlimit(resource.RLIMIT_AS, ({limit}, {limit}))\n"
-    one_error(run("stats", str(path), "--unpack-limit", "30MB", before=before), "more than 30 MB")
-    # Where the limit lets it pass, memory ends.
-    one_error(run("stats", str(path), "--unpack-limit", "9GB", before=before), "not enough memory")
-
-
-# Memory
-
-
-@pytest.mark.parametrize("name", READERS)
-def test_memory_that_is_not_there(tmp_path, name):
-    path, limit = tmp_path / "key.conll", 600 << 20
-    with open(path, "wb") as stream:
-        stream.truncate(5 << 30)  # which takes no room on the disk
-    arguments = [one.format(path, tmp_path / "out") for one in READERS[name]]
-    before = f"import resource\nresource.setrlimit(resource.RLIMIT_AS, ({limit}, {limit}))\n"
-    done = run(*arguments, before=before)
-    if name == "check":  # an error is a finding, and findings are what it prints
-        done.stderr = done.stdout
-    one_error(done, "not enough memory")
-    assert "5.00 GiB asked for" in done.stderr and "fewer documents" in done.stderr
-    assert str(path) in done.stderr
-
-
-@pytest.mark.parametrize(
-    "error",
-    [
-        MemoryError(),
-        MemoryError("Unable to allocate 14.9 GiB for an array with shape (2,)"),
-        OSError(errno.ENOMEM, "Cannot allocate memory"),
-        ImportError("x.so: failed to map segment from shared object"),
-        RuntimeError("can't start new thread"),
-    ],
-)
-def test_memory_that_ends_on_the_way(monkeypatch, capfd, error):
-    assert main_with(monkeypatch, error) == 1
-    said = capfd.readouterr().err
-    assert "error: there is not enough memory\n  found: " in said
-    assert ("14.9 GiB asked for" in said) == ("14.9 GiB" in str(error))
-
-
-@pytest.mark.parametrize("error", [RuntimeError("a bug"), ImportError("there is none")])
-def test_other_errors_stay_what_they_are(monkeypatch, error):
-    with pytest.raises(type(error)):
-        main_with(monkeypatch, error)
-
-
-def main_with(monkeypatch: pytest.MonkeyPatch, error: Exception) -> int:
-    def fail(*_: object) -> None:
-        raise error
-
-    monkeypatch.setattr(Metric, "count", fail)
-    return main(["score", KEY, EAGER])
-
-
-def test_memory_that_ends_in_python(tmp_path):
-    script = (
-        "import resource, corefeval, numpy\n"
-        f"resource.setrlimit(resource.RLIMIT_AS, ({600 << 20}, {600 << 20}))\n"
-        "try: corefeval.read(sys.argv[1])\n"
-        "except corefeval.InputError as error: sys.exit(f'error: {error}')\n"
-    )
-    path = tmp_path / "key.conll"
-    with open(path, "wb") as stream:
-        stream.truncate(5 << 30)
-    one_error(run(str(path), before=script), "5.00 GiB asked for")
-
-
-def test_a_limit_beyond_all_memory(tmp_path):
-    path = tmp_path / "key.conll.gz"
-    path.write_bytes(gzip.compress(Path(corefeval.example("key")).read_bytes()))
-    with corefeval.unpack_limit(f"{10**15}TB"):
-        assert corefeval.read(path).n_mentions == 301

@@ -81,6 +81,7 @@ LATEX = Case((("score",), ("a",), ("b",), ("-f", "latex")), {})
 OUTPUT = Case((("score",), ("a",), ("b",), ("-o", "out")), {}, ("out",))
 CONVERT = Case((("convert",), ("a",), ("out",), ("--to", "conll")), {}, ("out",))
 REPORT = Case((("report",), ("a",), ("b",)), {}, ("report.html",))
+FOLDER, TREE = Case((("score",), ("all",), ("b",)), {}), {"a": b"1", "all/in": b"2"}
 BROKEN = [
     ("status", SCORE, {"status": 7}),
     ("status", SCORE, {"status": 1}),
@@ -90,6 +91,8 @@ BROKEN = [
     ("lines", SCORE, {"err": "RuntimeWarning: divide by zero\n"}),
     ("lines", SCORE, {"status": 1, "err": "error: 'a'\n"}),
     ("blame", SCORE, {"status": 1, "err": "error: something is wrong\n"}),
+    ("blame", FOLDER, {"status": 1, "err": "error: something is wrong\n", "before": TREE}),
+    ("blame", FOLDER, {"status": 1, "err": "error: a: bad enough\n", "before": TREE}),
     ("controls", SCORE, {"out": b"\x1b[2J\n"}),
     ("controls", replace(SCORE, terminal=True), {"out": b"\x1b[2J\n"}),
     ("controls", SCORE, {"err": "note: \u202eevil\n"}),
@@ -113,6 +116,28 @@ BROKEN = [
 @pytest.mark.parametrize(("rule", "case", "changes"), BROKEN)
 def test_rules_can_be_broken(rule, case, changes):
     assert rule in {problem.rule for problem in problems_of(case, replace(DONE, **changes))}
+
+
+@pytest.mark.parametrize(
+    ("folder", "name"), [(".", "a"), (".", "all/in"), ("./", "all/in"), ("./all", "all/in")]
+)
+def test_a_file_of_a_folder_that_was_given_may_be_named(folder, name):
+    case = Case((("score",), (folder,), ("b",)), {})
+    told = f"error: {name}, line 1: this is no line of LitBank\n"
+    outcome = replace(DONE, status=1, err=told, before=TREE, files=TREE)
+    assert problems_of(case, outcome) == []
+
+
+@pytest.mark.parametrize("option", ["--help", "-h", "--version"])
+def test_nothing_is_made_where_help_is_asked_for(option):
+    for case in (REPORT, CONVERT, OUTPUT):
+        assert problems_of(replace(case, arguments=(*case.arguments, (option,))), DONE) == []
+
+
+@pytest.mark.parametrize("seed", ["2029-6098", "2029-7668", "2029-17997"])
+def test_cases_that_broke_a_rule_once(seed):
+    case = make_case(seed)
+    assert problems_of(case, run(case)) == []
 
 
 def test_all_rules_can_be_broken():

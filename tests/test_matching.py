@@ -157,6 +157,23 @@ def test_every_value_of_match_has_a_matcher_and_one_spelling():
             Protocol.of(match=wrong)
 
 
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [("50", "0.5"), ("75%", "0.75"), ("0", "0.5"), ("x", "0.5"), ("1.1", "0.5")],
+)
+def test_a_share_that_is_none_is_explained(run, wrong, right):
+    key = corefeval.example("key")
+    status, _, error = run("score", key, key, "--match", f"overlap({wrong})")
+    assert status == 2
+    assert f": overlap takes a share above 0 and up to 1, such as overlap({right})" in error
+
+
+def test_several_matches_in_python_are_refused_with_the_way():
+    key = corefeval.example("key")
+    with pytest.raises(UsageError, match="in Python, read the files once and call score for each"):
+        score(key, key, match="head, partial")
+
+
 def test_the_same_span_with_another_head_is_no_head_match():
     key = corpus([(0, {0, 1}, 0), (0, {3}, 3)])
     response = corpus([(0, {0, 1}, 1), (0, {3}, 3)])
@@ -336,10 +353,11 @@ def test_heads_other_than_the_signature_says_are_told():
     ("match", "what"),
     [("head", "parse trees, no tags"), ("partial", "parse trees"), ("min", "parse trees")],
 )
-def test_columns_of_the_response_in_place_of_the_keys_are_told(tmp_path, match, what):
+@pytest.mark.parametrize(("format", "name"), [("e2e", "bare.jsonl"), ("brat", "folder")])
+def test_columns_of_the_response_in_place_of_the_keys_are_told(tmp_path, match, what, format, name):
     key, response = corefeval.example("key"), corefeval.example("eager")
-    bare = tmp_path / "bare.jsonl"
-    corefeval.write(corefeval.read(key), bare, format="e2e")
+    bare = tmp_path / name
+    corefeval.write(corefeval.read(key), bare, format=format)
     options = {"match": match, "metrics": "mentions"}
     found = [n.message for n in score(bare, response, **options).notices if n.kind == "borrowed"]
     assert found == [f"{bare}: no {what}: those of {response} are used"]

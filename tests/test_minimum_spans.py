@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import corefeval
 from corefeval import score
 from corefeval.features import MissingFeatureError
 from corefeval.features import minimum_spans as finding
 from corefeval.features.annotations import TokenAnnotations
+from corefeval.model import CorpusBuilder
 from corefeval.preparation import prepare
+from reference_mina import BUGS, Text, count
 
 # the old man of the sea saw Ada 's dogs , and left
 SENTENCE = [
@@ -58,6 +64,17 @@ def test_minimum_spans(conll, span, minimum):
     trees = finding.Trees(TokenAnnotations(corpus, (corpus,), None), 0)
     found = trees.minimum(span[0], span[1] + 1)
     assert " ".join(SENTENCE[token][0] for token in found) == minimum
+
+
+def test_labels_are_read_without_functions(conll):
+    plain = text([(0, 12)])
+    marked = plain.replace("(S(", "(S-ADV(").replace("(TOP", "(ROOT-1").replace("(NP(", "(NP-SBJ(")
+    minima = []
+    for content in (plain, marked):
+        corpus = corefeval.read(conll(content))
+        trees = finding.Trees(TokenAnnotations(corpus, (corpus,), None), 0)
+        minima.append([trees.minimum(*span) for span in ((0, 13), (0, 6), (7, 10))])
+    assert minima[0] == minima[1]
 
 
 def test_mentions_of_equal_minimum_spans_are_the_same(conll):
@@ -151,63 +168,241 @@ def test_a_stated_minimum_that_is_no_number_of_a_token(tmp_path, match, stated):
     assert [n.count for n in result.notices if n.kind == "minimum-outside"] == [1]
 
 
-# coval's accidents (scorers.md, section 3) that a document may meet:
-def accidents(corpus, trees, words) -> dict[int, set[str]]:
-    """What keeps coval's numbers of each document from being those of its own definition."""
-    found = {index: set() for index in range(len(corpus.documents))}
-    base = corpus.tokens.offsets
-    seen = Counter()
-    starts = set(corpus.tokens.starts.tolist())
-    bounds = zip(corpus.mention_document, corpus.mention_start, corpus.mention_end, strict=True)
-    for document, start, end in bounds:
-        first, last = int(base[document] + start), int(base[document] + end)
-        root = trees._cut(first, last)
-        labels = {root.label, *(node.label for node in finding._constituents([root]))}
-        minimum = trees.minimum(first, last)
-        seen[document, minimum] += 1
-        told = found[int(document)]
-        if seen[document, minimum] > 1:
-            told.add("two mentions of equal minimum spans are one")
-        if labels & finding._VERBAL:
-            told.add("clauses are their subjects, verbs with punctuation are nouns")
-        if first in starts and not trees._terminals(root):
-            told.add("mentions at the start have the sentence above them")
-        if not trees._terminals(root) and not trees._inside(root):
-            told.add("words without content are numbered within the mention")
-        if any(not (words[token].isalpha() or words[token].isdigit()) for token in minimum):
-            told.add("words that are not all letters or digits are lost")
-    return found
+@st.composite
+def parses(draw, n_tokens: int = 6):
+    """Parse bits of a sentence: random constituents over random stretches."""
+    opened, closed = [""] * n_tokens, [""] * n_tokens
+
+    def nest(start: int, end: int, depth: int) -> None:
+        opened[start] += "(" + draw(
+            st.sampled_from(("NP", "VP", "PP", "S", "QP", "ADJP", "NP-SBJ"))
+        )
+        while start < end:
+            until = draw(st.integers(start + 1, end))
+            if depth and draw(st.booleans()):
+                nest(start, until, depth - 1)
+            start = until
+        closed[end - 1] += ")"
+
+    nest(0, n_tokens, 3)
+    return [f"{one}*{other}" for one, other in zip(opened, closed, strict=True)]
 
 
-def differing(result, expected) -> set[int]:
-    """The documents in which some count is another."""
-    names = {"muc": "muc", "b3": "bcub", "ceafe": "ceafe", "lea": "lea"}
-    parts = ("r_num", "r_den", "p_num", "p_den")
-    others = set()
-    for index, name in enumerate(result.document_ids):
-        theirs = expected[next(one for one in expected if name.split(";")[0] in one)]
-        for metric, other in names.items():
-            mine = [float(count) for count in result.document(index)[metric].counts.values()]
-            wanted = [theirs[other][part] for part in parts]
-            if not np.allclose(mine, wanted, rtol=0, atol=1e-9):
-                others.add(index)
-    return others
+@st.composite
+def parsed_sides(draw, n_tokens: int = 6):
+    """Two corpora of one parsed sentence; some mentions have gaps."""
+    tags = st.lists(
+        st.sampled_from(("NN", "DT", "IN", "CC", "VB")), min_size=n_tokens, max_size=n_tokens
+    )
+    columns = {"tag": draw(tags), "parse": draw(parses(n_tokens))}
+    spans = st.frozensets(st.integers(0, n_tokens - 1), min_size=1, max_size=5)
+    sides = []
+    for name in ("key", "response"):
+        builder = CorpusBuilder(name=name)
+        document = builder.document("d", words=["w"] * n_tokens, columns=columns)
+        for tokens in sorted(draw(st.sets(spans, min_size=2, max_size=5)), key=sorted):
+            document.mention_at(str(draw(st.integers(0, 1))), sorted(tokens))
+        sides.append(builder.build())
+    return sides
 
 
-@pytest.mark.parametrize(
-    "system", ["baseline", "corefgraph", "cort-latent", "cort-pair", "xrenner"]
-)
-def test_coval_has_the_same_where_no_accident_plays_a_part(shared, system):
-    folder = shared
-    files = [str(folder / "gum" / f"{name}.conll") for name in ("key", system)]
-    expected = json.loads((folder / "scorers" / "gum" / f"{system}.json").read_text())
-    result = score(*files, match="min", metrics="muc, b3, ceafe, lea")
-    others = differing(result, expected["coval min_span"]["documents"])
-    key, response = map(corefeval.read, files)
-    trees = finding.Trees(TokenAnnotations(key, (key,), None), 0)
-    words = [word for document in key for word in document.column("word")]
-    response = prepare(key, response).response
-    told = [accidents(one, trees, words) for one in (key, response)]
-    for index in others:
-        assert told[0][index] | told[1][index], result.document_ids[index]
-    assert len(result.document_ids) - len(others) >= 20  # of 36
+STANDARD = "mentions, muc, b3, ceafm, ceafe, blanc, lea"
+
+
+@settings(max_examples=100)
+@given(parsed_sides())
+def test_parsed_minimum_spans_look_at_both_sides_alike(sides):
+    one, other = (score(*both, match="min", metrics=STANDARD) for both in (sides, sides[::-1]))
+    assert one.protocol == other.protocol
+    for name in (name for name in one.metrics if name != "blanc"):  # which looks at the key's links
+        assert one[name].recall == pytest.approx(other[name].precision, abs=1e-12)
+        assert one[name].precision == pytest.approx(other[name].recall, abs=1e-12)
+    rows = [prepare(*both, match="min").matches.rows(sides[0].n_mentions)
+            for both in (sides, sides[::-1])]  # fmt: skip
+    assert set(zip(*rows[0], strict=True)) == {(i, j) for j, i in zip(*rows[1], strict=True)}
+
+
+@settings(max_examples=100)
+@given(parsed_sides())
+def test_a_key_against_itself_is_perfect(sides):
+    key = sides[0]
+    result = score(key, replace(key, name="again"), match="min", metrics=STANDARD)
+    has_links = bool((key.entity_sizes > 1).any())
+    for name in result.metrics:
+        assert result[name].f1 == pytest.approx(float(has_links or name != "muc"))
+
+
+def test_mentions_too_long_for_trees_are_counted(conll):
+    rows = [("w", "NN", "(NP*")] + [("w", "NN", "*")] * finding.LONGEST + [("w", "NN", "*)")]
+    paths = []
+    for side, last in (("key", len(rows) - 1), ("response", len(rows) - 2)):
+        marks = {0: "(0", last: "0)"}
+        lines = [
+            "\t".join(("d", "0", str(at), *cells, *"----", "*", marks.get(at, "-")))
+            for at, cells in enumerate(rows)
+        ]
+        content = ("#begin document (d); part 000", *lines, "", "#end document", "")
+        paths.append(conll("\n".join(content), f"{side}.conll"))
+    result = score(*paths, match="min", metrics="mentions")
+    assert result["mentions"].recall == 0
+    assert [str(n) for n in result.notices if n.kind == "minimum-long"] == [
+        f"{path}: 1 mention of more than 1,000 tokens, matched only where the tokens are the same"
+        for path in paths
+    ]
+
+
+def test_what_told_minimum_spans_is_in_the_signature(conll, stated):
+    parsed = conll(text([(0, 5), (7, 9)]), "parsed.conll")
+    found = {}
+    for name, key, match in (
+        ("parse", parsed, "min"),
+        ("stated", stated["key"], "min"),
+        ("partial", stated["key"], "partial"),
+    ):
+        result = score(key, key, match=match, metrics="muc")
+        found[name] = result.protocol.minimum
+        again = score(key, key, protocol=result.signature, metrics="muc")
+        assert again.signature == result.signature
+        assert not [n for n in again.notices if n.kind == "other-minimum"]
+    assert found == {"parse": "parse", "stated": "stated", "partial": "stated"}
+    other = score(parsed, parsed, protocol="match:min|minimum:stated", metrics="muc")
+    assert [str(n) for n in other.notices if n.kind == "other-minimum"] == [
+        "the protocol says minimum:stated, but here they are minimum:parse: numbers made from "
+        "other minimum spans are not comparable"
+    ]
+
+
+class Pair:
+    """A key and a response with coval's minimum spans, and those of its own definition."""
+
+    def __init__(self, files, expected) -> None:
+        self.prepared = prepare(*files, match="min")
+        self.result = score(*files, match="min", metrics="muc, b3, ceafe, lea")
+        sides = self.prepared.key, self.prepared.response
+        self.texts = [
+            Text(
+                *map(document.column, ("word", "tag", "parse")), sides[0].tokens.sentence_starts(at)
+            )
+            for at, document in enumerate(sides[0])
+        ]
+        self.trees = [
+            finding.Trees(TokenAnnotations(side, (sides[0], side), None), 0) for side in sides
+        ]
+        # coval's entities are in the order in which their first mentions close.
+        self.entities = [
+            [
+                sorted(
+                    ([(m.start, m.end) for m in entity.mentions] for entity in document.entities),
+                    key=lambda spans: min((end, -start) for start, end in spans),
+                )
+                for document in side
+            ]
+            for side in sides
+        ]
+        self.expected = expected
+        self.minimum = cache(lambda at, span, cures: self.texts[at].minimum(*span, cures))
+
+    def identities(self, at, cures):
+        """The entities of a document, of identities."""
+        return [
+            [[self.minimum(at, span, cures) for span in entity] for entity in side[at]]
+            for side in self.entities
+        ]
+
+    def count(self, at, cures=frozenset()):
+        return count(*self.identities(at, cures))
+
+    def coval(self, at):
+        """What coval counts."""
+        name = self.result.document_ids[at].split(";")[0]
+        parts = "r_num", "r_den", "p_num", "p_den"
+        metrics = self.expected[name]
+        return {metric: [metrics[metric][part] for part in parts] for metric in METRICS.values()}
+
+    def ours(self, at):
+        scores = self.result.document(at)
+        return {other: list(scores[name].counts.values()) for name, other in METRICS.items()}
+
+
+METRICS = {"muc": "muc", "b3": "bcub", "ceafe": "ceafe", "lea": "lea"}
+CURED = frozenset(BUGS)
+SYSTEMS = ["baseline", "corefgraph", "cort-latent", "cort-pair", "xrenner"]
+
+
+def are_same(one, other) -> bool:
+    return all(np.allclose(one[name], other[name], rtol=0, atol=1e-9) for name in one)
+
+
+def have_equal_minima(entities) -> bool:
+    """Whether two mentions of one side have the same identity, as coval takes them for one."""
+    sides = [[mention for entity in side for mention in entity] for side in entities]
+    return any(len(set(side)) < len(side) for side in sides)
+
+
+@pytest.fixture(scope="module")
+def pairs(shared, tmp_path_factory):
+    """The systems on GUM, and a corpus of trees and wrong boundaries."""
+    made = {}
+    for system in SYSTEMS:
+        files = [str(shared / "gum" / f"{name}.conll") for name in ("key", system)]
+        known = json.loads((shared / "scorers" / "gum" / f"{system}.json").read_text())
+        made[system] = Pair(files, known["coval min_span"]["documents"])
+    folder = tmp_path_factory.mktemp("parsed")
+    corpus = json.loads((shared / "scorers" / "corpora" / "parsed.json").read_text())
+    for side in ("key", "response"):
+        lines = []
+        for name, document in corpus["documents"].items():
+            lines.append(f"#begin document ({name}); part 000")
+            columns = (document[c] for c in ("words", "pos", "parse", f"{side}_column"))
+            rows = list(zip(*columns, strict=True))
+            for length in document["sentences"]:
+                for at, (word, tag, parse, mark) in enumerate(rows[:length]):
+                    cells = name, "0", str(at), word, tag, parse, *"----", "*", mark
+                    lines.append("\t".join(cells))
+                del rows[:length]
+                lines.append("")
+            lines.append("#end document")
+        (folder / f"{side}.conll").write_text("\n".join([*lines, ""]))
+    files = [str(folder / f"{side}.conll") for side in ("key", "response")]
+    known = json.loads((shared / "scorers" / "expected" / "parsed.json").read_text())
+    made["parsed"] = Pair(files, known["coval min_span"]["documents"])
+    return made
+
+
+@pytest.mark.parametrize("name", [*SYSTEMS, "parsed"])
+def test_minimum_spans_are_those_of_coval_without_its_bugs(pairs, name):
+    pair = pairs[name]
+    for at, text in enumerate(pair.texts):
+        # The reference does what coval does, to the last document.
+        assert are_same(pair.count(at), pair.coval(at)), pair.result.document_ids[at]
+        # With each bug mended, it finds the minimum span of every mention that we find.
+        base = int(pair.prepared.key.tokens.offsets[at])
+        for trees, side in zip(pair.trees, pair.entities, strict=True):
+            for start, end in (span for entity in side[at] for span in entity):
+                found = [token - base for token in trees.minimum(base + start, base + end)]
+                assert found == list(text.tokens(start, end, CURED))
+        # And where no two mentions of a side have the same one, the same numbers follow.
+        cured = pair.identities(at, CURED)
+        assert have_equal_minima(cured) or are_same(count(*cured), pair.ours(at))
+
+
+def test_what_each_of_covals_bugs_does(pairs):
+    """The documents whose numbers one bug changes, and those with mentions that it makes one."""
+    documents = [(pair, at) for pair in pairs.values() for at in range(len(pair.texts))]
+    changed = Counter()
+    for pair, at in documents:
+        wrong = pair.count(at)
+        for bug in BUGS:
+            changed[bug] += not are_same(pair.count(at, frozenset((bug,))), wrong)
+        changed["equal minima"] += have_equal_minima(pair.identities(at, CURED))
+        changed["none"] += are_same(pair.coval(at), pair.ours(at))
+    assert len(documents) == 187
+    assert changed == {
+        "words lost": 9,
+        "numbers inside": 5,
+        "subjects": 38,
+        "words on top": 2,
+        "places": 11,
+        "equal minima": 29,
+        "none": 127,
+    }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from browsing import CAUTIOUS, EAGER, EVIL, KEY, VIEWS, open_text
+from corefeval import prepare
 from corefeval.analysis.errors import analyse
 from corefeval.reports import report
 
@@ -260,3 +261,46 @@ def test_real_responses_show_their_dearest_errors_at_once(visit, report_folder, 
         assert expected.document in text and f"{expected.size} mention" in text
     page.locator(".dear a").first.click()
     page.wait_for_selector(".unit.chosen")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_names_of_points_neither_overlap_nor_leave_the_chart(visit, example_page, width):
+    page = visit(example_page + "#view=charts", width=width)
+    figure = page.locator("figure:has(h2:text-is('Precision and recall'))")
+    figure.locator("svg .points_labels text").first.wait_for()
+    labels = [one for one in figure.locator("svg .points_labels text").all() if one.is_visible()]
+    assert len(labels) == 2 * 7  # of all metrics but the CoNLL average, which has no recall
+    boxes = [one.bounding_box() for one in labels]
+    chart = figure.locator("svg").bounding_box()
+    for place, box in enumerate(boxes):
+        assert chart["x"] <= box["x"] and box["x"] + box["width"] <= chart["x"] + chart["width"]
+        for other in boxes[:place]:
+            apart = any(
+                abs(box[edge] + box[size] / 2 - other[edge] - other[size] / 2)
+                >= (box[size] + other[size]) / 2 - 3  # boxes are higher than letters
+                for edge, size in (("x", "width"), ("y", "height"))
+            )
+            assert apart, (box, other)
+
+
+@pytest.mark.parametrize("match", ["exact", "head"])
+def test_mentions_matched_with_other_tokens_have_a_sign(visit, report_folder, match):
+    path = report_folder / f"{match}.html"
+    report(KEY, {"eager": EAGER}, match=match, metrics="conll").save(path)
+    prepared = prepare(KEY, EAGER, match=match)
+    rows = prepared.matches.rows(prepared.key.n_mentions)
+    sides = zip((prepared.key, prepared.response), rows, strict=True)
+    spans = [[*zip(one.mention_start[at], one.mention_end[at], strict=True)] for one, at in sides]
+    loose = [place for place, both in enumerate(zip(*spans, strict=True)) if len({*both}) > 1]
+    assert bool(loose) == (match == "head")
+    page = visit(path.as_uri())
+    documents = prepared.key.mention_document[rows[0][loose]].tolist()
+    for document in {0, *documents}:
+        open_text(page, str(prepared.key.documents[document]))
+        page.evaluate("window.dispatchEvent(new Event('beforeprint'))")  # draws all
+        signs = page.locator("#reading .tag:has(.loose)")
+        assert signs.count() == documents.count(document)
+        legend = page.locator(".legend li:has-text('≈')").count()
+        assert legend == (document in documents)
+        if signs.count():
+            assert "; matched with “" in signs.first.get_attribute("title")

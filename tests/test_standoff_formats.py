@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 import corefeval
 from corefeval import CorefEvalError, InputError, corpus_from_entities
 from corefeval.formats.litbank import read_litbank, write_litbank
-from corefeval.formats.paths import document_id, file_stems
 from corefeval.formats.source import read_source
+from corefeval.formats.standoff import document_id, file_stems
 from corefeval.model import CorpusBuilder, DocumentId
 from corefeval.pairing.documents import partners
 from standoff_strategies import contents, corpora, mutations, sentences, spans, write_pair, written

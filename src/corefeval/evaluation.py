@@ -337,11 +337,16 @@ def compare(
         if asked:
             message = f"results were scored already: {', '.join(asked)} would change nothing"
             raise UsageError(message)
-    from_corpora = key is not None and not made.protocol.emulates
-    corpus = made.read(key, "key", is_key=True) if from_corpora else None
+    emulates = key is not None and made.protocol.emulates
+    corpus = made.read(key, "key", is_key=True) if key is not None and not emulates else None
+    if emulates:
+        from corefeval.emulation import read_text
+
+        key = read_text(key, encoding=made.encoding)
+    check_keys((one for one in sources if isinstance(one, Result)), key if emulates else corpus)
     sampling = Sampling(segments=segments, as_segments=True)
     results = [
-        _narrow(check_key(source, corpus), metrics)
+        _narrow(source, metrics)
         if isinstance(source, Result)
         else _emulate(key, source, metrics, by, made, sampling)
         if made.protocol.emulates
@@ -393,17 +398,33 @@ def _needed(key: Corpus | None) -> Corpus:
     return key
 
 
-def check_key(result: Result, key: Corpus | None) -> Result:
-    """The result; an error where it was scored against another key than this one."""
-    if key is None or not result.key_digest:
-        return result
-    own = digest(key)
-    if result.key_digest.split("-")[0] == own.split("-")[0] and result.key_digest != own:
-        raise UsageError(
-            f"{result.response} was scored against another key ({result.key}), whose entities are "
-            f"not those of {key.name or 'this key'}"
-        )
-    return result
+def check_keys(results: Iterable[Result], key: object) -> None:
+    """An error where a result was scored against another key than this one; None is no key.
+
+    `key` is a corpus, or for results of another program what that program's reading gave.
+    """
+    digests: dict[bool, str] = {}
+    for result in results:
+        emulates = result.protocol.emulates
+        if key is None or not result.key_digest:
+            continue
+        if emulates not in digests:
+            digests[emulates] = _digest(key, emulates=emulates)
+        own = digests[emulates]
+        if result.key_digest.split("-")[0] == own.split("-")[0] and result.key_digest != own:
+            raise UsageError(
+                f"{result.response} was scored against another key ({result.key}), whose entities "
+                f"are not those of {getattr(key, 'name', '') or 'this key'}"
+            )
+
+
+def _digest(key: object, *, emulates: bool) -> str:
+    """The digest of a key; nothing where one is not to be had of it."""
+    if emulates:
+        from corefeval.emulation import digest_text
+
+        return digest_text(key)
+    return digest(key) if isinstance(key, Corpus) else ""
 
 
 def load(path: str | os.PathLike[str]) -> Result:

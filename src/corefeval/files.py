@@ -69,6 +69,23 @@ def write_folder(
             _make_folder(place, contents)
 
 
+def check_writable(path: PathLike, *, problem: str = _CANNOT) -> None:
+    """Raise the error that writing a file would end in, as far as it can be told before."""
+    place = os.fspath(path)
+    with _one_error(path, problem):
+        if is_stream(place):
+            return
+        with suppress(FileNotFoundError):
+            os.stat(place)  # which knows names that are too long
+        folder, name = os.path.split(os.path.realpath(place))
+        os.stat(folder)
+        there = os.path.exists(place)
+        if os.path.isdir(place) or not os.path.basename(place):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if not os.access(os.path.join(folder, name) if there else folder, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+
 def _write_all(contents: Mapping[str, bytes]) -> None:
     """Write all files beside their places, then let them take these; clean up in any case."""
     staged: dict[str, str] = {}
@@ -181,7 +198,8 @@ def _one_error(path: PathLike, problem: str) -> Iterator[None]:
         yield
     except OSError as error:
         reason = error.strerror or error
-        raise InputError(f"{problem}: {reason}", file=os.fspath(path)) from None
+        file = error.filename2 or os.fspath(path)  # the one of a folder that found no place
+        raise InputError(f"{problem}: {reason}", file=file) from None
     except ValueError:  # a NUL in the path, or half a character
         message = f"{problem}: there can be no such file"
         raise InputError(message, file=repr(os.fspath(path))) from None

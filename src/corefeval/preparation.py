@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -12,13 +12,14 @@ import numpy as np
 
 from corefeval.alignment import Alignment, align
 from corefeval.checks import did_you_mean
-from corefeval.diagnostics import Notice, UsageError
+from corefeval.diagnostics import Notice, UsageError, plural
 from corefeval.features import PartFeatures, SideFeatures
 from corefeval.formats import read, read_with_key
 from corefeval.matching import Matches, Mentions, matcher
 from corefeval.model import Corpus, Document, corpus_from_entities
 from corefeval.model.arrays import IntArray
 from corefeval.model.identity import digest, mention_codes
+from corefeval.model.text_tokens import has_texts
 from corefeval.pairing import apply_policies, mismatch_notices, pair, segment
 from corefeval.protocol import STEPS, Choices, Protocol, choices, split_choices
 from corefeval.syntax import split_call
@@ -41,13 +42,13 @@ class Options(Choices, total=False):
 class Plan:
     """A protocol, what the caller states of mentions and tags, and how files are read.
 
-    `heads` is what told the heads where a signature was given that says so.
+    `asked` is the protocol as it was given, which may say what told heads and minimum spans.
     """
 
     protocol: Protocol
     features: Stated = None
     tagset: object = None
-    heads: str = "none"
+    asked: Protocol = field(default_factory=Protocol)
     encoding: str = "utf-8"
     word_column: int | None = None
     key_format: str | None = None
@@ -99,13 +100,13 @@ def plan(
             f"the protocol says slice:{base.slice}, a part of a result: leave it out, and ask for "
             f"scores by {base.slice.partition('=')[0]}"
         )
-    made = base.but(**chosen, features="none", heads="none")
+    made = base.but(**chosen, features="none", heads="none", minimum="none")
     if tagset is None and made.tagset != "auto":
         tagset = made.tagset
-    return Plan(made, features, tagset, base.heads, **rest)
+    return Plan(made, features, tagset, base, **rest)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Prepared:
     """Both sides of a score, with the same documents in the same places, and their matches.
 
@@ -124,6 +125,14 @@ class Prepared:
     notices: tuple[Notice, ...] = ()
     variants: tuple[tuple[str, Prepared], ...] = ()
     """Other readings of the same answers of a language model, by name."""
+
+    def __repr__(self) -> str:
+        n_matches = self.matches.rows(self.key.n_mentions)[0].size
+        return (
+            f"<Prepared {self.response.name!r} against {self.key.name!r}: "
+            f"{plural(len(self.key.documents), 'document')}, {self.key.n_mentions:,} and "
+            f"{plural(self.response.n_mentions, 'mention')}, {n_matches:,} matched>"
+        )
 
     @cached_property
     def alignment(self) -> Alignment:
@@ -208,10 +217,10 @@ def _prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
     protocol = plan.protocol
     if protocol.emulates:
         raise UsageError(
-            f"emulate:{protocol.emulate} has scores alone, of `score` and `compare`: take the "
-            "choices without it"
+            f"emulate:{protocol.emulate} has scores alone, of `score` and `compare`: take its "
+            f"choices without it, the protocol '{protocol.but(emulate='none')}'"
         )
-    key_digest = digest(key)
+    key_digest, own_tokens = digest(key), not has_texts(key.tokens)
     pairing = pair(key, response, protocol)
     if pairing.spans is not None:
         protocol = protocol.but(spans=pairing.spans)
@@ -223,14 +232,11 @@ def _prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
     if protocol.match != "exact":
         from corefeval.matching.evidence import gather
 
-        evidence = gather(*sides, split_call(protocol.match)[0], plan.tagset)
+        name = split_call(protocol.match)[0]
+        evidence = gather(*sides, name, plan.tagset, own_tokens=own_tokens)
         sides = evidence.key, evidence.response
         protocol = Protocol.of_fields(evidence.fields, protocol)
-        notices += evidence.notices
-        if "none" not in (plan.heads, protocol.heads) and plan.heads != protocol.heads:
-            text = f"the protocol says heads:{plan.heads}, but here they are heads:{protocol.heads}"
-            text += ": numbers made from other heads are not comparable"
-            notices.append(Notice("other-heads", text))
+        notices += (*evidence.notices, *_compare_evidence(plan.asked, protocol))
     matches = matcher(protocol.match)(*sides)
     if matches.key is not None:
         notices += mismatch_notices(key, response, matches.key)
@@ -262,6 +268,15 @@ def _prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
         key_digest,
         (*pairing.key.notices, *pairing.response.notices, *pairing.notices, *notices, *more),
     )
+
+
+def _compare_evidence(asked: Protocol, protocol: Protocol) -> Iterator[Notice]:
+    """What a signature says of heads and minimum spans, where here they are other ones."""
+    for name, what in (("heads", "heads"), ("minimum", "minimum spans")):
+        there, here = getattr(asked, name), getattr(protocol, name)
+        if "none" not in (there, here) and there != here:
+            text = f"the protocol says {name}:{there}, but here they are {name}:{here}: numbers "
+            yield Notice(f"other-{name}", f"{text}made from other {what} are not comparable")
 
 
 def _twins(key: Mentions, response: Mentions, matches: Matches) -> IntArray:

@@ -17,7 +17,7 @@ from corefeval.formats import FORMATS
 from corefeval.formats.registry import ANSWERS
 from corefeval.lab import EXPERIMENTS
 from corefeval.metrics import REGISTRY, presets
-from corefeval.protocol import choices
+from corefeval.protocol import NAMED, choices
 from fuzzing.hostility import CODECS, NAMES, NUMBERS
 from fuzzing.inputs import (
     ANSWERED,
@@ -75,6 +75,11 @@ class Case:
     def option(self, *names: str) -> str | None:
         """The value of an option, by any of its names."""
         return next((group[1] for group in self.arguments if group[0] in names and group[1:]), None)
+
+    @property
+    def only_informs(self) -> bool:
+        """Whether help or the version is asked for, in the place of any work."""
+        return not {"--help", "-h", "--version"}.isdisjoint(self.line)
 
     @property
     def inputs(self) -> list[str]:
@@ -305,7 +310,8 @@ def _format(maker: _Maker) -> str:
 def _names(maker: _Maker) -> str:
     if maker.command == "metrics":
         return maker.random.choice([*REGISTRY]) if not maker.bad else maker.metric()
-    return maker.random.choice([*FEATURES, *(("x",) if maker.bad else ())])
+    known = [*NAMED, *choices()] if maker.command == "protocols" else [*FEATURES]
+    return maker.random.choice([*known, *(("x",) if maker.bad else ())])
 
 
 def _experiment(maker: _Maker) -> str:
@@ -374,7 +380,7 @@ STRINGS: dict[str, Callable[[_Maker], str]] = {
     "--features": _stated,
     "--to": lambda maker: maker.random.choice([*FORMATS]),
     "EXPERIMENT": _experiment,
-    "NAMES": _names,
+    "NAME": _names,
     "--metrics": lambda maker: maker.listed(metrics(sound=not maker.bad)),
     "--metric": _Maker.metric,
     "--by": lambda maker: maker.listed(

@@ -92,7 +92,10 @@ def _lines(case: Case, outcome: Outcome) -> Iterator[str]:
 
 
 def _blame(case: Case, outcome: Outcome) -> Iterator[str]:
-    """Bad input is told with the name of the file, unless it is a feature that nobody states."""
+    """Bad input is told with the name of the file, unless it is a feature that nobody states.
+
+    A file of a folder that was given may be told by its own path: `.` says nothing.
+    """
     message = next((m for m in re.findall(r"(?ms)^error: (.*)", outcome.err)), "")
     if outcome.status != BAD_INPUT or not message or _FEATURE.match(message):
         return
@@ -101,8 +104,14 @@ def _blame(case: Case, outcome: Outcome) -> Iterator[str]:
     for text in (group[-1] for group in case.arguments):
         for part in (text, text.rpartition("=")[2], text.partition("=")[0]):
             names |= {part, short(part), part.rstrip("*/"), os.path.splitext(part)[0]}
+            names |= {path for path in outcome.before if part and _is_below(path, part)}
     if not any(_mentions(message, name) for name in names if name):
         yield f"no file is named: {message[:120]}"
+
+
+def _is_below(path: str, folder: str) -> bool:
+    folder = os.path.normpath(folder)
+    return folder == "." or path.startswith(f"{folder}/")
 
 
 def _mentions(message: str, name: str) -> bool:
@@ -145,11 +154,7 @@ def _shown(case: Case, outcome: Outcome) -> str:
 
 def _form(case: Case, outcome: Outcome) -> Iterator[str]:
     """What is printed has the form that was asked for; numbers are finite, rates from 0 to 1."""
-    if (
-        outcome.status not in (DONE, GATE)
-        or _is_data(case)
-        or {"--help", "--version", "-h"} & {*case.line}
-    ):
+    if outcome.status not in (DONE, GATE) or _is_data(case) or case.only_informs:
         return
     shown = _shown(case, outcome)
     if case.option("--output", "-o") and not shown and case.command not in ("report", "lab"):
@@ -267,7 +272,7 @@ def _written(case: Case, outcome: Outcome) -> Iterator[str]:
     target = case.inputs[1] if case.command == "convert" and len(case.inputs) == 2 else None
     path = save or fix or target
     finished = outcome.status in (DONE, GATE) or _reports_findings(case, outcome)
-    if not finished or path in (None, "-", ".") or {"--help", "--version"} & {*case.line}:
+    if not finished or path in (None, "-", ".") or case.only_informs:
         return
     with make_folder() as folder:
         lay_out(outcome.files, Path(folder))
@@ -297,7 +302,7 @@ def _converted(case: Case, outcome: Outcome, folder: Path, place: str) -> Iterat
 
 def _pages(case: Case, outcome: Outcome) -> Iterator[str]:
     """Reports are whole pages, whose data parses."""
-    if case.command != "report" or outcome.status != DONE or "--help" in case.line:
+    if case.command != "report" or outcome.status != DONE or case.only_informs:
         return
     name = case.option("--output", "-o") or "report.html"
     page = outcome.files.get(os.path.normpath(name), b"").decode("utf-8", "replace")

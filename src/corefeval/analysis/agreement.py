@@ -25,7 +25,7 @@ from corefeval.model.arrays import IntArray
 from corefeval.pairing.annotators import pair_annotations
 from corefeval.pairing.mismatches import MISMATCHES
 from corefeval.preparation import Input, Options, Plan, plan, prepare_corpora
-from corefeval.protocol import STEPS, Protocol
+from corefeval.protocol import STEPS, Protocol, join_protocols
 from corefeval.results import Result
 from corefeval.tabular import Row, Tabular
 
@@ -224,7 +224,7 @@ def agree(
         names = [corpus.name for corpus in corpora]
         once = (*MISMATCHES, "heads") if names.index(one) < names.index(other) else ()
         notices += [n for n in result.notices if n.kind in ("skipped-metric", *once)]
-    common = next(iter(results.values())).protocol
+    common = join_protocols([result.protocol for result in results.values()])
     if annotations.spans is not None:
         common = common.but(spans=annotations.spans)
     return Agreement(

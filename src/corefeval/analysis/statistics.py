@@ -98,15 +98,10 @@ def statistics(corpus: Corpus, *, features: Mapping[str, object] | None = None) 
     positions = start is not None and end is not None
     repeated = _find_repeats(corpus) if positions else None
     empty = _find_empty_nodes(corpus)
-    documents = range(len(corpus.documents))
     return Statistics(
         name=corpus.name,
         document_ids=tuple(map(str, corpus.documents)),
-        sentences=(
-            sum(len(tokens.sentence_starts(index)) for index in documents)
-            if tokens is not None
-            else None
-        ),
+        sentences=int(tokens.starts.size) if tokens is not None else None,
         tokens=int(tokens.counts.sum()) if tokens is not None else None,
         empty_nodes=int(empty.sum()) if empty is not None else None,
         mentions=corpus.n_mentions,
@@ -171,8 +166,7 @@ def _find_empty_nodes(corpus: Corpus) -> BoolArray | None:
     tokens = corpus.tokens
     if tokens is None or "empty" not in tokens.columns:
         return None
-    columns = (tokens.column(index, "empty") for index in range(len(corpus.documents)))
-    return np.array([bool(mark) for column in columns for mark in column], dtype=np.bool_)
+    return tokens.coded("empty").where(bool)
 
 
 def _count_zeros(corpus: Corpus, empty: BoolArray) -> int:
@@ -181,7 +175,7 @@ def _count_zeros(corpus: Corpus, empty: BoolArray) -> int:
     if start is None or end is None or tokens is None:
         return 0
     before = np.append(0, np.cumsum(empty))
-    first = np.append(0, np.cumsum(tokens.counts))[corpus.mention_document]
+    first = tokens.offsets[corpus.mention_document]
     return int((before[first + end] - before[first + start] == end - start).sum())
 
 

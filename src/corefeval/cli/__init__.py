@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from cyclopts import App, CycloptsError
 
 from corefeval._version import __version__
 from corefeval.cli.agree import agree
-from corefeval.cli.arguments import remark, with_unpacking
+from corefeval.cli.arguments import remark, usage_of, with_unpacking
 from corefeval.cli.compare import compare
 from corefeval.cli.corpora import check, convert, stats
 from corefeval.cli.errors import errors
@@ -39,10 +40,11 @@ app = App(
         "`--fail-if-worse`)."
     ),
 )
-for reader in (score, errors, compare, report, agree, lab, check, stats, convert, prompt):
-    app.command(with_unpacking(reader), help_epilogue="")
-for listing in (metrics, features, protocols, example):
-    app.command(listing, help_epilogue="")
+Commands = tuple[Callable[..., object], ...]
+_READERS: Commands = (score, errors, compare, report, agree, lab, check, stats, convert, prompt)
+_LISTINGS: Commands = (metrics, features, protocols, example)
+for place, command in enumerate((*map(with_unpacking, _READERS), *_LISTINGS)):
+    app.command(command, help_epilogue="", usage=usage_of(command), sort_key=place)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -68,11 +70,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _complain(error)
         return BAD_USAGE if isinstance(error, UsageError) else BAD_INPUT
     except BrokenPipeError:  # the reader of our output has left, as `head` does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()
         return 0
     except OSError as error:  # the disk is full, or standard output is closed
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
-        _complain(f"the output cannot be written: {error.strerror or error}")
+        _discard_output()
+        where = f"{error.filename}: " if error.filename else "the output cannot be written: "
+        _complain(f"{where}{error.strerror or error}")
         return BAD_INPUT
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -87,6 +90,12 @@ def _prepare_streams() -> None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
         elif hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+
+
+def _discard_output() -> None:
+    """See to it that what nobody takes is not tried again when Python ends."""
+    with open(os.devnull, "wb") as nowhere, suppress(OSError):  # not every stream has a number
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
 
 def _is_about_usage(error: BaseException | None) -> bool:

@@ -64,10 +64,10 @@ def agree(
     from corefeval.analysis.agreement import agree
     from corefeval.formats import read, read_ahead
 
-    labelled = [label(argument) for argument in (file, other, *more)]
-    paths = [path for _, path in labelled]
-    _check(labelled, paths, output)
-    names = names_of(labelled)
+    labels = [label(argument) for argument in (file, other, *more)]
+    paths = [path for _, path in labels]
+    _check(labels, paths, output)
+    names = names_of(labels)
     jobs = [
         partial(read, path, format=file_format, name=name, **reading.files)
         for path, name in zip(paths, names, strict=True)
@@ -83,9 +83,9 @@ def agree(
         tell(agreement.notices)
 
 
-def _check(labelled: list[tuple[str | None, str]], paths: list[str], output: str | None) -> None:
-    named = [name or path for name, path in labelled]
-    twice = max(named, key=named.count)
-    if named.count(twice) > 1 and twice != "-":
+def _check(labels: list[tuple[str | None, str]], paths: list[str], output: str | None) -> None:
+    titles = [name or path for name, path in labels]
+    twice = max(titles, key=titles.count)
+    if titles.count(twice) > 1 and twice != "-":
         raise UsageError(f"two annotators are called {twice!r}: name them, as in NAME={twice}")
-    check_paths(labelled, paths, output)
+    check_paths(labels, paths, output)

@@ -16,13 +16,14 @@ from cyclopts import Parameter
 
 from corefeval.diagnostics import Notice, UsageError
 from corefeval.display import distinct_names, visible
-from corefeval.files import UNPACK_LIMIT, write_file
+from corefeval.files import UNPACK_LIMIT, check_writable, write_file
 from corefeval.files import unpack_limit as limited_to
 
 T = TypeVar("T")
 
 FLAG = partial(Parameter, negative=(), show_default=False)
 
+_CANNOT_WRITE = "the output cannot be written"
 GATE_FAILED = 3  # the exit status where a score is too low, or a system worse than it may be
 
 
@@ -69,6 +70,26 @@ def with_unpacking(command: Callable[..., T]) -> Callable[..., T]:
     return run
 
 
+def usage_of(command: Callable[..., object]) -> str:
+    """The line of a command's usage, with its arguments by their names.
+
+    >>> from corefeval.cli.corpora import convert
+    >>> usage_of(convert)
+    'corefeval convert SOURCE TARGET --to TO [OPTIONS]'
+    """
+    places, options = [], []
+    for name, parameter in inspect.signature(command).parameters.items():
+        is_needed = parameter.default is parameter.empty
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            places.append(f"[{name.upper()}...]")
+        elif parameter.kind is parameter.POSITIONAL_ONLY:
+            places.append(name.upper() if is_needed else f"[{name.upper()}]")
+        else:
+            option = f"--{name.replace('_', '-')} {name.upper()}"
+            options.append(option if is_needed else "[OPTIONS]")
+    return " ".join(("corefeval", command.__name__, *places, *dict.fromkeys(options)))
+
+
 def _options(command: str) -> list[str]:
     from corefeval.cli import app  # which knows all commands once they are all there
 
@@ -83,10 +104,10 @@ def label(argument: str) -> tuple[str | None, str]:
     return None, argument
 
 
-def names_of(labelled: Sequence[tuple[str | None, str]]) -> list[str]:
+def names_of(arguments: Sequence[tuple[str | None, str]]) -> list[str]:
     """Labels, else file names, else whole paths where file names are the same."""
-    names = [name or short(path) for name, path in labelled]
-    return distinct_names(names, [name or path for name, path in labelled])
+    names = [name or short(path) for name, path in arguments]
+    return distinct_names(names, [name or path for name, path in arguments])
 
 
 def short(path: str) -> str:
@@ -100,20 +121,22 @@ def same_file(one: str, other: str) -> bool:
 
 
 def check_paths(
-    labelled: Sequence[tuple[str | None, str]], paths: Sequence[str], *targets: str | None
+    arguments: Sequence[tuple[str | None, str]], paths: Sequence[str], *targets: str | None
 ) -> None:
-    """Standard input once, names once, and no input overwritten."""
+    """Standard input once, names once, no input overwritten, and targets that can be written."""
     if list(paths).count("-") > 1:
         raise UsageError("standard input (-) can be read only once")
-    labels = [name for name, _ in labelled if name]
+    labels = [name for name, _ in arguments if name]
     if len(set(labels)) < len(labels):
         raise UsageError(f"two responses are called {max(labels, key=labels.count)!r}")
-    given = [target for target in targets if target is not None]
-    if len(set(map(os.path.abspath, given))) < len(given):
-        raise UsageError(f"two outputs would be written to the same file: {given[0]}")
+    outputs = [target for target in targets if target is not None]
+    if len(set(map(os.path.abspath, outputs))) < len(outputs):
+        raise UsageError(f"two outputs would be written to the same file: {outputs[0]}")
     for target in targets:
         if target is not None and any(same_file(target, path) for path in paths):
             raise UsageError(f"the output would overwrite an input: {target}")
+    for target in outputs:  # before anything is scored, and any of them written
+        check_writable(target, problem=_CANNOT_WRITE)
 
 
 def show(results: Any, output: str | None, **options: Any) -> None:
@@ -125,7 +148,7 @@ def show(results: Any, output: str | None, **options: Any) -> None:
     if output is None:
         sys.stdout.write(text)
     else:
-        write_file(output, text, problem="the output cannot be written")
+        write_file(output, text, problem=_CANNOT_WRITE)
 
 
 def tell(notices: Iterable[Notice]) -> None:

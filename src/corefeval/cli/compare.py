@@ -110,7 +110,7 @@ def compare(
     from corefeval.cli.responses import Request, keep, results_of
     from corefeval.evaluation import COMPARED, common_metrics
     from corefeval.stats import compare
-    from corefeval.stats.checks import name_results
+    from corefeval.stats.resampling import name_results
 
     if baseline is not None and fail_if_worse not in (None, baseline):
         raise UsageError("--fail-if-worse needs its own comparisons: leave out --baseline")

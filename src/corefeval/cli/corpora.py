@@ -104,8 +104,8 @@ def _print(
     """Print the report; to the error stream where standard output is the repaired file."""
     from corefeval.linting.report import render_json, render_text
 
-    occupied = repair is not None and repair.target in ("-", "/dev/stdout")
-    stream = sys.stderr if occupied else sys.stdout
+    is_taken = repair is not None and repair.target in ("-", "/dev/stdout")
+    stream = sys.stderr if is_taken else sys.stdout
     if format == "json":
         stream.write(render_json(inspections, repair))
         return
@@ -162,9 +162,9 @@ def convert(
         Do not list what the format cannot carry.
     """
     from corefeval.formats import read, write
-    from corefeval.formats.registry import format_for, named
+    from corefeval.formats.registry import find_format, format_for
 
-    _ = named(to) if to is not None else format_for(target)
+    _ = find_format(to) if to is not None else format_for(target)
     if [source, against].count("-") > 1:
         raise UsageError("standard input (-) can be read only once")
     if os.path.exists(source) and os.path.exists(target) and os.path.samefile(source, target):
@@ -226,8 +226,8 @@ def stats(
     counts, notices = [], []
     for path in (file, *more):
         corpus = read(path, format=input_format, encoding=encoding, word_column=word_column)
-        given, more_notices = stated_features(features, corpus, encoding=encoding)
-        counts.append(statistics(corpus, features=given))
+        statements, more_notices = stated_features(features, corpus, encoding=encoding)
+        counts.append(statistics(corpus, features=statements))
         notices += [*corpus.notices, *more_notices]
     show(counts, output, format=format)
     if not quiet:

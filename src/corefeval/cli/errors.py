@@ -59,12 +59,12 @@ def errors(
 
     if top < 0:
         raise UsageError(f"--top is a number from 0, not {top}")
-    asked = [part for part in list.split(",") if part.strip()]
-    kinds = KINDS if "all" in map(str.strip, asked) else tuple(map(error_kind, asked))
-    labelled = [label(argument) for argument in (response, *more)]
-    paths = [path for _, path in labelled]
-    check_paths(labelled, [key, *paths], output)
-    key_corpus, corpora = read_all(key, [*zip(names_of(labelled), paths, strict=True)], reading)
+    parts = [part for part in list.split(",") if part.strip()]
+    kinds = KINDS if "all" in map(str.strip, parts) else tuple(map(error_kind, parts))
+    labels = [label(argument) for argument in (response, *more)]
+    paths = [path for _, path in labels]
+    check_paths(labels, [key, *paths], output)
+    key_corpus, corpora = read_all(key, [*zip(names_of(labels), paths, strict=True)], reading)
     analyses = judge_alike(
         [
             analyse(key_corpus, corpus, metrics=metrics, by=by, **reading.policies)

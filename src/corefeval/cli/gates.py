@@ -69,24 +69,26 @@ def check_limits(results: Sequence[Result], limits: Sequence[Limit]) -> int:
     return _fail(low)
 
 
-def check_not_worse(compared: Comparison, baseline: str, metrics: str | None) -> int:
+def check_not_worse(comparison: Comparison, baseline: str, metrics: str | None) -> int:
     """The exit status: failed where a system is significantly worse than the baseline.
 
     By the metrics as they were written: of `conll`, not by its parts.
     """
-    asked = compared.metrics if metrics is None else _as_written(metrics)
+    names = comparison.metrics if metrics is None else _as_written(metrics)
     worse = []
-    for system in compared.systems:
-        lost = [
-            compared.difference(metric, system, baseline)
-            for metric in compared.metrics
-            if metric in asked
+    for system in comparison.systems:
+        losses = [
+            comparison.difference(metric, system, baseline)
+            for metric in comparison.metrics
+            if metric in names
             and system != baseline
-            and compared.is_better(metric, baseline, system)
+            and comparison.is_better(metric, baseline, system)
         ]
-        if lost:
-            told = (f"{p.metric} ({100 * p.difference:.2f}, p = {p.adjusted_p:.2g})" for p in lost)
-            worse.append(f"{system} is significantly worse than {baseline} by {', '.join(told)}")
+        if losses:
+            reasons = (
+                f"{p.metric} ({100 * p.difference:.2f}, p = {p.adjusted_p:.2g})" for p in losses
+            )
+            worse.append(f"{system} is significantly worse than {baseline} by {', '.join(reasons)}")
     return _fail(worse)
 
 
@@ -94,10 +96,10 @@ def _as_written(metrics: str) -> list[str]:
     from corefeval.metrics import presets, spell
     from corefeval.syntax import split_list
 
-    found: list[str] = []
+    names: list[str] = []
     for name in split_list(metrics):
-        found += [spell(one) for one in presets().get(name.lower(), (name,))]
-    return found
+        names += [spell(one) for one in presets().get(name.lower(), (name,))]
+    return names
 
 
 def _fail(reasons: Sequence[str]) -> int:

@@ -83,14 +83,14 @@ def lab(
     quiet
         Print no notices and no progress.
     """
-    from corefeval.lab import experiment as named
+    from corefeval.lab import experiment as find_experiment
 
     if experiment == "list":
         if key is not None or response is not None:
             raise UsageError("corefeval lab list takes no files")
         sys.stdout.write(_list(format))
         return
-    chosen = named(experiment)
+    trial = find_experiment(experiment)
     forms = _forms(figures)
     paths = [label(path)[1] for path in (key, response) if path is not None]
     check_paths([], paths)
@@ -100,7 +100,7 @@ def lab(
         for path, form in zip((key, response), formats, strict=True)
     ]
     with _progress(experiment, quiet) as progress:
-        result = chosen.run(*corpora, metrics=metrics, seed=seed, progress=progress, tagset=tagset)
+        result = trial.run(*corpora, metrics=metrics, seed=seed, progress=progress, tagset=tagset)
     show(result, None, format=format, everything=metrics is not None)
     # Nobody who brings no data is to be told what it lacks.
     notices = [notice for corpus in corpora if corpus is not None for notice in corpus.notices]
@@ -140,12 +140,12 @@ def _forms(figures: str) -> list[FigureFormat]:
     """The forms of figures that were asked for."""
     from corefeval.figures import FORMATS
 
-    asked = [part.strip() for part in figures.split(",") if part.strip() not in ("", "none")]
-    for form in asked:
+    parts = [part.strip() for part in figures.split(",") if part.strip() not in ("", "none")]
+    for form in parts:
         if form not in FORMATS:
             there = ", ".join(FORMATS)
             raise UsageError(f"there is no figure format {form!r}: there are {there}, or none")
-    return [form for form in FORMATS if form in asked]
+    return [form for form in FORMATS if form in parts]
 
 
 def _read(argument: str, format: str | None, encoding: str, word_column: int | None) -> Corpus:
@@ -199,7 +199,8 @@ def _write(
             if progress is not None:
                 progress(figure.name, done, len(pictures))
             contents |= {f"{figure.name}.{form}": figure.render(form) for form in forms}
-    check_paths([], inputs, *(os.fspath(folder / name) for name in contents))
+    if os.path.isdir(folder):
+        check_paths([], inputs, *(os.fspath(folder / name) for name in contents))
     write_folder(folder, contents, problem="the output cannot be written")
     message = f"{plural(len(contents), 'file')} in {folder}: {', '.join(contents)}"
     return [*notices, Notice("written", message, len(contents), tuple(contents))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import textwrap
 from dataclasses import asdict
@@ -23,43 +24,52 @@ from corefeval.protocol import NAMED, Choice, NamedProtocol, Protocol, choices
 Format = Annotated[Literal["text", "json"], Parameter(alias="-f")]
 
 
-def metrics(*names: str, format: Format = "text") -> None:
+def metrics(*name: str, format: Format = "text") -> None:
     """List metrics with their definitions and papers: all of them, or those that are named.
 
     Parameters
     ----------
-    names
+    name
         Metrics, in any spelling.
     format
         How to print.
     """
-    chosen = [Metric.parse(name).declaration for name in names] or list(REGISTRY.values())
+    declarations = [Metric.parse(one).declaration for one in name] or list(REGISTRY.values())
     if format == "json":
-        sys.stdout.write(_metrics_json(chosen))
+        sys.stdout.write(_metrics_json(declarations))
         return
-    sys.stdout.write("\n".join(_metric_entry(declaration) for declaration in chosen) + "\n")
-    if not names:
+    sys.stdout.write("\n".join(_metric_entry(declaration) for declaration in declarations) + "\n")
+    if not name:
         sys.stdout.write(_presets())
 
 
 def _presets() -> str:
-    lists = [f"{name:10}{', '.join(members)}" for name, members in presets().items()]
+    lists = [
+        line
+        for name, members in presets().items()
+        for line in textwrap.wrap(f"{name:10}{', '.join(members)}", 78, subsequent_indent=" " * 10)
+    ]
     return "\n".join(("Presets", *(f"  {line}" for line in lists))) + "\n"
 
 
 def _metric_entry(declaration: Declaration) -> str:
-    lines = [f"{declaration.name:10}{declaration.summary}"]
-    lines += textwrap.wrap(declaration.definition, 68)
+    lines = [*textwrap.wrap(declaration.summary, 70), *textwrap.wrap(declaration.definition, 70)]
     for parameter in declaration.parameters:
         choices = f": {' | '.join(parameter.choices)}" if parameter.choices else ""
-        lines.append(f"{parameter.name}={parameter.default}  {parameter.summary}{choices}")
+        text = f"{parameter.name}={parameter.default}  {parameter.summary}{choices}"
+        lines += textwrap.wrap(text, 70, subsequent_indent="    ")
     if declaration.aliases:
-        lines.append(f"also: {', '.join(declaration.aliases)}")
-    lines.append(declaration.reference)
-    return "\n".join((lines[0], *(f"          {line}" for line in lines[1:]), ""))
+        lines += textwrap.wrap(f"also: {', '.join(declaration.aliases)}", 70)
+    lines += textwrap.wrap(declaration.reference, 70)
+    return _entry(declaration.name, 10, lines)
 
 
-def _metrics_json(chosen: list[Declaration]) -> str:
+def _entry(name: str, width: int, lines: list[str]) -> str:
+    """A name with what is said of it beside and below."""
+    return f"{name:{width}}" + f"\n{'':{width}}".join(lines) + "\n"
+
+
+def _metrics_json(declarations: list[Declaration]) -> str:
     entries = [
         {
             "name": declaration.name,
@@ -79,95 +89,98 @@ def _metrics_json(chosen: list[Declaration]) -> str:
                 for parameter in declaration.parameters
             ],
         }
-        for declaration in chosen
+        for declaration in declarations
     ]
     return json_text({"metrics": entries, "presets": presets()})
 
 
 _OTHERS = """\
-Also: any property of mentions that a file states (CorefUD's infstat, …), by its name.
-Your own: score … --features FILE.tsv --by mine, with columns document, start, end, mine; in Python
-also any mapping or function: score(…, features={"mine": …}, by="mine").
+Also: any property of mentions that a file states (CorefUD's infstat, …), by its
+name. Your own: score … --features FILE.tsv --by mine, with columns document,
+start, end, mine; in Python also any mapping or function:
+score(…, features={"mine": …}, by="mine").
 """
 
 
-def features(*names: str, format: Format = "text") -> None:
+def features(*name: str, format: Format = "text") -> None:
     """List the features of documents, entities and mentions that scores can be shown by.
 
     Parameters
     ----------
-    names
+    name
         Features; all of them if none is named.
     format
         How to print.
     """
-    for name in names:
-        if name.lower() not in FEATURES:
-            raise UsageError(f"there is no feature {name!r}: there are {', '.join(FEATURES)}")
-    chosen = [FEATURES[name.lower()] for name in names] or list(FEATURES.values())
+    for one in name:
+        if one.lower() not in FEATURES:
+            raise UsageError(f"there is no feature {one!r}: {did_you_mean(one, FEATURES)}")
+    declarations = [FEATURES[one.lower()] for one in name] or list(FEATURES.values())
     if format == "json":
-        listed = {"features": [asdict(feature) for feature in chosen]}
-        sys.stdout.write(json_text(listed))
+        sys.stdout.write(json_text({"features": [asdict(feature) for feature in declarations]}))
         return
-    sys.stdout.write("\n".join(map(_feature_entry, chosen)) + "\n")
-    if not names:
+    sys.stdout.write("\n".join(map(_feature_entry, declarations)) + "\n")
+    if not name:
         sys.stdout.write(_OTHERS)
 
 
 def _feature_entry(feature: FeatureDeclaration) -> str:
-    lines = [*textwrap.wrap(f"{feature.summary} (of {_article(feature.level)})", 76)]
-    if feature.arguments:
-        lines += textwrap.wrap(feature.arguments.replace("`", ""), 76)
-    lines += [f"needs {feature.needs}"] if feature.needs else []
-    first, *rest = lines
-    indented = (f"{'':16}{line}" for line in rest)
-    return "\n".join((f"{feature.name:16}{first}", *indented, ""))
+    lines = [*textwrap.wrap(f"{feature.summary} (of {_article(feature.level)})", 62)]
+    lines += textwrap.wrap(feature.arguments.replace("`", ""), 62)
+    lines += textwrap.wrap(f"needs {feature.needs}", 62) if feature.needs else []
+    return _entry(feature.name, 16, lines)
 
 
 def _article(level: str) -> str:
     return f"an {level}" if level == "entity" else f"a {level}"
 
 
-def protocols(*names: str, format: Format = "text") -> None:
+def protocols(*name: str, format: Format = "text") -> None:
     """List what can be chosen about how scores are made, and the names of common choices.
 
     A protocol is written as the signature under a score: `--protocol 'singletons:drop'`.
 
     Parameters
     ----------
-    names
+    name
         Named protocols, or choices; all of them if none is named.
     format
         How to print.
     """
     known = {**NAMED, **choices()}
-    for name in names:
-        if name not in known:
-            raise UsageError(
-                f"there is no protocol or choice {name!r}: {did_you_mean(name, known)}"
-            )
-    wanted = {name: known[name] for name in names} or known
-    named = [one for one in wanted.values() if isinstance(one, NamedProtocol)]
-    chosen = {name: one for name, one in wanted.items() if isinstance(one, Choice)}
+    for one in name:
+        if one not in known:
+            raise UsageError(f"there is no protocol or choice {one!r}: {did_you_mean(one, known)}")
+    selection = {one: known[one] for one in name} or known
+    bundles = [one for one in selection.values() if isinstance(one, NamedProtocol)]
+    declarations = {name: one for name, one in selection.items() if isinstance(one, Choice)}
     if format == "json":
-        listed = {
-            "protocols": [{**asdict(one), "text": _text(one)} for one in named],
-            "choices": [{"name": name, **asdict(choice)} for name, choice in chosen.items()],
+        content = {
+            "protocols": [{**asdict(one), "text": _text(one)} for one in bundles],
+            "choices": [{"name": name, **asdict(choice)} for name, choice in declarations.items()],
         }
-        sys.stdout.write(json_text(listed))
+        sys.stdout.write(json_text(content))
         return
-    entries = [_protocol_entry(one) for one in named]
-    entries += [_choice_entry(name, choice) for name, choice in chosen.items()]
+    entries = [_protocol_entry(one) for one in bundles]
+    entries += [_choice_entry(name, choice) for name, choice in declarations.items()]
     sys.stdout.write("\n".join(entries) + "\n")
 
 
-def _text(named: NamedProtocol) -> str:
-    return str(Protocol.of(named.name))
+def _text(bundle: NamedProtocol) -> str:
+    return str(Protocol.of(bundle.name))
 
 
-def _protocol_entry(named: NamedProtocol) -> str:
-    lines = [named.summary, _text(named), *([named.reference] if named.reference else [])]
-    return _entry(f"{named.name} (protocol)", lines)
+def _protocol_entry(bundle: NamedProtocol) -> str:
+    """Below its name: signatures are so long that they are broken wherever they begin further."""
+    text = _text(bundle)
+    pieces = text.replace("|", "| ") if len(text) > 78 else text
+    signature = textwrap.wrap(pieces, 78, break_on_hyphens=False)
+    lines = [
+        *textwrap.wrap(bundle.summary, 78),
+        *(line.replace("| ", "|") for line in signature),
+        *textwrap.wrap(bundle.reference, 78, break_on_hyphens=False),
+    ]
+    return "\n  ".join((f"{bundle.name} (protocol)", *lines)) + "\n"
 
 
 def _choice_entry(name: str, choice: Choice) -> str:
@@ -177,15 +190,12 @@ def _choice_entry(name: str, choice: Choice) -> str:
         lines += textwrap.wrap(f"{value}: {meaning}{default}", 62, subsequent_indent="    ")
     if not choice.values:
         lines.append(f"default: {choice.default}")
-    if choice.flag:
-        lines.append(f"option: --{choice.flag.replace('_', '-')}")
-    return _entry(name, lines)
-
-
-def _entry(name: str, lines: list[str]) -> str:
-    """A name with what is said of it beside and below."""
-    shown = f"{name:16}" if len(name) < 16 else f"{name}\n{'':16}"
-    return shown + f"\n{'':16}".join(lines) + "\n"
+    if choice.option:
+        lines.append(f"option: --{(choice.flag or name).replace('_', '-')}")
+    else:
+        value = list(choice.values)[-1] if choice.values else "…"
+        lines.append(f"no option of its own: --protocol '{name}:{value}'")
+    return _entry(name, 16, lines)
 
 
 def example(folder: str = ".", /) -> None:
@@ -202,7 +212,7 @@ def example(folder: str = ".", /) -> None:
     targets = [Path(folder) / source.name for source in sources]
     contents = {source.name: source.read_bytes() for source in sources}
     for target in targets:
-        if target.exists() and not _has(target, contents[target.name]):
+        if os.path.exists(target) and not _has(target, contents[target.name]):
             raise InputError(
                 "there is another file of this name",
                 file=str(target),

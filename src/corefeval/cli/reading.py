@@ -56,22 +56,22 @@ class BasicReading:
     def policies(self) -> dict[str, Any]:
         """What `score` and its like take by these names: the protocol, and the choices made."""
         basic = {one.name for one in fields(BasicReading)} - {"protocol", "features", "encoding"}
-        given = {one.name: getattr(self, one.name) for one in fields(self)}
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
         return {
-            name: v for name, v in given.items() if name not in basic and v not in (None, False)
+            name: v for name, v in values.items() if name not in basic and v not in (None, False)
         }
 
 
 def _options(name: str, steps: tuple[str, ...]) -> type[BasicReading]:
     """The options of a command at which these steps take part, each choice with its help."""
-    added = [
+    options = [
         (choice.flag or name, Annotated[_kind(choice), _parameter(choice)], _default(choice))
         for name, choice in choices(steps).items()
         if choice.option
     ]
-    made = make_dataclass(name, added, bases=(BasicReading,), frozen=True, kw_only=True)
-    made.__module__ = __name__  # where its types are looked up
-    return Parameter(name="*")(made)
+    kind = make_dataclass(name, options, bases=(BasicReading,), frozen=True, kw_only=True)
+    kind.__module__ = __name__  # where its types are looked up
+    return Parameter(name="*")(kind)
 
 
 def _kind(choice: Choice) -> Any:
@@ -90,8 +90,8 @@ def _parameter(choice: Choice) -> Parameter:
     if choice.flag:
         return FLAG(help=choice.summary, group=_PROTOCOL)
     default = f" [default: {choice.default}]" if choice.values else ""
-    listed = f" [choices: {', '.join(choice.spellings)}]" if choice.shares else ""
-    return Parameter(help=choice.summary + listed + default, group=_PROTOCOL)
+    members = f" [choices: {', '.join(choice.spellings)}]" if choice.shares else ""
+    return Parameter(help=choice.summary + members + default, group=_PROTOCOL)
 
 
 if TYPE_CHECKING:

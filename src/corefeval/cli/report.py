@@ -69,16 +69,16 @@ def report(
     from corefeval.syntax import split_list
 
     check_library()
-    labelled = [label(argument) for argument in (response, *more)]
-    paths = [path for _, path in labelled]
-    check_paths(labelled, [key, *paths], output)
-    given = [name or path for name, path in labelled]
-    if len(set(given)) < len(given):
-        twice = max(given, key=given.count)
+    labels = [label(argument) for argument in (response, *more)]
+    paths = [path for _, path in labels]
+    check_paths(labels, [key, *paths], output)
+    titles = [name or path for name, path in labels]
+    if len(set(titles)) < len(titles):
+        twice = max(titles, key=titles.count)
         raise UsageError(f"{twice} is there twice: give each its name, as in first={twice}")
-    names = names_of(labelled)
+    names = names_of(labels)
     key_corpus, corpora = read_all(key, [*zip(names, paths, strict=True)], reading)
-    made = make(
+    page = make(
         key_corpus,
         dict(zip(names, corpora, strict=True)),
         metrics=metrics,
@@ -90,8 +90,8 @@ def report(
         seed=seed,
         **reading.policies,
     )
-    made.save(output)
+    page.save(output)
     size = os.path.getsize(output) / 1_000_000
-    sys.stdout.write(f"{visible(output)}: {made.summary}, {size:.1f} MB\n")
+    sys.stdout.write(f"{visible(output)}: {page.summary}, {size:.1f} MB\n")
     if not reading.quiet:
-        tell(made.notices)
+        tell(page.notices)

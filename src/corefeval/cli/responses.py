@@ -48,26 +48,26 @@ def results_of(key: str, responses: Sequence[str], request: Request) -> list[Res
         arguments, key_path = [key, *responses], None
     else:
         arguments, key_path = list(responses), key
-    labelled = [label(argument) for argument in arguments]
-    paths = [path for _, path in labelled]
-    check_paths(labelled, [*paths, *([] if key_path is None else [key_path])], *request.targets)
-    saved = {path for path in paths if path != "-" and is_saved(path)}
-    if key_path is None and (bare := [path for path in paths if path not in saved]):
+    labels = [label(argument) for argument in arguments]
+    paths = [path for _, path in labels]
+    check_paths(labels, [*paths, *([] if key_path is None else [key_path])], *request.targets)
+    saves = {path for path in paths if path != "-" and is_saved(path)}
+    if key_path is None and (bare := [path for path in paths if path not in saves]):
         raise UsageError(f"{bare[0]} needs a key, which comes first; {key} is a saved result")
-    if saved and len(_matches(request)) > 1:
-        raise UsageError(f"{min(saved)} was scored already: leave out --match, or score the files")
+    if saves and len(_matches(request)) > 1:
+        raise UsageError(f"{min(saves)} was scored already: leave out --match, or score the files")
     if not arguments:
         raise UsageError(
             f"there is no RESPONSE to {short(key)}: corefeval {request.command} KEY RESPONSE…, "
             "or results that were saved with --save"
         )
-    scored = iter(_scored(key_path, labelled, saved, request) if key_path is not None else ())
+    fresh = iter(_score_files(key_path, labels, saves, request) if key_path is not None else ())
     results: list[Result] = []
-    for name, path in labelled:
-        results += _loaded(name, path, request) if path in saved else next(scored)
-    if key_path is not None and saved:
+    for name, path in labels:
+        results += _load_saved(name, path, request) if path in saves else next(fresh)
+    if key_path is not None and saves:
         _check_key(key_path, results, request.reading)
-    if not saved:
+    if not saves:
         return results
     names = distinct_names([result.response for result in results])
     return [one.rename(name) for one, name in zip(results, names, strict=True)]
@@ -75,31 +75,29 @@ def results_of(key: str, responses: Sequence[str], request: Request) -> list[Res
 
 def _check_key(key: str, results: Sequence[Result], reading: BasicReading) -> None:
     """The key that is named must be the one that saved results were scored against."""
-    from corefeval.evaluation import check_key
+    from corefeval.evaluation import check_keys
     from corefeval.formats import read
 
-    corpus = read(key, format=reading.key_format, name=short(key), **reading.files)
-    for result in results:
-        check_key(result, corpus)
+    check_keys(results, read(key, format=reading.key_format, name=short(key), **reading.files))
 
 
-def _scored(
-    key: str, labelled: Sequence[tuple[str | None, str]], saved: set[str], request: Request
+def _score_files(
+    key: str, labels: Sequence[tuple[str | None, str]], saves: set[str], request: Request
 ) -> Iterator[list[Result]]:
     """The results of the responses that are no saved ones, in order: one for each `match`."""
     from corefeval.evaluation import score
 
-    chosen = [
+    files = [
         (name, path)
-        for name, (_, path) in zip(names_of(labelled), labelled, strict=True)
-        if path not in saved
+        for name, (_, path) in zip(names_of(labels), labels, strict=True)
+        if path not in saves
     ]
-    if not chosen:
+    if not files:
         return
     metrics = request.default if request.metrics is None else request.metrics
     matches = _matches(request)
     emulated = protocol_of(matches[0]).emulates
-    key_source, sources = (_read_texts if emulated else read_all)(key, chosen, request.reading)
+    key_source, sources = (_read_texts if emulated else read_all)(key, files, request.reading)
     for source in sources:
         results = [score(key_source, source, metrics=metrics, **options) for options in matches]
         if len(matches) > 1:
@@ -111,10 +109,10 @@ def _matches(request: Request) -> list[dict[str, Any]]:
     """The options, once for each of the ways to match mentions that a score was asked for."""
     from corefeval.syntax import split_list
 
-    asked = list(split_list(request.options.get("match") or ""))
-    if len(asked) < 2 or request.command != "score":
+    wishes = list(split_list(request.options.get("match") or ""))
+    if len(wishes) < 2 or request.command != "score":
         return [request.options]
-    return [{**request.options, "match": match} for match in dict.fromkeys(asked)]
+    return [{**request.options, "match": match} for match in dict.fromkeys(wishes)]
 
 
 def _read_texts(
@@ -165,10 +163,10 @@ def read_all(
     corpora = read_with_key(jobs)
     key_corpus = next(corpora)
     paths = [key, *(path for _, path in responses)]
-    return key_corpus, tracked(corpora, len(responses), paths, reading.quiet)
+    return key_corpus, track_progress(corpora, len(responses), paths, reading.quiet)
 
 
-def _loaded(name: str | None, path: str, request: Request) -> list[Result]:
+def _load_saved(name: str | None, path: str, request: Request) -> list[Result]:
     """Saved results, with the metrics that were asked for."""
     from corefeval.evaluation import load_all
     from corefeval.features import FeatureRequest
@@ -200,11 +198,11 @@ def _check_choices(result: Result, path: str, request: Request) -> None:
     """What is asked for must be how saved results were scored: counts cannot be made anew."""
     from corefeval.protocol import choices, split_choices
 
-    asked, _ = split_choices(request.options)
-    wanted = protocol_of(request.options)
-    said = choices() if request.options.get("protocol") else asked
-    for name, (theirs, mine) in wanted.differences(result.protocol).items():
-        if name in said and not (name in ("spans", "tagset") and theirs == "auto"):
+    wishes, _ = split_choices(request.options)
+    protocol = protocol_of(request.options)
+    names = choices() if request.options.get("protocol") else wishes
+    for name, (theirs, mine) in protocol.differences(result.protocol).items():
+        if name in names and not (name in ("spans", "tagset") and theirs == "auto"):
             raise UsageError(
                 f"{path} was scored with {name} {mine}, and counts cannot be made anew: "
                 f"leave out {name} {theirs}, or score the files again"
@@ -214,15 +212,15 @@ def _check_choices(result: Result, path: str, request: Request) -> None:
 def _metrics(result: Result, path: str, request: Request) -> list[str]:
     from corefeval.metrics import parse_metrics
 
-    chosen = []
+    names = []
     for one in parse_metrics(request.metrics or request.default):
         name = str(one.metric)
         if name in result.tables:
-            chosen.append(name)
+            names.append(name)
         elif one.by_name and request.metrics is not None:
             there = ", ".join(result.tables)
             raise UsageError(f"{path} was saved without {name}: there are {there}")
-    return chosen or list(result.tables)
+    return names or list(result.tables)
 
 
 def _with_intervals(result: Result, request: Request) -> Result:
@@ -238,11 +236,13 @@ def _with_intervals(result: Result, request: Request) -> Result:
         return replace(result, notices=(*result.notices, notice))
     from corefeval.stats import with_intervals
 
-    chosen = {name: request.options[name] for name in ("samples", "seed")}
-    return with_intervals(result.without_intervals(), level=level, **chosen)
+    sampling = {name: request.options[name] for name in ("samples", "seed")}
+    return with_intervals(result.without_intervals(), level=level, **sampling)
 
 
-def tracked(corpora: Iterator[T], number: int, paths: Iterable[str], quiet: bool) -> Iterator[T]:
+def track_progress(
+    corpora: Iterator[T], number: int, paths: Iterable[str], quiet: bool
+) -> Iterator[T]:
     """The corpora, with a progress bar where work is long and somebody is watching."""
     size = sum(os.path.getsize(path) for path in paths if os.path.isfile(path))
     if quiet or size < _LONG_WORK or not sys.stderr.isatty():

@@ -93,13 +93,13 @@ def score(
     from corefeval.metrics import parse_metrics
 
     limits = parse_limits(fail_under or ())
-    wanted = None if metrics is None else [one.metric for one in parse_metrics(metrics)]
+    members = None if metrics is None else [one.metric for one in parse_metrics(metrics)]
     if format == "conll":  # it prints mentions with every metric
-        rest = wanted if wanted is not None else ["standard"]
-        wanted = [one.metric for one in parse_metrics(["mentions", *rest])]
+        rest = members if members is not None else ["standard"]
+        members = [one.metric for one in parse_metrics(["mentions", *rest])]
     request = Request(
         command="score",
-        metrics=wanted if format == "conll" else metrics,
+        metrics=members if format == "conll" else metrics,
         default="standard",
         options={
             **reading.policies,
@@ -122,12 +122,14 @@ def score(
 
 
 def _print_left_out(result: Result, format: OutputFormat) -> None:
-    from corefeval.output.programs import COREFUD_NAMES, OFFICIAL_NAMES
+    from corefeval.output.programs import COREFUD_NAMES, OFFICIAL_NAMES, OWN_RULES
 
     official = format == "conll"
-    printed = (*OFFICIAL_NAMES, "mentions", "conll") if official else (*COREFUD_NAMES, "conll")
-    left_out = [name for name in result.metrics if name not in printed]
-    left_out += [f"by {feature}" for feature in result.slices]
-    if left_out:
+    if not official and not result.protocol.emulates:
+        remark("note", f"these are {OWN_RULES}")
+    names = (*OFFICIAL_NAMES, "mentions", "conll") if official else (*COREFUD_NAMES, "conll")
+    others = [name for name in result.metrics if name not in names]
+    others += [f"by {feature}" for feature in result.slices]
+    if others:
         program = "the official scorer" if official else "corefud-scorer"
-        remark("note", f"not in {program}'s form: {', '.join(left_out)}")
+        remark("note", f"not in {program}'s form: {', '.join(others)}")

@@ -6,6 +6,6 @@ Nothing of the core imports this room but the door of a protocol that names a pr
 
 from __future__ import annotations
 
-from corefeval.emulation.scoring import read_text, score_emulated
+from corefeval.emulation.scoring import digest_text, read_text, score_emulated
 
-__all__ = ["read_text", "score_emulated"]
+__all__ = ["digest_text", "read_text", "score_emulated"]

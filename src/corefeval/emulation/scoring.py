@@ -23,8 +23,8 @@ from corefeval.emulation.counting import Counts, count_document
 from corefeval.emulation.matching import Pair, match_mentions
 from corefeval.emulation.mentions import make_entities, split_documents
 from corefeval.emulation.sentences import Name, Sentence, SentenceFile, read_sentences
+from corefeval.formats import files_of
 from corefeval.formats.conllu.tokens import ConlluTokens
-from corefeval.formats.paths import files_of
 from corefeval.formats.source import Source, read_source
 from corefeval.metrics import Metric, parse_metrics, spell
 from corefeval.model import Corpus
@@ -129,7 +129,7 @@ def score_emulated(
         protocol=protocol,
         key=texts[0].name,
         response=texts[1].name,
-        key_digest=_digest(texts[0]),
+        key_digest=digest_text(texts[0]),
         notices=merge_notices(
             (*texts[0].mentions.notices, *texts[1].mentions.notices, *_extra_notices(*texts))
         ),
@@ -270,10 +270,13 @@ def _table(name: str, documents: list[Counts]) -> CountTable:
     return CountTable(shape, tuple(empty), values.reshape(-1, len(empty)))
 
 
-def _digest(key: CorefudText) -> str:
-    """Tells whether two keys have the same mentions in the same entities, as `model.digest`."""
+def digest_text(source: object) -> str:
+    """Tells whether two keys have the same mentions in the same entities, as `model.digest`.
+
+    `source` is what `read_text` takes.
+    """
     total, number = 0, 0
-    for name, entities in split_documents(key.mentions).items():
+    for name, entities in split_documents(read_text(source).mentions).items():
         total += zlib.crc32(repr(name).encode())
         for entity in entities:
             first = repr(entity[0].places)

@@ -239,7 +239,7 @@ class TokenAnnotations:
 
     def head_words(self) -> Categories:
         """The head word of each mention."""
-        words = self._for("head").columns.needed("head", "words", WORD, NO_WORDS)
+        words = self._for("head").columns.require("head", "words", WORD, NO_WORDS)
         return words.take(self.heads("head"))
 
     def is_noun(self) -> BoolArray:

@@ -197,7 +197,7 @@ def guess_kinds(
 
 
 def _guess_by_capitals(columns: TokenColumns, row: int) -> int:
-    words = columns.needed("kind", "words", WORD, NO_WORDS)
+    words = columns.require("kind", "words", WORD, NO_WORDS)
     starts = columns.sentence_starts()
     tokens = np.arange(columns.spans.start[row], columns.spans.end[row])
     begins = np.isin(tokens, columns.spans.offsets if starts is None else starts).tolist()

@@ -309,7 +309,7 @@ class Features:
             request, place - place[before] if before.size else before, before >= 0
         )
 
-    def _nested(self, request: FeatureRequest) -> Categories:
+    def _find_nested(self, request: FeatureRequest) -> Categories:
         return _yes_no(find_nested(self.annotations.spans_for("nested")))
 
     def _size(self, request: FeatureRequest) -> Categories:
@@ -383,7 +383,7 @@ _MAKERS: dict[str, Callable[[Features, FeatureRequest], Categories]] = {
     "length": Features._length,
     "chain_position": Features._chain_position,
     "distance": Features._distance,
-    "nested": Features._nested,
+    "nested": Features._find_nested,
     "size": Features._size,
     "speaker": Features._speaker,
     "sentence_type": Features._sentence_type,

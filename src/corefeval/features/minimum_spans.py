@@ -6,12 +6,14 @@ constituent that nothing interrupts are one terminal; it is good if one of its w
 digit or a per cent sign, and is no bracket, conjunction, determiner or preposition. The minimum
 span of a tree are the good terminals that hang directly on its root; else those of its nominal (or
 verbal) constituents, of each the nearest to its top, where below them only constituents of the same
-kind are entered; else those of the nearest nominal or verbal constituents inside; else all words.
-A clause is verbal. So *the old man of the sea* is *the old man*, but *old man* is another.
+kind are entered; else, in what is no noun or verb phrase itself, those of the nearest nominal or
+verbal constituents inside; else all words. A clause is verbal. So *the old man of the sea* is *the
+old man*, but *old man* is another.
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -26,8 +28,10 @@ from corefeval.model.categories import Categories
 
 LONGEST = 1000  # tokens; longer mentions, which are none but by mistake, are their own minimum
 
+# Labels are compared by their first two letters; functions are left out (`S-ADV`, `NP-SBJ`).
+_LETTERS = re.compile("[A-Za-z]*")
 _NOMINAL = frozenset(("NP", "NM", "QP", "NX"))
-_CLAUSES = frozenset(("TO", "RO", "S", "SB", "SI", "SQ", "S1"))  # TOP, ROOT, S, SBAR, SINV, SQ
+_CLAUSES = frozenset(("TO", "RO", "S", "SB", "SI", "SQ"))  # TOP, ROOT, S, SBAR, SINV, SQ
 _VERBAL = frozenset(("VP",)) | _CLAUSES
 _DECISIVE = frozenset(("NP", "NM", "VP"))
 _NO_CONTENT = frozenset(("CC", "DT", "IN"))
@@ -56,7 +60,8 @@ class Trees:
         order = np.argsort(nodes.opening, kind="stable")
         self.start: list[int] = nodes.start[order].tolist()
         self.end: list[int] = nodes.end[order].tolist()
-        self.label = [nodes.names[code][:2] for code in nodes.label[order].tolist()]
+        short = [_LETTERS.match(name)[0][:2] for name in nodes.names]  # type: ignore[index]
+        self.label = [short[code] for code in nodes.label[order].tolist()]
         self.opens = cells.where(lambda cell: "(" in cell)
         self.closes = cells.where(lambda cell: ")" in cell)
         self.good = _good_words(columns.column(*WORD), columns.column("tag"), tokens.size)
@@ -108,6 +113,8 @@ class Trees:
         chosen = [child for child in children if child.label in kind]
         if chosen:
             return [one for child in chosen for one in self._nearest([child], kind)]
+        if root.label in _DECISIVE:  # it has nothing of its own kind
+            return []
         level = children
         while level and not any(node.label in _DECISIVE for node in level):
             level = _constituents(level)

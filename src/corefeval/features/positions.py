@@ -83,14 +83,14 @@ class TokenSpans:
     @cached_property
     def inside(self) -> IntArray:
         """The tokens that are in a mention, in ascending order."""
-        return self.covered(np.arange(self.start.size))
+        return self.list_tokens(np.arange(self.start.size))
 
     @cached_property
     def inside_many(self) -> IntArray:
         """The tokens that are in a mention of more than one token, in ascending order."""
-        return self.covered(self.many)
+        return self.list_tokens(self.many)
 
-    def covered(self, rows: IntArray) -> IntArray:
+    def list_tokens(self, rows: IntArray) -> IntArray:
         """The tokens from the start to the end of some mentions, each once, in ascending order."""
         start, end = self.start[rows], self.end[rows]
         if not is_sorted(start):

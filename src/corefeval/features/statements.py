@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -175,9 +176,9 @@ def _by_document(corpus: Corpus, source: Mapping[Any, Any]) -> Sequence[Mapping[
         return [source] * len(corpus.documents)
     entries = _find_entries(corpus, source)
     if corpus.documents and all(table is _MISSING for table in entries):
-        shown = ", ".join(map(str, corpus.documents[:3]))
+        examples = ", ".join(map(str, corpus.documents[:3]))
         unknown = next(iter(source))
-        raise InputError(f"features are given for no document {unknown!r}", expected=shown)
+        raise InputError(f"features are given for no document {unknown!r}", expected=examples)
     return [{} if table is _MISSING else table for table in entries]
 
 
@@ -202,18 +203,22 @@ def read_given_of_documents(corpus: Corpus, name: str, source: object) -> list[s
 
 def describe_mentions(corpus: Corpus, rows: Sequence[int]) -> str:
     """How many mentions there are in some rows, of which corpus, and which the first ones are."""
-    shown = [repr(_mention(corpus, row)) for row in rows[:_SHOWN]]
+    examples = []
+    for document, group in groupby(rows[:_SHOWN], key=corpus.mention_document.__getitem__):
+        first, *others = (repr(_mention(corpus, row)) for row in group)
+        place = f"{corpus.documents[document]} " if len(corpus.documents) > 1 else ""
+        examples += [place + first, *others]
     more = ", …" if len(rows) > _SHOWN else ""
     where = corpus.name or "the corpus"
-    return f"{plural(len(rows), 'mention')} of {where}: {', '.join(shown)}{more}"
+    return f"{plural(len(rows), 'mention')} of {where}: {', '.join(examples)}{more}"
 
 
 def _incomplete(corpus: Corpus, name: str, missing: Sequence[int]) -> MissingFeatureError:
     return MissingFeatureError(
         name,
         f"is not given for {describe_mentions(corpus, missing)}",
-        fix=f"give the {name} of every mention, those of the response too; "
-        f"it is one of {', '.join(CHOICES[name])}",
+        fix=f"give the {name} ({', '.join(CHOICES[name])}) of every mention, those of the response "
+        f"too: in a file of features a line with document, start, end (as here) and {name}",
     )
 
 
@@ -312,10 +317,10 @@ def find_metadata(texts: Sequence[Corpus], name: str) -> list[str | None]:
     if values is not None:
         return values
     there = list(dict.fromkeys(key for text in texts for meta in text.metadata for key in meta))
-    shown = ", ".join(there[:12]) + (", …" if len(there) > 12 else "")
+    examples = ", ".join(there[:12]) + (", …" if len(there) > 12 else "")
     raise MissingFeatureError(
         f"metadata({name})",
-        f"needs metadata of that name, and the documents have {shown or 'none'}",
+        f"needs metadata of that name, and the documents have {examples or 'none'}",
         fix="name one that is there" if there else "use a format that has it, such as CoNLL-U",
     )
 

@@ -206,11 +206,14 @@ def read_tagset(value: object) -> TagSet:
     if text.lower() in TAGSETS:
         return TAGSETS[text.lower()]
     path = Path(text)
-    if not path.is_file():
+    if not os.path.isfile(path):
         known = ", ".join(TAGSETS)
         raise UsageError(f"there is no tag set {text!r}: it is {known} or a JSON file")
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        reason = error.strerror or error
+        raise InputError(f"the file cannot be read: {reason}", file=text) from None
     except ValueError as error:
         raise InputError("no JSON", file=text, found=str(error), fix=_FORM) from None
     if not isinstance(content, Mapping):

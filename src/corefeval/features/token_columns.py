@@ -89,7 +89,7 @@ class TokenColumns:
         codes[there] = values.codes
         return Categories(codes, values.names)
 
-    def needed(self, feature: str, what: str, names: Sequence[str | int], fix: str) -> Categories:
+    def require(self, feature: str, what: str, names: Sequence[str | int], fix: str) -> Categories:
         """One of some columns; an error that says who lacks it where there is none."""
         column = self.column(*names)
         if column is None:
@@ -123,7 +123,7 @@ class TokenColumns:
 
     def mention_texts(self) -> Categories:
         """The words of each mention, in lower case, with blanks between; gaps are left out."""
-        words = self.needed("words", "words", WORD, NO_WORDS)
+        words = self.require("words", "words", WORD, NO_WORDS)
         lower = [*map(str.lower, words.names), ""]
         tokens, _, begin = self.spans.tokens(np.arange(self.spans.start.size))
         codes = words.codes[tokens].tolist()

@@ -10,8 +10,30 @@ SVG, PNG or HTML needs the extra `charts`.
 
 from __future__ import annotations
 
-from corefeval.figures.figure import FORMATS, MISSING, Figure, FigureFormat, can_draw, figures
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Any, Literal, get_args
+
+from corefeval.diagnostics import UsageError
+from corefeval.figures.panels import curves, panels
+from corefeval.figures.styles import (
+    MOST,
+    Spec,
+    broken,
+    config,
+    select_rows,
+    sign,
+    values_of,
+    well_known,
+)
 from corefeval.figures.tables import tables
+from corefeval.lab import Chart, ExperimentResult
+from corefeval.lab.experiments import Row
 
 __all__ = [
     "FORMATS",
@@ -22,3 +44,226 @@ __all__ = [
     "figures",
     "tables",
 ]
+
+FigureFormat = Literal["svg", "png", "html"]
+FORMATS: tuple[FigureFormat, ...] = get_args(FigureFormat)
+_SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
+
+_VERSION = "5.20"  # of Vega-Lite, so that a figure does not change with the library that draws it
+_MIME = "application/vnd.vegalite.v5+json"
+_RESOLUTION = 216.0  # of a PNG, in pixels to the inch of 72 units: three for each unit
+
+MISSING = (
+    "figures are drawn by vl-convert-python, which is not installed: "
+    "pip install 'corefeval[charts]'"
+)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Figure:
+    """A chart: a name that can be a file's, a title, and a Vega-Lite specification.
+
+    Notebooks show it. `altair.Chart.from_dict(figure.spec)` makes an Altair chart of it.
+    """
+
+    name: str
+    title: str
+    spec: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        return f"<Figure {self.name!r}: {self.title}>"
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
+        return {_MIME: dict(self.spec), "text/plain": repr(self)}
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of the specification with its data: another figure has another one."""
+        text = json.dumps(self.spec, sort_keys=True, ensure_ascii=False)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def svg(self) -> str:
+        """The figure as SVG, with its fingerprint in a comment."""
+        picture: str = _converter().vegalite_to_svg(dict(self.spec), vl_version=_VERSION)
+        return f"{picture.rstrip()}\n<!-- figure {self.fingerprint} -->\n"
+
+    def png(self) -> bytes:
+        """The figure as PNG, fine enough for print."""
+        picture: bytes = _converter().vegalite_to_png(
+            dict(self.spec), vl_version=_VERSION, ppi=_RESOLUTION
+        )
+        return picture
+
+    def html(self) -> str:
+        """A page with the figure, with tooltips and a legend to click on; it needs no network."""
+        page: str = _converter().vegalite_to_html(
+            dict(self.spec), vl_version=_VERSION, bundle=True, renderer="svg"
+        )
+        return page.replace("<title>Chart</title>", f"<title>{escape(self.title)}</title>", 1)
+
+    def render(self, format: FigureFormat) -> bytes:
+        """The figure as a file's content."""
+        if format == "png":
+            return self.png()
+        if format not in FORMATS:
+            raise UsageError(
+                f"there is no figure format {format!r}: there are {', '.join(FORMATS)}"
+            )
+        return (self.svg() if format == "svg" else self.html()).encode()
+
+
+def figures(result: ExperimentResult, *, everything: bool = True) -> list[Figure]:
+    """The figures of an experiment, in its charts' order.
+
+    A chart of many metrics becomes two figures: one of those metrics that most papers report, and
+    one, called `…-all`, with a panel for each metric. Without `everything` the second is left out.
+    Curves that are the same are drawn and named as one.
+    """
+    made = []
+    for number, chart in enumerate(result.charts, start=1):
+        name = result.name if len(result.charts) == 1 else f"{result.name}-{number}"
+        rows = select_rows(result, chart)
+        if not rows:
+            continue
+        few = rows if len(values_of(rows, chart.series)) <= MOST else well_known(rows, chart)
+        if chart.mark == "cell":
+            few = well_known(rows, chart)
+        made.append(_figure(name, chart, few))
+        if everything and len(few) < len(rows):
+            made.append(_figure(f"{name}-all", chart, rows))
+    return made
+
+
+def _figure(name: str, chart: Chart, rows: Sequence[Row]) -> Figure:
+    draw: Callable[[Chart, Sequence[Row]], Spec] = panels
+    if chart.mark == "cell":
+        draw = scorecard
+    elif chart.mark == "line" and len(values_of(rows, chart.series)) <= MOST:
+        draw = curves
+    spec = {"$schema": _SCHEMA, "title": chart.title, **draw(chart, rows), "config": config()}
+    return Figure(name, chart.title, spec)
+
+
+def can_draw() -> bool:
+    """Whether the extra `charts` is installed."""
+    return find_spec("vl_convert") is not None
+
+
+def _converter() -> ModuleType:
+    try:
+        import vl_convert
+    except ImportError:
+        raise UsageError(MISSING) from None
+    return vl_convert
+
+
+_WIDTH, _HEIGHT = 50, 20
+_HOLDS = "#D3E6F3"  # Okabe and Ito's blue, light
+_BROKEN = ("#FBE6CC", "#E8862E")  # and their orange: the rarer, the lighter
+_TICK, _CROSS = "M-0.5,0L-0.15,0.4L0.5,-0.5", "M-0.4,-0.4L0.4,0.4M-0.4,0.4L0.4,-0.4"
+_LEGEND = (
+    "Cross: broken in this share of the random documents to which the property applies.",
+    "Tick: no counterexample was found, which is no proof. –: the metric lacks the rate.",
+)
+_EXAMPLE = ("key", "first", "second", "kinds")
+_TOOLTIP = {
+    "column": "metric",
+    "row": "property",
+    "failures": "broken in cases",
+    "cases": "of cases",
+    "key": "smallest example: key",
+    "first": "first output",
+    "second": "second output",
+    "kinds": "kinds",
+}
+
+
+def scorecard(chart: Chart, rows: Sequence[Row]) -> Spec:
+    """A cell for each metric and property; where a metric lacks what it is about, none."""
+    columns = {
+        "field": "column",
+        "type": "nominal",
+        "sort": values_of(rows, chart.y.field),
+        "title": None,
+        "axis": {"orient": "top", "labelAngle": -40, "domain": False, "ticks": False},
+    }
+    lines = {
+        "field": "row",
+        "type": "nominal",
+        "sort": values_of(rows, chart.x.field),
+        "title": None,
+        "axis": {"domain": False, "ticks": False, "labelPadding": 6},
+    }
+    tooltip = [{"field": field, "title": title} for field, title in _TOOLTIP.items()]
+    return {
+        "title": {"text": chart.title, "subtitle": list(_LEGEND)},
+        "data": {"values": [_cell(chart, row) for row in rows]},
+        "width": {"step": _WIDTH},
+        "height": {"step": _HEIGHT},
+        "encoding": {"x": columns, "y": lines, "tooltip": tooltip},
+        "layer": [
+            _colors(),
+            _sign_path("true", _TICK, 0),
+            _sign_path("false", _CROSS, -16),
+            _numbers("false", "right", 21),
+            _numbers("null", "center", 0),
+        ],
+        "view": {"stroke": None},
+    }
+
+
+def _cell(chart: Chart, row: Row) -> Spec:
+    return {
+        "row": str(row[chart.x.field]),
+        "column": str(row[chart.y.field]),
+        "broken": broken(row),
+        "holds": row["holds"],
+        "number": sign(row).removeprefix("✗ "),
+        "cases": row["cases"],
+        "failures": row["failures"],
+        **{name: row[name] for name in _EXAMPLE if row[name] is not None},
+    }
+
+
+def _colors() -> Spec:
+    ramp = {"domain": [0, 100], "range": list(_BROKEN)}
+    holds = {"test": "datum.holds", "value": _HOLDS}
+    return {
+        "transform": [{"filter": "datum.holds != null"}],
+        "mark": {"type": "rect", "stroke": "white", "strokeWidth": 2},
+        "encoding": {
+            "color": {
+                "condition": holds,
+                "field": "broken",
+                "type": "quantitative",
+                "scale": ramp,
+                "legend": None,
+            }
+        },
+    }
+
+
+def _sign_path(holds: str, path: str, offset: int) -> Spec:
+    """A sign drawn as a path: fonts have ticks and crosses of all sizes, or none."""
+    return {
+        "transform": [{"filter": f"datum.holds === {holds}"}],
+        "mark": {
+            "type": "point",
+            "shape": path,
+            "size": 130,
+            "xOffset": offset,
+            "opacity": 1,
+            "aria": False,
+            "filled": False,
+            "stroke": "black",
+            "strokeWidth": 1.5,
+        },
+    }
+
+
+def _numbers(holds: str, align: str, offset: int) -> Spec:
+    return {
+        "transform": [{"filter": f"datum.holds === {holds}"}],
+        "mark": {"type": "text", "fontSize": 11, "align": align, "xOffset": offset, "aria": False},
+        "encoding": {"text": {"field": "number"}},
+    }

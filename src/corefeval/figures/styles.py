@@ -186,3 +186,21 @@ def merge_curves(rows: Sequence[Row], chart: Chart) -> dict[str, str]:
 
 def _alike(one: Mapping[tuple[str, str], float], other: Mapping[tuple[str, str], float]) -> bool:
     return one.keys() == other.keys() and all(abs(one[x] - other[x]) < TINY for x in one)
+
+
+def sign(row: Row) -> str:
+    """What stands in a cell: ✓, or ✗ and in how many of a hundred cases."""
+    if row["holds"] is None:
+        return "–"
+    share = broken(row)
+    if row["holds"] or share is None:
+        return "✓"
+    return f"✗ {share:.0f}%" if share >= 0.5 else "✗ <1%"
+
+
+def broken(row: Row) -> float | None:
+    """In how many of a hundred cases a metric breaks a property."""
+    failures, cases = row["failures"], row["cases"]
+    if not isinstance(failures, int | float) or not isinstance(cases, int | float) or not cases:
+        return None
+    return round(100 * failures / cases, 2)

@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from corefeval.figures.scorecard import sign
-from corefeval.figures.styles import select_rows, shown_titles, shown_value, values_of, well_known
+from corefeval.figures.styles import (
+    select_rows,
+    shown_titles,
+    shown_value,
+    sign,
+    values_of,
+    well_known,
+)
 from corefeval.lab import Chart, ExperimentResult, Statement
 from corefeval.lab.experiments import Row
 from corefeval.output.drawing import SoloDrawing
@@ -32,7 +38,9 @@ class ExperimentDrawing(SoloDrawing):
             those = [_sentence(one) for one in statements if one.holds == holds]
             groups += ["\n".join((heading, *those))] if those else []
         words = ("\n\n".join(groups),) if groups else ()
-        about = [", ".join(f"{name} {value}" for name, value in _settings(thing).items())]
+        # What it takes to get the same again, without names that say nothing.
+        settings = {name: value for name, value in thing.settings.items() if name != value}
+        about = [", ".join(f"{name} {value}" for name, value in settings.items())]
         if left := len(thing.statements) - len(statements):
             about.insert(0, f"{left} statements are about other metrics: name these with --metrics")
         return Sheet((*tables(thing, everything=self.everything), *words), tuple(about))
@@ -91,11 +99,6 @@ def _case(row: Row, chart: Chart) -> str:
 def _number(row: Row | None, chart: Chart) -> str:
     value = None if row is None else shown_value(row, chart.y)
     return f"{value:.2f}" if isinstance(value, int | float) else ""
-
-
-def _settings(result: ExperimentResult) -> dict[str, object]:
-    """What it takes to get the same again, without names that say nothing."""
-    return {name: value for name, value in result.settings.items() if name != value}
 
 
 def _statements(result: ExperimentResult, everything: bool) -> list[Statement]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import gzip
 import os
 import sys
@@ -13,7 +14,6 @@ from typing import IO, TYPE_CHECKING, TypeVar
 
 from corefeval.diagnostics import InputError, Notice, UsageError, memory_for
 from corefeval.files import write_file, write_folder
-from corefeval.formats.paths import files_of
 from corefeval.formats.registry import (
     FORMATS,
     HEAD,
@@ -22,15 +22,24 @@ from corefeval.formats.registry import (
     UnknownFormatError,
     Written,
     detect_format,
+    find_format,
     format_for,
     load,
-    named,
 )
 
 if TYPE_CHECKING:
     from corefeval.model import Corpus
 
-__all__ = ["FORMATS", "Format", "Written", "read", "read_ahead", "read_with_key", "write"]
+__all__ = [
+    "FORMATS",
+    "Format",
+    "Written",
+    "files_of",
+    "read",
+    "read_ahead",
+    "read_with_key",
+    "write",
+]
 
 T = TypeVar("T")
 
@@ -54,14 +63,14 @@ def read(
     Answers of language models (formats `llm…`) are read against a `key`; `occurrences` says which
     place a listed string means. Other formats have no use for either.
     """
-    if format is not None and named(format).needs_key:
-        return _read_answers(path, named(format), encoding, name, key, occurrences)
+    if format is not None and find_format(format).needs_key:
+        return _read_answers(path, find_format(format), encoding, name, key, occurrences)
     files, several = files_of(path)
     if not several:
         try:
             return _read_file(files[0], format, encoding, name, word_column)
         except KeyNeededError:
-            return _read_answers(path, named("llm"), encoding, name, key, occurrences)
+            return _read_answers(path, find_format("llm"), encoding, name, key, occurrences)
     from corefeval.model import join
 
     corpora, skipped = [], []
@@ -117,7 +126,9 @@ def _read_file(
         elif not source.data.size:
             raise InputError("the file is empty", file=source.file, fix="check the path")
         chosen = (
-            named(format) if format else detect_format(source.data[:HEAD].tobytes(), source.file)
+            find_format(format)
+            if format
+            else detect_format(source.data[:HEAD].tobytes(), source.file)
         )
         if chosen.needs_key and file == "-":  # which is gone by now
             raise UsageError(
@@ -132,7 +143,7 @@ def _read_file(
 
 def annotates_nothing(file: str) -> bool:
     """Whether an empty file is the annotation of a text without mentions."""
-    return file.endswith(".ann") and Path(file).with_suffix(".txt").exists()
+    return file.endswith(".ann") and os.path.exists(Path(file).with_suffix(".txt"))
 
 
 def read_ahead(jobs: Sequence[Callable[[], T]]) -> Iterator[T]:
@@ -191,7 +202,7 @@ def write(
     name = os.fspath(target) if isinstance(target, str | os.PathLike) else "-"
     if not name:
         raise UsageError("the file cannot be written: its path is empty")
-    chosen = named(format) if format else format_for(name)
+    chosen = find_format(format) if format else format_for(name)
     if not chosen.writer:
         raise UsageError(
             f"{chosen.name} is read, not written: corefeval prompt writes what models are asked"
@@ -224,7 +235,7 @@ def _write_several(files: dict[str, bytes], target: Path, format: Format) -> Non
     endings = {Path(name).suffix for name in files}
     if target.suffix == ".gz":
         raise UsageError(f"{format.name} has files for each document, not packed: {target}")
-    if target.suffix not in endings or target.is_dir():
+    if target.suffix not in endings or os.path.isdir(target):
         write_folder(target, files)
     elif len(files) > len(endings) or not format.endings:
         several = f"{format.name} has files for each document: write to a folder"
@@ -234,3 +245,40 @@ def _write_several(files: dict[str, bytes], target: Path, format: Format) -> Non
     else:
         beside = {target.with_suffix(Path(name).suffix).name: data for name, data in files.items()}
         write_folder(target.parent, beside)
+
+
+# Text that belongs to an annotation file beside it, and is read with it.
+_COMPANIONS = {".txt": ".ann"}
+
+
+def files_of(path: str | os.PathLike[str]) -> tuple[list[str], bool]:
+    """The files behind a path, and whether the path names several.
+
+    A folder stands for all files below it, a pattern with `*`, `?` or `[` for those that match,
+    in the order of their names. Hidden files and the texts of annotation files are left out.
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise UsageError(f"a file is named by its path, not by {path!r:.60}")
+    text = os.fspath(path)
+    if not text:
+        raise UsageError("a path is empty: name a file, a folder or a pattern")
+    if os.path.isdir(text):
+        below = sorted(str(file) for file in Path(text).rglob("*") if os.path.isfile(file))
+        found = [file for file in below if _is_content(Path(file).relative_to(text), Path(text))]
+        if not found:
+            raise InputError("there is no file in the folder", file=text, fix="check the path")
+        return found, True
+    if glob.has_magic(text) and not os.path.exists(text):
+        found = sorted(file for file in glob.glob(text, recursive=True) if os.path.isfile(file))
+        found = [file for file in found if _is_content(Path(file), Path())]
+        if not found:
+            raise InputError("no file matches the pattern", file=text, fix="check the pattern")
+        return found, True
+    return [text], False
+
+
+def _is_content(file: Path, folder: Path) -> bool:
+    if any(part.startswith(".") for part in file.parts if part not in (".", "..")):
+        return False
+    partner = _COMPANIONS.get(file.suffix)
+    return partner is None or not os.path.exists(folder / file.with_suffix(partner))

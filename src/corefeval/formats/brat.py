@@ -9,27 +9,36 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from corefeval.diagnostics import InputError, Notice, excerpt, plural
-from corefeval.formats.brat_types import (
-    UNTYPED,
-    are_kinds,
-    chain_types,
-    joined_type,
-    kind_and_class,
-)
 from corefeval.formats.losses import (
+    carry_words,
     check_writable,
     counted,
+    list_counts,
     list_losses,
     sentence_bounds,
     words_of,
 )
-from corefeval.formats.paths import document_id, file_stems, renamed_documents
 from corefeval.formats.registry import Written
 from corefeval.formats.source import Source
-from corefeval.formats.standoff import companion_text, feature_values, lines_of, mention_ids
+from corefeval.formats.standoff import (
+    UNTYPED,
+    are_kinds,
+    chain_types,
+    companion_text,
+    document_id,
+    feature_values,
+    file_stems,
+    joined_type,
+    kind_and_class,
+    lines_of,
+    mention_ids,
+    renamed_documents,
+    repeated_mention,
+    text_bytes,
+    unknown_mention,
+)
 from corefeval.model import Corpus, CorpusBuilder, Document
 from corefeval.model.text_tokens import TextTokens, text_of
-from corefeval.model.tokenising import pieces
 from corefeval.model.tokens import plain_word, writable_text
 
 FEATURES = ("mention_id", "entity_type", "mention_type")
@@ -47,6 +56,13 @@ _ASIDE = {
     "#": "notes",
     "R": "other relations",
     "*": "other equivalences",
+}
+_TOLD = {
+    "changed-words": ("word", "with blanks or without text, written with _"),
+    "entity-names": ("entity", "called after the mention that comes first"),
+    "changed-types": ("mention", "of a type with blanks, written with _"),
+    "mention-kinds": ("mention", "whose mention_type its type does not tell"),
+    "trimmed-mentions": ("mention", "written without line ends at the edges"),
 }
 _UNSAFE_TYPE = re.compile(r"[\s;]+")
 _LINE_END = re.compile(r"[\r\n]+")
@@ -116,14 +132,8 @@ class _Annotations:
             raise self.broken(line, number, "T1, tab, type, start and end in characters, tab, text")
         identifier, kind, offsets, stated = match.groups()
         if identifier in self.mentions:
-            raise InputError(
-                f"mention {excerpt(identifier)} is there twice",
-                file=self.source.file,
-                line=number,
-                found=f"the id that line {self.mentions[identifier].line} has",
-                expected="an id of its own for each mention",
-                fix="rename or remove one of the two",
-            )
+            first = self.mentions[identifier].line
+            raise repeated_mention(self.source, identifier, first, number)
         spans = []
         for span in offsets.split(";"):
             start, end = map(int, span.split())
@@ -163,14 +173,8 @@ class _Annotations:
         for identifiers, number in self.links:
             for identifier in identifiers:
                 if identifier not in self.mentions:
-                    raise InputError(
-                        f"there is no mention {excerpt(identifier)}",
-                        file=self.source.file,
-                        line=number,
-                        found=excerpt(" ".join(identifiers)),
-                        expected="ids of T lines of this file",
-                        fix="add the mention, or remove this line",
-                    )
+                    found, expected = " ".join(identifiers), "ids of T lines of this file"
+                    raise unknown_mention(self.source, identifier, number, found, expected)
             for one, other in pairwise(identifiers):
                 group[first(other)] = first(one)
         ordered = _in_order(self.mentions.values())
@@ -291,61 +295,32 @@ def write_brat(corpus: Corpus) -> Written:
     """
     check_writable(corpus, "brat")
     files: dict[str, bytes] = {}
-    counts: dict[str, int] = defaultdict(int)
+    counts: Counter[str] = Counter()
     stems, renamed = file_stems(corpus.documents)
-    gaps: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for row, start, end in corpus.gaps.tolist():
-        gaps[row].append((start, end))
     for document, stem in zip(corpus, stems, strict=True):
         text, starts, ends = _text(document, counts)
-        # A byte order mark is dropped when the file is read: it takes another one to keep it.
-        marked = "\ufeff" + text if text.startswith("\ufeff") else text
         spans = [
-            [
-                (starts[first], ends[after - 1])
-                for first, after in pieces(mention.start, mention.end, gaps.get(mention.row, ()))
-            ]
+            [(starts[first], ends[after - 1]) for first, after in mention.parts]
             for mention in document.mentions
         ]
         files[f"{stem}.ann"] = _annotation(document, text, spans, counts).encode()
-        files[f"{stem}.txt"] = marked.encode()
+        files[f"{stem}.txt"] = text_bytes(text)
     notices = (
-        *counted(
-            "changed-words", counts["words"], "word", "with blanks or without text, written with _"
-        ),
-        *counted(
-            "entity-names", counts["names"], "entity", "called after the mention that comes first"
-        ),
-        *counted(
-            "changed-types", counts["types"], "mention", "of a type with blanks, written with _"
-        ),
-        *counted(
-            "mention-kinds", counts["kinds"], "mention", "whose mention_type its type does not tell"
-        ),
-        *counted(
-            "trimmed-mentions",
-            counts["trimmed"],
-            "mention",
-            "written without line ends at the edges",
-        ),
+        *list_counts(counts, _TOLD),
         *renamed_documents(renamed),
         *list_losses(corpus, features=FEATURES, relations=corpus.relations),
     )
     return Written(files, notices)
 
 
-def _text(document: Document, counts: dict[str, int]) -> tuple[str, list[int], list[int]]:
+def _text(document: Document, counts: Counter[str]) -> tuple[str, list[int], list[int]]:
     """The text of a document, and where each of its positions begins and ends in it."""
     text = text_of(document.corpus.tokens, document.index)
     if text is not None:
         safe = writable_text(text)  # one for one, so that offsets hold
-        counts["words"] += safe != text
+        counts["changed-words"] += safe != text
         return safe, list(range(len(text))), list(range(1, len(text) + 1))
-    words = []
-    for word in words_of(document):
-        safe = plain_word(word)
-        counts["words"] += safe != word
-        words.append(safe)
+    words = carry_words(words_of(document), plain_word, counts)
     sentence_starts = {start for start, _ in sentence_bounds(document, len(words))}
     starts, parts, place = [], [], 0
     for position, word in enumerate(words):
@@ -359,7 +334,7 @@ def _text(document: Document, counts: dict[str, int]) -> tuple[str, list[int], l
 
 
 def _annotation(
-    document: Document, text: str, spans: list[list[tuple[int, int]]], counts: dict[str, int]
+    document: Document, text: str, spans: list[list[tuple[int, int]]], counts: Counter[str]
 ) -> str:
     identifiers, types = mention_ids(document), _types(document, counts)
     lines = []
@@ -370,14 +345,17 @@ def _annotation(
     ):
         lines_apart = [piece for start, end in parts for piece in _on_lines(text, start, end)]
         offsets = ";".join(f"{start} {end}" for start, end in lines_apart)
-        counts["trimmed"] += (lines_apart[0][0], lines_apart[-1][1]) != (parts[0][0], parts[-1][1])
+        counts["trimmed-mentions"] += (lines_apart[0][0], lines_apart[-1][1]) != (
+            parts[0][0],
+            parts[-1][1],
+        )
         covered = " ".join(text[start:end] for start, end in lines_apart)
         described.append((safe, covered))
         lines.append(f"{identifier}\t{safe} {offsets}\t{_LINE_END.sub(' ', covered)}\n")
         members[mention.entity.index].append(identifier)
     names = document.corpus.names
     for entity, found in members.items():
-        counts["names"] += names is not None and names[entity] != found[0]
+        counts["entity-names"] += names is not None and names[entity] != found[0]
         if len(found) > 1:
             lines.append(f"*\tEquiv {' '.join(found)}\n")
     if len(members) == len(described) and chain_types(described):
@@ -386,7 +364,7 @@ def _annotation(
     return "".join(lines)
 
 
-def _types(document: Document, counts: dict[str, int]) -> list[str]:
+def _types(document: Document, counts: Counter[str]) -> list[str]:
     """A type for each mention, of its kind and its class where these can be told apart again."""
     kinds = feature_values(document, "mention_type")
     classes = feature_values(document, "entity_type")
@@ -399,11 +377,11 @@ def _types(document: Document, counts: dict[str, int]) -> list[str]:
         for one in wanted
     ]
     alone = are_kinds(types)
-    counts["kinds"] += sum(
+    counts["mention-kinds"] += sum(
         kind != kind_and_class(made, kinds=alone)[0]
         for kind, made in zip(kinds, types, strict=True)
     )
-    counts["types"] += sum(
+    counts["changed-types"] += sum(
         bool(one) and one != made for one, made in zip(wanted, types, strict=True)
     )
     return types

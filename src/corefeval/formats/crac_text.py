@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
-from corefeval.diagnostics import InputError, Notice, excerpt
+from corefeval.diagnostics import InputError, excerpt
 from corefeval.formats.losses import (
+    GAPS,
+    bracket_mentions,
     check_distinct,
     check_writable,
     count_gapped,
     counted,
+    list_counts,
     list_losses,
+    name_entities,
     nested_mentions,
     sentence_bounds,
     with_tokens,
@@ -34,6 +38,19 @@ _COMMENT = re.compile(r"# \S+ = ")
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _BLANK_RUN = re.compile(r"[ \t]+")
 ZERO = "##"
+_TOLD = {
+    "crossing-mentions": (
+        "mention",
+        "left out: crossing another one of the same entity, which marks cannot express",
+    ),
+    **GAPS,
+    "sentence-boundaries": ("sentence boundary", "left out"),
+    "changed-words": ("word", "with blanks or without text, written with _"),
+    "zero-words": ("zero", "whose word is written with ## before it"),
+    "false-zeros": ("word", "that will read as a zero"),
+    "document-names": ("document", "whose name cannot be carried"),
+    "entity-names": ("entity", "numbered, as names cannot be marks"),
+}
 
 
 @dataclass(slots=True)
@@ -178,50 +195,20 @@ def write_crac_text(corpus: Corpus) -> Written:
     """
     check_writable(corpus, "CRAC plain text")
     corpus, made_up = with_tokens(corpus)
-    counts: dict[str, int] = defaultdict(int)
+    counts = count_gapped(corpus)
     parts = []
     headers = [_header(document) for document in corpus]
     check_distinct(map(str, headers), "CRAC plain text")
     for document, identifier in zip(corpus, headers, strict=True):
-        counts["renamed"] += identifier != document.id or not identifier.name
+        counts["document-names"] += identifier != document.id or not identifier.name
         parts.append(f"# newdoc id = {identifier}\n")
         words = _carried_words(document, counts)
         line = _marked_line(document, words, counts)
-        counts["sentences"] += max(len(sentence_bounds(document, len(words))) - 1, 0)
+        counts["sentence-boundaries"] += max(len(sentence_bounds(document, len(words))) - 1, 0)
         parts += [line, "\n"] if line else []
     data = "".join(parts).encode(errors="backslashreplace")
-    return Written({"": data}, (*made_up, *_notices_of(corpus, counts)))
-
-
-def _notices_of(corpus: Corpus, counts: dict[str, int]) -> tuple[Notice, ...]:
-    return (
-        *counted(
-            "crossing-mentions",
-            counts["crossing"],
-            "mention",
-            "left out: crossing another one of the same entity, which marks cannot express",
-        ),
-        *counted(
-            "discontinuous-mentions",
-            count_gapped(corpus),
-            "mention",
-            "with gaps written as one span",
-        ),
-        *counted("sentence-boundaries", counts["sentences"], "sentence boundary", "left out"),
-        *counted(
-            "changed-words",
-            counts["changed"],
-            "word",
-            "with blanks or without text, written with _",
-        ),
-        *counted("zero-words", counts["zeros"], "zero", "whose word is written with ## before it"),
-        *counted("false-zeros", counts["false zeros"], "word", "that will read as a zero"),
-        *counted("document-names", counts["renamed"], "document", "whose name cannot be carried"),
-        *counted(
-            "entity-names", counts["entities"], "entity", "numbered, as names cannot be marks"
-        ),
-        *list_losses(corpus, columns=("empty",), relations=corpus.relations),
-    )
+    lost = list_losses(corpus, columns=("empty",), relations=corpus.relations)
+    return Written({"": data}, (*made_up, *list_counts(counts, _TOLD), *lost))
 
 
 def _header(document: Document) -> DocumentId:
@@ -231,34 +218,26 @@ def _header(document: Document) -> DocumentId:
     return DocumentId(" ".join(str(name).split()), number)
 
 
-def _carried_words(document: Document, counts: dict[str, int]) -> list[str]:
+def _carried_words(document: Document, counts: Counter[str]) -> list[str]:
     words = words_of(document)
     zeros = document.column("empty") if "empty" in document.columns else [""] * len(words)
     carried = []
     for word, zero in zip(words, zeros, strict=True):
         safe = unbroken_word(word)
-        counts["changed"] += safe != word and (zero != "1" or word.startswith(ZERO))
+        counts["changed-words"] += safe != word and (zero != "1" or word.startswith(ZERO))
         if zero == "1" and not safe.startswith(ZERO):
             safe = ZERO if safe == "_" else ZERO + safe
-            counts["zeros"] += 1
-        counts["false zeros"] += zero != "1" and safe.startswith(ZERO)
+            counts["zero-words"] += 1
+        counts["false-zeros"] += zero != "1" and safe.startswith(ZERO)
         carried.append(safe)
     return carried
 
 
-def _marked_line(document: Document, words: list[str], counts: dict[str, int]) -> str:
-    opening: dict[int, list[str]] = defaultdict(list)
-    closing: dict[int, list[str]] = defaultdict(list)
+def _marked_line(document: Document, words: list[str], counts: Counter[str]) -> str:
     names = _names(document, counts)
     mentions, crossing = nested_mentions(document.mentions)
-    counts["crossing"] += crossing
-    for mention in mentions:
-        name = names[mention.entity.index]
-        if mention.end - mention.start == 1:
-            opening[mention.start].append(f"[{name}]")
-        else:
-            opening[mention.start].append(f"[{name}")
-            closing[mention.end - 1].append(f"{name}]")
+    counts["crossing-mentions"] += crossing
+    closing, opening = bracket_mentions(mentions, names, "[]")
     cells = []
     for position, word in enumerate(words):
         marks = [*closing.get(position, ()), *opening.get(position, ())]
@@ -272,13 +251,8 @@ def _marked_line(document: Document, words: list[str], counts: dict[str, int]) -
     return f" {line}" if _COMMENT.match(line) or _NEW_DOCUMENT.fullmatch(line) else line
 
 
-def _names(document: Document, counts: dict[str, int]) -> dict[int, str]:
+def _names(document: Document, counts: Counter[str]) -> dict[int, str]:
     """Entity names that can be marks: the corpus' own, or numbers."""
-    entities = document.entities
-    if document.corpus.names is not None:
-        names = {entity.index: entity.name for entity in entities}
-        distinct = len(set(names.values())) == len(names)
-        if distinct and all(_SAFE_NAME.fullmatch(name) for name in names.values()):
-            return names
-        counts["entities"] += len(names)
-    return {entity.index: f"e{number}" for number, entity in enumerate(entities, start=1)}
+    if document.corpus.names is None:
+        return {entity.index: f"e{n}" for n, entity in enumerate(document.entities, start=1)}
+    return name_entities(document, _SAFE_NAME, counts, "e{}", 1)

@@ -3,24 +3,38 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter
 from dataclasses import dataclass, field
 
 from corefeval.diagnostics import InputError, excerpt
 from corefeval.formats.losses import (
+    GAPS,
+    carry_words,
     check_writable,
     count_gapped,
     counted,
+    list_counts,
     list_losses,
+    name_entities,
     relations_of,
     sentence_bounds,
     with_tokens,
     words_of,
 )
-from corefeval.formats.paths import document_id, file_stems, renamed_documents
 from corefeval.formats.registry import Written
 from corefeval.formats.source import Source
-from corefeval.formats.standoff import companion_text, feature_values, lines_of, mention_ids
+from corefeval.formats.standoff import (
+    companion_text,
+    document_id,
+    feature_values,
+    file_stems,
+    lines_of,
+    mention_ids,
+    renamed_documents,
+    repeated_mention,
+    text_bytes,
+    unknown_mention,
+)
 from corefeval.model import Corpus, CorpusBuilder, Document, DocumentBuilder, Relation
 from corefeval.model.tokens import unbroken_word
 
@@ -33,6 +47,11 @@ _COLUMNS = (
 _BLANK_RUN = re.compile(r"[ \t]+")
 _NUMBER = re.compile(r"[0-9]{1,15}")
 _SAFE_NAME = re.compile(r"[^\t\r\n]+")
+_TOLD = {
+    **GAPS,
+    "changed-words": ("word", "with blanks or without text, written with _"),
+    "entity-names": ("entity", "numbered, as names have tabs or the like"),
+}
 
 
 @dataclass(slots=True)
@@ -145,14 +164,7 @@ def _read_mention(
 ) -> None:
     identifier = cells[1]
     if identifier in found.mentions:
-        raise InputError(
-            f"mention {excerpt(identifier)} is there twice",
-            file=source.file,
-            line=number,
-            found=f"the id that line {found.mentions[identifier].line} has",
-            expected="an id of its own for each mention",
-            fix="rename or remove one of the two",
-        )
+        raise repeated_mention(source, identifier, found.mentions[identifier].line, number)
     start = _position(source, text, cells[2], cells[3], number)
     last = _position(source, text, cells[4], cells[5], number)
     if last < start:
@@ -206,14 +218,8 @@ def _join_links(source: Source, found: _Annotations) -> int:
 
 def _known(source: Source, found: _Annotations, identifier: str, number: int) -> _Mention:
     if identifier not in found.mentions:
-        raise InputError(
-            f"there is no mention {excerpt(identifier)}",
-            file=source.file,
-            line=number,
-            found=excerpt(identifier),
-            expected="the id of a MENTION line of this file",
-            fix="add the mention, or remove this line",
-        )
+        expected = "the id of a MENTION line of this file"
+        raise unknown_mention(source, identifier, number, identifier, expected)
     return found.mentions[identifier]
 
 
@@ -241,51 +247,29 @@ def write_litbank(corpus: Corpus) -> Written:
     check_writable(corpus, "LitBank")
     corpus, made_up = with_tokens(corpus)
     files: dict[str, bytes] = {}
-    counts: dict[str, int] = defaultdict(int)
+    counts = count_gapped(corpus)
     lost: list[Relation] = []
     stems, renamed = file_stems(corpus.documents)
     for document, stem in zip(corpus, stems, strict=True):
-        words = _carried_words(document, counts)
+        words = carry_words(words_of(document), unbroken_word, counts)
         sentences = sentence_bounds(document, len(words))
         text = "".join(" ".join(words[start:end]) + "\n" for start, end in sentences)
-        # A byte order mark is dropped when the file is read: it takes another one to keep it.
-        marked = "\ufeff" + text if text.startswith("\ufeff") else text
         files[f"{stem}.ann"] = _annotation(document, words, sentences, counts, lost)
-        files[f"{stem}.txt"] = marked.encode()
+        files[f"{stem}.txt"] = text_bytes(text)
     notices = (
         *made_up,
-        *counted(
-            "discontinuous-mentions",
-            count_gapped(corpus),
-            "mention",
-            "with gaps written as one span",
-        ),
-        *counted(
-            "changed-words", counts["words"], "word", "with blanks or without text, written with _"
-        ),
-        *counted(
-            "entity-names", counts["entities"], "entity", "numbered, as names have tabs or the like"
-        ),
+        *list_counts(counts, _TOLD),
         *renamed_documents(renamed),
         *list_losses(corpus, features=FEATURES, relations=lost),
     )
     return Written(files, notices)
 
 
-def _carried_words(document: Document, counts: dict[str, int]) -> list[str]:
-    carried = []
-    for word in words_of(document):
-        safe = unbroken_word(word)
-        counts["words"] += safe != word
-        carried.append(safe)
-    return carried
-
-
 def _annotation(
     document: Document,
     words: list[str],
     sentences: list[tuple[int, int]],
-    counts: dict[str, int],
+    counts: Counter[str],
     lost: list[Relation],
 ) -> bytes:
     places = [
@@ -293,7 +277,10 @@ def _annotation(
         for number, (start, end) in enumerate(sentences)
         for token in range(end - start)
     ]
-    identifiers, names = mention_ids(document, shared=True), _names(document, counts)
+    identifiers, names = (
+        mention_ids(document, shared=True),
+        name_entities(document, _SAFE_NAME, counts),
+    )
     types = [feature_values(document, name) for name in FEATURES[1:]]
     mentions, links = {}, []
     for index, mention in enumerate(document.mentions):
@@ -322,14 +309,3 @@ def _relation_lines(document: Document, identifiers: list[str], lost: list[Relat
         else:
             lost.append(relation)
     return lines
-
-
-def _names(document: Document, counts: dict[str, int]) -> dict[int, str]:
-    """Entity names that can stand in a cell: the corpus' own, or numbers."""
-    entities = document.entities
-    names = {entity.index: entity.name for entity in entities}
-    distinct = len(set(names.values())) == len(names)
-    if distinct and all(_SAFE_NAME.fullmatch(name) for name in names.values()):
-        return names
-    counts["entities"] += len(names)
-    return {entity.index: str(number) for number, entity in enumerate(entities)}

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from operator import ne
 
 import numpy as np
 
 from corefeval.diagnostics import InputError, Notice, excerpt, plural
 from corefeval.model import Corpus, Document, Mention, Relation, Relations
-from corefeval.model.tokenising import tokenise
+from corefeval.model.text_tokens import tokenise
 
+GAPS = {"discontinuous-mentions": ("mention", "with gaps written as one span")}
 # Columns that say where a token stands, and its word: every format has these in its own way.
 _STRUCTURE = ("word", "document", "part", "number")
 
@@ -53,6 +56,12 @@ def counted(kind: str, count: int, noun: str, what: str, *, file: str = "") -> l
     """A notice of so many things, or none where there are none."""
     text = f"{file}: {{n}} {what}" if file else f"{{n}} {what}"
     return [Notice(kind, text, count, noun=noun)] if count else []
+
+
+def list_counts(counts: Mapping[str, int], told: Mapping[str, tuple[str, str]]) -> Iterator[Notice]:
+    """Notices of what was counted by kind; `told` has for each the noun, and what was done."""
+    for kind, (noun, what) in told.items():
+        yield from counted(kind, counts[kind], noun, what)
 
 
 def list_losses(
@@ -103,9 +112,9 @@ def count_empty(corpus: Corpus) -> int:
     return sum(tokens.column(index, "empty").count("1") for index in range(len(corpus)))
 
 
-def count_gapped(corpus: Corpus) -> int:
-    """How many mentions have gaps."""
-    return len(set(corpus.gaps[:, 0].tolist()))
+def count_gapped(corpus: Corpus) -> Counter[str]:
+    """How many mentions have gaps, for formats that fill them (see `GAPS`)."""
+    return Counter({"discontinuous-mentions": len(set(corpus.gaps[:, 0].tolist()))})
 
 
 def relations_of(document: Document) -> list[Relation]:
@@ -126,6 +135,53 @@ def words_of(document: Document) -> list[str]:
     if "word" not in tokens.columns:
         return ["_"] * int(tokens.counts[document.index])
     return document.words
+
+
+def carry_words(
+    words: Sequence[str], change: Callable[[str], str], counts: Counter[str]
+) -> list[str]:
+    """Words as a format can carry them; those that change are counted as `changed-words`."""
+    carried = list(map(change, words))
+    counts["changed-words"] += sum(map(ne, carried, words))
+    return carried
+
+
+def name_entities(
+    document: Document,
+    safe: re.Pattern[str],
+    counts: Counter[str],
+    made: str = "{}",
+    first: int = 0,
+) -> dict[int, str]:
+    """The entities' own names where all are distinct and safe, or numbered ones, by entity.
+
+    Names that are lost are counted as `entity-names`.
+    """
+    entities = document.entities
+    names = {entity.index: entity.name for entity in entities}
+    distinct = len(set(names.values())) == len(names)
+    if distinct and all(safe.fullmatch(name) for name in names.values()):
+        return names
+    counts["entity-names"] += len(names)
+    return {entity.index: made.format(n) for n, entity in enumerate(entities, start=first)}
+
+
+def bracket_mentions(
+    mentions: Iterable[Mention], names: Mapping[int, str], marks: str
+) -> tuple[dict[int, list[str]], dict[int, list[str]]]:
+    """What closes and what opens at each token, such as `1)`, and `(0` or `(0)` for "()".
+
+    Brackets that close are in the order in which they were opened.
+    """
+    closing: dict[int, list[str]] = defaultdict(list)
+    opening: dict[int, list[str]] = defaultdict(list)
+    for mention in mentions:
+        start, end = mention.span
+        name = names[mention.entity.index] + marks[1]
+        opening[start].append(marks[0] + (name if end - start == 1 else name[:-1]))
+        if end - start > 1:
+            closing[end - 1].append(name)
+    return closing, opening
 
 
 def sentence_bounds(document: Document, n_tokens: int) -> list[tuple[int, int]]:

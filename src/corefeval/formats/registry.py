@@ -5,6 +5,7 @@ Only what detection needs is here; readers and writers are imported when a file 
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import os
 import re
@@ -102,8 +103,8 @@ def is_crac_text(head: bytes) -> bool:
 def _is_plain_text(head: bytes) -> bool:
     """Lines that name documents, as CoNLL-U has them, and lines of words between them."""
     lines = [line for line in head.splitlines() if line.strip()]
-    named = [line.startswith(b"# newdoc id =") for line in lines]
-    return bool(named) and named[0] and not any(b"\t" in line for line in lines)
+    heads = [line.startswith(b"# newdoc id =") for line in lines]
+    return bool(heads) and heads[0] and not any(b"\t" in line for line in lines)
 
 
 def is_litbank(head: bytes) -> bool:
@@ -161,8 +162,8 @@ _DECLARED = (
         "bookcoref",
         "BookCoref's JSON: doc_id, sentences, clusters, characters",
         never,
-        "json.bookcoref:read_bookcoref",
-        "json.bookcoref:write_bookcoref",
+        "json.kinds:read_bookcoref",
+        "json.kinds:write_bookcoref",
     ),
     (
         "preco",
@@ -189,8 +190,8 @@ _DECLARED = (
         "fastcoref",
         "fastcoref's JSON: text, clusters as character spans (half-open)",
         never,
-        "json.fastcoref:read_fastcoref",
-        "json.fastcoref:write_fastcoref",
+        "json.kinds:read_fastcoref",
+        "json.kinds:write_fastcoref",
     ),
     (
         "litbank",
@@ -287,12 +288,23 @@ def format_for(name: str) -> Format:
     )
 
 
-def named(name: str) -> Format:
+def find_format(name: str) -> Format:
     """The format of a name."""
     known = FORMATS | ANSWERS
     if not isinstance(name, str) or name not in known:
-        raise UsageError(f"there is no format {name!r}: there are {', '.join(known)}")
+        raise UsageError(_unknown(name))
     return known[name]
+
+
+def _unknown(name: object) -> str:
+    """What is said of a name that no format has: the one that may be meant, and all on a line."""
+    endings = {end.lstrip("._"): one.name for one in FORMATS.values() for end in one.endings}
+    text = str(name).lower().lstrip("._")
+    known = [*FORMATS, *ANSWERS]
+    close = difflib.get_close_matches(text, known, n=1)
+    meant = endings.get(text) or next(iter(close), None)
+    hint = f": did you mean {meant!r}?" if meant else ""
+    return f"there is no format {name!r:.60}{hint}\n  there are: {', '.join(known)}"
 
 
 def detect_format(head: bytes, file: str) -> Format:

@@ -39,7 +39,7 @@ class Source:
         """The file of the same name with another ending, like the text of an annotation."""
         packed = self.file.endswith(".gz")
         path = Path(self.file.removesuffix(".gz")).with_suffix(suffix)
-        if packed and not path.exists():
+        if packed and not os.path.exists(path):
             path = path.with_name(path.name + ".gz")
         return read_source(path, encoding=self.encoding)
 

@@ -8,10 +8,7 @@ import numpy as np
 
 from corefeval.checks import check_choice
 from corefeval.diagnostics import UsageError
-from corefeval.lab.declarations import (
-    find_missing,
-    perturbation,
-)
+from corefeval.lab.declarations import find_missing, perturbation
 from corefeval.lab.editing import (
     Generator,
     check_share,
@@ -20,7 +17,7 @@ from corefeval.lab.editing import (
     fresh_mentions,
     join,
     ranks_in_runs,
-    regroup_rows,
+    regroup,
     shuffled_ranks,
 )
 from corefeval.model import Corpus
@@ -207,8 +204,7 @@ def resolve_links(
     entity = np.where(_resolve(key, share, growth, generator), key.mention_entity, -1)
     if wrong:
         entity = _link_wrongly(key, entity, generator)
-    rows = np.flatnonzero(entity >= 0)
-    return regroup_rows(key, rows, entity[rows]).with_details(name=response.name)
+    return regroup(key, entity, entity >= 0).with_details(name=response.name)
 
 
 def _resolve(key: Corpus, share: float, growth: Growth, generator: Generator) -> BoolArray:

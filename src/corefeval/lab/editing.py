@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from dataclasses import replace
 from itertools import count, islice
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from corefeval.diagnostics import InputError, UsageError
-from corefeval.model import Corpus
-from corefeval.model.arrays import BoolArray, IntArray, dense_ranks, ragged_arange
-from corefeval.model.columns import taken
-from corefeval.model.construction import assemble
+from corefeval.model import NO_RELATIONS, Corpus
+from corefeval.model.arrays import BoolArray, IntArray, ragged_arange
+from corefeval.model.construction import assemble, number_entities
+from corefeval.model.joining import stack_mentions
 
 Generator = np.random.Generator
 
@@ -75,18 +73,10 @@ def regroup(corpus: Corpus, entity: IntArray, keep: BoolArray | None = None) -> 
 
     `entity` numbers may be any; mentions with the same one in the same document are an entity.
     """
-    rows = np.arange(corpus.n_mentions) if keep is None else np.flatnonzero(keep)
-    return _assemble(
-        corpus,
-        document=corpus.mention_document[rows],
-        entity=entity[rows],
-        start=None if corpus.mention_start is None else corpus.mention_start[rows],
-        end=None if corpus.mention_end is None else corpus.mention_end[rows],
-        labels=None if corpus.labels is None else [corpus.labels[row] for row in rows.tolist()],
-        gaps=_gaps(corpus, rows),
-        head=None if corpus.mention_head is None else np.asarray(corpus.mention_head)[rows],
-        features=taken(corpus.features, rows),
-    )
+    if keep is not None:
+        corpus, entity = corpus.keep_mentions(keep), entity[keep]
+    bare = replace(corpus, names=None, relations=NO_RELATIONS, notices=())
+    return number_entities(bare, corpus.mention_document, entity)
 
 
 def join(
@@ -96,121 +86,8 @@ def join(
 
     Both number their documents alike, and entities have the same numbers on both sides.
     """
-    gaps = _gaps(other, rows)
-    if gaps.size:
-        gaps = gaps + np.array([corpus.n_mentions, 0, 0])
-    heads = None
-    if corpus.mention_head is not None and other.mention_head is not None:
-        mine, theirs = np.asarray(corpus.mention_head), np.asarray(other.mention_head)
-        heads = np.concatenate((mine, theirs[rows]))
-    labels: list[Hashable] | None = None
-    if corpus.labels is not None and other.labels is not None:
-        labels = [*corpus.labels, *(other.labels[row] for row in rows.tolist())]
-    return _assemble(
-        corpus,
-        document=np.concatenate((corpus.mention_document, other.mention_document[rows])),
-        entity=np.concatenate((entity, other_entity)),
-        start=_concatenate(corpus.mention_start, other.mention_start, rows),
-        end=_concatenate(corpus.mention_end, other.mention_end, rows),
-        labels=labels,
-        gaps=np.concatenate((corpus.gaps, gaps)),
-        head=heads,
-        features=_join_features(corpus, other, rows),
-    )
-
-
-def regroup_rows(corpus: Corpus, rows: IntArray, entity: IntArray) -> Corpus:
-    """Some mentions of a corpus, put into entities."""
-    keep = np.zeros(corpus.n_mentions, dtype=np.bool_)
-    keep[rows] = True
-    numbers = np.zeros(corpus.n_mentions, dtype=np.int64)
-    numbers[rows] = entity
-    return regroup(corpus, numbers, keep)
-
-
-def _assemble(
-    corpus: Corpus,
-    *,
-    document: IntArray,
-    entity: IntArray,
-    start: IntArray | None,
-    end: IntArray | None,
-    labels: list[Hashable] | None,
-    gaps: IntArray,
-    head: IntArray | None,
-    features: Mapping[str, NDArray[Any]],
-) -> Corpus:
-    if start is not None and end is not None:
-        made = assemble(
-            documents=corpus.documents,
-            mention_document=document,
-            entity=entity,
-            start=start,
-            end=end,
-            head=head,
-            features=features,
-            tokens=corpus.tokens,
-            name=corpus.name,
-            gaps=gaps,
-        )
-    else:
-        made = _assemble_labels(corpus, document, entity, labels or [], features)
-    return made.with_details(metadata=corpus.metadata, sentence_metadata=corpus.sentence_metadata)
-
-
-def _assemble_labels(
-    corpus: Corpus,
-    document: IntArray,
-    entity: IntArray,
-    labels: list[Hashable],
-    features: Mapping[str, NDArray[Any]],
-) -> Corpus:
-    """Plain mentions stand entity by entity: they have no other order."""
-    ranks, _ = dense_ranks(entity)
-    width = int(ranks.max(initial=0)) + 1
-    numbers, codes = dense_ranks(document * width + ranks)
-    order = np.argsort(numbers, kind="stable")
-    return Corpus(
-        documents=corpus.documents,
-        entity_document=codes // width,
-        mention_entity=numbers[order],
-        labels=[labels[row] for row in order.tolist()],
-        features=taken(features, order),
-        name=corpus.name,
-    )
-
-
-def _gaps(corpus: Corpus, rows: IntArray) -> IntArray:
-    if not corpus.gaps.size:
-        return corpus.gaps
-    place = np.full(corpus.n_mentions, -1, dtype=np.int64)
-    place[rows] = np.arange(rows.size)
-    gaps = corpus.gaps[place[corpus.gaps[:, 0]] >= 0].copy()
-    gaps[:, 0] = place[gaps[:, 0]]
-    return gaps
-
-
-def _concatenate(mine: IntArray | None, theirs: IntArray | None, rows: IntArray) -> IntArray | None:
-    return None if mine is None or theirs is None else np.concatenate((mine, theirs[rows]))
-
-
-def _join_features(corpus: Corpus, other: Corpus, rows: IntArray) -> dict[str, NDArray[Any]]:
-    """All properties of mentions; a side that does not state one has nothing there."""
-
-    def column(owner: Corpus, name: str, size: int) -> NDArray[Any]:
-        if name in owner.features:
-            return np.asarray(owner.features[name], dtype=object)
-        return np.full(size, "", dtype=object)
-
-    return {
-        name: np.concatenate(
-            (
-                column(corpus, name, corpus.n_mentions),
-                column(other, name, other.n_mentions)[rows],
-            )
-        )
-        for name in dict.fromkeys((*corpus.features, *other.features))
-    }
+    both = stack_mentions(corpus, other.take_mentions(rows))
+    return number_entities(both, both.mention_document, np.concatenate((entity, other_entity)))
 
 
 def fresh_mentions(key: Corpus, response: Corpus, document: IntArray, seed: int) -> Corpus:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from corefeval.checks import check_seed, did_you_mean
@@ -45,13 +45,7 @@ class Statement:
 
     def as_dict(self) -> dict[str, object]:
         """All of it, for JSON."""
-        return {
-            "text": self.text,
-            "holds": self.holds,
-            "numbers": dict(self.numbers),
-            "detail": self.detail,
-            "source": self.source,
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,18 +142,25 @@ def find_number(rows: Iterable[Row], column: str, /, **fields: Cell) -> float:
     return values[0]
 
 
-def check_claims(claims: Sequence[Callable[[], Statement]]) -> tuple[Statement, ...]:
+def check_claims(
+    claims: Sequence[Callable[[], Statement]], source: str = ""
+) -> tuple[Statement, ...]:
     """The statements that claims make; without those of metrics or cases that are not there.
 
-    >>> check_claims([lambda: Statement("two is two", 2 == 2), lambda: Statement({}["?"], False)])
-    (Statement(text='two is two', holds=True, numbers={}, detail='', source=''),)
+    Those that do not say whose claim they are, or show no numbers in words, get the source, and
+    the numbers in percent.
+
+    >>> check_claims([lambda: Statement("half", True, {"f1": 0.5}), lambda: Statement({}["?"], 1)])
+    (Statement(text='half', holds=True, numbers={'f1': 0.5}, detail='f1 50.00', source=''),)
     """
     statements = []
     for claim in claims:
         try:
-            statements.append(claim())
+            made = claim()
         except LookupError:  # the user asked for other metrics, or the key has other entities
             continue
+        detail = made.detail or percents(made.numbers)
+        statements.append(replace(made, detail=detail, source=made.source or source))
     return tuple(statements)
 
 

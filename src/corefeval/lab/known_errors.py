@@ -9,9 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from corefeval.lab.additions import add_extra_mentions
-from corefeval.lab.declarations import (
-    drop_repeats,
-)
+from corefeval.lab.declarations import drop_repeats
 from corefeval.lab.experiments import (
     F1,
     TINY,
@@ -25,7 +23,6 @@ from corefeval.lab.experiments import (
     find_number,
     find_title,
     percent,
-    percents,
 )
 from corefeval.lab.measurement import THE_SIX, Measurement, moosavi_strube_key, noisy_response
 from corefeval.lab.perturbations import all_singletons, one_entity, split_entity
@@ -58,7 +55,7 @@ def splits(setup: Setup) -> ExperimentResult:
     return measurement.finish(
         "splits",
         "Split entities",
-        statements=check_claims(_claims_about_splits(measurement.rows)),
+        statements=check_claims(_claims_about_splits(measurement.rows), _SPLITS),
         charts=[
             Chart(
                 "One entity is split",
@@ -110,7 +107,6 @@ def _muc_counts_parts(rows: list[Row]) -> Statement:
         all(max(values) - min(values) < TINY for values in by_parts.values()),
         f1,
         ", ".join(f"{parts} parts {percent(values[0])}" for parts, values in by_parts.items()),
-        _SPLITS,
     )
 
 
@@ -122,7 +118,6 @@ def _ceafe_alike(rows: list[Row], cases: tuple[str, str]) -> Statement:
         abs(f1[one] - f1[other]) < TINY,
         f1,
         f"{percent(f1[one])} and {percent(f1[other])}",
-        _SPLITS,
     )
 
 
@@ -134,7 +129,6 @@ def _ranking(rows: list[Row], metric: str, order: tuple[str, ...]) -> Statement:
         all(f1[a] > f1[b] + TINY for a, b in pairwise(order)),
         f1,
         " > ".join(f"{case} {percent(f1[case])}" for case in ranking),
-        _SPLITS,
     )
 
 
@@ -155,7 +149,7 @@ def extra_mentions(setup: Setup) -> ExperimentResult:
     return measurement.finish(
         "extra-mentions",
         "Extra mentions",
-        statements=check_claims(_claims_about_extra_mentions(measurement.rows)),
+        statements=check_claims(_claims_about_extra_mentions(measurement.rows), _EXTRA),
         charts=[
             Chart(
                 "Extra mentions",
@@ -191,7 +185,6 @@ def _least_discriminative(rows: list[Row]) -> Statement:
         set(least) == {"muc", "ceafm"},
         values,
         ", ".join(f"{metric} has {number} different scores" for metric, number in values.items()),
-        _EXTRA,
     )
 
 
@@ -209,18 +202,13 @@ def _worst(rows: list[Row], metric: str) -> Statement:
         "3-10" in worst,
         f1,
         f"worst {' and '.join(worst)}: {percent(f1[worst[0]])}",
-        _EXTRA,
     )
 
 
 def _ceafe_worst(rows: list[Row]) -> Statement:
     f1 = _by_case(rows, "error", "ceafe")
     return Statement(
-        "CEAFe ranks 2-0 and 3-0 as the worst",
-        set(_worst_cases(f1)) == {"2-0", "3-0"},
-        f1,
-        percents(f1),
-        _EXTRA,
+        "CEAFe ranks 2-0 and 3-0 as the worst", set(_worst_cases(f1)) == {"2-0", "3-0"}, f1
     )
 
 
@@ -233,8 +221,6 @@ def _lea_ranks(rows: list[Row]) -> Statement:
         "LEA is the only one for which 2-0 is less harmful than 1-2 and 1-10",
         {metric for metric, gap in gaps.items() if gap > TINY} == {"lea"},
         gaps,
-        percents(gaps),
-        _EXTRA,
     )
 
 
@@ -246,8 +232,6 @@ def _lea_blind(rows: list[Row]) -> Statement:
         "LEA does not tell entities apart to which one extra mention is added",
         max(f1.values()) - min(f1.values()) < TINY,
         f1,
-        percents(f1),
-        _EXTRA,
     )
 
 

@@ -176,8 +176,7 @@ def _only_muc_and_lea(rows: list[Row]) -> Statement:
         "without a correct link MUC and LEA are 0, and B³, CEAF and BLANC are not",
         zero == {"muc", "lea"},
         f1,
-        percents(f1),
-        f"{_MOOSAVI_STRUBE}, Section 7.5",
+        source=f"{_MOOSAVI_STRUBE}, Section 7.5",
     )
 
 
@@ -205,7 +204,7 @@ def mention_tagger(setup: Setup) -> ExperimentResult:
     return measurement.finish(
         "mention-tagger",
         "Twinless mentions",
-        statements=check_claims(_claims_about_twinless(measurement.rows)),
+        statements=check_claims(_claims_about_twinless(measurement.rows), _CAI_STRUBE),
         charts=[
             Chart(
                 "Twinless mentions removed",
@@ -297,7 +296,6 @@ def _rises(rows: list[Row], metric: str) -> Statement:
         never_falls and curve[-1] > curve[0] + TINY,
         {"first": curve[0], "last": curve[-1]},
         f"from {percent(curve[0])} to {percent(curve[-1])}",
-        _CAI_STRUBE,
     )
 
 
@@ -308,7 +306,6 @@ def _constant(rows: list[Row]) -> Statement:
         max(curve) - min(curve) < TINY,
         {"lowest": min(curve), "highest": max(curve)},
         f"from {percent(min(curve))} to {percent(max(curve))}",
-        _CAI_STRUBE,
     )
 
 
@@ -319,7 +316,6 @@ def _flatter(rows: list[Row], other: str) -> Statement:
         gains["b3-all"] < gains[other],
         gains,
         f"{percent(gains['b3-all'])} points against {percent(gains[other])}",
-        _CAI_STRUBE,
     )
 
 
@@ -330,7 +326,6 @@ def _sensitive(rows: list[Row]) -> Statement:
         max(gains, key=gains.__getitem__) == "ceafm",
         gains,
         percents({_title(name): gain for name, gain in gains.items()}),
-        _CAI_STRUBE,
     )
 
 
@@ -343,5 +338,4 @@ def _parallel(rows: list[Row]) -> Statement:
         spread < 0.03,
         {"least": min(distances), "largest": max(distances)},
         f"distance from {percent(min(distances))} to {percent(max(distances))}",
-        _CAI_STRUBE,
     )

@@ -8,10 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from corefeval.lab.additions import Growth, resolve_links
-from corefeval.lab.declarations import (
-    count_totals,
-    drop_repeats,
-)
+from corefeval.lab.declarations import count_totals, drop_repeats
 from corefeval.lab.editing import regroup
 from corefeval.lab.experiments import (
     F1,
@@ -25,14 +22,8 @@ from corefeval.lab.experiments import (
     check_claims,
     find_number,
     percent,
-    percents,
 )
-from corefeval.lab.measurement import (
-    SHARES,
-    THE_SIX,
-    Measurement,
-    moosavi_strube_key,
-)
+from corefeval.lab.measurement import SHARES, THE_SIX, Measurement, moosavi_strube_key
 from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray
 
@@ -87,7 +78,7 @@ def correct_links(setup: Setup) -> ExperimentResult:
     return measurement.finish(
         "correct-links",
         "Correct links",
-        statements=check_claims(claims),
+        statements=check_claims(claims, _SECTION_1),
         charts=charts,
         key=key.name,
     )
@@ -99,8 +90,6 @@ def _zero(rows: list[Row], growth: str) -> Statement:
         f"MUC and LEA alone are 0 for a response without a correct link ({growth})",
         {metric for metric, value in f1.items() if value < TINY} == {"muc", "lea"},
         f1,
-        percents(f1),
-        _SECTION_1,
     )
 
 
@@ -111,7 +100,6 @@ def _ceafe_drops(rows: list[Row], growth: str) -> Statement:
         at["20%"] < at["0%"],
         at,
         f"F1 {percent(at['0%'])}, then {percent(at['20%'])}",
-        _SECTION_1,
     )
 
 
@@ -126,7 +114,6 @@ def _blanc_low(rows: list[Row], growth: str) -> Statement:
         gaps[share_of_least] >= -TINY,
         gaps,
         f"least distance {percent(gaps[share_of_least])}, at {share_of_least} of the links",
-        _SECTION_1,
     )
 
 
@@ -142,7 +129,6 @@ def _blanc_high(rows: list[Row], growth: str) -> Statement:
         min(ratios.values()) >= 1.2,
         ratios,
         ", ".join(f"{ratio - 1:.0%} higher at {share}" for share, ratio in ratios.items()),
-        _SECTION_1,
     )
 
 
@@ -173,7 +159,7 @@ def correct_entities(setup: Setup) -> ExperimentResult:
         "correct-entities",
         "Correct entities",
         statements=check_claims(
-            [partial(c, rows) for c in (_ceafe_blind, _three_alike, _blanc_sensitive)]
+            [partial(c, rows) for c in (_ceafe_blind, _three_alike, _blanc_sensitive)], _SECTION_2
         ),
         charts=[
             Chart(
@@ -223,7 +209,6 @@ def _ceafe_blind(rows: list[Row]) -> Statement:
         distance < TINY,
         {"distance": distance},
         f"largest distance between the orders {percent(distance)}",
-        _SECTION_2,
     )
 
 
@@ -237,7 +222,6 @@ def _three_alike(rows: list[Row]) -> Statement:
         distance < TINY,
         {"distance": distance},
         f"largest distance {percent(distance)}",
-        _SECTION_2,
     )
 
 
@@ -256,5 +240,4 @@ def _blanc_sensitive(rows: list[Row]) -> Statement:
             **{f"{m} step": d for m, d in steps.items()},
         },
         ", ".join(f"{m} {percent(d)} and {percent(steps[m])}" for m, d in distances.items()),
-        _SECTION_2,
     )

@@ -14,10 +14,7 @@ from corefeval.lab.additions import (
     link_missing_pairwise,
     link_missing_together,
 )
-from corefeval.lab.declarations import (
-    count_links,
-    count_partners,
-)
+from corefeval.lab.declarations import count_links, count_partners
 from corefeval.lab.editing import fresh_mentions, join, ranks_in_runs, regroup
 from corefeval.lab.experiments import TINY
 from corefeval.lab.perturbations import (

@@ -103,12 +103,6 @@ def _corpus(entity: IntArray, name: str) -> Corpus:
     )
 
 
-def _rate_documents(key: Corpus, response: Corpus, metrics: Sequence[Metric]) -> Rates:
-    """Every metric's rates for each document."""
-    result = score(key, response, metrics=list(metrics), features={"kind": KIND_OF_PLACE})
-    return result.document_rates
-
-
 def _find_smaller(documents: Documents, row: int, *, singletons: bool, response: bool) -> Documents:
     """The documents that one has one mention more than: on both sides, or on one.
 
@@ -219,7 +213,9 @@ class _Trial:
     def of(one: Property, documents: Documents, metrics: list[Metric], seed: int) -> _Trial:
         key, response = documents.corpora()
         situation = one.make(key, response, seed)
-        rates = [_rate_documents(*pair, metrics) for pair in situation.pairs]
+        kinds = {"kind": KIND_OF_PLACE}
+        results = [score(*pair, metrics=metrics, features=kinds) for pair in situation.pairs]
+        rates = [result.document_rates for result in results]
         if situation.order is not None:
             back = np.argsort(situation.order)
             rates[-1] = {

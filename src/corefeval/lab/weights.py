@@ -78,7 +78,7 @@ def weights(setup: Setup) -> ExperimentResult:
     return measurement.finish(
         "weights",
         "Weights of names, nominals and pronouns",
-        statements=check_claims(claims),
+        statements=check_claims(claims, _SINGLETONS),
         charts=[
             Chart(
                 "Responses under weights",
@@ -166,7 +166,6 @@ def _same(
         max(distances.values()) < tolerance,
         distances,
         f"largest distance {percent(max(distances.values()))}",
-        _SINGLETONS,
     )
 
 
@@ -179,7 +178,6 @@ def _singletons_cost(rows: list[Row]) -> Statement:
         ", ".join(
             f"({r}) {percent(values[f'{r} W1'])} to {percent(values[f'{r} W3'])}" for r in "abcd"
         ),
-        _SINGLETONS,
     )
 
 
@@ -190,7 +188,6 @@ def _singletons_pay(rows: list[Row]) -> Statement:
         values[PLAIN] < values["W2"] < values["W3"],
         values,
         percents({"MUC" if w == PLAIN else w: value for w, value in values.items()}),
-        _SINGLETONS,
     )
 
 
@@ -202,7 +199,6 @@ def _b3_blind(rows: list[Row]) -> Statement:
         round(100 * gap, 1) == 0.7 and weighted > 10 * gap,
         {"B³": gap, "LB³": weighted},
         f"B³ {percent(gap)} points, LB³ {percent(weighted)}",
-        _SINGLETONS,
     )
 
 
@@ -262,6 +258,5 @@ def _wider(rows: list[Row], metric: str) -> Statement:
         f"{REGISTRY[metric].title}: the gaps from (b) to (c) to (d) are wider under W5 than W4",
         gaps["bc W5"] > gaps["bc W4"] and gaps["cd W5"] > gaps["cd W4"],
         gaps,
-        percents(gaps),
-        _KINDS,
+        source=_KINDS,
     )

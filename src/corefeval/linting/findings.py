@@ -444,9 +444,9 @@ class Locator:
             return text[mention.start : end] + ("…" if end < mention.end else "")
         words = self._words(mention.document.index)
         positions = chain.from_iterable(range(start, end) for start, end in mention.parts)
-        chosen = [words[p] for p in islice(positions, _WORDS) if p < len(words)]
-        cut = ["…"] if next(positions, len(words)) < len(words) else []
-        return " ".join(chosen + cut) if chosen else None
+        beginning = [words[p] for p in islice(positions, _WORDS) if p < len(words)]
+        ellipsis = ["…"] if next(positions, len(words)) < len(words) else []
+        return " ".join(beginning + ellipsis) if beginning else None
 
     def _words(self, index: int) -> Sequence[str]:
         document = self.document(index)

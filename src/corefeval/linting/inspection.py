@@ -10,16 +10,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from corefeval.diagnostics import InputError, PairingError, excerpt, memory_for, plural
-from corefeval.formats import annotates_nothing, read
+from corefeval.formats import annotates_nothing, files_of, read
 from corefeval.formats.conll.repair import Repair
-from corefeval.formats.paths import files_of
 from corefeval.formats.registry import (
     HEAD,
     Format,
     UnknownFormatError,
     detect_format,
+    find_format,
     load,
-    named,
 )
 from corefeval.formats.source import Source, read_source
 from corefeval.linting.findings import KINDS, SEVERITIES, Finding, Locator, from_error
@@ -80,8 +79,8 @@ def inspect(
     The files of a folder are compared with the key together, and their documents with each other.
     Answers of language models need a key; what became of their mentions is what is found.
     """
-    if format is not None and named(format).needs_key:
-        return [_inspect_answers(os.fspath(path), named(format), encoding, against)]
+    if format is not None and find_format(format).needs_key:
+        return [_inspect_answers(os.fspath(path), find_format(format), encoding, against)]
     files, several = files_of(path)
     if not several:
         return [_inspect_file(files[0], format, encoding, word_column, against)]
@@ -102,23 +101,23 @@ def _inspect_file(
     word_column: int | None,
     against: Corpus | None,
 ) -> Inspection:
-    chosen = named(format) if format else None
+    form = find_format(format) if format else None
     try:
         with memory_for(file):
             source = read_source(file, encoding=encoding)
         if not source.data.size and annotates_nothing(file):
-            chosen = chosen or named("brat")
+            form = form or find_format("brat")
         elif not source.data.size:
             raise InputError("the file is empty", file=source.file, fix="check the path")
-        chosen = chosen or detect_format(source.data[:HEAD].tobytes(), source.file)
-        if chosen.needs_key:
-            return _inspect_answers(file, chosen, encoding, against)
+        form = form or detect_format(source.data[:HEAD].tobytes(), source.file)
+        if form.needs_key:
+            return _inspect_answers(file, form, encoding, against)
     except InputError as error:
         if isinstance(error, UnknownFormatError):  # the list of all formats is long
             error = InputError(error.problem, file=error.file, found=error.found, fix=error.fix)
         name = "standard input" if file == "-" else file
-        return Inspection(name, (from_error(error, file=name),), chosen)
-    return inspect_source(source, chosen, against, word_column=word_column)
+        return Inspection(name, (from_error(error, file=name),), form)
+    return inspect_source(source, form, against, word_column=word_column)
 
 
 def _inspect_answers(
@@ -187,14 +186,14 @@ def _folder_findings(
     folder: str, inspections: Sequence[Inspection], against: Corpus | None
 ) -> Iterator[Finding]:
     """What the files of a folder are together."""
-    read = [(i.file, i.corpus) for i in inspections if i.corpus is not None]
+    corpora = [(i.file, i.corpus) for i in inspections if i.corpus is not None]
     try:
-        corpus = join([corpus for _, corpus in read], name=folder) if read else None
+        corpus = join([corpus for _, corpus in corpora], name=folder) if corpora else None
     except InputError as error:
         yield from_error(error, "repeated-document")
         return
     if corpus is not None and against is not None:
-        files = [file for file, one in read for _ in one.documents]
+        files = [file for file, one in corpora for _ in one.documents]
         yield from comparison_findings(Locator(corpus, folder, files), against)
 
 
@@ -242,8 +241,8 @@ def comparison_findings(locator: Locator, key: Corpus) -> Iterator[Finding]:
 
 
 def _excerpt_ids(documents: Sequence[DocumentId]) -> str:
-    shown = ", ".join(excerpt(str(identifier)) for identifier in documents[:_SHOWN])
-    return (shown or "nothing") + (", …" if len(documents) > _SHOWN else "")
+    names = ", ".join(excerpt(str(identifier)) for identifier in documents[:_SHOWN])
+    return (names or "nothing") + (", …" if len(documents) > _SHOWN else "")
 
 
 def _hint(identifier: DocumentId, others: Sequence[DocumentId]) -> str:
@@ -327,10 +326,10 @@ def _differences(mine: Tokens, theirs: Tokens, indices: IntArray) -> Iterator[To
 
 def _is_truncated(difference: TokenDifference | None, n_mine: int, n_theirs: int) -> bool:
     """Whether a document is the beginning of the key's; its last word may be cut."""
-    cut = difference is None or (
+    agrees = difference is None or (
         difference.position == n_theirs - 1 and difference.mine.startswith(difference.theirs)
     )
-    return n_theirs < n_mine and cut
+    return n_theirs < n_mine and agrees
 
 
 def _describe(difference: TokenDifference, key: Tokens) -> str:

@@ -180,14 +180,12 @@ def _list_others(everything: _Open, own: _Open, count: int) -> Iterator[int]:
 def _about_two(locator: Locator, kind: str, row: int, other: int, verb: str) -> Finding:
     mention = locator.mention(other)
     text = locator.text(mention)
-    named = (
-        f"{excerpt(text, 40)} ({tell_span(*mention.span)})" if text else tell_span(*mention.span)
-    )
+    name = f"{excerpt(text, 40)} ({tell_span(*mention.span)})" if text else tell_span(*mention.span)
     same = locator.corpus.mention_entity[row] == locator.corpus.mention_entity[other]
     entity = _entity(locator, row)
     whose = f"both of entity {entity}" if same else f"of entities {entity} and "
     whose += "" if same else _entity(locator, other)
-    return locator.about_mention(kind, row, f"{verb} {named}, {whose}")
+    return locator.about_mention(kind, row, f"{verb} {name}, {whose}")
 
 
 def tell_span(start: int, end: int) -> str:

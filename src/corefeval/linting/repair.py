@@ -13,7 +13,7 @@ import numpy as np
 from corefeval.diagnostics import InputError, Notice, UsageError, plural
 from corefeval.files import is_stream
 from corefeval.formats import write
-from corefeval.formats.registry import Format, named
+from corefeval.formats.registry import Format, find_format
 from corefeval.formats.source import Source
 from corefeval.linting.findings import Finding
 from corefeval.linting.inspection import Inspection, inspect, inspect_source
@@ -89,7 +89,7 @@ def _write(
     write(corpus, target, format=form)
     data = np.frombuffer(stream.getvalue(), dtype=np.uint8)
     name = "standard output" if target == "-" else target
-    return notices, [inspect_source(Source(data, name), named(form))]
+    return notices, [inspect_source(Source(data, name), find_format(form))]
 
 
 def _refuse_to_overwrite(path: str, target: str) -> None:

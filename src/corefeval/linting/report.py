@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from corefeval.diagnostics import excerpt, plural
@@ -13,6 +14,11 @@ from corefeval.linting.oddities import tell_span
 from corefeval.linting.repair import Change, FileRepair
 
 _SHOWN = 5  # findings of a kind, unless all are asked for
+_MEANINGS = {
+    "error": "scoring stops, or mentions are lost",
+    "warning": "scores change without a word",
+    "note": "good to know",
+}
 _COLORS = {"error": "1;31", "warning": "1;33", "note": "1;36", "good": "1;32"}
 
 
@@ -52,17 +58,17 @@ def _contents(inspection: Inspection) -> str:
 
 
 def _kind_block(kind: str, findings: list[Finding], all: bool, color: bool) -> Iterator[str]:
-    declared = KINDS[kind]
-    label = _paint(declared.severity, declared.severity, color)
+    declaration = KINDS[kind]
+    label = _paint(declaration.severity, declaration.severity, color)
     count = f" ({len(findings):,})" if len(findings) > 1 else ""
-    yield f"{label}: {kind}: {declared.summary}{count}"
-    shown = findings if all or len(findings) <= _SHOWN else findings[:_SHOWN]
-    for finding in shown:
+    yield f"{label}: {kind}: {declaration.summary}{count}"
+    first = findings if all or len(findings) <= _SHOWN else findings[:_SHOWN]
+    for finding in first:
         yield f"  {_describe(finding)}"
-    if len(shown) < len(findings):
-        yield f"  … and {len(findings) - len(shown):,} more (--all shows them)"
-    yield _paint(f"  effect: {declared.effect}", "", color)
-    for advice in dict.fromkeys(finding.advice for finding in shown):
+    if len(first) < len(findings):
+        yield f"  … and {len(findings) - len(first):,} more (--all shows them)"
+    yield _paint(f"  effect: {declaration.effect}", "", color)
+    for advice in dict.fromkeys(finding.advice for finding in first):
         yield _paint(f"  fix: {visible(advice)}", "", color)
 
 
@@ -76,17 +82,17 @@ def _describe(finding: Finding) -> str:
     if finding.text is not None:
         subject = f"{excerpt(finding.text)} "
     elif finding.span is None and place:
-        named = excerpt(place.pop())
-        subject = "" if named in finding.message else f"{named}: "
+        name = excerpt(place.pop())
+        subject = "" if name in finding.message else f"{name}: "
     behind = f" ({', '.join(map(visible, place))})" if place else ""
     return f"{where}{subject}{visible(finding.message)}{behind}"
 
 
 def _repair_block(repair: FileRepair, color: bool) -> str:
     count = len(repair.changes)
-    done = plural(count, "repair") if count else "nothing to repair, written anew"
+    summary = plural(count, "repair") if count else "nothing to repair, written anew"
     files = visible(f"{repair.file} → {repair.target}")
-    lines = [f"{files}: {_paint(done, 'good', color)}"]
+    lines = [f"{files}: {_paint(summary, 'good', color)}"]
     for change in repair.changes:
         where = f"line {change.line}: " if change.line else ""
         lines.append(f"  {where}{change.kind}: {visible(_describe_change(change))}")
@@ -100,11 +106,15 @@ def _describe_change(change: Change) -> str:
     return f"{excerpt(finding.text)} {finding.message}; {change.done}"
 
 
-def _summary(findings: Iterable[Finding], color: bool) -> str:
-    return ", ".join(
-        _paint(plural(count, severity), severity if count else "", color and count > 0)
-        for severity, count in count_severities(findings).items()
-    )
+def _summary(findings: Sequence[Finding], color: bool) -> str:
+    """A line for each severity: how many, what that means, and of which kinds."""
+    lines = []
+    for severity, count in count_severities(findings).items():
+        number = _paint(plural(count, severity), severity if count else "", color and count > 0)
+        kinds = Counter(one.kind for one in findings if one.severity == severity)
+        members = ", ".join(f"{kind} {number:,}" for kind, number in kinds.items())
+        lines.append(f"{number} ({_MEANINGS[severity]})" + (f": {members}" if members else ""))
+    return "\n".join(lines)
 
 
 def _paint(text: str, style: str, color: bool) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from corefeval.diagnostics import Notice, plural
 from corefeval.features.annotations import HEAD_RULES, TokenAnnotations
 from corefeval.features.declarations import MissingFeatureError
-from corefeval.features.minimum_spans import minimum_spans
+from corefeval.features.minimum_spans import LONGEST, minimum_spans
 from corefeval.features.tagsets import read_tagset
 from corefeval.matching.matchers import common_rows
 from corefeval.matching.overlaps import bounds, contain, sizes
@@ -29,20 +29,32 @@ _FIX = "use match exact, or score files or spans of tokens"
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Both sides with what a matcher needs, and what to say of it in signature and notices."""
+    """Both sides with what a matcher needs, and what to say of it in signature and notices.
+
+    `columns` says what is in the token columns that told it.
+    """
 
     key: Mentions
     response: Mentions
     fields: dict[str, str] = field(default_factory=dict)
     notices: list[Notice] = field(default_factory=list)
+    columns: Sequence[str] = ()
 
 
-def gather(key: Mentions, response: Mentions, match: str, tagset: object = None) -> Evidence:
+def gather(
+    key: Mentions,
+    response: Mentions,
+    match: str,
+    tagset: object = None,
+    *,
+    own_tokens: bool = True,
+) -> Evidence:
     """What the matcher of a name needs to know of both sides.
 
     Heads are what each side states of its mentions, else what the other side states of the same
-    tokens, else what the token columns tell, the key's first. Raises `MissingFeatureError` where
-    there is nothing that the matcher could go by.
+    tokens, else what the token columns tell, the key's first. A key that was a text has no
+    `own_tokens`: it was put on those of the response. Raises `MissingFeatureError` where there is
+    nothing that the matcher could go by.
     """
     corpora = key.corpus, response.corpus
     if any(corpus.labels is not None for corpus in corpora):
@@ -50,15 +62,28 @@ def gather(key: Mentions, response: Mentions, match: str, tagset: object = None)
     known = None if tagset is None else read_tagset(tagset)
     analyses = [TokenAnnotations(corpus, corpora, known) for corpus in corpora]
     if match == "head":
-        return _by_heads(key, response, analyses, "match head")
-    if match == "partial":
-        minima, notices = stated_minima(key.corpus)
-        found = _by_heads(key, response, analyses[:1], "match partial", minima)
-        cores = _or_heads(minima, found.key.heads)
-        return replace(
-            found, key=replace(found.key, cores=cores), notices=[*found.notices, *notices]
-        )
-    return _by_minima(key, response, analyses) if match == "min" else Evidence(key, response)
+        evidence = _by_heads(key, response, analyses, "match head")
+    elif match == "partial":
+        evidence = _by_parts(key, response, analyses)
+    elif match == "min":
+        evidence = _by_minima(key, response, analyses)
+    else:
+        return Evidence(key, response)
+    evidence.notices.extend(_list_borrowed(analyses[0], evidence.columns, own_tokens=own_tokens))
+    return evidence
+
+
+def _by_parts(key: Mentions, response: Mentions, analyses: Sequence[TokenAnnotations]) -> Evidence:
+    """Stated minimum spans of the key, and the heads of its mentions that have none."""
+    minima, notices = stated_minima(key.corpus)
+    evidence = _by_heads(key, response, analyses[:1], "match partial", minima)
+    stated = {"minimum": "stated"} if minima.counts.any() else {}
+    return replace(
+        evidence,
+        key=replace(evidence.key, cores=_or_heads(minima, evidence.key.heads)),
+        fields=evidence.fields | stated,
+        notices=[*evidence.notices, *notices],
+    )
 
 
 def _by_minima(key: Mentions, response: Mentions, analyses: Sequence[TokenAnnotations]) -> Evidence:
@@ -73,25 +98,39 @@ def _by_minima(key: Mentions, response: Mentions, analyses: Sequence[TokenAnnota
     alone[0] &= cores.counts == 0
     wanted = [np.flatnonzero(one) for one in alone]
     minima = minimum_spans(analyses, wanted)
-    several = [sizes(side.corpus, np.arange(side.codes.size)) > 1 for side in (key, response)]
-    lacking = int((several[0] & (cores.counts == 0)).sum())
+    bare = cores.counts == 0
+    lacking = int((bare & (sizes(key.corpus, np.arange(bare.size)) > 1)).sum())
+    is_used = {"stated": not bare.all(), "parse": minima is not None and bare.any()}
+    rules = "+".join(rule for rule, used in is_used.items() if used)
+    if lacking and not rules:
+        raise analyses[0].columns.missing(
+            "match min",
+            "minimum spans that the key states, or parse trees",
+            ("parse",),
+            "use a key with parse trees or minimum spans (minspan)",
+        )
     if minima is None:
-        if lacking and not cores.counts.any():
-            raise analyses[0].columns.missing(
-                "match min",
-                "minimum spans that the key states, or parse trees",
-                ("parse",),
-                "use a key with parse trees or minimum spans (minspan)",
-            )
         minima = [np.full(side.codes.size, -1, dtype=np.int64) for side in (key, response)]
-        if lacking:
-            text = f"{key.corpus.name or 'key'}: {{n}} without a stated minimum span, and there "
-            text += "are no parse trees: matched only where the tokens are the same"
-            notices.append(Notice("minimum-unknown", text, lacking, noun="mention"))
-    elif any(rows.size for rows in wanted):
-        notices += _borrowed(analyses[0], ["parse trees"])
+        text = f"{key.corpus.name or 'key'}: {{n}} without a stated minimum span, and there are no "
+        text += "parse trees: matched only where the tokens are the same"
+        notices += [Notice("minimum-unknown", text, lacking, noun="mention")] if lacking else []
+    else:
+        notices += _list_long((key, response), minima, wanted)
     sides = replace(key, cores=cores, minima=minima[0]), replace(response, minima=minima[1])
-    return Evidence(*sides, notices=notices)
+    columns = ["parse trees"] if any(rows.size for rows in wanted) else []
+    return Evidence(*sides, {"minimum": rules} if rules else {}, notices, columns)
+
+
+def _list_long(
+    sides: Sequence[Mentions], minima: Sequence[IntArray], wanted: Sequence[IntArray]
+) -> Iterator[Notice]:
+    """How many mentions of each side are too long to look for their minimum spans."""
+    for side, codes, rows in zip(sides, minima, wanted, strict=True):
+        count = int((codes[rows] < 0).sum())
+        text = f"{side.corpus.name or 'corpus'}: {{n}} of more than {LONGEST:,} tokens, matched "
+        text += "only where the tokens are the same"
+        if count:
+            yield Notice("minimum-long", text, count, noun="mention")
 
 
 def _by_heads(
@@ -113,35 +152,39 @@ def _by_heads(
         unknown.append(int((several & (heads < 0)).sum()))
         used += counts
         sides[number] = replace(sides[number], heads=heads)
-        notices += _told(sides[number].corpus, counts, unknown[-1])
+        notices += _describe_heads(sides[number].corpus, counts, unknown[-1])
     if sum(unknown) and not used.any() and (minima is None or not minima.counts.any()):
         guilty = next(a for a, n in zip(analyses, unknown, strict=True) if n)
         raise guilty.columns.missing(
             feature, "heads, or tags to find them", ("tag",), "add tags, or state heads"
         )
     rules = "+".join(rule for rule, n in zip(HEAD_RULES, used.tolist(), strict=True) if n)
-    notices += _borrowed(
-        analyses[0], [what for what, n in zip(_COLUMNS, used[1:].tolist(), strict=True) if n]
-    )
+    columns = [what for what, n in zip(_COLUMNS, used[1:].tolist(), strict=True) if n]
     fields = {"heads": rules} if rules else {}
     tags = next((a.tagset_name for a in analyses if a.tagset_name), None)
     fields |= {"tagset": tags} if tags else {}
-    return Evidence(sides[0], sides[1], fields, notices)
+    return Evidence(sides[0], sides[1], fields, notices, columns)
 
 
-def _borrowed(analysis: TokenAnnotations, used: Sequence[str]) -> list[Notice]:
+def _list_borrowed(
+    analysis: TokenAnnotations, used: Sequence[str], *, own_tokens: bool
+) -> list[Notice]:
     """What was used and is not in the key's file but in the response's, which may be a guess."""
     columns = analysis.columns
     key, response = columns.corpora
     places = {what: columns.find(_COLUMNS[what]) for what in used}
-    lacking = [w for w, at in places.items() if at and columns.texts[at[0]][1] is not key.tokens]
+    lacking = [
+        what
+        for what, at in places.items()
+        if at and (columns.texts[at[0]][1] is not key.tokens or not own_tokens)
+    ]
     if not lacking:
         return []
     text = f"{key.name or 'key'}: no {', no '.join(lacking)}: those of "
     return [Notice("borrowed", f"{text}{response.name or 'response'} are used", len(lacking))]
 
 
-def _told(corpus: Corpus, counts: IntArray, unknown: int) -> list[Notice]:
+def _describe_heads(corpus: Corpus, counts: IntArray, unknown: int) -> list[Notice]:
     """Where the heads of a side come from, unless all are stated."""
     if not unknown and not counts[1:].any():
         return []

@@ -66,7 +66,7 @@ def match_heads(key: Mentions, response: Mentions) -> Matches:
     The same tokens with another head are no match. A mention whose head is not known is matched
     with one of the same tokens alone.
     """
-    heads = _needed(key.heads), _needed(response.heads)
+    heads = _require(key.heads), _require(response.heads)
     twins = common_rows(key.codes, response.codes)
     mine, theirs = heads[0][twins[0]], heads[1][twins[1]]
     same = (mine == theirs) | (mine < 0) | (theirs < 0)
@@ -74,7 +74,7 @@ def match_heads(key: Mentions, response: Mentions) -> Matches:
     def find(key_rows: IntArray, response_rows: IntArray) -> Candidates:
         return find_overlaps(key, key_rows, response, response_rows, heads=heads)
 
-    return _completed(key, response, (twins[0][same], twins[1][same]), find)
+    return _complete(key, response, (twins[0][same], twins[1][same]), find)
 
 
 def match_partially(key: Mentions, response: Mentions) -> Matches:
@@ -82,12 +82,12 @@ def match_partially(key: Mentions, response: Mentions) -> Matches:
 
     A key mention without a core is matched with one of the same tokens alone.
     """
-    cores = _needed(key.cores)
+    cores = _require(key.cores)
 
     def find(key_rows: IntArray, response_rows: IntArray) -> Candidates:
         return _find_inside(key, key_rows, cores, response, response_rows)
 
-    return _completed(key, response, common_rows(key.codes, response.codes), find)
+    return _complete(key, response, common_rows(key.codes, response.codes), find)
 
 
 def match_minima(key: Mentions, response: Mentions) -> Matches:
@@ -95,7 +95,7 @@ def match_minima(key: Mentions, response: Mentions) -> Matches:
 
     A key mention without any minimum is matched with one of the same tokens alone.
     """
-    cores, minima = _needed(key.cores), (_needed(key.minima), _needed(response.minima))
+    cores, minima = _require(key.cores), (_require(key.minima), _require(response.minima))
 
     def find(key_rows: IntArray, response_rows: IntArray) -> Candidates:
         stated = cores.counts[key_rows] > 0
@@ -107,7 +107,7 @@ def match_minima(key: Mentions, response: Mentions) -> Matches:
             np.concatenate((inside.weight, equal.weight)),
         )
 
-    return _completed(key, response, common_rows(key.codes, response.codes), find)
+    return _complete(key, response, common_rows(key.codes, response.codes), find)
 
 
 def match_overlapping(key: Mentions, response: Mentions, *, share: float) -> Matches:
@@ -118,10 +118,10 @@ def match_overlapping(key: Mentions, response: Mentions, *, share: float) -> Mat
         enough = found.weight >= share - 1e-12
         return Candidates(found.key[enough], found.response[enough], found.weight[enough])
 
-    return _completed(key, response, common_rows(key.codes, response.codes), find)
+    return _complete(key, response, common_rows(key.codes, response.codes), find)
 
 
-def _completed(
+def _complete(
     key: Mentions, response: Mentions, twins: tuple[IntArray, IntArray], find: Finder
 ) -> Matches:
     """The twins, and the heaviest matches of what they leave."""
@@ -130,10 +130,10 @@ def _completed(
     for one, rows in zip(left, twins, strict=True):
         one[rows] = False
     if not all(one.any() for one in left):
-        return _exact(key, response, twins)
+        return _keep_twins(key, response, twins)
     more = resolve(find(np.flatnonzero(left[0]), np.flatnonzero(left[1])), key, response)
     if more.key is None or more.response is None or more.weight is None or not more.key.size:
-        return _exact(key, response, twins)
+        return _keep_twins(key, response, twins)
     key_rows = np.concatenate((twins[0], more.key))
     order = np.argsort(key_rows, kind="stable")
     response_rows = np.concatenate((twins[1], more.response))[order]
@@ -141,7 +141,7 @@ def _completed(
     return Matches(key_rows[order], response_rows, weight)
 
 
-def _exact(key: Mentions, response: Mentions, twins: tuple[IntArray, IntArray]) -> Matches:
+def _keep_twins(key: Mentions, response: Mentions, twins: tuple[IntArray, IntArray]) -> Matches:
     """Twins and nothing else; the same rows on both sides need not be listed."""
     whole = twins[0].size == key.codes.size == response.codes.size
     return Matches() if whole and np.array_equal(*twins) else Matches(*twins)
@@ -172,7 +172,7 @@ def _find_inside(
         order = np.argsort(values, kind="stable")
         begin = np.searchsorted(values[order], low, side="left")
         windows.append((order, begin, np.searchsorted(values[order], high, side="right") - begin))
-    pairs = [_chosen(windows, which) for which in (0, 1)]
+    pairs = [_choose(windows, which) for which in (0, 1)]
     width = max(rows.size, 1)
     left, right = np.divmod(distinct(np.concatenate([k * width + r for k, r in pairs])), width)
     one, other = key_rows[left], rows[right]
@@ -182,7 +182,7 @@ def _find_inside(
     return Candidates(one, other, common_share(key.corpus, one, response.corpus, other))
 
 
-def _chosen(
+def _choose(
     windows: list[tuple[IntArray, IntArray, IntArray]], which: int
 ) -> tuple[IntArray, IntArray]:
     """The places of key mentions and of response mentions that one of two windows contributes."""
@@ -207,7 +207,7 @@ def _contain_cores(
     return complete
 
 
-def _needed(value: T | None) -> T:
+def _require(value: T | None) -> T:
     if value is None:
         raise TypeError("mentions without what this matcher goes by")
     return value

@@ -28,7 +28,7 @@ def sizes(corpus: Corpus, rows: IntArray) -> IntArray:
     size = end - start
     if corpus.gaps.size:
         _, place, gap_start, gap_end = _gaps(corpus, rows)
-        size = size - _summed(gap_end - gap_start, place, rows.size)
+        size = size - _sum_at(gap_end - gap_start, place, rows.size)
     return size
 
 
@@ -49,7 +49,7 @@ def common_tokens(one: Corpus, rows: IntArray, other: Corpus, others: IntArray) 
         if found is not None:
             _, place, gap_start, gap_end = found
             lost = np.minimum(gap_end, high[place]) - np.maximum(gap_start, low[place])
-            common -= _summed(np.maximum(lost, 0), place, rows.size)
+            common -= _sum_at(np.maximum(lost, 0), place, rows.size)
     if gaps[0] is not None and gaps[1] is not None:
         (_, place, gap_start, gap_end), (counts, _, their_start, their_end) = gaps[0], gaps[1]
         # Each gap of the one beside each gap of the other.
@@ -58,7 +58,7 @@ def common_tokens(one: Corpus, rows: IntArray, other: Corpus, others: IntArray) 
         beside = ragged_arange((np.cumsum(counts) - counts)[place], number)
         first = np.maximum(np.maximum(gap_start[at], their_start[beside]), low[place[at]])
         last = np.minimum(np.minimum(gap_end[at], their_end[beside]), high[place[at]])
-        common += _summed(np.maximum(last - first, 0), place[at], rows.size)
+        common += _sum_at(np.maximum(last - first, 0), place[at], rows.size)
     return common
 
 
@@ -89,7 +89,7 @@ def _gaps(corpus: Corpus, rows: IntArray) -> tuple[IntArray, IntArray, IntArray,
     return counts, np.repeat(np.arange(rows.size), counts), gaps[chosen, 1], gaps[chosen, 2]
 
 
-def _summed(values: IntArray, place: IntArray, number: int) -> IntArray:
+def _sum_at(values: IntArray, place: IntArray, number: int) -> IntArray:
     return np.bincount(place, weights=values, minlength=number).astype(np.int64)
 
 
@@ -170,11 +170,11 @@ def _find_pairs(mine: _Places, theirs: _Places) -> Pairs:
     """Pairs whose cores overlap: all of them, but in a crowd only those with the nearest spans."""
     crowded = _are_crowded(mine, theirs)
     if not crowded.any():
-        return _overlapping(mine, theirs)
+        return _find_overlapping(mine, theirs)
     their_crowded = _are_crowded(theirs, mine)
     reach = _NEIGHBOURS if crowded.sum() + their_crowded.sum() <= _MANY else _FEWER
     width, codes = theirs.core.size, []
-    for find, which in ((_overlapping, False), (partial(_nearest, reach=reach), True)):
+    for find, which in ((_find_overlapping, False), (partial(_find_nearest, reach=reach), True)):
         rows, their_rows = np.flatnonzero(crowded == which), np.flatnonzero(their_crowded == which)
         left, right = find(mine.take(rows), theirs)
         codes.append(rows[left] * width + right)
@@ -192,7 +192,7 @@ def _are_crowded(mine: _Places, theirs: _Places) -> BoolArray:
     return crowded
 
 
-def _overlapping(mine: _Places, theirs: _Places) -> Pairs:
+def _find_overlapping(mine: _Places, theirs: _Places) -> Pairs:
     """All pairs of overlapping cores, found by where one of them begins inside the other."""
     order, their_order = (np.argsort(one.core, kind="stable") for one in (mine, theirs))
     begins, their_begins = mine.core[order], theirs.core[their_order]
@@ -208,7 +208,7 @@ def _overlapping(mine: _Places, theirs: _Places) -> Pairs:
     return left, right
 
 
-def _nearest(mine: _Places, theirs: _Places, *, reach: int) -> Pairs:
+def _find_nearest(mine: _Places, theirs: _Places, *, reach: int) -> Pairs:
     """For each of some mentions those that overlap it and start, or end, next to where it does."""
     n_mine, n_theirs = mine.core.size, theirs.core.size
     both = (mine.group, theirs.group), (mine.start, theirs.start), (mine.end, theirs.end)

@@ -3,12 +3,10 @@
 from corefeval.model.builder import CorpusBuilder, DocumentBuilder
 from corefeval.model.construction import corpus_from_arrays, corpus_from_entities
 from corefeval.model.corpus import Corpus, find_document
-from corefeval.model.identifiers import DocumentId
 from corefeval.model.joining import join
 from corefeval.model.relations import NO_RELATIONS, Relation, Relations
-from corefeval.model.token_table import DocumentTokens, TokenTable
-from corefeval.model.tokens import TokenDifference, Tokens
-from corefeval.model.views import Document, Entity, Mention
+from corefeval.model.tokens import DocumentTokens, TokenDifference, Tokens, TokenTable
+from corefeval.model.views import Document, DocumentId, Entity, Mention
 
 __all__ = [
     "NO_RELATIONS",

@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corefeval.diagnostics import InputError, Notice, excerpt
-from corefeval.model.construction import assemble, textual_order
+from corefeval.model.construction import assemble
 from corefeval.model.corpus import NO_GAPS, Corpus
-from corefeval.model.identifiers import DocumentId
-from corefeval.model.relations import NO_RELATIONS, Relation, Relations
-from corefeval.model.token_table import DocumentTokens, TokenTable
-from corefeval.model.tokens import Tokens
+from corefeval.model.relations import Relation, Relations
+from corefeval.model.tokens import DocumentTokens, Tokens, TokenTable
+from corefeval.model.views import DocumentId
 
 Reference = str | int  # the name of an entity, or the number of a mention
 _Relation = tuple[int, str, Reference, tuple[Reference, ...], str]
@@ -167,7 +166,9 @@ class CorpusBuilder:
         numbers: dict[tuple[int, str], int] = {}
         entity = [numbers.setdefault((m.document, m.entity), len(numbers)) for m in mentions]
         gaps = [(row, *gap) for row, mention in enumerate(mentions) for gap in mention.gaps]
-        relations, unresolved = self._relations(numbers, entity, gaps)
+        # Entities are numbered document by document, in the order of their first mentions.
+        entities = sorted(numbers, key=lambda name: (name[0], numbers[name]))
+        relations, unresolved = self._relations(entities)
         corpus = assemble(
             documents=tuple(document.identifier for document in self.documents),
             mention_document=_integers(mention.document for mention in mentions),
@@ -181,41 +182,24 @@ class CorpusBuilder:
             gaps=np.array(gaps, dtype=np.int64) if gaps else NO_GAPS,
             tokens=tokens
             or TokenTable([document.tokens for document in self.documents], self.source),
+            relations=relations,
             name=self.name or self.source or "",
         )
-        ordered = [name for _, name in _in_order(numbers)]
         return corpus.with_details(
-            names=ordered,
+            names=[name for _, name in entities],
             metadata=tuple(document.metadata for document in self.documents),
             sentence_metadata=tuple(document.sentence_metadata for document in self.documents),
-            relations=relations,
             notices=(*self.notices, *unresolved),
         )
 
-    def _relations(
-        self,
-        numbers: dict[tuple[int, str], int],
-        entity: list[int],
-        gaps: Sequence[tuple[int, ...]],
-    ) -> tuple[Relations, list[Notice]]:
-        """The relations by the numbers of the corpus, and a notice on those that have none."""
-        if not self.relations:
-            return NO_RELATIONS, []
-        document, start, end = (
-            np.array([getattr(mention, name) for mention in self.mentions], dtype=np.int64)
-            for name in ("document", "start", "end")
-        )
-        holes = np.array(gaps, dtype=np.int64) if gaps else NO_GAPS
-        order = textual_order(document, start, end, holes)
-        row = np.arange(len(self.mentions))
-        if order is not None:
-            row[order] = np.arange(order.size)
-        known = {name: number for number, name in enumerate(_in_order(numbers))}
-        names = list(numbers)
+    def _relations(self, entities: Sequence[tuple[int, str]]) -> tuple[Relations, list[Notice]]:
+        """The relations by the numbers of entities, and a notice on those that have none."""
+        known = {name: number for number, name in enumerate(entities)}
 
         def place(owner: int, one: Reference) -> tuple[int, int] | None:
             if isinstance(one, int):
-                return known[names[entity[one]]], int(row[one])
+                mention = self.mentions[one]
+                return known[mention.document, mention.entity], one
             return (known[owner, one], -1) if (owner, one) in known else None
 
         found, unresolved = [], 0
@@ -242,11 +226,6 @@ def unresolved_relations(count: int, file: str) -> list[Notice]:
     """A notice on relations of entities that no mention belongs to."""
     text = f"{file or 'corpus'}: {{n}} left out, or without an antecedent, for want of mentions"
     return [Notice("unresolved-relations", text, count, noun="relation")] if count else []
-
-
-def _in_order(numbers: dict[tuple[int, str], int]) -> list[tuple[int, str]]:
-    """Documents and names of entities in the order in which `assemble` numbers them."""
-    return sorted(numbers, key=lambda name: (name[0], numbers[name]))
 
 
 def _integers(values: Iterable[int]) -> NDArray[np.int64]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from corefeval.diagnostics import InputError, Notice
 from corefeval.model.arrays import IntArray, dense_ranks, is_sorted
-from corefeval.model.columns import LazyArray, taken
+from corefeval.model.categories import LazyArray
 from corefeval.model.corpus import NO_GAPS, Corpus
-from corefeval.model.identifiers import DocumentId
+from corefeval.model.relations import NO_RELATIONS, Relations
 from corefeval.model.tokens import Tokens
+from corefeval.model.views import DocumentId
 
 
 def corpus_from_arrays(
@@ -101,43 +103,47 @@ def assemble(
     tokens: Tokens | None = None,
     name: str = "",
     gaps: IntArray = NO_GAPS,
+    relations: Relations = NO_RELATIONS,
 ) -> Corpus:
-    """Put checked arrays into the corpus' order and number the entities."""
-    features = {} if features is None else features
-    if len(documents) == 1:
-        mention_document = None
-    order = textual_order(mention_document, start, end, gaps)
-    if order is not None:
-        entity, start, end = entity[order], start[order], end[order]
-        mention_document = mention_document[order] if mention_document is not None else None
-        head = head[order] if head is not None else None
-        features = taken(features, order)
-        if gaps.size:
-            rank = np.empty(order.size, dtype=np.int64)
-            rank[order] = np.arange(order.size)
-            gaps = gaps.copy()
-            gaps[:, 0] = rank[gaps[:, 0]]
-            gaps = gaps[np.argsort(gaps[:, 0], kind="stable")]
-    if mention_document is None:
-        mention_entity, distinct = dense_ranks(entity)
-        entity_document = np.zeros(distinct.size, dtype=np.int64)
-    else:
-        labels, distinct = dense_ranks(entity)
-        width = max(int(distinct.size), 1)
-        mention_entity, codes = dense_ranks(mention_document * width + labels)
-        entity_document = codes // width
-    return Corpus(
+    """Put checked arrays into the corpus' order and number the entities.
+
+    `relations` are by rows of these arrays, and by the numbers that entities will have: ascending
+    by document, then by `entity`.
+    """
+    made = Corpus(
         documents=documents,
-        entity_document=entity_document,
-        mention_entity=mention_entity,
+        entity_document=entity[:0],
+        mention_entity=entity,
         mention_start=start,
         mention_end=end,
         mention_head=head,
-        features=features,
+        features={} if features is None else features,
         gaps=gaps,
         tokens=tokens,
+        relations=relations,
         name=name,
     )
+    return number_entities(made, mention_document, entity)
+
+
+def number_entities(corpus: Corpus, document: IntArray | None, entity: IntArray) -> Corpus:
+    """The corpus with its mentions in these documents and entities, and in order.
+
+    `entity` numbers may be any; mentions with the same one in the same document are an entity. The
+    document may be None where there is only one. What the corpus says of its entities must fit the
+    new numbers already.
+    """
+    numbers, distinct = dense_ranks(entity)
+    entity_document = np.zeros(distinct.size, dtype=np.int64)
+    if document is not None and len(corpus.documents) != 1:
+        width = max(int(distinct.size), 1)
+        numbers, codes = dense_ranks(document * width + numbers)
+        entity_document = codes // width
+    made = replace(corpus, entity_document=entity_document, mention_entity=numbers)
+    if made.labels is None:
+        return in_textual_order(made)
+    # Plain mentions stand entity by entity: they have no other order.
+    return made.take_mentions(np.argsort(numbers, kind="stable"))
 
 
 def corpus_from_entities(entities: object, *, name: str = "") -> Corpus:
@@ -317,10 +323,9 @@ def in_textual_order(corpus: Corpus) -> Corpus:
     start, end = corpus.mention_start, corpus.mention_end
     if start is None or end is None:
         return corpus
-    order = textual_order(corpus.mention_document, start, end, corpus.gaps)
-    if order is None:
-        return corpus
-    return corpus._take_mentions(order, corpus.entity_document, corpus.mention_entity[order])
+    document = corpus.mention_document if len(corpus.documents) > 1 else None
+    order = textual_order(document, start, end, corpus.gaps)
+    return corpus if order is None else corpus.take_mentions(order)
 
 
 def _in_textual_order(document: IntArray | None, start: IntArray, end: IntArray) -> bool:

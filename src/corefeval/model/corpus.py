@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 
 from corefeval.diagnostics import InputError, Notice, excerpt, plural
 from corefeval.model.arrays import BoolArray, IntArray, ragged_arange
-from corefeval.model.columns import LazyArray, LazyNames, taken
-from corefeval.model.identifiers import DocumentId
+from corefeval.model.categories import LazyArray, LazyNames, taken
 from corefeval.model.ledger import Ledger
 from corefeval.model.relations import NO_RELATIONS, Relations
 from corefeval.model.tokens import Tokens
-from corefeval.model.views import Document
+from corefeval.model.views import Document, DocumentId
 
 T = TypeVar("T")
 
@@ -113,8 +112,7 @@ class Corpus:
 
     def keep_mentions(self, keep: BoolArray) -> Corpus:
         """The corpus without the mentions where `keep` is false; entities keep their numbers."""
-        rows = np.flatnonzero(keep)
-        return self._take_mentions(rows, self.entity_document, self.mention_entity[rows])
+        return self.take_mentions(np.flatnonzero(keep))
 
     def select_documents(
         self, old: IntArray, identifiers: Sequence[DocumentId] | None = None
@@ -131,13 +129,13 @@ class Corpus:
         entity_rank[entity_order] = np.arange(entity_order.size)
         starts = self.mention_offsets[old[present]]
         rows = ragged_arange(starts, self.mention_offsets[old[present] + 1] - starts)
-        corpus = self._take_mentions(
-            rows, entity_target[entity_order], entity_rank[self.mention_entity[rows]]
-        )
+        corpus = self.take_mentions(rows)
         entities = self.names
         return replace(
             corpus,
             documents=tuple(names),
+            entity_document=entity_target[entity_order],
+            mention_entity=entity_rank[corpus.mention_entity],
             metadata=_picked_or_empty(self.metadata, old, {}),
             sentence_metadata=_picked_or_empty(self.sentence_metadata, old, ()),
             relations=corpus.relations.on_entities(entity_rank),
@@ -150,9 +148,8 @@ class Corpus:
         """The same corpus with other names, metadata, relations or notices."""
         return replace(self, **details)
 
-    def _take_mentions(
-        self, rows: IntArray, entity_document: IntArray, mention_entity: IntArray
-    ) -> Corpus:
+    def take_mentions(self, rows: IntArray) -> Corpus:
+        """The mentions of these rows, in this order; entities keep their numbers."""
         gaps, relations = self.gaps, self.relations
         if gaps.size or len(relations):
             new_row = np.full(self.n_mentions, -1, dtype=np.int64)
@@ -163,8 +160,7 @@ class Corpus:
             gaps = gaps[np.argsort(gaps[:, 0], kind="stable")]
         return replace(
             self,
-            entity_document=entity_document,
-            mention_entity=mention_entity,
+            mention_entity=self.mention_entity[rows],
             mention_start=None if self.mention_start is None else self.mention_start[rows],
             mention_end=None if self.mention_end is None else self.mention_end[rows],
             gaps=gaps,

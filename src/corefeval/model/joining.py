@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import pairwise
@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 
 from corefeval.diagnostics import InputError, excerpt
 from corefeval.model.arrays import IntArray, ragged_arange
-from corefeval.model.categories import Categories
-from corefeval.model.columns import LazyNames
+from corefeval.model.categories import Categories, LazyNames
 from corefeval.model.corpus import NO_GAPS, Corpus
-from corefeval.model.relations import Relations
+from corefeval.model.relations import NO_RELATIONS, Relations
 from corefeval.model.tokens import Tokens, documents_of_tokens
 
 
@@ -31,7 +30,6 @@ def join(corpora: Sequence[Corpus], *, name: str = "") -> Corpus:
     entity_shift = _shifts([corpus.n_entities for corpus in corpora])
     mention_shift = _shifts([corpus.n_mentions for corpus in corpora])
     positions = all(corpus.mention_start is not None for corpus in corpora)
-    properties = dict.fromkeys(name for corpus in corpora for name in corpus.features)
     gaps = [
         corpus.gaps + np.array([shift, 0, 0])
         for corpus, shift in zip(corpora, mention_shift, strict=True)
@@ -55,7 +53,7 @@ def join(corpora: Sequence[Corpus], *, name: str = "") -> Corpus:
             if all(head is not None for head in heads)
             else None
         ),
-        features={name: _feature(corpora, name) for name in properties},
+        features=join_features(corpora),
         tokens=JoinedTokens.of([corpus.tokens for corpus in corpora]),
         names=LazyNames(partial(_all_names, names)) if len(names) == len(corpora) else None,
         metadata=tuple(meta for c in corpora for meta in (c.metadata or [{}] * len(c.documents))),
@@ -72,15 +70,43 @@ def _all_names(parts: Sequence[Sequence[str]]) -> list[str]:
     return [name for part in parts for name in part]
 
 
-def _feature(corpora: Sequence[Corpus], name: str) -> NDArray[Any]:
-    """One property of all mentions, empty where a corpus does not say it."""
-    return np.concatenate(
-        [
-            corpus.features[name]
-            if name in corpus.features
-            else np.full(corpus.n_mentions, "", dtype=object)
-            for corpus in corpora
-        ]
+def join_features(corpora: Sequence[Corpus]) -> dict[str, NDArray[Any]]:
+    """All properties of the mentions of all corpora, empty where a corpus does not say one."""
+    nothing = [np.full(corpus.n_mentions, "", dtype=object) for corpus in corpora]
+    return {
+        name: np.concatenate(
+            [corpus.features.get(name, none) for corpus, none in zip(corpora, nothing, strict=True)]
+        )
+        for name in dict.fromkeys(name for corpus in corpora for name in corpus.features)
+    }
+
+
+def stack_mentions(corpus: Corpus, other: Corpus) -> Corpus:
+    """The mentions of two corpora that number their documents alike, the other's behind.
+
+    Entities are numbered through too. They lose their names and relations, and documents and tokens
+    are those of the first.
+    """
+
+    def both(mine: Any, theirs: Any) -> Any:
+        return None if mine is None or theirs is None else np.concatenate((mine, theirs))
+
+    labels = None
+    if corpus.labels is not None and other.labels is not None:
+        labels = [*corpus.labels, *other.labels]
+    return replace(
+        corpus,
+        entity_document=both(corpus.entity_document, other.entity_document),
+        mention_entity=both(corpus.mention_entity, other.mention_entity + corpus.n_entities),
+        mention_start=both(corpus.mention_start, other.mention_start),
+        mention_end=both(corpus.mention_end, other.mention_end),
+        mention_head=both(corpus.mention_head, other.mention_head),
+        labels=labels,
+        gaps=both(corpus.gaps, other.gaps + np.array([corpus.n_mentions, 0, 0])),
+        features=join_features((corpus, other)),
+        names=None,
+        relations=NO_RELATIONS,
+        notices=(),
     )
 
 
@@ -150,10 +176,8 @@ class JoinedTokens(Tokens):
     def coded(self, name: str | int, tokens: IntArray | None = None) -> Categories:
         """One column of all tokens, or of some: each part codes its own."""
         size = int(self.offsets[-1]) if tokens is None else tokens.size
-        merged = _MergedCategories(size)
-        for part, rows, own in self._tokens_by_part(tokens):
-            merged.add(rows, part.coded(name, own))
-        return merged.categories
+        parts = self._tokens_by_part(tokens)
+        return _scatter(size, ((rows, part.coded(name, own)) for part, rows, own in parts))
 
     def _tokens_by_part(
         self, tokens: IntArray | None
@@ -217,14 +241,12 @@ class JoinedTokens(Tokens):
     def sentence_comments(self, key: str) -> Categories | None:
         """What a comment says of each sentence; None where no part has comments on sentences."""
         starts, shares = self._sentences
-        found = [(own, theirs, part.sentence_comments(key)) for part, own, theirs in shares]
-        if all(comments is None for _, _, comments in found):
-            return None
-        merged = _MergedCategories(starts.size)
-        for own, theirs, comments in found:
-            if comments is not None:
-                merged.add(own, comments.take(theirs))
-        return merged.categories
+        found = [
+            (own, comments.take(theirs))
+            for part, own, theirs in shares
+            if (comments := part.sentence_comments(key)) is not None
+        ]
+        return _scatter(starts.size, found) if found else None
 
     def line(self, document: int, position: int) -> int | None:
         """The line of a token in its own file."""
@@ -246,19 +268,10 @@ class JoinedTokens(Tokens):
         return (self.parts[number] if number >= 0 else None), int(self.index_in_part[document])
 
 
-class _MergedCategories:
-    """Values that come in several pieces, each with names of its own."""
-
-    def __init__(self, size: int) -> None:
-        self._codes = np.full(size, -1, dtype=np.int64)
-        self._names: dict[str, int] = {}
-
-    def add(self, rows: IntArray, piece: Categories) -> None:
-        """Put the values of a piece at some rows."""
-        numbers = [self._names.setdefault(name, len(self._names)) for name in piece.names]
-        self._codes[rows] = np.array([*numbers, -1], dtype=np.int64)[piece.codes]
-
-    @property
-    def categories(self) -> Categories:
-        """All values under common names."""
-        return Categories(self._codes, tuple(self._names))
+def _scatter(size: int, pieces: Iterable[tuple[IntArray, Categories]]) -> Categories:
+    """Values that come in pieces, each with the rows of its own; none for the other rows."""
+    rows, values = zip((np.empty(0, dtype=np.int64), Categories.of(())), *pieces, strict=True)
+    whole = Categories.concatenate(*values)
+    codes = np.full(size, -1, dtype=np.int64)
+    codes[np.concatenate(rows)] = whole.codes
+    return Categories(codes, whole.names)

@@ -7,19 +7,29 @@ visible.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 
 from corefeval.diagnostics import InputError, Notice
 from corefeval.model.arrays import IntArray, ragged_arange
+from corefeval.model.builder import unresolved_relations
 from corefeval.model.construction import in_textual_order
 from corefeval.model.corpus import Corpus
 from corefeval.model.joining import JoinedTokens
-from corefeval.model.tokens import TokenDifference, Tokens, writable_text
+from corefeval.model.tokens import (
+    DocumentTokens,
+    TokenDifference,
+    Tokens,
+    TokenTable,
+    writable_text,
+)
 
 _VISIBLE = re.compile(r"\S+")
+_LINE_END = re.compile(r"\r\n|\n|\r")
 _WIDENED, _BLANK, _UNPLACED = 1, 2, 3  # what may become of a mention
 
 
@@ -29,20 +39,13 @@ class TextTokens(Tokens):
     `texts` has None for a document that is not there.
     """
 
+    columns: tuple[str, ...] = ()
+    source: str | None = None
+
     def __init__(self, texts: Sequence[str | None], source: str | None = None) -> None:
         self.texts = tuple(texts)
         self.counts = np.array([len(text or "") for text in texts], dtype=np.int64)
-        self._source = source
-
-    @property
-    def source(self) -> str | None:
-        """The file that the texts come from, where there is one."""
-        return self._source
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """None: characters have no columns."""
-        return ()
+        self.source = source
 
     def column(self, document: int, name: str | int) -> list[str]:
         """There is none."""
@@ -62,7 +65,7 @@ class TextTokens(Tokens):
     def select(self, documents: IntArray) -> TextTokens:
         """The same texts for other documents; −1 is a document that is not there."""
         texts = [self.texts[index] if index >= 0 else None for index in documents.tolist()]
-        return TextTokens(texts, self._source)
+        return TextTokens(texts, self.source)
 
     def first_difference(
         self, other: Tokens, documents: Sequence[int] | IntArray
@@ -180,8 +183,9 @@ def moved_to_tokens(
         if head is not None:
             known = np.flatnonzero(head[rows] >= 0) + rows.start
             head[known] = place.tokens(head[known], head[known] + 1)[0]
-    gaps, widened = _moved_gaps(corpus, places, state)
+    gaps, widened = _moved_gaps(corpus, places, state, start, end)
     state[widened] = _WIDENED
+    state[(end <= start) & (state <= _WIDENED)] = _BLANK
     moved = replace(
         corpus, mention_start=start, mention_end=end, mention_head=head, gaps=gaps, tokens=tokens
     )
@@ -199,9 +203,17 @@ def moved_to_tokens(
 
 
 def _moved_gaps(
-    corpus: Corpus, places: Mapping[int, Places | None], state: IntArray
+    corpus: Corpus,
+    places: Mapping[int, Places | None],
+    state: IntArray,
+    first: IntArray,
+    after: IntArray,
 ) -> tuple[IntArray, list[int]]:
-    """The gaps on tokens, and the mentions that touch a token which was partly in a gap."""
+    """The gaps on tokens, and the mentions that touch a token which was partly in a gap.
+
+    A gap with nothing but white space before or behind it is none: the mention (from `first` up to
+    `after`) begins or ends there, which is put right in place.
+    """
     moved: list[list[int]] = []
     widened = []
     for row, start, end in corpus.gaps.tolist():
@@ -216,4 +228,119 @@ def _moved_gaps(
             moved[-1][2] = end  # what was between the two was only white space
         elif start < end:
             moved.append([row, start, end])
-    return np.array(moved, dtype=np.int64).reshape(-1, 3), widened
+    inner = []
+    for row, start, end in moved:
+        if start <= first[row]:
+            first[row] = end
+        elif end >= after[row]:
+            after[row] = start
+        else:
+            inner.append([row, start, end])
+    return np.array(inner, dtype=np.int64).reshape(-1, 3), widened
+
+
+def tokenise(corpus: Corpus) -> Corpus:
+    """The corpus with tokens in place of characters, where it has texts; else the corpus itself.
+
+    Tokens are cut at white space, before and behind punctuation at the edges of a word, and
+    wherever a mention begins or ends, so that each mention is made of whole tokens. Lines are
+    sentences. Mentions of white space alone are left out; that, and how many documents were cut,
+    is noted.
+    """
+    if not has_texts(corpus.tokens) or corpus.mention_start is None or corpus.mention_end is None:
+        return corpus
+    tables, places = [], {}
+    blank: set[int] = set()
+    for document in corpus:
+        text = text_of(corpus.tokens, document.index)
+        if text is None:
+            tables.append(_as_table(corpus.tokens, document.index))
+            continue
+        parts = {mention.row: mention.parts for mention in document.mentions}
+        blank |= {r for r, found in parts.items() if not any(text[s:e].strip() for s, e in found)}
+        cuts = token_spans(text, {bound for part in chain(*parts.values()) for bound in part})
+        tables.append(_table(text, cuts))
+        places[document.index] = Places.of(text, [end - start for start, end in cuts])
+    source = corpus.tokens.source if corpus.tokens is not None else None
+    named = replace(corpus, names=_unique_names(corpus))
+    moved, _ = moved_to_tokens(named, places, TokenTable(tables, source))
+    lost = sum(
+        not blank.isdisjoint(row for _, row in (one.anaphor, *one.antecedents))
+        for one in corpus.relations
+    )
+    told = (
+        ("made-up-tokens", len(places), "text", "cut into tokens at white space, punctuation and "
+         "mentions"),
+        ("blank-mentions", len(blank), "mention", "of white space alone left out"),
+    )  # fmt: skip
+    more = [Notice(kind, f"{{n}} {what}", n, noun=noun) for kind, n, noun, what in told if n]
+    unresolved = unresolved_relations(lost, corpus.name)
+    return replace(moved, notices=(*corpus.notices, *unresolved, *more))
+
+
+def token_spans(text: str, cuts: Iterable[int] = ()) -> list[tuple[int, int]]:
+    """Where the tokens of a text are; `cuts` are positions at which a token must not go on.
+
+    >>> [text[s:e] for text in ["(It isn't well-known...)"] for s, e in token_spans(text)]
+    ['(', 'It', "isn't", 'well-known', '...', ')']
+    """
+    places = sorted(set(cuts))
+    spans: list[tuple[int, int]] = []
+    for word in _VISIBLE.finditer(text):
+        for start, end in _without_punctuation(text, *word.span()):
+            inside = places[bisect_right(places, start) : bisect_left(places, end)]
+            spans += zip((start, *inside), (*inside, end), strict=True)
+    return spans
+
+
+def _without_punctuation(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Cut off punctuation at the edges of a word; a run of one sign is one token."""
+    while start < end and _is_punctuation(text[start]):
+        after = start + 1
+        while after < end and text[after] == text[start]:
+            after += 1
+        yield start, after
+        start = after
+    behind = []
+    while end > start and _is_punctuation(text[end - 1]):
+        before = end - 1
+        while before > start and text[before - 1] == text[end - 1]:
+            before -= 1
+        behind.append((before, end))
+        end = before
+    if start < end:
+        yield start, end
+    yield from reversed(behind)
+
+
+def _is_punctuation(character: str) -> bool:
+    import unicodedata  # which only those need who have texts without tokens
+
+    return unicodedata.category(character)[0] in "PS"
+
+
+def _table(text: str, cuts: list[tuple[int, int]]) -> DocumentTokens:
+    words = [text[start:end] for start, end in cuts]
+    starts = [start for start, _ in cuts]
+    lines = {bisect_left(starts, line_end.end()) for line_end in _LINE_END.finditer(text)}
+    sentence_starts = sorted(({0} | lines) - {len(words)}) if words else []
+    return DocumentTokens({"word": words}, len(words), sentence_starts)
+
+
+def _as_table(tokens: Tokens | None, document: int) -> DocumentTokens:
+    """The tokens of a document that has some."""
+    owner, index = origin(tokens, document)
+    if owner is None or isinstance(owner, TextTokens):
+        return DocumentTokens()
+    columns = {name: owner.column(index, name) for name in owner.columns}
+    return DocumentTokens(columns, int(owner.counts[index]), owner.sentence_starts(index))
+
+
+def _unique_names(corpus: Corpus) -> Sequence[str]:
+    """The entities' names, or their numbers where two of a document have the same name."""
+    known = corpus.names
+    if known is not None:
+        distinct = set(zip(corpus.entity_document.tolist(), known, strict=True))
+        if len(distinct) == corpus.n_entities:
+            return known
+    return [str(number) for number in range(corpus.n_entities)]

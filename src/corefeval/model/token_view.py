@@ -8,8 +8,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from corefeval.model.arrays import IntArray, ragged_arange
-from corefeval.model.categories import Categories
-from corefeval.model.columns import LazyArray
+from corefeval.model.categories import Categories, LazyArray
 from corefeval.model.construction import in_textual_order
 from corefeval.model.corpus import Corpus
 from corefeval.model.tokens import Tokens

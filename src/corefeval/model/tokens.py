@@ -1,17 +1,21 @@
-"""The tokens of a corpus: their number per document, and their columns when somebody asks."""
+"""The tokens of a corpus: their number per document, and their columns when somebody asks.
+
+Here are also those that are text already, which formats other than CoNLL read into.
+"""
 
 from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import Self
 
 import numpy as np
 
+from corefeval.diagnostics import InputError
 from corefeval.model.arrays import IntArray, ragged_arange
 from corefeval.model.categories import Categories
 
@@ -219,6 +223,65 @@ class Tokens(ABC):
         if "empty" in self.columns:
             codes[self.coded("empty", tokens).where(bool)] = -1
         return codes
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentTokens:
+    """One document's token columns (a list of strings each), sentences and lines."""
+
+    columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    count: int = 0
+    sentence_starts: Sequence[int] = ()
+    lines: Sequence[int] | None = None
+
+
+class TokenTable(Tokens):
+    """Token columns in memory, document by document.
+
+    The column `empty` is "1" for tokens that stand for nothing in the text (zeros).
+    """
+
+    source: str | None = None
+
+    def __init__(self, documents: Sequence[DocumentTokens], source: str | None = None) -> None:
+        self.documents = tuple(documents)
+        self.counts = np.array([document.count for document in documents], dtype=np.int64)
+        self.source = source
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that every document with tokens has."""
+        documents = [d for d in self.documents if d.count] or self.documents
+        first, *rest = [document.columns for document in documents] or [{}]
+        return tuple(name for name in first if all(name in other for other in rest))
+
+    def column(self, document: int, name: str | int) -> list[str]:
+        """One column of one document; a number counts columns from 1."""
+        names = self.columns
+        if isinstance(name, int):
+            name = names[name - 1] if 1 <= name <= len(names) else str(name)
+        if name not in names:
+            raise InputError(
+                f"there is no column {name!r}",
+                file=self.source,
+                expected=f"one of {', '.join(names)}" if names else "tokens with columns",
+            )
+        return list(self.documents[document].columns.get(name, ()))
+
+    def sentence_starts(self, document: int) -> list[int]:
+        """The token positions at which the sentences of a document begin."""
+        return list(self.documents[document].sentence_starts)
+
+    def line(self, document: int, position: int) -> int | None:
+        """The line of a token, where the format has a line per token."""
+        lines = self.documents[document].lines
+        return lines[position] if lines is not None else None
+
+    def select(self, documents: IntArray) -> TokenTable:
+        """The same tokens for other documents; −1 is a document without tokens."""
+        nothing = DocumentTokens()
+        chosen = [self.documents[index] if index >= 0 else nothing for index in documents.tolist()]
+        return TokenTable(chosen, self.source)
 
 
 def documents_of_tokens(offsets: IntArray, tokens: IntArray) -> IntArray:

@@ -86,11 +86,11 @@ def _split(
         labels = labels[:-1]
     groups = [places for places in _groups(table.columns) if places[0] not in labels]
     groups = [tuple(place for place in places if place not in labels) for places in groups]
-    named = _narrow(table, labels, widest, least, gap, 3 * room // 5)
+    label_block = _narrow(table, labels, widest, least, gap, 3 * room // 5)
     widths = list(widest)
-    for place, width in zip(named.places, named.widths, strict=True):
+    for place, width in zip(label_block.places, label_block.widths, strict=True):
         widths[place] = width
-    rest = room - named.width - gap
+    rest = room - label_block.width - gap
     for place in set(range(len(widths))) - set(labels):
         widths[place] = min(widths[place], max(least[place], rest))
 
@@ -121,11 +121,11 @@ def _has_room(labels: Sequence[int], least: Sequence[int], gap: int, room: int) 
 
 def _labels(columns: Sequence[Column]) -> tuple[int, ...]:
     """The columns that name the rows: those of text at the beginning."""
-    named = next(
+    first_other = next(
         (place for place, column in enumerate(columns) if column.numeric or column.whole),
         len(columns),
     )
-    return tuple(range(min(named, _LABELS, len(columns) - 1)))
+    return tuple(range(min(first_other, _LABELS, len(columns) - 1)))
 
 
 def _groups(columns: Sequence[Column]) -> Iterator[tuple[int, ...]]:

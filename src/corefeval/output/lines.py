@@ -66,13 +66,13 @@ class Intervals:
         levels = dict.fromkeys(result.ci for result in results if result.ci is not None)
         if not levels:
             return cls()
-        cut = dict.fromkeys(
+        names = dict.fromkeys(
             number[0]
             for result in results
             if result.segment_rates
             and (number := re.search(r"\d+ segments", result.settings.get("ci", "")))
         )
-        return cls("/".join(f"{100 * level:g}" for level in levels) + " % CI", "/".join(cut))
+        return cls("/".join(f"{100 * level:g}" for level in levels) + " % CI", "/".join(names))
 
     def columns(self, group: str = "") -> list[Column]:
         """The columns; in a group of other columns they say themselves what they are of."""

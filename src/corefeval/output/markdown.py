@@ -23,11 +23,11 @@ def draw_markdown(sheet: Sheet) -> str:
 
 def _paragraphs(text: str) -> list[str]:
     """A text with its lines as paragraphs; those that are indented are a list."""
-    shown = []
+    paragraphs = []
     for is_list, lines in groupby(filter(None, text.split("\n")), key=lambda one: one[0] == " "):
-        escaped = [("- " if is_list else "") + escape(line) for line in lines]
-        shown.append(("\n" if is_list else "\n\n").join(escaped))
-    return shown
+        members = [("- " if is_list else "") + escape(line) for line in lines]
+        paragraphs.append(("\n" if is_list else "\n\n").join(members))
+    return paragraphs
 
 
 def table_markdown(table: Table) -> str:

@@ -98,6 +98,7 @@ COREFUD_NAMES = {
     "mor": "mor",
     "zero": "zero",
 }
+OWN_RULES = "corefeval's own rules, not corefud-scorer's (--protocol corefud-1.2 has these)"
 _AVERAGE = ("muc", "b3", "ceafe")
 _METHODS = {"align": "dependent", "place": "linear"}
 _SETTINGS = {"partial": "partial-corefud"}
@@ -106,7 +107,8 @@ _SETTINGS = {"partial": "partial-corefud"}
 def draw_corefud(results: Sequence[Result], *, by_document: bool = False) -> str:
     """Every metric that corefud-scorer has, in its own form.
 
-    The program itself prints no documents; `by_document` adds them before the whole.
+    The program itself prints no documents; `by_document` adds them before the whole. Where other
+    rules than the program's made the numbers, its first line gives way to one that says so.
     """
     if any(result.protocol.aggregate == "macro" for result in results):
         raise UsageError("corefud-scorer sums over documents: it has no macro average")
@@ -133,8 +135,9 @@ def _heading(result: Result, chosen: Sequence[str]) -> list[str]:
             kinds.append(f"zeros (using {_METHODS[protocol.zeros]} match method)")
     setting = _SETTINGS.get(protocol.match, protocol.match)
     metrics = ", ".join(COREFUD_NAMES[name] for name in chosen)
+    scorer = "The scorer" if protocol.emulates else f"These are {OWN_RULES}.\ncorefeval"
     return [
-        f"The scorer is evaluating {', '.join(kinds)} using {setting} match evaluation setting.",
+        f"{scorer} is evaluating {', '.join(kinds)} using {setting} match evaluation setting.",
         f"The following metrics will be evaluated: {metrics}",
         "",
     ]

@@ -104,8 +104,8 @@ def _about(results: Sequence[Result]) -> str:
     first = results[0]
     against = f"{shorten(first.response)} against {shorten(first.key)}"
     names = [] if len(results) > 1 else [against]
-    cut = Intervals.of(results).segments
-    segments = [f"intervals of {cut} of it, and F1 of these beside them"] if cut else []
+    name = Intervals.of(results).segments
+    segments = [f"intervals of {name} of it, and F1 of these beside them"] if name else []
     return ", ".join([*names, plural(len(first.document_ids), "document"), *segments])
 
 

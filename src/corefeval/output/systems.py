@@ -115,17 +115,17 @@ def letters(systems: Sequence[str]) -> dict[str, str]:
     return dict(zip(systems, names, strict=False))
 
 
-def main_tables(compared: Comparison, *, compact: bool, most: int = _MANY) -> list[Table]:
+def main_tables(comparison: Comparison, *, compact: bool, most: int = _MANY) -> list[Table]:
     """Systems by metrics, below each other where there are more than `most` metrics.
 
     `compact` puts score, superscripts and rank into one column.
     """
-    metrics = compared.metrics
+    metrics = comparison.metrics
     groups = [metrics[at : at + most] for at in range(0, len(metrics), most)]
     return [
         Table(
-            (*_head(compared), *_metric_columns(compared, group, compact)),
-            (_rows(compared, group, compact),),
+            (*_head(comparison), *_metric_columns(comparison, group, compact)),
+            (_rows(comparison, group, compact),),
         )
         for group in groups
     ]
@@ -138,8 +138,8 @@ def slice_table(
     first = next(iter(values.values()))
     heading = feature.partition("(")[0].replace("_", " ").capitalize()
     sections = []
-    for value, compared in values.items():
-        rows = _rows(compared, compared.metrics, compact)
+    for value, comparison in values.items():
+        rows = _rows(comparison, comparison.metrics, compact)
         sections.append(
             tuple(
                 (Cell("" if number else value, label=True), *row) for number, row in enumerate(rows)
@@ -149,45 +149,45 @@ def slice_table(
     return Table(columns, tuple(sections), caption=f"By {feature}")
 
 
-def _head(compared: Comparison) -> tuple[Column, ...]:
-    return (Column(""), Column("System")) if compared.baseline is None else (Column("System"),)
+def _head(comparison: Comparison) -> tuple[Column, ...]:
+    return (Column(""), Column("System")) if comparison.baseline is None else (Column("System"),)
 
 
-def _metric_columns(compared: Comparison, metrics: Sequence[str], compact: bool) -> list[Column]:
+def _metric_columns(comparison: Comparison, metrics: Sequence[str], compact: bool) -> list[Column]:
     columns = []
     for metric in metrics:
-        title = compared.title(metric)
-        if compact or compared.baseline is not None:
+        title = comparison.title(metric)
+        if compact or comparison.baseline is not None:
             columns.append(Column(title, whole=True))
         else:
-            rate = RATES.get(compared.rate, compared.rate)
+            rate = RATES.get(comparison.rate, comparison.rate)
             columns += [Column(rate, title), Column("#", title, numeric=True, close=True)]
     return columns
 
 
 def _rows(
-    compared: Comparison, metrics: Sequence[str], compact: bool
+    comparison: Comparison, metrics: Sequence[str], compact: bool
 ) -> tuple[tuple[Cell, ...], ...]:
-    names = letters(compared.systems)
-    by_metric = [_metric_cells(compared, metric, names, compact) for metric in metrics]
+    names = letters(comparison.systems)
+    by_metric = [_metric_cells(comparison, metric, names, compact) for metric in metrics]
     rows = []
-    for place, system in enumerate(compared.systems):
-        label = (Cell(names[system]),) if compared.baseline is None else ()
+    for place, system in enumerate(comparison.systems):
+        label = (Cell(names[system]),) if comparison.baseline is None else ()
         cells = (cell for column in by_metric for cell in column[place])
         rows.append((*label, Cell(system), *cells))
     return tuple(rows)
 
 
 def _metric_cells(
-    compared: Comparison, metric: str, names: dict[str, str], compact: bool
+    comparison: Comparison, metric: str, names: dict[str, str], compact: bool
 ) -> list[tuple[Cell, ...]]:
     """The cells of one metric, system by system."""
-    scores = {system: percent(score) for system, score in compared.scores[metric].items()}
-    best = compared.best(metric)
-    marks = {system: _mark(compared, metric, system, names) for system in scores}
+    scores = {system: percent(score) for system, score in comparison.scores[metric].items()}
+    best = comparison.best(metric)
+    marks = {system: _mark(comparison, metric, system, names) for system in scores}
     width = max(map(len, scores.values()))
     room = max(map(len, marks.values()))
-    ranks = {} if compared.baseline is not None else compared.ranks(metric)
+    ranks = {} if comparison.baseline is not None else comparison.ranks(metric)
     cells = []
     for system, score in scores.items():
         number, bold = score.rjust(width), system in best
@@ -201,33 +201,33 @@ def _metric_cells(
     return cells
 
 
-def _mark(compared: Comparison, metric: str, system: str, names: dict[str, str]) -> str:
-    if compared.baseline is not None:
-        if compared.is_better(metric, system, compared.baseline):
+def _mark(comparison: Comparison, metric: str, system: str, names: dict[str, str]) -> str:
+    if comparison.baseline is not None:
+        if comparison.is_better(metric, system, comparison.baseline):
             return BETTER
-        return WORSE if compared.is_better(metric, compared.baseline, system) else ""
-    better = [names[other] for other in compared.better_than(metric, system)]
+        return WORSE if comparison.is_better(metric, comparison.baseline, system) else ""
+    better = [names[other] for other in comparison.better_than(metric, system)]
     return ("" if all(len(name) == 1 for name in better) else ",").join(better)
 
 
-def legend(compared: Comparison, *, compact: bool = False) -> str:
+def legend(comparison: Comparison, *, compact: bool = False) -> str:
     """What bold, superscripts and ranks mean, in one paragraph."""
-    settings = compared.settings
+    settings = comparison.settings
     trials = f"{int(settings.get('trials', '0')):,}"
-    pairs = len(compared.pairs) // len(compared.metrics)
+    pairs = len(comparison.pairs) // len(comparison.metrics)
     how = _TESTS[settings["test"]].format(trials=trials)
-    how += f", p ≤ {compared.alpha:g}"
+    how += f", p ≤ {comparison.alpha:g}"
     if pairs > 1:
         how += _CORRECTIONS[settings["correction"]].format(pairs=plural(pairs, "pair"))
-    rate = RATES.get(compared.rate, compared.rate)
-    start = f"{rate} on {plural(len(compared.document_ids), 'document')}, the best in bold."
-    if compared.unit == "segment":
-        units = plural(len(compared.document_ids), "segment")
+    rate = RATES.get(comparison.rate, comparison.rate)
+    start = f"{rate} on {plural(len(comparison.document_ids), 'document')}, the best in bold."
+    if comparison.unit == "segment":
+        units = plural(len(comparison.document_ids), "segment")
         start = f"{rate} of one document, the best in bold; tests and differences on {units} of it."
-    if compared.baseline is not None:
+    if comparison.baseline is not None:
         return (
             f"{start} {BETTER} significantly better and {WORSE} significantly worse than "
-            f"{compared.baseline} ({how})."
+            f"{comparison.baseline} ({how})."
         )
     rank = "the number behind" if compact else "#"
     return (
@@ -236,44 +236,47 @@ def legend(compared: Comparison, *, compact: bool = False) -> str:
     )
 
 
-def pair_table(compared: Comparison, *, compact: bool = False) -> Table:
+def pair_table(comparison: Comparison, *, compact: bool = False) -> Table:
     """Every pair and metric: the difference, its interval, p-values and effect sizes.
 
     Effect sizes are over documents, each of which weighs the same, and stand with the mean of the
     documents' differences; where segments of a document were compared, so do their own scores.
     `compact` calls pairs of long names by the letters of the main table.
     """
-    several = len(compared.pairs) > len(compared.metrics)
-    adjusted = several and compared.settings["correction"] != "none"
-    names = {system: system for system in compared.systems}
-    long = max(len(pair.first) + len(pair.second) for pair in compared.pairs) > _PAIR
-    lettered = compact and several and long and compared.baseline is None
-    names = letters(compared.systems) if lettered else names
+    several = len(comparison.pairs) > len(comparison.metrics)
+    adjusted = several and comparison.settings["correction"] != "none"
+    names = {system: system for system in comparison.systems}
+    long = max(len(pair.first) + len(pair.second) for pair in comparison.pairs) > _PAIR
+    lettered = compact and several and long and comparison.baseline is None
+    names = letters(comparison.systems) if lettered else names
     sections = []
-    for metric in compared.metrics:
-        pairs = [pair for pair in compared.pairs if pair.metric == metric]
+    for metric in comparison.metrics:
+        pairs = [pair for pair in comparison.pairs if pair.metric == metric]
         rows = [
             (
-                Cell("" if number else compared.title(metric), label=True),
+                Cell("" if number else comparison.title(metric), label=True),
                 *((Cell(f"{names[pair.first]} – {names[pair.second]}"),) if several else ()),
-                *_pair_cells(pair, adjusted, compared.segment_scores.get(metric)),
+                *_pair_cells(pair, adjusted, comparison.segment_scores.get(metric)),
             )
             for number, pair in enumerate(pairs)
         ]
         sections.append(tuple(rows))
     if not several:
         sections = [tuple(row for section in sections for row in section)]
-    headings = ["Difference", f"{100 * compared.level:g} % CI", "p"]
+    headings = ["Difference", f"{100 * comparison.level:g} % CI", "p"]
     headings += ["adjusted p"] if adjusted else []
-    sides = ("first", "second") if compared.segment_scores else ()
+    sides = ("first", "second") if comparison.segment_scores else ()
     columns = (
         Column("Metric"),
         *((Column("Systems"),) if several else ()),
-        *(Column(side, plural(len(compared.document_ids), compared.unit), True) for side in sides),
+        *(
+            Column(side, plural(len(comparison.document_ids), comparison.unit), True)
+            for side in sides
+        ),
         *(Column(heading, numeric=True) for heading in headings),
-        *(Column(name, f"by {compared.unit}", True) for name in ("mean", "d", "win rate")),
+        *(Column(name, f"by {comparison.unit}", True) for name in ("mean", "d", "win rate")),
     )
-    first = compared.pairs[0]
+    first = comparison.pairs[0]
     caption = "Differences" if several else f"{first.first} – {first.second}"
     caption += ", systems by their letters" if lettered else ""
     return Table(columns, tuple(sections), caption=caption)
@@ -286,20 +289,20 @@ def _pair_cells(
     sides = () if scores is None else (scores[pair.first], scores[pair.second])
     return [
         *(Cell(percent(side)) for side in sides),
-        Cell(signed(pair.difference), bold=pair.significant),
-        Cell(f"{signed(low)} to {signed(high)}"),
+        Cell(show_sign(pair.difference), bold=pair.significant),
+        Cell(f"{show_sign(low)} to {show_sign(high)}"),
         Cell(p_value(pair.p), bold=pair.significant and not adjusted),
         *([Cell(p_value(pair.adjusted_p), bold=pair.significant)] if adjusted else []),
-        Cell(signed(pair.effect.mean)),
+        Cell(show_sign(pair.effect.mean)),
         Cell(f"{pair.effect.d:.2f}".replace("-", "−")),
         Cell(percent(pair.effect.win_rate)),
     ]
 
 
-def signed(value: float) -> str:
+def show_sign(value: float) -> str:
     """A difference of rates in percent, with its sign.
 
-    >>> signed(0.0123), signed(-0.5), signed(0.0)
+    >>> show_sign(0.0123), show_sign(-0.5), show_sign(0.0)
     ('+1.23', '−50.00', '0.00')
     """
     text = f"{100 * value:+.2f}".replace("-", "−")
@@ -315,9 +318,9 @@ def p_value(p: float) -> str:
     return "<0.0001" if p < 0.0001 else f"{p:.4f}"
 
 
-def outcome_table(where: Sequence[Differences], compared: Comparison) -> Table:
+def outcome_table(where: Sequence[Differences], comparison: Comparison) -> Table:
     """In how many documents each system is better, worse and equal."""
-    title = compared.title(where[0].metric)
+    title = comparison.title(where[0].metric)
     columns = (
         *(Column("System"), Column("Against")),
         *(Column(name, numeric=True) for name in ("better", "worse", "equal", "Difference")),
@@ -326,14 +329,14 @@ def outcome_table(where: Sequence[Differences], compared: Comparison) -> Table:
         (
             *(Cell(name) for name in one.systems),
             *(Cell(f"{one.outcomes[name]:,}") for name in ("win", "loss", "tie")),
-            Cell(signed(one.difference)),
+            Cell(show_sign(one.difference)),
         )
         for one in where
     )
     return Table(columns, (rows,), caption=f"Documents won and lost, by {title}")
 
 
-def driver_table(where: Differences, compared: Comparison) -> Table:
+def driver_table(where: Differences, comparison: Comparison) -> Table:
     """The documents that make most of a difference."""
     one, other = where.systems
     columns = (
@@ -345,12 +348,12 @@ def driver_table(where: Differences, compared: Comparison) -> Table:
             Cell(document.id),
             Cell(percent(document.first)),
             Cell(percent(document.second)),
-            Cell(signed(document.difference)),
-            Cell(signed(document.influence)),
+            Cell(show_sign(document.difference)),
+            Cell(show_sign(document.influence)),
         )
         for document in where.drivers(_SHOWN)
     )
-    title = compared.title(where.metric)
+    title = comparison.title(where.metric)
     return Table(columns, (rows,), caption=f"What drives {one} – {other}, by {title}")
 
 
@@ -370,10 +373,10 @@ def turning_sentences(where: Differences) -> list[str]:
     return lines
 
 
-def tau_table(compared: Comparison) -> Table:
+def tau_table(comparison: Comparison) -> Table:
     """Kendall's τ between metrics."""
-    metrics, tau = compared.metrics, compared.agreement.tau
-    titles = [compared.title(metric) for metric in metrics]
+    metrics, tau = comparison.metrics, comparison.agreement.tau
+    titles = [comparison.title(metric) for metric in metrics]
     rows = tuple(
         (Cell(title, label=True), *(Cell(_tau(tau(one, other))) for other in metrics))
         for title, one in zip(titles, metrics, strict=True)
@@ -386,15 +389,15 @@ def _tau(value: float) -> str:
     return "–" if math.isnan(value) else f"{value:.2f}".replace("-", "−")
 
 
-def disagreements(compared: Comparison) -> list[str]:
+def disagreements(comparison: Comparison) -> list[str]:
     """The pairs of systems on which metrics disagree, each once."""
     orders: dict[tuple[str, str], tuple[dict[str, None], dict[str, None]]] = {}
-    for pair in compared.agreement.pairs:
+    for pair in comparison.agreement.pairs:
         for above, below in pair.disagreements:
             turned = (below, above) in orders
             sides = orders.setdefault((below, above) if turned else (above, below), ({}, {}))
-            sides[turned][compared.title(pair.first)] = None
-            sides[not turned][compared.title(pair.second)] = None
+            sides[turned][comparison.title(pair.first)] = None
+            sides[not turned][comparison.title(pair.second)] = None
     return [
         f"{one} is above {other} by {', '.join(those)}, below it by {', '.join(others)}."
         for (one, other), (those, others) in orders.items()
@@ -406,5 +409,5 @@ def power_sentences(powers: Sequence[Power], metric: str) -> list[str]:
     if not powers:
         return [f"Every difference by {metric} is significant: no more documents are needed."]
     return [
-        f"{' – '.join(power.systems)} ({signed(power.difference)}): {power}." for power in powers
+        f"{' – '.join(power.systems)} ({show_sign(power.difference)}): {power}." for power in powers
     ]

@@ -34,16 +34,16 @@ def draw_text(sheet: Sheet, *, color: bool = False) -> str:
     on the terminal.
     """
     stream = io.StringIO()
-    known = shutil.get_terminal_size((0, 0)).columns
-    room = max(known or _USUAL, _LEAST)
-    listed = room if known else _WIDE  # lines of a list stay whole for programs such as grep
+    columns = shutil.get_terminal_size((0, 0)).columns
+    room = max(columns or _USUAL, _LEAST)
+    list_room = room if columns else _WIDE  # lines of a list stay whole for programs such as grep
     console = Console(
         file=stream, width=_WIDE, force_terminal=color, no_color=not color, highlight=False
     )
     for is_text, members in groupby(sheet.parts, key=lambda part: isinstance(part, str)):
         for part in members:
             if isinstance(part, str):
-                lines = _wrap(part, room, listed)
+                lines = _wrap(part, room, list_room)
             else:
                 lines = _lines(part, sheet.gap, room)
             for line in lines:
@@ -70,7 +70,7 @@ def _printable(text: str) -> str:
     return text
 
 
-def _wrap(text: str, room: int, listed: int | None = None) -> list[Text]:
+def _wrap(text: str, room: int, list_room: int | None = None) -> list[Text]:
     """The lines of a text, each broken where it is too long.
 
     Lines of a list are indented, have the room that is `listed`, and go on further in.
@@ -81,7 +81,7 @@ def _wrap(text: str, room: int, listed: int | None = None) -> list[Text]:
         indent = " " * (len(line) - len(line.lstrip()) + 2) if line.startswith(" ") else ""
         lines += textwrap.wrap(
             line,
-            listed or room if indent else min(room, _SENTENCE),
+            list_room or room if indent else min(room, _SENTENCE),
             subsequent_indent=indent,
             break_long_words=False,
             break_on_hyphens=False,

@@ -15,7 +15,7 @@ from corefeval.model.corpus import NO_GAPS
 from corefeval.model.identity import mention_codes
 from corefeval.model.text_tokens import has_texts
 from corefeval.pairing.documents import (
-    matching_documents,
+    choose_documents,
     pair,
     partners,
     put_on_tokens,
@@ -59,11 +59,11 @@ def _on_common_documents(
 ) -> tuple[list[Corpus], Spans | None, list[Notice]]:
     corpora, notices = _with_common_documents(corpora, protocol.documents)
     if protocol.documents != "*":
-        corpora = [matching_documents(corpus, protocol.documents) for corpus in corpora]
-    standard = min(range(len(corpora)), key=lambda index: _standing(corpora[index]))
+        corpora = [choose_documents(corpus, protocol.documents) for corpus in corpora]
+    standard = min(range(len(corpora)), key=lambda index: _rank(corpora[index]))
     placed = [put_on_tokens(corpora[standard], corpus, protocol)[1:] for corpus in corpora]
-    settled, told = _with_zeros_settled([corpus for corpus, _ in placed], protocol.zeros)
-    notices += told
+    settled, more = _settle_all_zeros([corpus for corpus, _ in placed], protocol.zeros)
+    notices += more
     others = [corpus for index, corpus in enumerate(settled) if index != standard]
     pairings = [pair(settled[standard], one, protocol, zeros_settled=True) for one in others]
     paired = [pairing.response for pairing in pairings]
@@ -95,7 +95,7 @@ def _common_codes(corpora: Sequence[Corpus]) -> list[IntArray]:
     return [codes, *np.split(others, ends[:-1])]
 
 
-def _standing(corpus: Corpus) -> int:
+def _rank(corpus: Corpus) -> int:
     """How badly a corpus does as the one that the others are put on."""
     if corpus.labels is not None:
         return 3
@@ -104,11 +104,11 @@ def _standing(corpus: Corpus) -> int:
     return _TEXT if has_texts(corpus.tokens) else 0
 
 
-def _with_zeros_settled(
+def _settle_all_zeros(
     corpora: list[Corpus], zeros: Zeros
 ) -> tuple[list[Corpus], tuple[Notice, ...]]:
     """Those that count tokens on one axis of these, on which texts in characters are put then."""
-    rows = [index for index, corpus in enumerate(corpora) if _standing(corpus) != _TEXT]
+    rows = [index for index, corpus in enumerate(corpora) if _rank(corpus) != _TEXT]
     settled, notices = settle_zeros([corpora[index] for index in rows], zeros)
     for index, corpus in zip(rows, settled, strict=True):
         corpora[index] = corpus
@@ -132,9 +132,9 @@ def _with_common_documents(
     names = {name: None for name in names if fnmatch.fnmatchcase(name, pattern)}
     notices = []
     if names:
-        shown = ", ".join(map(excerpt, list(names)[:_SHOWN])) + ", …" * (len(names) > _SHOWN)
+        examples = ", ".join(map(excerpt, list(names)[:_SHOWN])) + ", …" * (len(names) > _SHOWN)
         message = f"{plural(len(names), 'document')} that not all annotators have, left out: "
-        notices.append(Notice("missing-documents", message + shown, len(names), tuple(names)))
+        notices.append(Notice("missing-documents", message + examples, len(names), tuple(names)))
     identifiers = [first.documents[index] for index in common]
     chosen = [
         corpus.select_documents(np.array(row, dtype=np.int64), identifiers)

@@ -14,7 +14,12 @@ from corefeval.diagnostics import Notice, PairingError, excerpt, list_names, plu
 from corefeval.live.spans import spans_reading, with_positions
 from corefeval.model import Corpus, DocumentId
 from corefeval.model.arrays import IntArray
-from corefeval.pairing.texts import check_tokens, differing_documents, on_tokens, with_key_on_tokens
+from corefeval.pairing.texts import (
+    check_tokens,
+    find_differing_documents,
+    on_tokens,
+    with_key_on_tokens,
+)
 from corefeval.pairing.zeros import settle_zeros
 from corefeval.protocol import Protocol, Spans
 
@@ -46,8 +51,8 @@ def pair(
     left alone where they are settled already, among more sides than these two.
     """
     if protocol.documents != "*":
-        key = matching_documents(key, protocol.documents)
-        response = matching_documents(response, protocol.documents, may_be_empty=True)
+        key = choose_documents(key, protocol.documents)
+        response = choose_documents(response, protocol.documents, may_be_empty=True)
     if not key.documents:
         raise PairingError("the key has no documents", file=key.name or None)
     ignore_tokens = protocol.tokens == "ignore"
@@ -55,18 +60,18 @@ def pair(
     paired = np.arange(len(key.documents))
     if key.documents != response.documents:
         key, response, paired, notices = _with_common_documents(key, response, protocol)
-    key, told = with_key_on_tokens(key, response)
-    notices += told
-    response, told = on_tokens(response, key, ignore_tokens=ignore_tokens)
-    notices += told
+    key, more = with_key_on_tokens(key, response)
+    notices += more
+    response, more = on_tokens(response, key, ignore_tokens=ignore_tokens)
+    notices += more
     key, response, spans = put_on_tokens(key, response, protocol)
     if not zeros_settled:
-        (key, response), told = settle_zeros((key, response), protocol.zeros)
-        notices += told
+        (key, response), more = settle_zeros((key, response), protocol.zeros)
+        notices += more
     if key.tokens is not None and response.tokens is not None:
         if not ignore_tokens:
             check_tokens(key.documents, key.tokens, response.tokens, paired, response.name)
-        elif different := differing_documents(key.tokens, response.tokens, paired):
+        elif different := find_differing_documents(key.tokens, response.tokens, paired):
             names = tuple(str(key.documents[index]) for index in different)
             text = (
                 f"{response.name or 'response'}: {{n}} with other tokens than in the key: {{items}}"
@@ -96,7 +101,7 @@ def put_on_tokens(
     return key, response, reading
 
 
-def matching_documents(corpus: Corpus, pattern: str, may_be_empty: bool = False) -> Corpus:
+def choose_documents(corpus: Corpus, pattern: str, may_be_empty: bool = False) -> Corpus:
     """The documents whose id or name a glob matches; an error where there are none."""
     chosen = [
         index
@@ -130,8 +135,8 @@ def _with_common_documents(
             fix="documents pair by id and part: both sides must call them the same",
         )
     notices = [
-        *_lacking(response, missing, extra, "missing", _MISSING, protocol.missing),
-        *_lacking(response, extra, missing, "extra", _EXTRA, protocol.extra),
+        *_list_lacking(response, missing, extra, "missing", _MISSING, protocol.missing),
+        *_list_lacking(response, extra, missing, "extra", _EXTRA, protocol.extra),
     ]
     identifiers = key.documents
     if missing and protocol.missing == "skip":
@@ -159,7 +164,7 @@ _EXTRA = {
 }
 
 
-def _lacking(
+def _list_lacking(
     response: Corpus,
     lacking: Sequence[DocumentId],
     others: Sequence[DocumentId],

@@ -14,7 +14,7 @@ import numpy as np
 from corefeval.diagnostics import Notice, excerpt, plural
 from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray, IntArray
-from corefeval.pairing.texts import differing_documents
+from corefeval.pairing.texts import find_differing_documents
 
 _FEW = 4  # at most one mention of so many in common is suspicious
 _ENOUGH = 5  # mentions of which, in some of many documents, one should be in common
@@ -84,8 +84,8 @@ def mismatch_notices(key: Corpus, response: Corpus, key_rows: IntArray) -> list[
         counts = f"{plural(response.n_mentions, 'mention')} and the key's {key.n_mentions:,}"
         message = f"not one mention in common between its {counts}: "
     else:
-        shown = ", ".join(map(excerpt, names[:_SHOWN])) + ", …" * (len(names) > _SHOWN)
-        where = f" in {len(names):,} of {plural(len(key.documents), 'document')} ({shown})"
+        examples = ", ".join(map(excerpt, names[:_SHOWN])) + ", …" * (len(names) > _SHOWN)
+        where = f" in {len(names):,} of {plural(len(key.documents), 'document')} ({examples})"
         share = f"{int(found.common.sum()):,} of {plural(int(found.sizes.sum()), 'mention')}"
         message = f"only {share} in common with the key{where}: "
     message += told_cause(found)
@@ -250,7 +250,7 @@ def _type_of(labels: Sequence[Hashable]) -> str:
 def _other_tokens(found: Mismatch, key: Corpus, response: Corpus) -> str:
     if key.tokens is None or response.tokens is None:
         return ""
-    different = differing_documents(key.tokens, response.tokens, found.documents)
+    different = find_differing_documents(key.tokens, response.tokens, found.documents)
     if not different:
         return ""
     share = f"{len(different):,} of {plural(found.documents.size, 'document')}"

@@ -47,7 +47,7 @@ def check_tokens(
         raise _another_text(identifier, file, line, found, expected, fix)
 
 
-def differing_documents(key: Tokens, response: Tokens, paired: IntArray) -> list[int]:
+def find_differing_documents(key: Tokens, response: Tokens, paired: IntArray) -> list[int]:
     """The documents whose texts differ, by index."""
     unequal = key.counts[paired] != response.counts[paired]
     same_length = paired[~unequal]

@@ -51,7 +51,7 @@ class _Nodes:
         """Some of the nodes."""
         return _Nodes(*(getattr(self, one.name)[rows] for one in fields(self)))
 
-    def joined(self, other: _Nodes) -> _Nodes:
+    def join(self, other: _Nodes) -> _Nodes:
         """The nodes of both, in order."""
         columns = ((getattr(self, one.name), getattr(other, one.name)) for one in fields(self))
         both = _Nodes(*map(np.concatenate, columns))
@@ -122,7 +122,7 @@ def _sides(corpora: Sequence[Corpus]) -> list[_Side]:
             if nodes is not own and same.any():
                 taken = nodes.take(same[nodes.document])
                 shift = (side.offsets - other.offsets)[taken.document]
-                side.nodes = side.nodes.joined(replace(taken, token=taken.token + shift))
+                side.nodes = side.nodes.join(replace(taken, token=taken.token + shift))
     return sides
 
 
@@ -211,7 +211,7 @@ def _on_one_axis(sides: Sequence[_Side], *, align: bool) -> tuple[list[Corpus], 
             text += "them match nothing (zeros=drop leaves them out)"
             notices.append(Notice("empty-nodes", text, count, noun="empty node"))
     pieces = zip(sides, groups, codes, strict=True)
-    return [_moved(side, axis, group, code) for side, group, code in pieces], tuple(notices)
+    return [_move(side, axis, group, code) for side, group, code in pieces], tuple(notices)
 
 
 def _leave_out_other_texts(sides: Sequence[_Side]) -> None:
@@ -241,7 +241,7 @@ def _axis(
     group = (bases[every.document] + every.word) * width + slots[:-2]
     order = np.concatenate([_ordinals(one) for one in np.split(group, ends)])
     pieces = zip(np.split(group, ends), np.split(every.number, ends), strict=True)
-    unusable = np.concatenate([_unsorted(*piece) for piece in pieces])
+    unusable = np.concatenate([_is_unsorted(*piece) for piece in pieces])
     unusable |= other | np.isin(every.document, every.document[every.number < 0])
     ranks, distinct = dense_ranks(np.where(unusable, order, every.number))
     code = dense_ranks(group)[0] * max(distinct.size, 1) + ranks
@@ -299,9 +299,9 @@ def _align(
         moves[-1] = int((first[mine] != code[theirs]).sum())
     every = np.concatenate(ranks, axis=1)
     order = np.lexsort(every[::-1])
-    joined = np.empty(order.size, dtype=np.int64)
-    joined[order] = np.cumsum(np.any(np.diff(every[:, order], prepend=-1) != 0, axis=0))
-    return joined, every[0] == np.concatenate(codes), moves
+    places = np.empty(order.size, dtype=np.int64)
+    places[order] = np.cumsum(np.any(np.diff(every[:, order], prepend=-1) != 0, axis=0))
+    return places, every[0] == np.concatenate(codes), moves
 
 
 def _table(side: _Side, rows: IntArray, sentence: IntArray, place: IntArray) -> NodeTable | None:
@@ -318,7 +318,7 @@ def _ordinals(group: IntArray) -> IntArray:
     return np.arange(1, group.size + 1) - np.searchsorted(group, group)
 
 
-def _unsorted(group: IntArray, number: IntArray) -> BoolArray:
+def _is_unsorted(group: IntArray, number: IntArray) -> BoolArray:
     """Which nodes are in a group whose numbers do not ascend."""
     wrong = (group[1:] == group[:-1]) & (number[1:] <= number[:-1])
     found: BoolArray = np.isin(group, group[1:][wrong])
@@ -353,7 +353,7 @@ def _other_sentences(known: Sequence[tuple[IntArray, IntArray]], bases: IntArray
     return different
 
 
-def _moved(side: _Side, axis: _Axis, own_group: IntArray, code: IntArray) -> Corpus:
+def _move(side: _Side, axis: _Axis, own_group: IntArray, code: IntArray) -> Corpus:
     """A side with the nodes of all sides in its documents.
 
     `own_group` is where its own nodes stand, `code` what they are on the axis.
@@ -415,7 +415,7 @@ def _without_nodes(side: _Side) -> tuple[Corpus, list[Notice]]:
         places = np.searchsorted(rows, corpus.tokens.starts)
         kept = replace(kept, tokens=TokenView(corpus.tokens, rows, counts, places))
     name = corpus.name or "corpus"
-    told = (
+    losses = (
         ("empty-nodes", own.size, "empty node", "left out"),
         (
             "zero-mentions",
@@ -426,6 +426,6 @@ def _without_nodes(side: _Side) -> tuple[Corpus, list[Notice]]:
     )
     return kept, [
         Notice(kind, f"{name}: {{n}} {what}", int(count), noun=noun)
-        for kind, count, noun, what in told
+        for kind, count, noun, what in losses
         if count
     ]

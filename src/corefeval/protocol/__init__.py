@@ -7,7 +7,7 @@ the commands, their help, the page on protocols and the signature follow from th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Unpack
 
@@ -16,6 +16,7 @@ from corefeval.checks import did_you_mean
 from corefeval.diagnostics import UsageError
 from corefeval.protocol.declarations import (
     HEADS,
+    MINIMA,
     NAMED,
     STEPS,
     Aggregate,
@@ -42,8 +43,8 @@ from corefeval.protocol.declarations import (
 from corefeval.syntax import split_call
 
 __all__ = [
-    "HEADS",
     "NAMED",
+    "OF_MENTIONS",
     "STEPS",
     "Aggregate",
     "Choice",
@@ -66,6 +67,7 @@ __all__ = [
     "Zeros",
     "choices",
     "fields",
+    "join_protocols",
     "split_choices",
 ]
 
@@ -183,6 +185,32 @@ class Protocol:
         return "|".join(f"{name}:{_quoted(value)}" for name, value in self.shown.items())
 
 
+# What mentions told, where there are any; heads and minimum spans may be told by several things.
+OF_MENTIONS = ("spans", "tagset", "heads", "minimum")
+_RULES = {"heads": HEADS, "minimum": MINIMA}
+
+
+def join_protocols(protocols: Sequence[Protocol]) -> Protocol:
+    """The first of some protocols, with what the mentions behind all of them told.
+
+    Heads and minimum spans have the rules of all of them; else what differs is left open.
+
+    >>> print(join_protocols([Protocol.of(heads="tags"), Protocol.of(heads="file")]))
+    match:exact|singletons:keep|duplicates:first|aggregate:micro|heads:file+tags
+    """
+    joint: dict[str, str] = {}
+    for name in OF_MENTIONS:
+        default = fields()[name].default
+        values = {getattr(one, name) for one in protocols} - {default}
+        if name in _RULES:
+            rules = {rule for value in values for rule in value.split("+")}
+            known = [rule for rule in _RULES[name] if rule in rules]
+            joint[name] = "+".join([*known, *sorted(rules.difference(known))]) or default
+        else:
+            joint[name] = values.pop() if len(values) == 1 else default
+    return protocols[0].but(**joint)  # type: ignore[arg-type]
+
+
 def split_choices(
     options: Mapping[str, Any], steps: tuple[str, ...] = STEPS
 ) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -216,8 +244,9 @@ def _checked(name: str, value: object) -> str:
         if found is None:
             message = f"{name} is one of {', '.join(choice.spellings)}, not {value!r:.60}"
             if name == "match" and "," in str(value):
-                message += ": several at once are for the command score"
-            raise UsageError(message)
+                message += ": several at once are for the command score; in Python, read the files "
+                message += "once and call score for each"
+            raise UsageError(message + _explain_share(choice, value))
         return found
     if not isinstance(value, str):
         raise UsageError(f"{name} is a text, not {value!r:.60}")
@@ -240,6 +269,17 @@ def _spelled(choice: Choice, value: object) -> str | None:
     except ValueError:
         return None
     return f"{word}({number:.12g})" if 0 < number <= 1 else None
+
+
+def _explain_share(choice: Choice, value: object) -> str:
+    """What a value of a choice takes in its parentheses, where something else is in them."""
+    word, share = split_call(value) if isinstance(value, str) else ("", None)
+    if share is None or word not in choice.shares:
+        return ""
+    percent = re.fullmatch(r"\s*(\d{1,3}(?:\.\d+)?)\s*%?\s*", share)
+    number = float(percent[1]) / 100 if percent else 0.0
+    number = number if 0.05 <= number <= 1 else choice.shares[word]
+    return f": {word} takes a share above 0 and up to 1, such as {word}({number:g})"
 
 
 def _hint(name: str, is_before_choices: bool) -> str:

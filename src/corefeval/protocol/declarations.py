@@ -68,6 +68,8 @@ STEPS = ("reading", "pairing", "policies", "matching", "features", "rates", "emu
 
 # What may have told the heads of mentions, in the order in which a signature names it.
 HEADS = ("file", "dependencies", "parse", "tags")
+# The same for minimum spans.
+MINIMA = ("stated", "parse")
 
 
 class Choices(TypedDict, total=False):
@@ -273,6 +275,10 @@ class Fields(Choices, total=False):
     heads: Annotated[
         str,
         Choice("none", "What told the heads of mentions that were matched by them.", at="data"),
+    ]
+    minimum: Annotated[
+        str,
+        Choice("none", "What told the minimum spans that mentions were matched by.", at="data"),
     ]
     features: Annotated[
         str, Choice("none", "The features of mentions that were stated beside the data.", at="data")

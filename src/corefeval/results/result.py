@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from corefeval._version import __version__
 from corefeval.diagnostics import InputError, Notice, UsageError, merge_notices, plural
-from corefeval.protocol import HEADS, Protocol
+from corefeval.protocol import OF_MENTIONS, Protocol, join_protocols
 from corefeval.protocol import fields as protocol_fields
 from corefeval.results.rates import Numbers, Rates, Score, rates_of, score_rows
 from corefeval.tabular import Row, Tabular
@@ -226,7 +226,7 @@ class Result(Tabular, Mapping[str, Score]):
         first = parts[0]
         if len(parts) == 1:
             return first
-        protocol = _joint_protocol(parts)
+        protocol = join_protocols([part.protocol for part in parts])
         for part in parts:
             _check_addends(first, part, protocol)
         return replace(
@@ -343,10 +343,6 @@ class Result(Tabular, Mapping[str, Score]):
         return rates
 
 
-# What the mentions told, where there are any; heads may be told by several things.
-_OF_MENTIONS = ("spans", "tagset", "heads")
-
-
 def _check_addends(first: Result, part: Result, joint: Protocol) -> None:
     """Refuse to add up what was not scored alike."""
     for result in (first, part):
@@ -361,7 +357,8 @@ def _check_addends(first: Result, part: Result, joint: Protocol) -> None:
     apart = [
         name
         for name, (_, own) in joint.differences(part.protocol).items()
-        if name != "heads" and (name not in _OF_MENTIONS or own != protocol_fields()[name].default)
+        if name not in ("heads", "minimum")
+        and (name not in OF_MENTIONS or own != protocol_fields()[name].default)
     ]
     if apart or first.version != part.version or first.metrics != part.metrics:
         raise UsageError(
@@ -369,24 +366,6 @@ def _check_addends(first: Result, part: Result, joint: Protocol) -> None:
             f"{first.signature} with {', '.join(first.metrics)} against "
             f"{part.signature} with {', '.join(part.metrics)}"
         )
-
-
-def _joint_protocol(parts: Sequence[Result]) -> Protocol:
-    """The protocol of the first, with what all of them found out from their mentions."""
-    found: dict[str, str] = {}
-    for name in _OF_MENTIONS:
-        values = {getattr(part.protocol, name) for part in parts}
-        values -= {protocol_fields()[name].default}
-        if name == "heads":
-            told = {rule for value in values for rule in value.split("+")}
-            values = {"+".join(sorted(told, key=_rank_heads))} if told else set()
-        if len(values) == 1:
-            found[name] = values.pop()
-    return parts[0].protocol.but(**found)  # type: ignore[arg-type]
-
-
-def _rank_heads(rule: str) -> tuple[int, str]:
-    return HEADS.index(rule) if rule in HEADS else len(HEADS), rule
 
 
 def _add_digests(digests: Sequence[str]) -> str:

@@ -11,11 +11,11 @@ from typing import Literal, get_args
 from corefeval.checks import check_choice
 from corefeval.diagnostics import Notice, UsageError, plural
 from corefeval.results import Result
-from corefeval.stats.checks import choose_metrics, unit_of
 from corefeval.stats.differences import Differences, Effect, differences
 from corefeval.stats.intervals import Interval
 from corefeval.stats.power import Power, documents_needed
 from corefeval.stats.ranking import Concordance, concordance, ranks
+from corefeval.stats.resampling import choose_metrics, unit_of
 from corefeval.stats.significance import TOLERANCE, Options
 from corefeval.tabular import Row, Tabular
 

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from corefeval.results import Result
 from corefeval.results.rates import Numbers
-from corefeval.stats.checks import name_pair
-from corefeval.stats.resampling import Stack, stack_comparable
+from corefeval.stats.resampling import Stack, name_pair, stack_comparable
 from corefeval.stats.significance import TOLERANCE
 from corefeval.tabular import Row, Tabular
 

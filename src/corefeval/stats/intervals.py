@@ -15,8 +15,7 @@ from corefeval.checks import check_count, check_probability, check_seed
 from corefeval.diagnostics import Notice, plural
 from corefeval.results import Result, Slices
 from corefeval.results.rates import Numbers
-from corefeval.stats.checks import check_documents, choose_metrics, unit_of
-from corefeval.stats.resampling import bootstrap, stack
+from corefeval.stats.resampling import bootstrap, check_documents, choose_metrics, stack, unit_of
 
 FEW_DOCUMENTS = 5
 _LEAST = 2  # one document cannot vary

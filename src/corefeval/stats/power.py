@@ -13,8 +13,7 @@ from corefeval.checks import check_count, check_probability, check_seed
 from corefeval.diagnostics import plural
 from corefeval.results import Result
 from corefeval.results.rates import Numbers, divide
-from corefeval.stats.checks import name_pair
-from corefeval.stats.resampling import Stack, stack_comparable
+from corefeval.stats.resampling import Stack, name_pair, stack_comparable
 from corefeval.stats.significance import TOLERANCE, observe_differences, one_pair
 
 _BLOCK_BYTES = 2**25

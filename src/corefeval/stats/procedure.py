@@ -12,11 +12,10 @@ from corefeval.checks import check_choice
 from corefeval.diagnostics import Notice, plural
 from corefeval.results import Result
 from corefeval.results.rates import Numbers
-from corefeval.stats.checks import name_results, unit_of
 from corefeval.stats.comparison import Comparison, PairDifference
 from corefeval.stats.differences import TIE, document_rates, measure_effect
 from corefeval.stats.intervals import middle, warn_of_few
-from corefeval.stats.resampling import Stack, bootstrap, stack_comparable
+from corefeval.stats.resampling import Stack, bootstrap, name_results, stack_comparable, unit_of
 from corefeval.stats.significance import (
     Correction,
     Options,

@@ -11,7 +11,7 @@ import numpy as np
 
 from corefeval.diagnostics import UsageError, plural
 from corefeval.results import Result
-from corefeval.stats.checks import check_comparable, choose_metrics, name_results
+from corefeval.stats.resampling import check_comparable, choose_metrics, name_results
 from corefeval.stats.significance import TOLERANCE
 from corefeval.tabular import Row, Tabular
 

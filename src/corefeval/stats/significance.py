@@ -16,9 +16,15 @@ from corefeval.checks import check_choice, check_count, check_probability, check
 from corefeval.diagnostics import UsageError
 from corefeval.results import Result
 from corefeval.results.rates import Numbers
-from corefeval.stats.checks import name_pair
 from corefeval.stats.intervals import Interval, middle
-from corefeval.stats.resampling import Stack, bootstrap, every_swap, stack_comparable, swaps
+from corefeval.stats.resampling import (
+    Stack,
+    bootstrap,
+    every_swap,
+    name_pair,
+    stack_comparable,
+    swaps,
+)
 
 Test = Literal["randomization", "bootstrap", "exact"]
 Correction = Literal["holm", "bonferroni", "none"]

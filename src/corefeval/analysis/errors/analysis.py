@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import islice, pairwise
 from typing import Unpack
 
-from corefeval.alignment import Alignment
 from corefeval.analysis.errors.classification import (
     KINDS,
     Classification,
@@ -57,12 +56,7 @@ class KindRow:
 
     def as_dict(self) -> dict[str, object]:
         """For JSON."""
-        return {
-            "kind": self.kind,
-            "count": self.count,
-            "alone": dict(self.alone),
-            "in_turn": dict(self.in_turn),
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -286,7 +280,9 @@ class ErrorAnalysis(Tabular):
         """
         if kinds != KINDS and not self.counts[kinds[-1]].any():
             return before
-        return _count_again(self.result, self.scored, fix(self.classification, kinds))
+        alignment = fix(self.classification, kinds)
+        tables = {str(metric): count_table(metric, alignment) for metric in self.scored}
+        return replace(self.result, tables=tables, notices=(), slices={})
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -313,11 +309,6 @@ class DocumentErrors:
 
     def __repr__(self) -> str:
         return f"<{self.id}: {', '.join(f'{kind} {n:,}' for kind, n in self.counts.items())}>"
-
-
-def _count_again(result: Result, metrics: Iterable[Metric], alignment: Alignment) -> Result:
-    tables = {str(metric): count_table(metric, alignment) for metric in metrics}
-    return replace(result, tables=tables, notices=(), slices={})
 
 
 def _gain(before: Result, after: Result) -> dict[str, float]:

@@ -32,6 +32,7 @@ from corefeval.metrics import Metric
 from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray, FloatArray, IntArray, dense_ranks, looked_up
 from corefeval.model.categories import Categories
+from corefeval.model.joining import stack_mentions
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,26 +137,11 @@ def _corpus(
     mine = np.where(rows < items.n_response, n_key + rows, items.key_row[rows])
     theirs = items.key_row[rows]
     source = np.where((theirs >= 0) & spans_are_right, theirs, mine)
-    gaps = np.concatenate((key.gaps, response.gaps + np.array([n_key, 0, 0])))
-    place = np.full(n_key + response.n_mentions, -1, dtype=np.int64)
-    place[source] = np.arange(source.size)
-    gaps = gaps[place[gaps[:, 0]] >= 0]
-    gaps[:, 0] = place[gaps[:, 0]]
-    starts, ends = (
-        np.concatenate((one, other))[source]
-        for one, other in (
-            (key.mention_start, response.mention_start),
-            (key.mention_end, response.mention_end),
-        )
-        if one is not None and other is not None
-    )
-    return Corpus(
-        documents=key.documents,
+    bare = (replace(one, mention_head=None, features={}, tokens=None) for one in (key, response))
+    return replace(
+        stack_mentions(*bare).take_mentions(source),
         entity_document=side.entity_document,
         mention_entity=side.mention_entity,
-        mention_start=starts,
-        mention_end=ends,
-        gaps=gaps,
     )
 
 

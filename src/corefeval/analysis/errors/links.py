@@ -9,7 +9,7 @@ is *spurious* (after Martschat and Strube 2014, with the nearest antecedent for 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -47,8 +47,7 @@ class LinkRow:
 
     def as_dict(self) -> dict[str, object]:
         """For JSON."""
-        outcomes = {name: getattr(self, name) for name in OUTCOMES}
-        return {"anaphor": self.anaphor, "antecedent": self.antecedent, **outcomes}
+        return asdict(self)
 
 
 @dataclass(frozen=True, eq=False)

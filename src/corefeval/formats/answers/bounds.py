@@ -20,8 +20,6 @@ from corefeval.model.text_tokens import text_of
 
 # Name, key, response, and what becomes of lost mentions.
 Variant = tuple[str, Corpus, Corpus, Literal["drop", "strict"]]
-    str, Corpus, Corpus, Literal["drop", "strict"]
-]  # name, key, response, and what becomes of the lost
 
 
 def variants_of(key: Corpus, response: Corpus) -> Iterator[Variant]:

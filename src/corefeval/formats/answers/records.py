@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from corefeval.diagnostics import InputError, UsageError, excerpt
+from corefeval.formats import files_of
 from corefeval.formats.json.parsing import Record, records_of
-from corefeval.formats.paths import document_id, files_of
 from corefeval.formats.registry import is_answers
 from corefeval.formats.source import Source, read_source
+from corefeval.formats.standoff import document_id
 
 ID_FIELDS = (
     "custom_id", "id", "doc_id", "document_id", "doc_key", "document", "docid", "doc", "key",

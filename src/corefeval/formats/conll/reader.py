@@ -16,9 +16,9 @@ from corefeval.formats.conll.cells import (
     rows_without_cell,
     with_trailing_blanks,
 )
-from corefeval.formats.conll.headers import Outline, read_outline
 from corefeval.formats.conll.lines import COMMENT, MARKED, first_control, split_lines
 from corefeval.formats.conll.repair import (
+    Outline,
     Repair,
     bracket_text,
     control_character,
@@ -27,6 +27,7 @@ from corefeval.formats.conll.repair import (
     empty_unreadable,
     no_coreference_cell,
     no_document,
+    read_outline,
     stray_token,
     unmatched_bracket,
 )
@@ -34,7 +35,7 @@ from corefeval.formats.conll.tokens import ConllTokens
 from corefeval.formats.source import Source
 from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray, dense_ranks
-from corefeval.model.columns import LazyNames
+from corefeval.model.categories import LazyNames
 from corefeval.model.construction import textual_order
 
 _MANY = 20  # unbalanced brackets of one cell, which become one repair

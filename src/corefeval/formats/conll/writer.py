@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter
 from itertools import pairwise
 
 from corefeval.formats.conll.layout import COLUMNS
 from corefeval.formats.conll.tokens import ConllTokens
 from corefeval.formats.losses import (
+    GAPS,
+    bracket_mentions,
     check_distinct,
     check_writable,
     count_gapped,
-    counted,
+    list_counts,
     list_losses,
+    name_entities,
     nested_mentions,
     with_tokens,
 )
@@ -23,6 +26,21 @@ from corefeval.model.text_tokens import origin
 from corefeval.model.tokens import unbroken_word
 
 _NUMBER = re.compile(r"[0-9]{1,9}")  # all that the official scorer reads as an entity
+_TOLD = {
+    "crossing-mentions": (
+        "mention",
+        "left out: crossing another one of the same entity, which brackets cannot express",
+    ),
+    "overlapping-mentions": (
+        "token",
+        "on which a mention ends and another one of its entity begins: the official scorer "
+        "v8.01 takes these for other mentions",
+    ),
+    **GAPS,
+    "blank-words": ("word", "with blanks, written as ‘_’"),
+    "document-names": ("document", "whose name CoNLL cannot carry as it is"),
+    "entity-names": ("entity", "numbered, as the official scorer reads no other names"),
+}
 
 
 def write_conll(corpus: Corpus) -> Written:
@@ -36,45 +54,17 @@ def write_conll(corpus: Corpus) -> Written:
     """
     check_writable(corpus, "CoNLL")
     corpus, made_up = with_tokens(corpus)
-    counts: dict[str, int] = defaultdict(int)
+    counts = count_gapped(corpus)
     headers = _headers(corpus)
     check_distinct(map(str, headers), "CoNLL")
     parts = [
         _document_text(document, header, counts).encode(errors="backslashreplace")
         for document, header in zip(corpus, headers, strict=True)
     ]
-    renamed = sum(_is_renamed(old, new) for old, new in zip(corpus.documents, headers, strict=True))
-    notices = (
-        *counted(
-            "crossing-mentions",
-            counts["crossing"],
-            "mention",
-            "left out: crossing another one of the same entity, which brackets cannot express",
-        ),
-        *counted(
-            "overlapping-mentions",
-            counts["meeting"],
-            "token",
-            "on which a mention ends and another one of its entity begins: the official scorer "
-            "v8.01 takes these for other mentions",
-        ),
-        *counted(
-            "discontinuous-mentions",
-            count_gapped(corpus),
-            "mention",
-            "with gaps written as one span",
-        ),
-        *counted("blank-words", _blank_words(corpus), "word", "with blanks, written as ‘_’"),
-        *counted("document-names", renamed, "document", "whose name CoNLL cannot carry as it is"),
-        *counted(
-            "entity-names",
-            counts["names"],
-            "entity",
-            "numbered, as the official scorer reads no other names",
-        ),
-    )
+    counts["blank-words"] = _blank_words(corpus)
+    counts["document-names"] = sum(map(_is_renamed, corpus.documents, headers))
     lost = list_losses(corpus, columns=COLUMNS, relations=corpus.relations)
-    return Written({"": b"".join(parts)}, (*made_up, *notices, *lost))
+    return Written({"": b"".join(parts)}, (*made_up, *list_counts(counts, _TOLD), *lost))
 
 
 def _blank_words(corpus: Corpus) -> int:
@@ -109,9 +99,9 @@ def _is_renamed(old: DocumentId, new: DocumentId) -> bool:
     return not old.name or old not in (new, DocumentId(new.name))
 
 
-def _document_text(document: Document, header: DocumentId, counts: dict[str, int]) -> str:
+def _document_text(document: Document, header: DocumentId, counts: Counter[str]) -> str:
     mentions, left_out = nested_mentions(document.mentions)
-    counts["crossing"] += left_out
+    counts["crossing-mentions"] += left_out
     cells = _cells(document, mentions, counts)
     rows, sentence_starts = _rows(document, mentions)
     part = "" if header.part is None else f" part {header.part:03d}"
@@ -159,31 +149,12 @@ def _numbers(n_tokens: int, sentence_starts: list[int]) -> list[str]:
     return [str(number) for start, end in pairwise(bounds) for number in range(end - start)]
 
 
-def _cells(document: Document, mentions: list[Mention], counts: dict[str, int]) -> dict[int, str]:
-    names = _names(document, counts)
-    closing: dict[int, list[str]] = defaultdict(list)
-    opening: dict[int, list[str]] = defaultdict(list)
-    for mention in mentions:
-        name = names[mention.entity.index]
-        if mention.end - mention.start == 1:
-            opening[mention.start].append(f"({name})")
-        else:
-            opening[mention.start].append(f"({name}")
-            closing[mention.end - 1].append(f"{name})")
+def _cells(document: Document, mentions: list[Mention], counts: Counter[str]) -> dict[int, str]:
+    names = name_entities(document, _NUMBER, counts)
+    closing, opening = bracket_mentions(mentions, names, "()")
     places = {*closing, *opening}
-    counts["meeting"] += sum(
+    counts["overlapping-mentions"] += sum(
         not {name[:-1] for name in closing[place]}.isdisjoint(name[1:] for name in opening[place])
         for place in places
     )
     return {place: "|".join((*reversed(closing[place]), *opening[place])) for place in places}
-
-
-def _names(document: Document, counts: dict[str, int]) -> dict[int, str]:
-    """The entities' own names where these are numbers, or numbers for all of a document."""
-    entities = document.entities
-    names = {entity.index: entity.name for entity in entities}
-    distinct = len(set(names.values())) == len(names)
-    if distinct and all(_NUMBER.fullmatch(name) for name in names.values()):
-        return names
-    counts["names"] += len(names)
-    return {entity.index: str(number) for number, entity in enumerate(entities)}

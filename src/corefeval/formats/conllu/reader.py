@@ -18,7 +18,7 @@ from corefeval.formats.source import Source
 from corefeval.model import NO_RELATIONS, Corpus, Relation, Relations
 from corefeval.model.arrays import IntArray
 from corefeval.model.builder import unresolved_relations
-from corefeval.model.columns import LazyArray, LazyColumns
+from corefeval.model.categories import LazyArray, LazyColumns
 from corefeval.model.construction import assemble
 
 _RELATION = re.compile(r"([^<,]+)<([^,:]+)(?::([^,]*))?")
@@ -39,6 +39,7 @@ def read_conllu(source: Source, *, name: str = "") -> Corpus:
     notices: list[Notice] = []
     mentions = find_mentions(source, found, documents, notices)
     headers = [header or Header() for header in documents.headers]
+    has_heads = any(header.head_index is not None for header in headers)
     document = mentions.document
     corpus = assemble(
         documents=tuple(documents.identifiers),
@@ -46,7 +47,7 @@ def read_conllu(source: Source, *, name: str = "") -> Corpus:
         entity=mentions.entity,
         start=mentions.start - documents.first[document],
         end=mentions.end - documents.first[document],
-        head=LazyArray(partial(_heads, found, documents, headers, mentions)),
+        head=LazyArray(partial(_heads, documents, headers, mentions)) if has_heads else None,
         features=LazyColumns(partial(_fields, headers, mentions)),
         gaps=mentions.gaps - np.outer(_gap_shift(documents, mentions), [0, 1, 1]),
         tokens=tokens,
@@ -73,20 +74,16 @@ def _gap_shift(documents: Documents, mentions: Mentions) -> IntArray:
     return documents.first[mentions.document[mentions.gaps[:, 0]]]
 
 
-def _heads(
-    found: Scan, documents: Documents, headers: Sequence[Header], mentions: Mentions
-) -> IntArray:
-    """Head positions in the document: from the field, else by the dependency tree; −1."""
+def _heads(documents: Documents, headers: Sequence[Header], mentions: Mentions) -> IntArray:
+    """Head positions in the document, as the field says; −1 where it says nothing."""
     gaps: dict[int, list[tuple[int, int]]] = {}
     for row, start, end in mentions.gaps.tolist():
         gaps.setdefault(row, []).append((start, end))
     numbers = np.array(_head_numbers(headers, mentions), dtype=np.int64)
     heads = mentions.start + numbers - 1
     heads[(numbers < 1) | (heads >= mentions.end)] = -1
-    for row in np.flatnonzero(numbers < 0).tolist():
-        heads[row] = _top(found, mentions.start[row], mentions.end[row], gaps.get(row, ()))
     for row, holes in gaps.items():
-        for start, end in holes if numbers[row] > 0 else ():
+        for start, end in holes:
             heads[row] += end - start if heads[row] >= start else 0
     heads[heads >= mentions.end] = -1
     return np.where(heads >= 0, heads - documents.first[mentions.document], -1)
@@ -111,29 +108,19 @@ def stated_heads(tokens: ConlluTokens) -> Iterator[tuple[int, int, int, str]]:
 
 
 def _head_numbers(headers: Sequence[Header], mentions: Mentions) -> list[int]:
-    """What the head field says, counted from 1; 0 for nothing, −1 where there is no such field."""
+    """What the head field says, counted from 1; 0 where it says nothing, or is not there."""
     places = [header.head_index for header in headers]
     numbers = []
     for document, text in zip(mentions.document.tolist(), mentions.text, strict=True):
         place = places[document]
         if place is None:
-            numbers.append(-1)
+            numbers.append(0)
             continue
         fields = text.split("-", place + 1)
         number = fields[place].partition(",")[0] if place < len(fields) else ""
         plain = number.isascii() and number.isdigit() and len(number) < 10
         numbers.append(int(number) if plain else 0)
     return numbers
-
-
-def _top(found: Scan, start: int, end: int, gaps: Sequence[tuple[int, int]]) -> int:
-    """The first word that depends on none of the others; −1 where no dependencies are stated."""
-    rows = [p for p in range(start, end) if not any(a <= p < b for a, b in gaps)]
-    cells = [found.text(int(found.token_line[row])).split(b"\t", 7) for row in rows]
-    if all(cell[6] == b"_" for cell in cells):
-        return -1
-    numbers = {cell[0] for cell in cells}
-    return next((row for row, cell in zip(rows, cells, strict=True) if cell[6] not in numbers), -1)
 
 
 def _relations(

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from functools import partial
 from itertools import accumulate
 from typing import Any
 
 from corefeval.diagnostics import InputError, plural
-from corefeval.formats.json.assembly import Assembly, read_kind
+from corefeval.formats.json.documents import (
+    Assembly,
+    UnpackedDocument,
+    boundaries_lost,
+    cluster_texts,
+    json_lines,
+    read_kind,
+    unpacked,
+)
 from corefeval.formats.json.parsing import (
     Cluster,
     Record,
@@ -20,32 +29,19 @@ from corefeval.formats.json.parsing import (
     tokens_in,
     whole_numbers,
 )
-from corefeval.formats.json.writing import (
-    UnpackedDocument,
-    boundaries_lost,
-    cluster_texts,
-    json_lines,
-    unpacked,
-)
 from corefeval.formats.losses import counted
 from corefeval.formats.registry import Written
-from corefeval.formats.source import Source
 from corefeval.model import Corpus
 
 CLUSTER_KEYS = ("clusters", "predicted_clusters")
 
 
-def read_e2e(source: Source, *, name: str = "") -> Corpus:
-    """Read records of `doc_key`, `sentences` and `clusters` (token offsets, both inclusive).
+def add_e2e(record: Record, assembly: Assembly) -> None:
+    """Add the document of a record of `doc_key`, `sentences` and `clusters` (inclusive offsets).
 
     `predicted_clusters` stand for `clusters` where these are not there; `speakers` become a token
     column.
     """
-    return read_kind(source, add_e2e, name)
-
-
-def add_e2e(record: Record, assembly: Assembly) -> None:
-    """Add the document of one record."""
     words = sentences_in(record, "sentences")
     key = next((key for key in CLUSTER_KEYS if key in record.values), CLUSTER_KEYS[0])
     clusters = clusters_in(record, record.value(*CLUSTER_KEYS), key, len(words.words))
@@ -56,6 +52,9 @@ def add_e2e(record: Record, assembly: Assembly) -> None:
             "with both ‘clusters’ and ‘predicted_clusters’: ‘clusters’ were read, the others not",
         )
     assembly.tokens(record, words, clusters, columns=_columns(record, words, assembly))
+
+
+read_e2e = partial(read_kind, add_e2e)
 
 
 def _columns(record: Record, words: Words, assembly: Assembly) -> dict[str, list[str]]:
@@ -102,22 +101,20 @@ def write_e2e(corpus: Corpus) -> Written:
         if "speaker" in document.columns:
             record["speakers"] = document.by_sentence(document.columns["speaker"])
         records.append(record | {"clusters": document.clusters})
-    return Written({"": json_lines(records)}, notices)
-
-
-def read_maverick(source: Source, *, name: str = "") -> Corpus:
-    """Read records of `tokens` and `clusters_token_offsets` (both inclusive).
-
-    Other keys are passed over. A record without an id is called after the file.
-    """
-    return read_kind(source, add_maverick, name)
+    return json_lines(records, notices)
 
 
 def add_maverick(record: Record, assembly: Assembly) -> None:
-    """Add the document of one record."""
+    """Add the document of a record of `tokens` and `clusters_token_offsets` (both inclusive).
+
+    Other keys are passed over. A record without an id is called after the file.
+    """
     words = tokens_in(record, "tokens")
     clusters = clusters_in(record, record.value(OFFSETS), OFFSETS, len(words.words))
     assembly.tokens(record, words, clusters)
+
+
+read_maverick = partial(read_kind, add_maverick)
 
 
 def write_maverick(corpus: Corpus) -> Written:
@@ -136,27 +133,25 @@ def write_maverick(corpus: Corpus) -> Written:
         }
         for document in documents
     ]
-    return Written({"": json_lines(records)}, notices + boundaries_lost(documents))
+    return json_lines(records, (*notices, *boundaries_lost(documents)))
 
 
 OFFSETS = "clusters_token_offsets"
 _ZERO = "##"
 
 
-def read_crac(source: Source, *, name: str = "") -> Corpus:
-    """Read records of `doc_id`, `tokens` and `clusters_token_offsets` (both inclusive).
+def add_crac(record: Record, assembly: Assembly) -> None:
+    """Add the document of a record of `doc_id`, `tokens` and inclusive `clusters_token_offsets`.
 
     Tokens that begin with `##` are zeros: the column `empty` says so.
     """
-    return read_kind(source, add_crac, name)
-
-
-def add_crac(record: Record, assembly: Assembly) -> None:
-    """Add the document of one record."""
     words = tokens_in(record, "tokens")
     clusters = clusters_in(record, record.value(OFFSETS), OFFSETS, len(words.words))
     empty = ["1" if word.startswith(_ZERO) else "" for word in words.words]
     assembly.tokens(record, words, clusters, columns={"empty": empty})
+
+
+read_crac = partial(read_kind, add_crac)
 
 
 def write_crac(corpus: Corpus) -> Written:
@@ -189,7 +184,7 @@ def write_crac(corpus: Corpus) -> Written:
         *counted("zero-words", marked, "zero", "whose word is written with ## before it"),
         *counted("false-zeros", mistakable, "word", "that will read as a zero"),
     )
-    return Written({"": json_lines(records)}, notices)
+    return json_lines(records, notices)
 
 
 def _mark(word: str) -> str:
@@ -199,18 +194,16 @@ def _mark(word: str) -> str:
 _KEY = "mention_clusters"
 
 
-def read_preco(source: Source, *, name: str = "") -> Corpus:
-    """Read records of `id`, `sentences` and `mention_clusters`.
+def add_preco(record: Record, assembly: Assembly) -> None:
+    """Add the document of a record of `id`, `sentences` and `mention_clusters`.
 
     A mention is [sentence, begin, end], positions in the sentence, the end exclusive.
     """
-    return read_kind(source, add_preco, name)
-
-
-def add_preco(record: Record, assembly: Assembly) -> None:
-    """Add the document of one record."""
     words = sentences_in(record, "sentences")
     assembly.tokens(record, words, _clusters(record, words))
+
+
+read_preco = partial(read_kind, add_preco)
 
 
 def _clusters(record: Record, words: Words) -> list[Cluster]:
@@ -264,7 +257,7 @@ def write_preco(corpus: Corpus) -> Written:
         records.append({"id": document.identifier, "sentences": document.sentences, _KEY: clusters})
     what = "left out: across sentences, which PreCo cannot hold"
     crossed = counted("cross-sentence-mentions", left_out, "mention", what)
-    return Written({"": json_lines(records)}, (*notices, *crossed))
+    return json_lines(records, (*notices, *crossed))
 
 
 def _within_sentences(document: UnpackedDocument) -> tuple[list[list[list[int]]], int]:

@@ -28,12 +28,12 @@ function loadLibrary() {
 }
 
 /** A chart with its caption, and the same numbers as a table for those who prefer it. */
-function figure({ title, caption, spec, columns, rows, onclick, wide }) {
+function figure({ title, caption, spec, columns, rows, onclick, wide, labels }) {
   const place = el("div", { class: "chart", role: "img", "aria-label": `${title}. The numbers are in the table below.` });
   const node = el("figure", { class: wide ? "card wide" : "card" },
     el("h2", {}, title), caption ? el("figcaption", { class: "hint" }, caption) : null, place,
     el("details", {}, el("summary", {}, "As a table"), table(columns, rows)));
-  return { node, start: () => draw(place, spec, onclick) };
+  return { node, start: () => draw(place, spec, { onclick, labels }) };
 }
 
 /** Draw one after the other, so that the page answers in between. */
@@ -53,7 +53,7 @@ function harmless(part) {
   return Object.fromEntries(Object.entries(part).map(([name, value]) => [name, harmless(value)]));
 }
 
-async function draw(place, spec, onclick) {
+async function draw(place, spec, { onclick, labels }) {
   loadLibrary();
   const whole = {
     $schema: "https://vega.github.io/schema/vega-lite/v6.json",
@@ -61,7 +61,8 @@ async function draw(place, spec, onclick) {
     config: theme(), ...harmless(spec),
   };
   const dark = matchMedia("(prefers-color-scheme: dark)").matches;
-  const { view } = await window.vegaEmbed(place, whole, { ast: true, actions: false, renderer: "svg", logLevel: 1, tooltip: { theme: dark ? "dark" : "light" } });
+  const patch = labels ? (drawn) => ({ ...drawn, marks: [...drawn.marks, labels] }) : undefined;
+  const { view } = await window.vegaEmbed(place, whole, { ast: true, actions: false, renderer: "svg", logLevel: 1, patch, tooltip: { theme: dark ? "dark" : "light" } });
   if (onclick) view.addEventListener("click", (event, item) => { if (item?.datum) onclick(item.datum); });
 }
 
@@ -85,6 +86,15 @@ const rateTips = [
 function rateRow(score) {
   const [low, high] = score.intervals?.f1 ?? [score.f1, score.f1];
   return { f1: hundred(score.f1), recall: hundred(score.recall), precision: hundred(score.precision), low: hundred(low), high: hundred(high) };
+}
+
+/** Names of a layer's points where there is room for them, inside the chart: what Vega has and Vega-Lite has not. */
+function pointLabels(layer, field) {
+  return {
+    type: "text", name: `${layer}_labels`, from: { data: `${layer}_marks` }, interactive: false,
+    encode: { enter: { text: { field: `datum.${field}` }, font: { value: themed("--font") }, fontSize: { value: 11 }, fill: { value: themed("--soft") } } },
+    transform: [{ type: "label", size: { signal: "[width, height]" }, offset: [4, 4, 4, 4, 2, 2, 2, 2, 10, 10], anchor: ["right", "left", "top", "bottom", "top-right", "bottom-right", "top-left", "bottom-left", "top", "bottom"] }],
+  };
 }
 
 function metricsChart() {
@@ -126,7 +136,7 @@ function planeChart() {
   const crowded = names.length > 2; // then shapes stand for metrics, and hovering names them
   const titles = metrics.map((one) => one.title);
   const shape = crowded ? { field: "metric", type: "nominal", sort: titles } : { ...bySystem(), scale: { domain: names } };
-  const axes = { x: { field: "recall", type: "quantitative", scale: { domain: across }, title: "recall" }, y: { field: "precision", type: "quantitative", scale: { domain: up }, title: "precision" } };
+  const axes = { x: { field: "recall", type: "quantitative", scale: { domain: across }, title: "recall", axis: { labelSeparation: 6 } }, y: { field: "precision", type: "quantitative", scale: { domain: up }, title: "precision" } };
   return {
     title: "Precision and recall",
     caption: "Each point is a metric; along a grey line F1 is the same (10, 20, 30 …).",
@@ -134,10 +144,10 @@ function planeChart() {
       height: 340,
       layer: [
         { data: { values: lines }, mark: { type: "line", color: themed("--rule"), strokeWidth: 1.5 }, encoding: { ...axes, detail: { field: "f1" }, tooltip: { field: "label" } } },
-        { data: { values }, mark: { type: "point" }, encoding: { ...axes, color: bySystem(), shape, tooltip: [{ field: "metric" }, ...rateTips] } },
-        ...(crowded ? [] : [{ data: { values }, mark: { type: "text", dx: 8, align: "left", fontSize: 11, color: themed("--soft") }, encoding: { ...axes, text: { field: "metric" } } }]),
+        { name: "points", data: { values }, mark: { type: "point" }, encoding: { ...axes, color: bySystem(), shape, tooltip: [{ field: "metric" }, ...rateTips] } },
       ],
     },
+    labels: crowded ? null : pointLabels("points", "metric"),
     columns: ["Metric", "Response", "R", "P"].map(column), rows: values.map((v) => cells([v.metric, v.system, v.recall, v.precision])),
   };
 }

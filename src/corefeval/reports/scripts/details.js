@@ -3,7 +3,7 @@
 import { costPoints, kindsOf, mentionKinds, plural, systems } from "./data.js";
 import { announce, button, el, hue, line, svg, table } from "./elements.js";
 import { address, go, state } from "./state.js";
-import { contextOf, entityText, mentionText, resolve } from "./documents_model.js";
+import { contextOf, differ, entityText, isMatched, mentionText, resolve } from "./documents_model.js";
 import { describeEntity } from "./overview.js";
 import { shownDocument } from "./text.js";
 
@@ -58,7 +58,7 @@ function mentionPanel(model, other) {
     el("p", { class: "hint" }, facts(side, mention)),
     errors.length ? el("ul", { class: "errors" }, errors.map((kind) => el("li", {}, el("span", { class: "sign", "aria-hidden": "true" }, kind.sign), el("div", {}, el("strong", {}, kind.name), el("small", {}, kind.summary))))) : el("p", { class: "right" }, "✓ nothing wrong with this mention"),
     cost ? el("p", {}, `Its share of the lost points: ${costPoints(cost)}`) : null,
-    wrongSpan(mine, k, r, isKey),
+    otherSpan(mine, k, r, isKey),
     k >= 0 ? chainOf(mine, mine.key, mine.key.entity[k], k, "In the key") : el("p", { class: "hint" }, "The key has no such mention."),
     r >= 0 ? chainOf(mine, mine.response, mine.response.entity[r], r, `In ${systems[mine.system].name}`) : el("p", { class: "hint" }, `${systems[mine.system].name} has no such mention.`),
     others(mine, side, mention),
@@ -71,11 +71,11 @@ function facts(side, mention) {
   return `${kind}${end - start === 1 ? `token ${start}` : `tokens ${start}–${end - 1}`}`;
 }
 
-function wrongSpan(model, k, r, isKey) {
-  if (k < 0 || r < 0) return null;
+function otherSpan(model, k, r, isKey) {
+  if (k < 0 || r < 0 || !differ(model, k, r)) return null;
   const [mine, theirs] = [mentionText(model, model.key, k), mentionText(model, model.response, r)];
-  if (model.key.start[k] === model.response.start[r] && model.key.end[k] === model.response.end[r]) return null;
-  return el("p", {}, isKey ? `The response has “${theirs}” instead.` : `The key has “${mine}” instead.`);
+  const [owner, words] = isKey ? ["response", theirs] : ["key", mine];
+  return el("p", {}, isMatched(model, r) ? `Matched with “${words}” of the ${owner}, as the protocol has it.` : `The ${owner} has “${words}” instead.`);
 }
 
 /** A chain, mention by mention; what the other side has elsewhere or not at all is marked. */

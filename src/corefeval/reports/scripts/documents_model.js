@@ -1,6 +1,6 @@
 // One document of one response: texts, mentions, chains, labels. Made when somebody looks at it.
 
-import { data, systems } from "./data.js";
+import { data, kindsOf, systems } from "./data.js";
 
 const made = new Map();
 const READABLE = { "``": "“", "''": "”", "-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}" };
@@ -154,6 +154,22 @@ function listErrors({ key, response }) {
     if (bits && key.twin[mention] < 0) found.push({ ref: `k${mention}`, start: key.start[mention], end: key.end[mention], bits });
   });
   return found.sort((one, other) => one.start - other.start || other.end - one.end);
+}
+
+/** Whether a mention of the response is matched with one of the key: its span, if it is another one, is no error. */
+export function isMatched({ response }, r) {
+  return r >= 0 && response.twin[r] >= 0 && !kindsOf(response.wrong[r]).some((kind) => kind.name === "span");
+}
+
+/** Whether a mention of the key and one of the response have not the same tokens. */
+export function differ({ key, response }, k, r) {
+  const tokens = (side, mention) => JSON.stringify([side.start[mention], side.end[mention], side.gaps.get(mention) ?? []]);
+  return tokens(key, k) !== tokens(response, r);
+}
+
+/** Whether a mention of the response is matched with one of the key that has other tokens. */
+export function isLoose(model, r) {
+  return isMatched(model, r) && differ(model, model.response.twin[r], r);
 }
 
 /** The words of a mention; `tokens 3–5` where there are no words. */

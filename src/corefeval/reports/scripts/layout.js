@@ -2,7 +2,9 @@
 
 import { kindsOf } from "./data.js";
 import { el, hue, line } from "./elements.js";
-import { blankBefore, mentionText } from "./documents_model.js";
+import { blankBefore, isLoose, isMatched, mentionText } from "./documents_model.js";
+
+export const LOOSE = "≈"; // matched with a mention of other tokens, which is no error
 
 /** The units of a column: `inline` has both sides in one text, others have one side each. */
 export function unitsOf(column, model) {
@@ -10,24 +12,20 @@ export function unitsOf(column, model) {
   if (column !== "inline") return Array.from({ length: model.response.size }, (_, r) => responseUnit(model, r, column));
   const units = [];
   for (let k = 0; k < model.key.size; k += 1) units.push(keyUnit(model, k, true));
-  for (let r = 0; r < model.response.size; r += 1) if (!isExact(model, r)) units.push(responseUnit(model, r, "response", true));
+  for (let r = 0; r < model.response.size; r += 1) if (!isMatched(model, r)) units.push(responseUnit(model, r, "response", true));
   return units;
-}
-
-function isExact(model, r) {
-  const k = model.response.twin[r];
-  return k >= 0 && !kindsOf(model.response.wrong[r]).some((kind) => kind.name === "span");
 }
 
 function keyUnit(model, k, inline = false) {
   const { key, response } = model;
   const r = key.twin[k];
-  const both = inline && r >= 0 && isExact(model, r);
+  const both = inline && isMatched(model, r);
   const entity = key.entity[k];
   const owner = r >= 0 ? response.entity[r] : -1;
   const bits = both || r < 0 ? key.wrong[k] : 0;
   return {
     side: key, mention: k, model, ref: `k${k}`, k, r, column: "key", entity, owner, bits,
+    twin: isLoose(model, r) ? `matched with “${mentionText(model, response, r)}” of the response` : "",
     alone: !both && (inline || r < 0), label: both ? bothLabels(key.labels[entity], response.labels[owner]) : key.labels[entity],
     colour: key.colours[entity], below: both ? response.colours[owner] : key.colours[entity],
   };
@@ -40,6 +38,7 @@ function responseUnit(model, r, column, inline = false) {
   const name = column === "other" ? "o" : "r";
   return {
     side: response, mention: r, model, ref: `${name}${r}`, k, r, column, entity: k >= 0 ? key.entity[k] : -1, owner, bits: response.wrong[r],
+    twin: isLoose(model, r) ? `matched with “${mentionText(model, key, k)}” of the key` : "",
     alone: k < 0 || inline, label: response.labels[owner], colour: response.colours[owner], below: response.colours[owner],
   };
 }
@@ -136,7 +135,8 @@ function openUnit({ unit, first, last }) {
 /** The label at the end of a mention: its entity, and signs for what is wrong with it. */
 function closeUnit(span, unit) {
   const wrong = kindsOf(unit.bits);
-  const said = `${mentionText(unit.model, unit.side, unit.mention)}: ${unit.column === "key" ? "key" : "response"} entity ${unit.label.replace("→", ", in the response ")}${wrong.length ? `; ${wrong.map((kind) => kind.name).join(", ")}` : ""}`;
+  const signs = [unit.twin ? el("span", { class: "loose" }, LOOSE) : null, wrong.length ? el("span", { class: "signs" }, wrong.map((kind) => kind.sign).join("")) : null];
+  const said = `${mentionText(unit.model, unit.side, unit.mention)}: ${unit.column === "key" ? "key" : "response"} entity ${unit.label.replace("→", ", in the response ")}${[...wrong.map((kind) => kind.name), unit.twin].filter(Boolean).map((part) => `; ${part}`).join("")}`;
   // The word joiner keeps the label on the line of the word that it belongs to.
-  span.append("\u2060", el("span", { role: "button", class: "tag", tabindex: "-1", "aria-label": said, title: said }, unit.label, wrong.length ? el("span", { class: "signs" }, wrong.map((kind) => kind.sign).join("")) : null));
+  span.append("\u2060", el("span", { role: "button", class: "tag", tabindex: "-1", "aria-label": said, title: said }, unit.label, signs));
 }

@@ -3,8 +3,8 @@
 import { data, kinds, metricTitle, percent, plural, systems } from "./data.js";
 import { button, choice, el } from "./elements.js";
 import { go, state } from "./state.js";
-import { loadDocument, resolve } from "./documents_model.js";
-import { drawSentence, piecesBySentence, sentenceAt, unitsOf } from "./layout.js";
+import { isLoose, loadDocument, resolve } from "./documents_model.js";
+import { drawSentence, LOOSE, piecesBySentence, sentenceAt, unitsOf } from "./layout.js";
 import { panel, showPanel, updatePanel } from "./details.js";
 import { hitsIn, jump, jumpStatus, searchBox, updateSearch } from "./search.js";
 
@@ -264,5 +264,6 @@ function legend() {
       el("li", {}, "Each entity of the key has a number and a colour, in the order of the text; an entity of one mention is grey. An entity of the response has the number of the key entity that most of it is: “3b” is a smaller part of 3 that stands alone, “x1” is nobody’s."),
       el("li", {}, "“3→5” is a mention of 3 that the response has in 5; the colour is the key’s, the line below the response’s."),
       el("li", {}, "A dashed frame is a mention that only the key has, a dotted one that only the response has."),
+      shown.model.response.twin.some((_, r) => isLoose(shown.model, r)) ? el("li", {}, `“${LOOSE}” is a mention that was matched with one of other tokens, as the protocol has it: no error. It is drawn as the key has it; point at its number to read the response’s words.`) : null,
       el("li", {}, "Signs: ", kinds.map((kind) => `${kind.sign} ${kind.name}`).join(", "), ".")));
 }
