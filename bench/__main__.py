@@ -24,6 +24,7 @@ from rich.table import Table
 
 import corefeval
 from bench.adversarial import growths
+from bench.answers import answer_times
 from bench.corpora import mention_arrays, write_conllu, write_corpus, write_zero_pair
 from bench.timing import best, command_time, peak_memory
 from corefeval.lab.perturbations import drop_mentions
@@ -226,6 +227,23 @@ def growth(folder: Path, scale: int) -> list[Measured]:
     ]
 
 
+def answers(scale: int) -> list[Measured]:
+    """Answers of language models: against an edit distance, and how times grow with the text."""
+    rows = []
+    before: tuple[int, float] | None = None
+    for size, own, theirs in answer_times(scale):
+        label = f"an answer of {size:,} words, laid upon its key"
+        if theirs is not None:
+            goal = "at most 2" if size >= 100_000 else ""
+            row = Measured(label, own, "Levenshtein.opcodes", f"{own / theirs:.1f} ×", goal)
+            rows.append(row)
+        if before is not None:
+            against, grown = f"{before[0]:,} words", own / before[1]
+            rows.append(Measured(label, own, against, f"{grown:.1f} ×", "at most 15"))
+        before = size, own
+    return rows
+
+
 def speed(folder: Path, scale: int, peer: str | None, status: Status) -> list[Measured]:
     """How fast corpora of usual kinds are read, scored and compared."""
     rows = imports()
@@ -258,15 +276,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="bench", description="Measure corefeval.")
     parser.add_argument("--peer", help="another scorer: 'COMMAND {key} {response}'")
     parser.add_argument("--quick", action="store_true", help="a tenth of the sizes")
-    parser.add_argument("--only", choices=("speed", "growth"), help="one part of it")
+    parser.add_argument("--only", choices=("speed", "growth", "answers"), help="one part")
     options = parser.parse_args()
     scale = 10 if options.quick else 1
     console = Console(width=max(120, shutil.get_terminal_size().columns))
     rows: list[Measured] = []
     with tempfile.TemporaryDirectory() as name, console.status("measuring …") as status:
-        if options.only != "growth":
+        if options.only in (None, "speed"):
             rows += speed(Path(name), scale, options.peer, status)
-        if options.only != "speed":
+        if options.only in (None, "answers"):
+            status.update("answers of language models …")
+            rows += answers(scale)
+        if options.only in (None, "growth"):
             status.update("adversarial sizes …")
             rows += growth(Path(name), scale)
     table = Table(

@@ -31,10 +31,24 @@ def lay(answer, key, starts=()):
 texts = st.lists(st.sampled_from("abcdefgh.,"), max_size=60)
 
 
+phrases = st.lists(st.text("abcd", min_size=1, max_size=9), min_size=1, max_size=4).flatmap(
+    lambda some: st.tuples(*[st.lists(st.sampled_from(some), max_size=12).map("".join)] * 2)
+)
+
+
 @settings(max_examples=200)
 @given(texts, texts, st.integers(0, 60), st.integers(0, 60), st.integers(0, 3))
 def test_what_is_laid_is_in_order(key, other, low, high, times):
-    answer = key[:high] + key[low:high] * times + other
+    check_order(key[:high] + key[low:high] * times + other, key)
+
+
+@settings(max_examples=300)
+@given(phrases)
+def test_phrases_that_come_again_are_laid_in_order(sides):
+    check_order(*sides)
+
+
+def check_order(answer, key):
     a, k, laid = lay(answer, key)
     rows = np.flatnonzero(laid.to_key >= 0)
     places = laid.to_key[rows]

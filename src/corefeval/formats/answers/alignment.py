@@ -116,21 +116,30 @@ def _chain_in(
     chosen = _heaviest_chain(starts_a, starts_k, counts, n)
     blocks: list[tuple[int, int, int]] = []
     for low_a, low_k, count in chosen:
-        low_a, low_k, length = low_a + gap.a0, low_k + gap.k0, count + n - 1
-        if blocks:
-            last_a, last_k, last = blocks[-1]
-            over = max(last_a + last - low_a, last_k + last - low_k, 0)
-            kept = _cut(over, last_k + last, low_k, breaks)
-            drop = over - kept  # the last words of the block before
-            if last <= drop or length <= kept:
-                if last >= length:
-                    continue
-                blocks.pop()
-            else:
-                blocks[-1] = last_a, last_k, last - drop
-                low_a, low_k, length = low_a + kept, low_k + kept, length - kept
-        blocks.append((low_a, low_k, length))
+        _append(blocks, (low_a + gap.a0, low_k + gap.k0, count + n - 1), breaks)
     return blocks
+
+
+def _append(
+    blocks: list[tuple[int, int, int]], block: tuple[int, int, int], breaks: BoolArray
+) -> None:
+    """Add a block behind others; words that two of them share stay with one of them."""
+    low_a, low_k, length = block
+    while blocks:
+        last_a, last_k, last = blocks[-1]
+        over = max(last_a + last - low_a, last_k + last - low_k)
+        if over <= 0:
+            break
+        kept = _cut(over, last_k + last, low_k, breaks)
+        drop = over - kept  # the last words of the block before
+        if last > drop and length > kept:
+            blocks[-1] = last_a, last_k, last - drop
+            low_a, low_k, length = low_a + kept, low_k + kept, length - kept
+            break
+        if last >= length:
+            return
+        blocks.pop()
+    blocks.append((low_a, low_k, length))
 
 
 def _cut(over: int, end: int, start: int, breaks: BoolArray) -> int:
