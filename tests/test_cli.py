@@ -14,6 +14,7 @@ import pytest
 
 import corefeval
 from corefeval.formats import FORMATS
+from corefeval.formats.registry import ANSWERS
 from corefeval.protocol import NAMED, Protocol, choices
 
 KEY, CAUTIOUS, EAGER = (corefeval.example(name) for name in ("key", "cautious", "eager"))
@@ -149,11 +150,12 @@ USAGE = {
     "lab": "[EXPERIMENT] [KEY] [RESPONSE] [OPTIONS]",
     "check": "FILE [MORE...] [OPTIONS]",
     "stats": "FILE [MORE...] [OPTIONS]",
-    "convert": "SOURCE TARGET --to TO [OPTIONS]",
+    "convert": "SOURCE TARGET [OPTIONS]",
     "metrics": "[NAME...] [OPTIONS]",
     "features": "[NAME...] [OPTIONS]",
     "protocols": "[NAME...] [OPTIONS]",
     "example": "[FOLDER]",
+    "prompt": "KEY [OPTIONS]",
 }
 
 
@@ -322,7 +324,7 @@ def test_a_name_that_no_file_can_have_is_in_the_error(run, conll, line):
 def test_an_unknown_format_is_told_in_two_lines(run, name, hint):
     first, second = run("score", KEY, EAGER, "--key-format", name)[2].splitlines()
     assert first == f"error: there is no format {name!r}{hint}"
-    assert second == f"  there are: {', '.join(FORMATS)}"
+    assert second == f"  there are: {', '.join([*FORMATS, *ANSWERS])}"
 
 
 def test_mentions_without_a_stated_kind_are_named_with_their_documents(run, conll):

@@ -155,7 +155,7 @@ def read_all(
     from corefeval.formats import read, read_with_key
 
     files = {**reading.files, "format": reading.response_format}
-    files["occurrences"] = protocol_of(reading.policies).occurrences
+    files["occurrences"] = protocol_of({**reading.policies, "match": None}).occurrences
     jobs = [
         partial(read, key, format=reading.key_format, name=short(key), **reading.files),
         *(partial(read, path, name=name, **files) for name, path in responses),

@@ -17,9 +17,9 @@ def answer_findings(ledger: Ledger, file: str) -> Iterator[Finding]:
         kind = _kind(entry)
         if kind:
             yield _finding(kind, entry, file, entry.why or entry.state)
-        if entry.others:
-            number = len(entry.others) + 1
-            yield _finding("llm-ambiguous", entry, file, f"stands at {number} places of the text")
+        if entry.places > 1 and entry.state != "lost":
+            message = f"stands at {entry.places:,} places of the text"
+            yield _finding("llm-ambiguous", entry, file, message)
     written = {entry.document for entry in ledger.entries}
     for one in ledger.documents:
         if one.document not in written:

@@ -21,8 +21,8 @@ class Entry:
 
     `changed` is placed, but not as it was written, and `why` says what was done; `repeated` is a
     second copy of one that was placed; `lost` could not be placed. `where` is its character in the
-    answer. `others` are the further tokens that a string could mean, and `best` are those that the
-    key would like best.
+    answer. `places` is how often the text has a string that was listed without its place, and `best`
+    are those tokens that the key would like best.
     """
 
     document: str
@@ -33,7 +33,7 @@ class Entry:
     state: State
     why: str = ""
     where: int = 0
-    others: tuple[Span, ...] = ()
+    places: int = 1
     best: Span | None = None
 
     @property

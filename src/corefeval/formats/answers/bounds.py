@@ -37,7 +37,7 @@ def variants_of(key: Corpus, response: Corpus) -> Iterator[Variant]:
         yield "strict", key, response, "strict"
     if any(map(ends_early, ledger.documents)):
         yield "reached", _reached(key, ledger), response, "drop"
-    unsure = [one for one in ledger.entries if one.others and one.is_placed]
+    unsure = [one for one in ledger.entries if one.places > 1 and one.is_placed]
     if unsure:
         wrong = {_place(one): None for one in unsure}
         doubted = Ledger(tuple(replace(one, state="lost") for one in unsure))

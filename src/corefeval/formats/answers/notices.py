@@ -96,7 +96,7 @@ def _about_strings(ledger: Ledger, remarks: Remarks) -> list[Notice]:
     """The share of strings that have several places, and whether a list seems to mean all."""
     lists = {one.document for one in ledger.documents if one.convention not in CONVENTIONS}
     entries = [one for one in ledger.entries if one.document in lists and one.state != "lost"]
-    several = [one for one in entries if one.others]
+    several = [one for one in entries if one.places > 1]
     if not several:
         return []
     share = len(several) / len(entries)

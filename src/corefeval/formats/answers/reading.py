@@ -140,10 +140,7 @@ class AnswerReader:
         best = _best_places(page, chooser.places)
         for row, every in enumerate(chooser.places):
             entry = page.entries[row]
-            own = (entry.start, entry.end)
-            spans = [document.shift(span) for span in every] if entry.state != "lost" else []
-            others = tuple(span for span in spans if span != own)
-            page.entries[row] = replace(entry, others=others, best=best.get(row))
+            page.entries[row] = replace(entry, places=max(len(every), 1), best=best.get(row))
         return page
 
 
@@ -157,23 +154,24 @@ def _best_places(page: Page, places: Sequence[Sequence[Span]]) -> dict[int, Span
     for row, entry in enumerate(page.entries):
         if entry.state in ("placed", "changed"):
             clusters[entry.entity].append(row)
+    by_entity: dict[int, dict[int, list[Span]]] = {}  # the key's, for each list of places
+    for every in places:
+        if id(every) not in by_entity:
+            found = by_entity[id(every)] = defaultdict(list)
+            for span in map(document.shift, every):
+                if span in document.spans:
+                    found[document.spans[span]].append(span)
     best: dict[int, Span] = {}
     taken: set[Span] = set()
     for rows in clusters.values():
-        spans = {row: [document.shift(one) for one in places[row]] for row in rows}
-        votes = Counter(
-            entity
-            for row in rows
-            for entity in {document.spans[one] for one in spans[row] if one in document.spans}
-        )
+        votes = Counter(entity for row in rows for entity in by_entity[id(places[row])])
         liked = votes.most_common(1)[0][0] if votes else -1
         for row in rows:
-            if len(spans[row]) < 2:
-                continue
-            free = [s for s in spans[row] if document.spans.get(s) == liked and s not in taken]
-            if free:
-                taken.add(free[0])
-                best[row] = free[0]
+            own = by_entity[id(places[row])].get(liked, ())
+            span = next((one for one in own if one not in taken), None)
+            if span is not None and len(places[row]) > 1:
+                taken.add(span)
+                best[row] = span
     return best
 
 

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
 from corefeval.formats.answers.lists import Listed
 from corefeval.formats.answers.placing import Placement
-from corefeval.formats.answers.sweep import Wanted, sweep
+from corefeval.formats.answers.sweep import Place, Wanted, sweep
 from corefeval.formats.answers.table import Likeness
 from corefeval.formats.answers.text import ATOM, Atoms, Vocabulary
 from corefeval.model.arrays import IntArray
@@ -132,6 +133,7 @@ class Chooser:
         ]
         self.items.sort(key=lambda item: (item.cluster, item.row))
         self.taken: set[tuple[int, int]] = set()
+        self._queues: dict[str, Iterator[Place]] = {}
         self._look_up()
 
     @property
@@ -234,17 +236,21 @@ class Chooser:
         """Settle all strings together."""
         by_cluster: dict[int, list[Wanted]] = defaultdict(list)
         settled = {item.row: item for item in self.items}
-        shared: dict[str, tuple[list[tuple[int, int]], frozenset[tuple[int, int]]]] = {}
+        shared: dict[str, tuple[frozenset[Place], Place, frozenset[Place]]] = {}
         for item in self.items:
             if not item.places or item.why:
                 continue
             if item.settled is not None:
-                places, exact = [item.settled], frozenset((item.settled,))
+                only = frozenset((item.settled,))
+                wanted = Wanted(item.row, only, item.settled, only)
             else:
                 text = item.mention.text
-                places, exact = shared.setdefault(text, (item.places, frozenset(item.exact)))
-            distance = {place: self._distance(item, place) for place in places}
-            by_cluster[item.cluster].append(Wanted(item.row, places, exact, distance))
+                if text not in shared:
+                    every = frozenset(item.places), max(item.places), frozenset(item.exact)
+                    shared[text] = every
+                distance = None if item.hint is None else partial(self._distance, item)
+                wanted = Wanted(item.row, *shared[text], distance)
+            by_cluster[item.cluster].append(wanted)
         clusters = [by_cluster[number] for number in sorted(by_cluster)]
         for row, place in sweep(clusters, ordered=ordered, firsts_in_order=firsts).items():
             if settled[row].settled is None:
@@ -266,18 +272,29 @@ class Chooser:
 
     def _settle_rest(self, item: _Item) -> None:
         """Settle what the sweep left out: on the likeliest free place, if there is any."""
-        others = [
-            one.settled
-            for one in self.items
-            if one.settled is not None and one.cluster == item.cluster and item.why
-        ]
-        exact = set(item.exact)
-        for place in sorted(
-            item.places, key=lambda p: (self._distance(item, p), p not in exact, p)
-        ):
-            inside = any(start <= place[0] and place[1] <= end for start, end in others)
-            if not inside and self._settle(item, place):
+        if item.why:
+            own = [one.settled for one in self.items if one.cluster == item.cluster]
+            others = [one for one in own if one is not None]
+            for place in item.places:
+                inside = any(start <= place[0] and place[1] <= end for start, end in others)
+                if not inside and self._settle(item, place):
+                    return
+            return
+        queue = self._queue(item)
+        while (place := next(queue, None)) is not None:
+            if self._settle(item, place):
                 return
+
+    def _queue(self, item: _Item) -> Iterator[Place]:
+        """The places of a string, the likeliest first; nobody is given what was tried before."""
+        exact = set(item.exact)
+        if item.hint is not None:
+            near = sorted(item.places, key=lambda p: (self._distance(item, p), p not in exact, p))
+            return iter(near)
+        text = item.mention.text
+        if text not in self._queues:
+            self._queues[text] = iter(sorted(item.places, key=lambda p: (p not in exact, p)))
+        return self._queues[text]
 
     def _are_ordered(self) -> tuple[bool, bool]:
         """Whether sure places come in textual order within clusters; and from first to first."""

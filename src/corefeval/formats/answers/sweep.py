@@ -9,36 +9,48 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 Place = tuple[int, int]
 
-BEAM = 48
+BEAM = 48  # ways that are kept, fewer in a long text
+_EFFORT = 400_000  # more chances than these, and nothing is swept
 _LEFT_OUT, _UNUSED, _SURE, _TOO_EARLY, _WITHIN, _CASE, _FAR = 3.0, 1.0, 5.0, 5.0, 4.0, 1.5, 0.05
 
 
 @dataclass(slots=True)
 class Wanted:
-    """A listed string: its places, those of the same case, and how far each is from its hint."""
+    """A listed string: its places, the last of them, and those of the same case.
+
+    `distance` says what a place costs that is not where the answer says, where it says anything.
+    """
 
     row: int
-    places: Sequence[Place]
+    places: frozenset[Place]
+    last: Place
     exact: frozenset[Place]
-    distance: Mapping[Place, float] = field(default_factory=dict)
+    distance: Callable[[Place], float] | None = None
 
 
 @dataclass(slots=True)
 class _Way:
     """A way up to some place: its cost, what each cluster has placed, and where the last of it is.
 
-    What is placed is a set of bits, one for each string of the cluster.
+    What is placed is a set of bits, one for each string of the cluster; `state` is a hash of it.
     """
 
     cost: float
     placed: dict[int, int]
     last: dict[int, Place]
     trail: tuple[object, int, Place] | None = None
+    state: int = 0
+
+    def put(self, number: int, bits: int) -> None:
+        """Say that a cluster has placed some strings."""
+        old = self.placed.get(number, 0)
+        self.state ^= hash((number, old)) ^ hash((number, old | bits))
+        self.placed = {**self.placed, number: old | bits}
 
 
 @dataclass(slots=True)
@@ -58,20 +70,20 @@ class _Task:
                 for place in wanted.places:
                     self.users[place].add(number)
             for index, wanted in enumerate(cluster):
-                self.expiring[max(wanted.places)].append((number, index))
+                self.expiring[wanted.last].append((number, index))
                 if len(wanted.places) == 1:
-                    self.sure.add(wanted.places[0])
+                    self.sure.add(wanted.last)
 
     def steps(self, way: _Way, place: Place) -> list[_Way]:
         """The ways on from one: without the place, and with it in each cluster that takes it."""
         taken = [step for number in self.users[place] for step in self._take(way, number, place)]
         unused = (_SURE if place in self.sure else _UNUSED) if taken else 0.0
-        steps = [_Way(way.cost + unused, way.placed, way.last, way.trail), *taken]
+        idle = _Way(way.cost + unused, way.placed, way.last, way.trail, way.state)
+        steps = [idle, *taken]
         for number, index in self.expiring.get(place, ()):
             for step in steps:
-                done = step.placed.get(number, 0)
-                if not done >> index & 1:
-                    step.placed = {**step.placed, number: done | 1 << index}
+                if not step.placed.get(number, 0) >> index & 1:
+                    step.put(number, 1 << index)
                     step.cost += _LEFT_OUT
         return steps
 
@@ -81,9 +93,9 @@ class _Task:
         low = done.bit_length() if self.ordered else 0
         for index in range(low, min(low + 3, len(cluster)) if self.ordered else len(cluster)):
             wanted = cluster[index]
-            if done >> index & 1 or place not in wanted.distance:
+            if done >> index & 1 or place not in wanted.places:
                 continue
-            cost = way.cost + wanted.distance[place]
+            cost = way.cost + (wanted.distance(place) if wanted.distance else 0.0)
             cost += 0.0 if place in wanted.exact else _CASE
             last = way.last.get(number)
             if last is not None:
@@ -95,8 +107,10 @@ class _Task:
             if self.ordered:  # what is passed over has no place any more
                 cost += _LEFT_OUT * (index - low)
                 bits = (2 << index) - 1
-            placed = {**way.placed, number: done | bits}
-            return [_Way(cost, placed, {**way.last, number: place}, (way.trail, wanted.row, place))]
+            trail = (way.trail, wanted.row, place)
+            step = _Way(cost, way.placed, {**way.last, number: place}, trail, way.state)
+            step.put(number, bits)
+            return [step]
         return []
 
 
@@ -110,14 +124,17 @@ def sweep(
     """
     task = _Task(clusters, ordered, firsts_in_order)
     ways = [_Way(0.0, {}, {})]
+    chances = sum(map(len, task.users.values())) + 1
+    if chances > _EFFORT:
+        return {}
+    width = max(min(BEAM, _EFFORT // chances), 4)
     for place in sorted(task.users, key=lambda one: (one[0], -one[1])):
-        best: dict[tuple[tuple[int, int], ...], _Way] = {}
+        best: dict[int, _Way] = {}
         for way in ways:
             for step in task.steps(way, place):
-                state = tuple(sorted(step.placed.items()))
-                if state not in best or step.cost < best[state].cost:
-                    best[state] = step
-        ways = sorted(best.values(), key=lambda way: way.cost)[:BEAM]
+                if step.state not in best or step.cost < best[step.state].cost:
+                    best[step.state] = step
+        ways = sorted(best.values(), key=lambda way: way.cost)[:width]
     found: dict[int, Place] = {}
     trail: object = ways[0].trail
     while isinstance(trail, tuple):
