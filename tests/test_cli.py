@@ -151,11 +151,11 @@ USAGE = {
     "check": "FILE [MORE...] [OPTIONS]",
     "stats": "FILE [MORE...] [OPTIONS]",
     "convert": "SOURCE TARGET [OPTIONS]",
+    "prompt": "KEY [OPTIONS]",
     "metrics": "[NAME...] [OPTIONS]",
     "features": "[NAME...] [OPTIONS]",
     "protocols": "[NAME...] [OPTIONS]",
     "example": "[FOLDER]",
-    "prompt": "KEY [OPTIONS]",
 }
 
 
@@ -163,7 +163,7 @@ def test_usage_names_the_arguments_and_help_begins_with_score(run):
     for command, arguments in USAGE.items():
         first, *rest = run(command, "--help")[1].split("\n")
         assert first == f"Usage: corefeval {command} {arguments}"
-        for name in arguments.replace("[OPTIONS]", "").replace("--to TO", "").split():
+        for name in arguments.replace("[OPTIONS]", "").split():
             assert any(name.strip("[].") in line.split() for line in rest)
     lines = run("--help")[1].split("\n")
     entries = [line.split()[1] for line in lines if line.startswith("│ ") and line[2] != " "]
@@ -319,7 +319,12 @@ def test_a_name_that_no_file_can_have_is_in_the_error(run, conll, line):
 
 @pytest.mark.parametrize(
     ("name", "hint"),
-    [("conl", ": did you mean 'conll'?"), ("CoNLLu", ": did you mean 'corefud'?"), ("xml", "")],
+    [
+        ("conl", ": did you mean 'conll'?"),
+        ("CoNLLu", ": did you mean 'corefud'?"),
+        ("xml", ": did you mean 'llm-xml'?"),
+        ("sgml", ""),
+    ],
 )
 def test_an_unknown_format_is_told_in_two_lines(run, name, hint):
     first, second = run("score", KEY, EAGER, "--key-format", name)[2].splitlines()

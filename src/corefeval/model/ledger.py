@@ -21,8 +21,8 @@ class Entry:
 
     `changed` is placed, but not as it was written, and `why` says what was done; `repeated` is a
     second copy of one that was placed; `lost` could not be placed. `where` is its character in the
-    answer. `places` is how often the text has a string that was listed without its place, and `best`
-    are those tokens that the key would like best.
+    answer. `places` is how often the text has a string that was listed without its place, and
+    `best` are those tokens that the key would like best.
     """
 
     document: str
