@@ -59,3 +59,10 @@ def alpha(agreement) -> tuple[object, ...]:
 
 def is_name(tagset: TagSet, tag: str) -> bool:
     return tagset.is_name(tag)
+
+
+def add_documents(scorer: corefeval.Scorer, keys, responses) -> corefeval.Scorer:
+    """A scorer that has seen some documents."""
+    for key, response in zip(keys, responses, strict=True):
+        scorer.update(key, response)
+    return scorer

@@ -39,6 +39,18 @@ def test_everything_renders(analyses, format, kinds):
         assert "nan" not in text.replace("finance", "")
 
 
+def test_lists_show_what_a_mention_is_matched_with():
+    """Under a match that is not exact, a mention of other tokens than the key's is no error."""
+    spans = corefeval.corpus_from_arrays
+    key = spans(entity=[0, 0, 1, 1], start=[0, 4, 6, 8], end=[3, 5, 7, 9], head=[1, 4, 6, 8])
+    response = spans(entity=[0, 0, 1, 0], start=[0, 4, 6, 8], end=[2, 5, 7, 9], head=[1, 4, 6, 8])
+    analysis = analyse(key, response, match="head", metrics="b3")
+    for format in ("text", "markdown", "latex"):
+        text = render(analysis, format=format, kinds=["conflated"])
+        assert "(matched with 0–2)" in text.replace("--", "–")
+    assert "matched with" not in render(analyse(key, response), kinds=KINDS)
+
+
 def test_unknown_formats(analyses):
     with pytest.raises(corefeval.UsageError, match="no output format 'pdf'"):
         render(analyses, format="pdf")

@@ -56,6 +56,21 @@ def test_an_ordinary_score_needs_no_scipy():
     assert not loaded & {"scipy", "rich", "jinja2", "corefeval.emulation"}
 
 
+def test_a_plain_score_needs_nothing_but_numpy():
+    """What the command line imports beside numpy takes less time than numpy itself."""
+    paths = [corefeval.example(name) for name in ("key", "eager")]
+    arguments = ["score", *paths, "--metrics", "standard", "--format", "text", "-q"]
+    loaded = modules_after(f"from corefeval.cli import main; main({arguments!r})")
+    dear = {"cyclopts", "rich", "attr", "scipy", "json", "pathlib", "shutil", "gzip", "difflib"}
+    own = {"concurrent", "threading", "logging"} | {
+        f"corefeval.{name}"
+        for name in ("live", "cli.application", "features.declarations", "model.builder",
+                     "pairing.zeros", "stats", "analysis", "emulation")
+    }  # fmt: skip
+    numpy = modules_after("import numpy")
+    assert not loaded & (dear | own) - numpy
+
+
 def test_every_public_name_is_there():
     for name in corefeval.__all__:
         assert getattr(corefeval, name) is not None
@@ -96,6 +111,7 @@ ROOMS = {
         "alignment", "emulation", "metrics", "model", "pairing", "preparation", "protocol",
         "results", "slicing", "stats",
     },
+    "scorer": {"evaluation", "metrics", "model", "preparation", "protocol", "results"},
     "analysis": {
         "alignment", "evaluation", "features", "formats", "live", "matching", "metrics", "model",
         "pairing", "preparation", "protocol", "results", "slicing", "stats",

@@ -104,6 +104,12 @@ def drawn_at(width: int, table: Table) -> str:
         return draw_text(Sheet((table,)))
 
 
+def test_labels_leave_room_for_the_widest_column():
+    columns = (Column("______ __"), Column(""), Column(""), Column("n", numeric=True))
+    row = tuple(Cell(text) for text in ("", "_" * 10, "_" * 18, "1"))
+    assert max(map(cell_len, drawn_at(40, Table(columns, ((row,),))).splitlines())) <= 40
+
+
 words = st.text(st.sampled_from("ab漢é -/_"), max_size=70)
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import bz2
 import errno
 import gzip
+import io
+import lzma
 import os
+import zipfile
 import zlib
 from pathlib import Path
 
@@ -43,6 +47,28 @@ def test_damaged_data():
             unpack(data, "x")
         with pytest.raises((OSError, EOFError, zlib.error)):
             gzip.decompress(data)
+
+
+def zipped(data: bytes) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("key.conll", data)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("pack", "packing"), [(bz2.compress, "bzip2"), (lzma.compress, "xz"), (zipped, "zip")]
+)
+def test_other_packings_are_named(pack, packing, tmp_path):
+    """Not taken for text in another encoding."""
+    path = tmp_path / "key.conllu"
+    path.write_bytes(pack(b"1\ta\n\n"))
+    for protocol in ("default", "corefud-1.2"):
+        with pytest.raises(InputError, match=f"packed with {packing}") as caught:
+            corefeval.score(path, path, protocol=protocol)
+        assert caught.value.file == str(path)
+    path.write_text("#begin document (BZh9); part 000\nBZh9\t0\t0\tPK\t(0)\n\n#end document\n")
+    assert corefeval.score(path, path)["b3"].f1 == 1
 
 
 @pytest.fixture

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from corefeval.protocol import Protocol
     from corefeval.reports import Report, report
     from corefeval.results import Result, Score, Slices
+    from corefeval.scorer import Scorer
     from corefeval.stats import Comparison
 
 # Names are imported when they are first used, so that `import corefeval` and `corefeval --help`
@@ -79,6 +80,7 @@ _HOMES = {
     "corefeval.protocol": ("Protocol",),
     "corefeval.reports": ("Report", "report"),
     "corefeval.results": ("Result", "Score", "Slices"),
+    "corefeval.scorer": ("Scorer",),
     "corefeval.stats": ("Comparison",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -102,6 +104,7 @@ __all__ = [
     "Report",
     "Result",
     "Score",
+    "Scorer",
     "Slices",
     "TagSet",
     "UndefinedMetricError",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 from corefeval.diagnostics import UsageError
@@ -39,5 +38,7 @@ def did_you_mean(name: str, known: Iterable[str], shown: Iterable[str] = ()) -> 
     ("did you mean 'muc'?", 'there are muc, b3')
     """
     names = tuple(known)
+    import difflib  # of no use to those who make no mistakes
+
     close = difflib.get_close_matches(name, names, n=1)
     return f"did you mean {close[0]!r}?" if close else f"there are {', '.join(shown or names)}"

@@ -7,7 +7,6 @@ direction of writing round, or is a formula to a spreadsheet. Every room may imp
 from __future__ import annotations
 
 import io
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -62,6 +61,8 @@ def json_text(value: object, *, indent: int | None = 2) -> str:
       "\u202eé"
     ]
     """
+    import json  # whoever prints no JSON can do without
+
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     return _UNSEEN_IN_LINES.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
 

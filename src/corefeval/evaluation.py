@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Unpack
 
@@ -95,12 +95,8 @@ def score(
     <lmuc: recall=0.2500, precision=1.0000, f1=0.4000>
     """
     sampling = Sampling(ci, samples, seed, segments, as_segments)
-    made, sampling = _with_protocol(plan(protocol, options, features=features), sampling)
-    if made.protocol.emulates:
-        return _emulate(key, response, metrics, _feature_names(by), made, sampling)
-    wanted = parse_metrics(metrics)  # what is misspelt is told before anything is read
-    prepared = prepare_inputs(key, response, made)
-    return _count_and_sample(prepared, wanted, _feature_names(by), sampling)
+    made = plan(protocol, options, features=features)
+    return Method.of(metrics, by, made, sampling).score(key, response)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +113,49 @@ class Sampling:
         number = self.segments
         if isinstance(number, bool) or not isinstance(number, int) or number < LEAST:
             raise UsageError(f"segments is a whole number from {LEAST}, not {number!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """All that a score depends on beside its inputs."""
+
+    plan: Plan
+    metrics: Metrics
+    wanted: tuple[MetricRequest, ...]
+    by: tuple[str, ...]
+    sampling: Sampling
+
+    @staticmethod
+    def of(metrics: Metrics, by: object, made: Plan, sampling: Sampling | None = None) -> Method:
+        """What the arguments of `score` ask for; what is misspelt is told before anything is read.
+
+        Another program has metrics of its own, which it looks at itself.
+        """
+        made, sampling = _with_protocol(made, sampling or Sampling())
+        if isinstance(metrics, Iterator):  # which is gone through once, and asked twice
+            metrics = list(metrics)
+        wanted = () if made.protocol.emulates else tuple(parse_metrics(metrics))
+        return Method(made, metrics, wanted, _feature_names(by), sampling)
+
+    @property
+    def choices(self) -> tuple[object, ...]:
+        """What must be the same for counts to add up."""
+        return self.wanted, self.by, self.plan.protocol
+
+    def read_key(self, key: Input) -> Input:
+        """A key to be scored against again and again, read where it is a file."""
+        if not self.plan.protocol.emulates:
+            return self.plan.read(key, "key", is_key=True)
+        from corefeval.emulation import read_text
+
+        return read_text(key, encoding=self.plan.encoding)
+
+    def score(self, key: Input, response: Input) -> Result:
+        """The result of a response."""
+        if self.plan.protocol.emulates:
+            return _emulate(key, response, self.metrics, self.by, self.plan, self.sampling)
+        prepared = prepare_inputs(key, response, self.plan)
+        return _count_and_sample(prepared, self.wanted, self.by, self.sampling)
 
 
 def _with_protocol(made: Plan, sampling: Sampling) -> tuple[Plan, Sampling]:
@@ -158,7 +197,7 @@ def _emulate(
         if sampling.ci is not None:
             notices = (*result.notices, Notice("no-segments", text))
             result = replace(result, notices=notices)
-    return result if sampling.ci is None else _with_intervals(result, sampling)
+    return result if sampling.ci is None else with_intervals(result, sampling)
 
 
 def count(
@@ -184,27 +223,28 @@ def _count_and_sample(
     """The result, with intervals or of segments where that is asked for."""
     result = _count(prepared, wanted, features)
     if len(result.document_ids) > 1 or (sampling.ci is None and not sampling.as_segments):
-        return result if sampling.ci is None else _with_intervals(result, sampling)
+        return result if sampling.ci is None else with_intervals(result, sampling)
     parts = segment_prepared(prepared, sampling.segments)
     if isinstance(parts, Notice):
         result = replace(result, notices=(*result.notices, parts))
-        return result if sampling.ci is None else _with_intervals(result, sampling)
+        return result if sampling.ci is None else with_intervals(result, sampling)
     # What a preset skipped for the whole document is not there for its segments either.
     wanted = [one for one in wanted if str(one.metric) in result.tables]
     of_parts = replace(_count(parts, wanted, features), notices=())
     name, number = result.document_ids[0], len(of_parts.document_ids)
     if sampling.as_segments:
         result = _of_segments(result, of_parts)
-        return result if sampling.ci is None else _with_intervals(result, sampling)
+        return result if sampling.ci is None else with_intervals(result, sampling)
     result = replace(result, notices=(*result.notices, segment_notice(number, name)))
-    return _with_intervals(result, sampling, of_parts)
+    return with_intervals(result, sampling, of_parts)
 
 
-def _with_intervals(result: Result, sampling: Sampling, segments: Result | None = None) -> Result:
-    from corefeval.stats.intervals import with_intervals
+def with_intervals(result: Result, sampling: Sampling, segments: Result | None = None) -> Result:
+    """The result with the intervals that a sampling asks for."""
+    from corefeval.stats.intervals import with_intervals as bootstrap
 
     level = 0.95 if sampling.ci is None else sampling.ci
-    return with_intervals(
+    return bootstrap(
         result, level=level, samples=sampling.samples, seed=sampling.seed, segments=segments
     )
 

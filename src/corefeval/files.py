@@ -8,7 +8,6 @@ from __future__ import annotations
 import errno
 import os
 import re
-import shutil
 import stat
 import sys
 import zlib
@@ -21,6 +20,14 @@ from corefeval.diagnostics import InputError, UsageError
 PathLike = str | os.PathLike[str]
 
 GZIP_MAGIC = b"\x1f\x8b"
+_PACKINGS = {
+    b"\xfd7zXZ\0": "xz",
+    b"BZh": "bzip2",
+    b"PK\3\4": "zip",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"7z\xbc\xaf\x27\x1c": "7-Zip",
+}
+PACKING_START = 10  # bytes that tell how a file is packed
 UNPACK_LIMIT = "1GB"  # several times the largest files that are published
 LIMIT_VARIABLE = "COREFEVAL_UNPACK_LIMIT"
 
@@ -141,6 +148,8 @@ def _make_folder(place: str, contents: Mapping[str, bytes]) -> None:
                 stream.write(data)
         os.rename(staged, first)
     except BaseException:
+        import shutil
+
         shutil.rmtree(staged, ignore_errors=True)
         raise
 
@@ -279,6 +288,19 @@ def unpack(data: bytes | memoryview, file: str) -> bytearray:
             f"the gzip data is damaged: {error}", file=file, fix="unpack or copy the file again"
         ) from None
     return unpacked
+
+
+def refuse_packing(start: bytes, file: str) -> None:
+    """Raise an InputError where a file begins as those of another packing than gzip do."""
+    name = next((name for magic, name in _PACKINGS.items() if start.startswith(magic)), None)
+    if name is None or (name == "bzip2" and start[4:10] not in (b"1AY&SY", b"\x17rE8P\x90")):
+        return  # three letters alone may begin a text
+    raise InputError(
+        f"the file is packed with {name}",
+        file=file,
+        expected="text, or text packed with gzip",
+        fix="unpack the file, or pack it with gzip",
+    )
 
 
 def _too_large(file: str, packed: int, limit: int) -> InputError:

@@ -16,7 +16,7 @@ from corefeval.diagnostics import Notice, UsageError, plural
 from corefeval.features import PartFeatures, SideFeatures
 from corefeval.formats import read, read_with_key
 from corefeval.matching import Matches, Mentions, matcher
-from corefeval.model import Corpus, Document, corpus_from_entities
+from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray
 from corefeval.model.identity import digest, mention_codes
 from corefeval.model.text_tokens import has_texts
@@ -163,7 +163,7 @@ class Prepared:
     @property
     def document_ids(self) -> tuple[str, ...]:
         """Names and parts of the documents."""
-        return tuple(map(str, self.key.documents))
+        return self.key.remember("document ids", lambda: tuple(map(str, self.key.documents)))
 
     def __getstate__(self) -> dict[str, Any]:
         return {one.name: getattr(self, one.name) for one in fields(self)}
@@ -191,11 +191,11 @@ def prepare(
 def prepare_inputs(key: Input, response: Input, plan: Plan) -> Prepared:
     """The same, for what `plan` made of the options."""
     jobs = partial(plan.read, key, "key", is_key=True), partial(plan.read, response, "response")
-    in_files = all(isinstance(side, str | os.PathLike) for side in (key, response))
-    if in_files:  # a thread costs more than what is in memory already
-        corpora = read_with_key(jobs)
+    paths = [side for side in (key, response) if isinstance(side, str | os.PathLike)]
+    if len(paths) == len(jobs):
+        corpora = read_with_key(jobs, paths)
         return prepare_corpora(next(corpora), next(corpora), plan)
-    read_key = jobs[0]()
+    read_key = jobs[0]()  # what is in memory already has nothing to wait for
     return prepare_corpora(read_key, jobs[1](key=read_key), plan)
 
 
@@ -350,10 +350,15 @@ def as_corpus(source: Input, name: str, *, format: str | None = None, **files: A
         return _answers(source, name, format, **files)
     if isinstance(source, Corpus):
         return source
-    if isinstance(source, Document):
-        return source.corpus.select_documents(np.array([source.index]))
     if isinstance(source, str | os.PathLike):
         return read(source, format=format, **files)
+    from corefeval.model.construction import corpus_from_entities, is_plain
+    from corefeval.model.views import Document
+
+    if is_plain(source):
+        return corpus_from_entities(source, name=name)
+    if isinstance(source, Document):
+        return source.corpus.select_documents(np.array([source.index]))
     if isinstance(source, Iterator):
         source = list(source)
     # Only those who score Python objects pay for what recognises them.

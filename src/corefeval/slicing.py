@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from corefeval.alignment import Alignment
 from corefeval.diagnostics import Notice, UsageError, plural
-from corefeval.features import FeatureRequest, level_of
-from corefeval.metrics import Metric
+from corefeval.metrics import Metric, parse_metrics
 from corefeval.metrics.counting import Counts
 from corefeval.metrics.declarations import Level
 from corefeval.model.arrays import IntArray
@@ -41,7 +40,7 @@ class Cut:
     metrics: tuple[Metric, ...]
 
 
-def cuts(metrics: Sequence[Metric], by: Iterable[str]) -> list[Cut]:
+def cuts(metrics: Sequence[Metric], by: Sequence[str]) -> list[Cut]:
     """What is to be sliced by what: all metrics by what was asked for, p-link by its own feature.
 
     >>> [(cut.feature, cut.level) for cut in cuts([Metric.parse("p-link")], ["Genre"])]
@@ -49,6 +48,10 @@ def cuts(metrics: Sequence[Metric], by: Iterable[str]) -> list[Cut]:
     >>> [(cut.feature, cut.level) for cut in cuts([Metric.parse("p-link")], [])]
     [('kind', 'mention')]
     """
+    if not by and all(metric.by is None for metric in metrics):
+        return []
+    from corefeval.features import level_of
+
     found: dict[str, dict[Metric, None]] = {}
     features = [canonical_feature(feature) for feature in by]
     for feature in features:
@@ -75,6 +78,8 @@ def own_feature(metric: Metric, features: Sequence[str]) -> str:
 
 def canonical_feature(text: str) -> str:
     """The one spelling of a feature, from any."""
+    from corefeval.features import FeatureRequest
+
     return str(FeatureRequest.parse(text))
 
 
@@ -122,10 +127,11 @@ def slice_result(result: Result, prepared: Prepared, cut: Cut) -> tuple[Slices, 
 def count_table(metric: Metric, alignment: Alignment) -> CountTable:
     """A metric's counts: a row for each document, or for each of its groups."""
     if metric.shape == "mean":
-        return CountTable(
-            "mean", parts=tuple(str(Metric.parse(part)) for part in metric.declaration.parts)
-        )
-    counts = _check(metric, metric.count(alignment), alignment.n_groups)
+        parts = parse_metrics(", ".join(metric.declaration.parts))
+        return CountTable("mean", parts=tuple(str(one.metric) for one in parts))
+    counts = metric.count(alignment)
+    if not metric.is_own:
+        counts = _check(metric, counts, alignment.n_groups)
     values = np.stack(list(counts.values()), axis=1)
     return CountTable(metric.shape, tuple(counts), values)
 

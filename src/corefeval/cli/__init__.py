@@ -4,47 +4,27 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
-from cyclopts import App, CycloptsError
-
-from corefeval._version import __version__
-from corefeval.cli.agree import agree
-from corefeval.cli.arguments import remark, usage_of, with_unpacking
-from corefeval.cli.compare import compare
-from corefeval.cli.corpora import check, convert, stats
-from corefeval.cli.errors import errors
-from corefeval.cli.lab import lab
-from corefeval.cli.listings import example, features, metrics, protocols
-from corefeval.cli.prompt import prompt
-from corefeval.cli.report import report
-from corefeval.cli.score import score
+from corefeval.cli.printing import remark
 from corefeval.diagnostics import CorefEvalError, UsageError, memory_for
+
+if TYPE_CHECKING:
+    from corefeval.cli.application import app
+
+__all__ = ["app", "main"]
 
 BAD_INPUT, BAD_USAGE, INTERRUPTED = 1, 2, 130
 
-app = App(
-    name="corefeval",
-    version=f"corefeval {__version__}",
-    help="Evaluate coreference resolution: every metric, exact to the official scorer, fast.",
-    help_format="markdown",
-    help_epilogue=(
-        "```\n"
-        "corefeval score key.conll response.conll\n"
-        "corefeval score key.conll mine=a.conll theirs=b.conll --metrics conll,lea\n"
-        "corefeval compare key.conll mine=a.conll theirs=b.conll\n"
-        "corefeval score --help\n"
-        "```\n\n"
-        "Exit status: 0 done, 1 bad input, 2 bad usage, 3 a limit was not reached (`--fail-under`, "
-        "`--fail-if-worse`)."
-    ),
-)
-Commands = tuple[Callable[..., object], ...]
-_READERS: Commands = (score, errors, compare, report, agree, lab, check, stats, convert, prompt)
-_LISTINGS: Commands = (metrics, features, protocols, example)
-for place, command in enumerate((*map(with_unpacking, _READERS), *_LISTINGS)):
-    app.command(command, help_epilogue="", usage=usage_of(command), sort_key=place)
+
+def __getattr__(name: str) -> object:
+    if name != "app":
+        raise AttributeError(f"module 'corefeval.cli' has no attribute {name!r}")
+    from corefeval.cli.application import app
+
+    return app
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -52,20 +32,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _prepare_streams()
     try:
         with memory_for():
-            status = app(
-                sys.argv[1:] if arguments is None else list(arguments),
-                exit_on_error=False,
-                print_error=False,
-                result_action="return_value",
-            )
+            status = _run(sys.argv[1:] if arguments is None else list(arguments))
         sys.stdout.flush()
-    except CycloptsError as error:  # its own box has colours wherever standard output is a terminal
-        _complain(str(error))
-        return BAD_USAGE
     except SystemExit as leaving:  # rich leaves with 1 where nobody reads the help
         if not isinstance(leaving.__context__, BrokenPipeError):
             raise
-        return BAD_USAGE if _is_about_usage(leaving) else 0
+        from corefeval.cli.application import is_about_usage
+
+        return BAD_USAGE if is_about_usage(leaving) else 0
     except CorefEvalError as error:
         _complain(error)
         return BAD_USAGE if isinstance(error, UsageError) else BAD_INPUT
@@ -82,6 +56,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status if isinstance(status, int) else 0
 
 
+def _run(arguments: list[str]) -> object:
+    """Do what the arguments say; plain scores do without the library that parses all commands."""
+    if arguments[:1] == ["score"]:
+        from corefeval.cli.scoring import parse_plain, run_score
+
+        plain = parse_plain(arguments[1:])
+        if plain is not None:
+            return run_score(**plain)
+    from corefeval.cli.application import run
+
+    return run(arguments)
+
+
 def _prepare_streams() -> None:
     """Make sure that there are streams, and that they take every character somehow."""
     for name in ("stdout", "stderr"):
@@ -96,13 +83,6 @@ def _discard_output() -> None:
     """See to it that what nobody takes is not tried again when Python ends."""
     with open(os.devnull, "wb") as nowhere, suppress(OSError):  # not every stream has a number
         os.dup2(nowhere.fileno(), sys.stdout.fileno())
-
-
-def _is_about_usage(error: BaseException | None) -> bool:
-    """Whether an error came up while bad usage was being explained."""
-    while error is not None and not isinstance(error, CycloptsError):
-        error = error.__context__
-    return error is not None
 
 
 def _complain(error: CorefEvalError | str) -> None:

@@ -4,27 +4,46 @@ from __future__ import annotations
 
 import difflib
 import inspect
-import os
-import sys
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable
 from functools import partial, wraps
-from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
 from cyclopts import Parameter
 
-from corefeval.diagnostics import Notice, UsageError
-from corefeval.display import distinct_names, visible
-from corefeval.files import UNPACK_LIMIT, check_writable, write_file
+from corefeval.cli.printing import (
+    GATE_FAILED,
+    check_paths,
+    label,
+    names_of,
+    remark,
+    same_file,
+    short,
+    show,
+    tell,
+)
+from corefeval.diagnostics import UsageError
+from corefeval.files import UNPACK_LIMIT
 from corefeval.files import unpack_limit as limited_to
+
+__all__ = [
+    "FLAG",
+    "GATE_FAILED",
+    "check_paths",
+    "file_parameter",
+    "label",
+    "names_of",
+    "remark",
+    "same_file",
+    "short",
+    "show",
+    "tell",
+    "usage_of",
+    "with_unpacking",
+]
 
 T = TypeVar("T")
 
 FLAG = partial(Parameter, negative=(), show_default=False)
-
-_CANNOT_WRITE = "the output cannot be written"
-GATE_FAILED = 3  # the exit status where a score is too low, or a system worse than it may be
 
 
 def file_parameter(command: str) -> Callable[..., Parameter]:
@@ -94,70 +113,3 @@ def _options(command: str) -> list[str]:
     from corefeval.cli import app  # which knows all commands once they are all there
 
     return [name for one in app[command].assemble_argument_collection() for name in one.names]
-
-
-def label(argument: str) -> tuple[str | None, str]:
-    """Tell `NAME=PATH` from a path that has an equals sign in it."""
-    name, equals, path = argument.partition("=")
-    if equals and name and not os.path.exists(argument):
-        return name, path
-    return None, argument
-
-
-def names_of(arguments: Sequence[tuple[str | None, str]]) -> list[str]:
-    """Labels, else file names, else whole paths where file names are the same."""
-    names = [name or short(path) for name, path in arguments]
-    return distinct_names(names, [name or path for name, path in arguments])
-
-
-def short(path: str) -> str:
-    """The last part of a path."""
-    return "standard input" if path == "-" else Path(path).name or path
-
-
-def same_file(one: str, other: str) -> bool:
-    """Whether two paths lead to the same file."""
-    return os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)
-
-
-def check_paths(
-    arguments: Sequence[tuple[str | None, str]], paths: Sequence[str], *targets: str | None
-) -> None:
-    """Standard input once, names once, no input overwritten, and targets that can be written."""
-    if list(paths).count("-") > 1:
-        raise UsageError("standard input (-) can be read only once")
-    labels = [name for name, _ in arguments if name]
-    if len(set(labels)) < len(labels):
-        raise UsageError(f"two responses are called {max(labels, key=labels.count)!r}")
-    outputs = [target for target in targets if target is not None]
-    if len(set(map(os.path.abspath, outputs))) < len(outputs):
-        raise UsageError(f"two outputs would be written to the same file: {outputs[0]}")
-    for target in targets:
-        if target is not None and any(same_file(target, path) for path in paths):
-            raise UsageError(f"the output would overwrite an input: {target}")
-    for target in outputs:  # before anything is scored, and any of them written
-        check_writable(target, problem=_CANNOT_WRITE)
-
-
-def show(results: Any, output: str | None, **options: Any) -> None:
-    """Print results, with colours where somebody sees them, or write them to a file."""
-    from corefeval.output import render
-
-    color = output is None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    text = render(results, color=color, **options)
-    if output is None:
-        sys.stdout.write(text)
-    else:
-        write_file(output, text, problem=_CANNOT_WRITE)
-
-
-def tell(notices: Iterable[Notice]) -> None:
-    """Print notices, each one once."""
-    for message in dict.fromkeys(notice.message for notice in notices):
-        remark("note", message)
-
-
-def remark(label: str, message: str) -> None:
-    """Print something beside the output, whatever is in it; that nobody reads it costs nothing."""
-    with suppress(BrokenPipeError):
-        sys.stderr.write(f"{label}: {visible(message, lines=True)}\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from corefeval.cli.arguments import GATE_FAILED, remark
+from corefeval.cli.printing import GATE_FAILED, remark
 from corefeval.diagnostics import UsageError
 
 if TYPE_CHECKING:

@@ -2,12 +2,13 @@
 
 # No `annotations` from __future__ here: types of fields must be types where classes are made anew.
 
-from dataclasses import dataclass, fields, make_dataclass
+from dataclasses import dataclass, make_dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
 from corefeval.cli.arguments import FLAG
+from corefeval.cli.responses import ReadingOptions
 from corefeval.protocol import STEPS, Choice, choices
 
 _PROTOCOL = Group("Protocol", sort_key=2)
@@ -15,7 +16,7 @@ _PROTOCOL = Group("Protocol", sort_key=2)
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class BasicReading:
+class BasicReading(ReadingOptions):
     """How files are read.
 
     Parameters
@@ -46,20 +47,6 @@ class BasicReading:
     encoding: str = "utf-8"
     word_column: int | None = None
     quiet: Annotated[bool, FLAG(alias="-q")] = False
-
-    @property
-    def files(self) -> dict[str, Any]:
-        """The options that `read` takes by these names, for keys and responses alike."""
-        return {name: getattr(self, name) for name in ("encoding", "word_column")}
-
-    @property
-    def policies(self) -> dict[str, Any]:
-        """What `score` and its like take by these names: the protocol, and the choices made."""
-        basic = {one.name for one in fields(BasicReading)} - {"protocol", "features", "encoding"}
-        values = {one.name: getattr(self, one.name) for one in fields(self)}
-        return {
-            name: v for name, v in values.items() if name not in basic and v not in (None, False)
-        }
 
 
 def _options(name: str, steps: tuple[str, ...]) -> type[BasicReading]:

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from corefeval.cli.arguments import check_paths, label, names_of, short, tell
-from corefeval.cli.reading import READING, BasicReading
+from corefeval.cli.printing import check_paths, label, names_of, short, tell
 from corefeval.diagnostics import Notice, UsageError
 from corefeval.display import distinct_names
 
@@ -25,6 +24,37 @@ T = TypeVar("T")
 _LONG_WORK = 30_000_000  # bytes; below that a progress bar would only flicker
 
 
+class ReadingOptions:
+    """How files are read, and the choices of the protocol, as they were given: see `reading`."""
+
+    protocol: str | None = None
+    features: str | None = None
+    key_format: str | None = None
+    response_format: str | None = None
+    encoding: str = "utf-8"
+    word_column: int | None = None
+    quiet: bool = False
+
+    def __init__(self, **given: Any) -> None:
+        vars(self).update(given)
+
+    @property
+    def files(self) -> dict[str, Any]:
+        """The options that `read` takes by these names, for keys and responses alike."""
+        return {name: getattr(self, name) for name in ("encoding", "word_column")}
+
+    @property
+    def policies(self) -> dict[str, Any]:
+        """What `score` and its like take by these names: the protocol, and the choices made."""
+        basic = {"key_format", "response_format", "word_column", "quiet"}
+        given = {"encoding": self.encoding, **vars(self)}
+        return {
+            name: value
+            for name, value in given.items()
+            if name not in basic and value not in (None, False)
+        }
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """What was asked for: `metrics` by name, None for the default; `options` as `score` has them.
@@ -36,7 +66,7 @@ class Request:
     metrics: str | Sequence[Metric] | None
     default: str
     options: dict[str, Any] = field(default_factory=dict)
-    reading: BasicReading = READING
+    reading: ReadingOptions
     targets: tuple[str | None, ...] = ()
 
 
@@ -73,7 +103,7 @@ def results_of(key: str, responses: Sequence[str], request: Request) -> list[Res
     return [one.rename(name) for one, name in zip(results, names, strict=True)]
 
 
-def _check_key(key: str, results: Sequence[Result], reading: BasicReading) -> None:
+def _check_key(key: str, results: Sequence[Result], reading: ReadingOptions) -> None:
     """The key that is named must be the one that saved results were scored against."""
     from corefeval.evaluation import check_keys
     from corefeval.formats import read
@@ -116,7 +146,7 @@ def _matches(request: Request) -> list[dict[str, Any]]:
 
 
 def _read_texts(
-    key: str, responses: Sequence[tuple[str, str]], reading: BasicReading
+    key: str, responses: Sequence[tuple[str, str]], reading: ReadingOptions
 ) -> tuple[object, Iterator[object]]:
     """Key and responses for a protocol that names another program, which reads files itself."""
     from corefeval.emulation import read_text
@@ -149,7 +179,7 @@ def keep(results: Sequence[Result], path: str, *, quiet: bool) -> None:
 
 
 def read_all(
-    key: str, responses: Sequence[tuple[str, str]], reading: BasicReading
+    key: str, responses: Sequence[tuple[str, str]], reading: ReadingOptions
 ) -> tuple[Corpus, Iterator[Corpus]]:
     """The key, and the responses (names and paths) as they are read, each one ahead."""
     from corefeval.formats import read, read_with_key
@@ -160,9 +190,9 @@ def read_all(
         partial(read, key, format=reading.key_format, name=short(key), **reading.files),
         *(partial(read, path, name=name, **files) for name, path in responses),
     ]
-    corpora = read_with_key(jobs)
-    key_corpus = next(corpora)
     paths = [key, *(path for _, path in responses)]
+    corpora = read_with_key(jobs, paths)
+    key_corpus = next(corpora)
     return key_corpus, track_progress(corpora, len(responses), paths, reading.quiet)
 
 

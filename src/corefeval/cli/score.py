@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated
 
 from cyclopts import Parameter
 
-from corefeval.cli.arguments import FLAG, file_parameter, remark, show, tell
+from corefeval.cli.arguments import FLAG, file_parameter
 from corefeval.cli.reading import READING, Reading
-
-if TYPE_CHECKING:
-    from corefeval.results import Result
+from corefeval.cli.scoring import OutputFormat, run_score
 
 _FILE = file_parameter("score")
-
-OutputFormat = Literal["text", "json", "csv", "markdown", "latex", "conll", "corefud"]
 
 
 def score(
@@ -88,48 +84,20 @@ def score(
         Fail (exit status 3) where a score is under this: METRIC=NUMBER in per cent, or
         METRIC.recall=NUMBER; several with commas.
     """
-    from corefeval.cli.gates import check_limits, check_rates, parse_limits
-    from corefeval.cli.responses import Request, keep, results_of
-    from corefeval.metrics import parse_metrics
-
-    limits = parse_limits(fail_under or ())
-    members = None if metrics is None else [one.metric for one in parse_metrics(metrics)]
-    if format == "conll":  # it prints mentions with every metric
-        rest = members if members is not None else ["standard"]
-        members = [one.metric for one in parse_metrics(["mentions", *rest])]
-    request = Request(
-        command="score",
-        metrics=members if format == "conll" else metrics,
-        default="standard",
-        options={
-            **reading.policies,
-            "by": by,
-            **({"ci": level, "samples": samples, "seed": seed, "segments": segments} if ci else {}),
-        },
+    return run_score(
+        key,
+        response,
+        metrics=metrics,
+        by=by,
+        by_document=by_document,
+        ci=ci,
+        samples=samples,
+        seed=seed,
+        level=level,
+        segments=segments,
+        format=format,
+        output=output,
+        save=save,
+        fail_under=fail_under,
         reading=reading,
-        targets=(output, save),
     )
-    results = results_of(key, response, request)
-    check_rates(results, limits)
-    show(results, output, format=format, by_document=by_document)  # which may refuse the form
-    if save is not None:
-        keep(results, save, quiet=reading.quiet)
-    if not reading.quiet:
-        tell(notice for result in results for notice in result.notices)
-        if format in ("conll", "corefud"):
-            _print_left_out(results[0], format)
-    return check_limits(results, limits)
-
-
-def _print_left_out(result: Result, format: OutputFormat) -> None:
-    from corefeval.output.programs import COREFUD_NAMES, OFFICIAL_NAMES, OWN_RULES
-
-    official = format == "conll"
-    if not official and not result.protocol.emulates:
-        remark("note", f"these are {OWN_RULES}")
-    names = (*OFFICIAL_NAMES, "mentions", "conll") if official else (*COREFUD_NAMES, "conll")
-    others = [name for name in result.metrics if name not in names]
-    others += [f"by {feature}" for feature in result.slices]
-    if others:
-        program = "the official scorer" if official else "corefud-scorer"
-        remark("note", f"not in {program}'s form: {', '.join(others)}")

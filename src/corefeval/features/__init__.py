@@ -1,6 +1,6 @@
 """What a mention is: kind, head, tag, class, distance and more, for every mention of a corpus.
 
-`declarations` lists the features without numpy; everything else is imported when it is used.
+Most scores need no feature: all but the door to them is imported when it is used.
 """
 
 from __future__ import annotations
@@ -10,19 +10,18 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from corefeval.features.declarations import (
-    FEATURES,
-    FeatureDeclaration,
-    FeatureRequest,
-    MissingFeatureError,
-    level_of,
-    shows_words,
-)
-from corefeval.features.tagsets import TAGSETS, TagSet
-
 if TYPE_CHECKING:
     from corefeval.diagnostics import Notice
+    from corefeval.features.declarations import (
+        FEATURES,
+        FeatureDeclaration,
+        FeatureRequest,
+        MissingFeatureError,
+        level_of,
+        shows_words,
+    )
     from corefeval.features.lookup import Features
+    from corefeval.features.tagsets import TAGSETS, TagSet
     from corefeval.model import Corpus
     from corefeval.model.arrays import IntArray
     from corefeval.model.categories import Categories
@@ -43,9 +42,12 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    if name == "Features":
-        return importlib.import_module("corefeval.features.lookup").Features
-    raise AttributeError(f"module 'corefeval.features' has no attribute {name!r}")
+    if name not in __all__:
+        raise AttributeError(f"module 'corefeval.features' has no attribute {name!r}")
+    home = {"Features": "lookup", "TAGSETS": "tagsets", "TagSet": "tagsets"}.get(name)
+    value = getattr(importlib.import_module(f"corefeval.features.{home or 'declarations'}"), name)
+    globals()[name] = value
+    return value
 
 
 class SideFeatures:

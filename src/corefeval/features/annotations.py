@@ -20,7 +20,7 @@ from corefeval.features.statements import find_stated_heads
 from corefeval.features.tagsets import PENN, TAGSETS, UPOS, TagSet, recognise_tagset
 from corefeval.features.token_columns import BLANK, NO_WORDS, WORD, TokenColumns
 from corefeval.model import Corpus
-from corefeval.model.arrays import BoolArray, IntArray
+from corefeval.model.arrays import BoolArray, IntArray, distinct
 from corefeval.model.categories import Categories
 
 _BRACKETS = re.compile(r"\*|\*?\)+|\([^()]*\)*\*?\)*")
@@ -134,7 +134,7 @@ class TokenAnnotations:
     def _sentence_starts(self) -> IntArray:
         starts = self.columns.sentence_starts()
         offsets = self.spans.offsets[:-1]
-        return offsets if starts is None else np.union1d(starts, offsets)
+        return offsets if starts is None else distinct(np.concatenate((starts, offsets)))
 
     @cached_property
     def empty(self) -> BoolArray | None:

@@ -54,8 +54,10 @@ def find_kinds(
         rows = np.flatnonzero(is_named(spans, tags, tagset, named) & ~pronoun & ~name)
         capital = words(heads[rows]).where(lambda word: word[:1].isupper())
         # A capital at the beginning of a sentence says nothing.
-        first = np.isin(heads[rows], heads[:0] if sentences is None else sentences)
-        name[rows] = capital & ~first
+        starts = heads[:0] if sentences is None else sentences
+        # Starts ascend, so that each head is among them or between two of them.
+        low, high = (np.searchsorted(starts, heads[rows], side=side) for side in ("left", "right"))
+        name[rows] = capital & (low == high)
     kind = np.where(pronoun, PRONOUN, np.where(name, NAME, NOMINAL))
     return Categories(kind.astype(np.int64), KINDS)
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from fnmatch import translate
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from corefeval.diagnostics import InputError, UsageError
@@ -205,6 +203,9 @@ def read_tagset(value: object) -> TagSet:
     text = str(os.fspath(value))
     if text.lower() in TAGSETS:
         return TAGSETS[text.lower()]
+    import json
+    from pathlib import Path
+
     path = Path(text)
     if not os.path.isfile(path):
         known = ", ".join(TAGSETS)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import glob
-import gzip
 import os
+import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, TypeVar
 
 from corefeval.diagnostics import InputError, Notice, UsageError, memory_for
@@ -28,7 +26,11 @@ from corefeval.formats.registry import (
 )
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from corefeval.model import Corpus
+
+_SMALL = 1_000_000  # bytes
 
 __all__ = [
     "FORMATS",
@@ -143,14 +145,21 @@ def _read_file(
 
 def annotates_nothing(file: str) -> bool:
     """Whether an empty file is the annotation of a text without mentions."""
-    return file.endswith(".ann") and os.path.exists(Path(file).with_suffix(".txt"))
+    return file.endswith(".ann") and os.path.exists(file.removesuffix(".ann") + ".txt")
 
 
-def read_ahead(jobs: Sequence[Callable[[], T]]) -> Iterator[T]:
-    """Do reading jobs in order, the next one in the background while one is being worked on.
+def read_ahead(
+    jobs: Sequence[Callable[[], T]], paths: Iterable[str | os.PathLike[str]] = ("-",)
+) -> Iterator[T]:
+    """Do jobs that read paths in order, the next one in the background while one is worked on.
 
-    Reading is most of the time, and mostly array operations, which let another thread run.
+    Reading is most of the time, and mostly array operations, which let another thread run. What is
+    small is read when its turn comes: making a thread, and what makes threads, would take longer.
     """
+    sizes = (os.path.getsize(path) if os.path.isfile(path) else _SMALL for path in paths)
+    if sum(sizes) < _SMALL:
+        yield from (job() for job in jobs)
+        return
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(1) as pool:
@@ -163,12 +172,14 @@ def read_ahead(jobs: Sequence[Callable[[], T]]) -> Iterator[T]:
             yield corpus
 
 
-def read_with_key(jobs: Sequence[Callable[..., Corpus]]) -> Iterator[Corpus]:
+def read_with_key(
+    jobs: Sequence[Callable[..., Corpus]], paths: Iterable[str | os.PathLike[str]] = ("-",)
+) -> Iterator[Corpus]:
     """Do reading jobs in order, the first of which is the key: what needs it is given it.
 
     Jobs are calls of `read` that lack no argument but `key`.
     """
-    corpora = read_ahead([partial(_try, job) for job in jobs])
+    corpora = read_ahead([partial(_try, job) for job in jobs], paths)
     key = next(corpora)
     for job, corpus in zip(jobs, chain([key], corpora), strict=True):
         yield job(key=key) if corpus is None else corpus
@@ -211,7 +222,7 @@ def write(
     if set(written.files) == {""}:
         _write_one(written.files[""], target)
     elif isinstance(target, str | os.PathLike):
-        _write_several(written.files, Path(target), chosen)
+        _write_several(written.files, target, chosen)
     else:
         raise UsageError(f"{chosen.name} has files for each document: write it to a folder")
     return written.notices
@@ -227,11 +238,16 @@ def _write_one(data: bytes, target: str | os.PathLike[str] | IO[bytes]) -> None:
         sys.stdout.buffer.write(data)
     else:
         packed = os.fspath(target).endswith(".gz")
+        import gzip
+
         write_file(target, gzip.compress(data) if packed else data)
 
 
-def _write_several(files: dict[str, bytes], target: Path, format: Format) -> None:
+def _write_several(files: dict[str, bytes], path: str | os.PathLike[str], format: Format) -> None:
     """Files into a folder; those of a single document beside each other, where one is named."""
+    from pathlib import Path
+
+    target = Path(path)
     endings = {Path(name).suffix for name in files}
     if target.suffix == ".gz":
         raise UsageError(f"{format.name} has files for each document, not packed: {target}")
@@ -262,19 +278,24 @@ def files_of(path: str | os.PathLike[str]) -> tuple[list[str], bool]:
     text = os.fspath(path)
     if not text:
         raise UsageError("a path is empty: name a file, a folder or a pattern")
-    if os.path.isdir(text):
+    is_folder = os.path.isdir(text)
+    if not is_folder and (os.path.exists(text) or not re.search(r"[*?[]", text)):
+        return [text], False
+    # Most people name a file, and need not wait for these.
+    import glob
+    from pathlib import Path
+
+    if is_folder:
         below = sorted(str(file) for file in Path(text).rglob("*") if os.path.isfile(file))
         found = [file for file in below if _is_content(Path(file).relative_to(text), Path(text))]
         if not found:
             raise InputError("there is no file in the folder", file=text, fix="check the path")
         return found, True
-    if glob.has_magic(text) and not os.path.exists(text):
-        found = sorted(file for file in glob.glob(text, recursive=True) if os.path.isfile(file))
-        found = [file for file in found if _is_content(Path(file), Path())]
-        if not found:
-            raise InputError("no file matches the pattern", file=text, fix="check the pattern")
-        return found, True
-    return [text], False
+    found = sorted(file for file in glob.glob(text, recursive=True) if os.path.isfile(file))
+    found = [file for file in found if _is_content(Path(file), Path())]
+    if not found:
+        raise InputError("no file matches the pattern", file=text, fix="check the pattern")
+    return found, True
 
 
 def _is_content(file: Path, folder: Path) -> bool:

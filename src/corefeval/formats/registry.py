@@ -5,7 +5,6 @@ Only what detection needs is here; readers and writers are imported when a file 
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import os
 import re
@@ -298,6 +297,8 @@ def find_format(name: str) -> Format:
 
 def _unknown(name: object) -> str:
     """What is said of a name that no format has: the one that may be meant, and all on a line."""
+    import difflib
+
     endings = {end.lstrip("._"): one.name for one in FORMATS.values() for end in one.endings}
     text = str(name).lower().lstrip("._")
     known = [*FORMATS, *ANSWERS]

@@ -9,13 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from encodings.aliases import aliases
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 
 from corefeval.checks import did_you_mean
 from corefeval.diagnostics import InputError, UsageError
-from corefeval.files import GZIP_MAGIC, unpack
+from corefeval.files import GZIP_MAGIC, PACKING_START, refuse_packing, unpack
 from corefeval.model.arrays import ByteArray
 
 WIDE_MARKS = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -32,11 +31,13 @@ class Source:
     @property
     def stem(self) -> str:
         """The file's name without folder and endings, to name a nameless document by."""
-        name = Path(self.file).name
+        name = os.path.basename(self.file)
         return name.removesuffix(".gz").rsplit(".", 1)[0] or name
 
     def sibling(self, suffix: str) -> Source:
         """The file of the same name with another ending, like the text of an annotation."""
+        from pathlib import Path
+
         packed = self.file.endswith(".gz")
         path = Path(self.file.removesuffix(".gz")).with_suffix(suffix)
         if packed and not os.path.exists(path):
@@ -88,6 +89,7 @@ def read_source(path: str | os.PathLike[str], *, encoding: str = "utf-8") -> Sou
     data = _read_standard_input() if os.fspath(path) == "-" else _read_file(file)
     if data[:2].tobytes() == GZIP_MAGIC:
         data = np.frombuffer(unpack(data.data, file), dtype=np.uint8)
+    refuse_packing(data[:PACKING_START].tobytes(), file)
     head = data[:4].tobytes()
     if head.startswith(codecs.BOM_UTF8):
         data = data[3:]

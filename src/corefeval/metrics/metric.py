@@ -6,6 +6,7 @@ import importlib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, get_args
 
 from corefeval.checks import check_choice, did_you_mean
@@ -112,6 +113,11 @@ class Metric:
         return REGISTRY[self.name]
 
     @property
+    def is_own(self) -> bool:
+        """Whether it is one of corefeval's own, whose counts need no check."""
+        return str(self.declaration.function).startswith("corefeval.")
+
+    @property
     def shape(self) -> Shape:
         """Which rates follow from the counts, and how."""
         return self.declaration.shape
@@ -119,6 +125,8 @@ class Metric:
     @property
     def title(self) -> str:
         """The name for tables: `B³-sys`, `LEA(importance=one)`."""
+        if not self.parameters:
+            return self.declaration.title or self.name
         suffixes = [one.name for one in self.declaration.parameters if one.suffixes]
         behind = "".join(f"-{value}" for key, value in self.parameters if key in suffixes)
         rest = Metric(self.name, tuple(p for p in self.parameters if p[0] not in suffixes))
@@ -167,7 +175,23 @@ def parse_metrics(metrics: str | Metric | Iterable[str | Metric]) -> list[Metric
     >>> [str(request.metric) for request in parse_metrics("conll, lea")]
     ['muc', 'b3', 'ceafe', 'conll', 'lea']
     """
-    items = [metrics] if isinstance(metrics, str | Metric) else metrics
+    if isinstance(metrics, str):  # loops ask for the same again and again
+        return list(_parse_text(metrics, _registered()))
+    return _parse_items([metrics] if isinstance(metrics, Metric) else metrics)
+
+
+@lru_cache(maxsize=64)
+def _parse_text(text: str, registered: tuple[int, ...]) -> tuple[MetricRequest, ...]:
+    """The metrics of a text, as long as the registry is as it was."""
+    return tuple(_parse_items([text]))
+
+
+def _registered() -> tuple[int, ...]:
+    """What tells that the registry is as it was."""
+    return tuple(map(id, REGISTRY.values()))
+
+
+def _parse_items(items: Iterable[str | Metric]) -> list[MetricRequest]:
     if not isinstance(items, Iterable) or isinstance(items, Mapping):
         raise UsageError(f"metrics are names, Metric values or a list of them, not {items!r:.60}")
     is_named: dict[Metric, bool] = {}
@@ -194,6 +218,7 @@ def spell(text: str) -> str:
     return str(Metric.parse(text))
 
 
+@lru_cache(maxsize=64)
 def _import_function(place: str, metric: str) -> Callable[..., Mapping[str, Any]]:
     """The function that `module:function` names."""
     module, _, name = place.partition(":")

@@ -1,12 +1,22 @@
 """The model: a columnar corpus, and views of its documents for people."""
 
-from corefeval.model.builder import CorpusBuilder, DocumentBuilder
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
 from corefeval.model.construction import corpus_from_arrays, corpus_from_entities
 from corefeval.model.corpus import Corpus, find_document
-from corefeval.model.joining import join
 from corefeval.model.relations import NO_RELATIONS, Relation, Relations
 from corefeval.model.tokens import DocumentTokens, TokenDifference, Tokens, TokenTable
 from corefeval.model.views import Document, DocumentId, Entity, Mention
+
+if TYPE_CHECKING:
+    from corefeval.model.builder import CorpusBuilder, DocumentBuilder
+    from corefeval.model.joining import join
+
+# What a score of two CoNLL files does without is imported when it is first used.
+_HOMES = {"CorpusBuilder": "builder", "DocumentBuilder": "builder", "join": "joining"}
 
 __all__ = [
     "NO_RELATIONS",
@@ -28,3 +38,11 @@ __all__ = [
     "find_document",
     "join",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'corefeval.model' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"corefeval.model.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value

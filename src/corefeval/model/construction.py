@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -157,34 +158,89 @@ def corpus_from_entities(entities: object, *, name: str = "") -> Corpus:
     [['Ada', 'she'], ['it']]
     """
     documents = entities if isinstance(entities, Mapping) else {"": entities}
+    identifiers = _identifiers(documents)
+    side = f"the {name}" if name else "the input"
+    read = []
+    for identifier, document in zip(identifiers, documents.values(), strict=True):
+        where = f"document {identifier.name!r}" if identifier.name else side
+        read.append(_read_document(document, where))
+    return _from_plain(identifiers, read, name)
+
+
+class PlainDocument(NamedTuple):
+    """The mentions of a document in plain Python, entity by entity, and how many each has."""
+
+    sizes: list[int]
+    labels: list[Hashable]
+    notices: list[Notice]
+
+
+def is_plain(entities: object) -> bool:
+    """Whether these are the entities of one document, lists or sets in a list, and nothing else."""
+    return type(entities) in (list, tuple) and _GROUPS.issuperset(map(type, entities))  # type: ignore[call-overload]
+
+
+def read_plain(entities: object, identifier: str) -> PlainDocument | None:
+    """The entities of one document, as `corpus_from_entities` takes them; None for anything else.
+
+    Raises an InputError where a mention is none.
+    """
+    return _read_document(entities, f"document {identifier!r}") if is_plain(entities) else None
+
+
+def corpus_from_plain(documents: Mapping[str, PlainDocument], *, name: str = "") -> Corpus:
+    """A corpus of what `read_plain` gave, by the ids of the documents."""
+    return _from_plain(_identifiers(documents), list(documents.values()), name)
+
+
+def _identifiers(documents: Iterable[object]) -> tuple[DocumentId, ...]:
     identifiers = tuple(
         key if isinstance(key, DocumentId) else DocumentId.parse(str(key)) for key in documents
     )
     _check_document_ids(identifiers)
-    entity_document: list[int] = []
-    mention_entity: list[int] = []
-    labels: list[Hashable] = []
-    notices: list[Notice] = []
-    for index, document in enumerate(documents.values()):
-        side = f"the {name}" if name else "the input"
-        where = f"document {identifiers[index].name!r}" if identifiers[index].name else side
-        listed = list(_iterate(document, f"{where} is", "a list of entities"))
-        notices += _flat_spans(listed, where)
-        for mentions in listed:
-            members = _iterate(mentions, f"an entity of {where} is", "a list of mentions")
-            found = [_label(mention, where) for mention in members]
-            mention_entity += [len(entity_document)] * len(found)
-            labels += found
-            if found:
-                entity_document.append(index)
+    return identifiers
+
+
+def _read_document(document: object, where: str) -> PlainDocument:
+    if type(document) is not list:
+        document = list(_iterate(document, f"{where} is", "a list of entities"))
+    notices = _flat_spans(document, where)
+    if not _GROUPS.issuperset(map(type, document)):
+        what = f"an entity of {where} is"
+        document = [list(_iterate(one, what, "a list of mentions")) for one in document]
+    sizes, labels = list(map(len, document)), list(chain.from_iterable(document))
+    if not _are_plain(labels):
+        labels = [_label(mention, where) for mention in labels]
+    return PlainDocument(sizes, labels, notices)
+
+
+def _from_plain(
+    identifiers: tuple[DocumentId, ...], documents: Sequence[PlainDocument], name: str
+) -> Corpus:
+    sizes = np.array([size for one in documents for size in one.sizes], dtype=np.int64)
+    numbers = np.array([len(one.sizes) for one in documents], dtype=np.int64)
+    kept = sizes > 0
+    sizes, owner = sizes[kept], np.repeat(np.arange(numbers.size), numbers)[kept]
     return Corpus(
         documents=identifiers,
-        entity_document=np.array(entity_document, dtype=np.int64),
-        mention_entity=np.array(mention_entity, dtype=np.int64),
-        labels=labels,
+        entity_document=owner,
+        mention_entity=np.repeat(np.arange(sizes.size), sizes),
+        labels=[label for one in documents for label in one.labels],
         name=name,
-        notices=tuple(notices),
+        notices=tuple(notice for one in documents for notice in one.notices),
     )
+
+
+_GROUPS = frozenset((list, tuple, set, frozenset))
+_ATOMS = frozenset((int, str))
+
+
+def _are_plain(labels: Sequence[Any]) -> bool:
+    """Whether all labels are numbers, strings or tuples of these, which need no further look."""
+    kinds = set(map(type, labels))
+    if kinds != {tuple}:
+        return kinds <= _ATOMS
+    return _ATOMS.issuperset(map(type, chain.from_iterable(labels)))
 
 
 def _flat_spans(entities: Sequence[object], where: str) -> list[Notice]:
@@ -193,10 +249,12 @@ def _flat_spans(entities: Sequence[object], where: str) -> list[Notice]:
     if isinstance(first, np.ndarray):
         entities = [one.tolist() if isinstance(one, np.ndarray) else one for one in entities]
         first = entities[0]
-    if not isinstance(first, tuple | list) or len(first) not in (2, 3):
+    if not isinstance(first, tuple | list) or len(first) not in (2, 3) or not _are_numbers(first):
         return []
-    spans = [one for one in entities if isinstance(one, type(first)) and _are_numbers(one)]
-    if len(spans) < len(entities) or any(len(one) != len(first) for one in spans):
+    if not all(
+        isinstance(one, type(first)) and len(one) == len(first) and _are_numbers(one)
+        for one in entities
+    ):
         return []
     fix = "put the spans of each entity into a list of their own: [[(0, 1), (3, 4)], [(6, 6)]]"
     if isinstance(first, tuple):
@@ -206,7 +264,8 @@ def _flat_spans(entities: Sequence[object], where: str) -> list[Notice]:
             expected="a list of entities, each a list of mentions",
             fix=f"{fix}; numbers that are mentions stand in a list: [[0, 1], [3, 4]]",
         )
-    if len(first) != 2 or len(spans) < 2 or any(start > end for start, end in spans):
+    pairs = cast("Sequence[tuple[int, int]]", entities)
+    if len(first) != 2 or len(pairs) < 2 or any(start > end for start, end in pairs):
         return []
     message = f"{where}: every entity has two numbers as its mentions; if these are spans, {fix}"
     return [Notice("flat-spans", message, len(entities))]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, TypeVar
@@ -69,6 +68,19 @@ class Corpus:
     def __getstate__(self) -> dict[str, Any]:
         """The fields alone: what is derived from them is derived anew."""
         return {one.name: getattr(self, one.name) for one in fields(self)}
+
+    def remember(self, name: str, make: Callable[[], T], *, of: object = None) -> T:
+        """What is derived from this corpus, made once; it does not travel with it.
+
+        Where it also depends on something else (`of`, the same object or an equal tuple), what was
+        made last is kept.
+        """
+        kept = vars(self).setdefault("_kept", {})
+        known = kept.get(name)
+        if known is None or not (known[0] is of or (isinstance(of, tuple) and known[0] == of)):
+            known = kept[name] = of, make()
+        made: T = known[1]
+        return made
 
     @property
     def n_mentions(self) -> int:
@@ -180,7 +192,7 @@ class Corpus:
             return False
 
     def __iter__(self) -> Iterator[Document]:
-        return (Document(self, index) for index in range(len(self.documents)))
+        return map(self.__getitem__, range(len(self.documents)))
 
     def __getitem__(self, key: int | str | DocumentId) -> Document:
         """A document by its index, its id, or its name where only one document has it."""
@@ -213,6 +225,8 @@ def find_document(
     if matches:
         parts = ", ".join(excerpt(str(documents[index])) for index in matches[:3])
         raise InputError(f"{len(matches)} documents are called {key!r}", fix=f"say which: {parts}")
+    import difflib
+
     close = difflib.get_close_matches(str(key), [str(d) for d in documents[:5000]], n=1)
     raise InputError(
         f"there is no document {key!r}",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from itertools import chain, count, repeat
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,14 +36,64 @@ def mention_codes(key: Corpus, response: Corpus) -> tuple[IntArray, IntArray]:
 
 
 def _label_codes(*corpora: Corpus) -> tuple[IntArray, IntArray]:
-    numbers: dict[tuple[int, Hashable], int] = {}
-    codes = []
-    for corpus in corpora:
-        pairs = zip(corpus.mention_document.tolist(), corpus.labels or (), strict=True)
-        codes.append([numbers.setdefault(pair, len(numbers)) for pair in pairs])
-    left, right = (np.array(code, dtype=np.int64) for code in codes)
+    sides: list[Sequence[Hashable]] = [corpus.labels or () for corpus in corpora]
+    if min(map(len, sides)) > _MANY:
+        spans = [span for span in map(_spans_of, corpora) if span is not None]
+        codes = _number_spans(corpora, spans) if len(spans) == len(sides) else None
+        if codes is not None:
+            return codes[: len(sides[0])], codes[len(sides[0]) :]
+    if len(corpora[0].documents) > 1:
+        documents = (corpus.mention_document.tolist() for corpus in corpora)
+        sides = [list(zip(*pair, strict=True)) for pair in zip(documents, sides, strict=True)]
+    numbers = dict(zip(dict.fromkeys(chain(*sides)), count()))
+    left, right = (
+        np.fromiter(map(numbers.__getitem__, side), dtype=np.int64, count=len(side))
+        for side in sides
+    )
     _check_identity(corpora, left, right)
     return left, right
+
+
+_MANY = 2000  # labels; fewer are numbered in less time than arrays of them take to make
+
+
+def _spans_of(corpus: Corpus) -> IntArray | None:
+    """Labels that are all tuples of two numbers, as an array of two columns; None for others."""
+    return corpus.remember("spans", lambda: _read_spans(corpus.labels or ()))
+
+
+def _read_spans(labels: Sequence[Any]) -> IntArray | None:
+    if set(map(type, labels)) != {tuple} or set(map(len, labels)) != {2}:
+        return None
+    if set(map(type, chain.from_iterable(labels))) != {int}:
+        return None
+    try:
+        numbers = np.fromiter(chain.from_iterable(labels), np.int64, 2 * len(labels))
+    except OverflowError:
+        return None
+    return numbers.reshape(-1, 2)
+
+
+def _number_spans(corpora: Sequence[Corpus], spans: Sequence[IntArray]) -> IntArray | None:
+    """The numbers that a dictionary would give to all labels, by one sort; None if they are large.
+
+    Numbers follow the order in which labels come first.
+    """
+    places = np.concatenate([corpus.mention_document for corpus in corpora])
+    start, end = np.concatenate(spans).T
+    low = int(start.min()), int(end.min())
+    stride, width = int(start.max()) - low[0] + 1, int(end.max()) - low[1] + 1
+    if len(corpora[0].documents) * stride * width >= _LIMIT:
+        return None
+    values = (places * stride + (start - low[0])) * width + (end - low[1])
+    order = np.argsort(values, kind="stable")
+    new = np.ones(order.size, dtype=np.bool_)
+    np.not_equal(values[order[1:]], values[order[:-1]], out=new[1:])
+    is_first = np.zeros(order.size, dtype=np.bool_)
+    is_first[order[new]] = True
+    codes = np.empty(order.size, dtype=np.int64)
+    codes[order] = (np.cumsum(is_first) - 1)[order[new]][np.cumsum(new) - 1]
+    return codes
 
 
 def _check_identity(corpora: Sequence[Corpus], left: IntArray, right: IntArray) -> None:
@@ -85,18 +137,24 @@ def _span_codes(*corpora: Corpus) -> tuple[IntArray, IntArray]:
     if len(lengths) < len(corpora):
         raise InputError("a corpus has neither token positions nor labels for its mentions")
     shapes, n_shapes = _shapes(*corpora)
-    width = 1 + max(int(length.max(initial=0)) for length in lengths)
-    stride = 1 + max(int(start.max(initial=0)) for start in starts)
+    # Powers of two, so that most responses leave the codes of a key as they were.
+    width, stride = (
+        1 << max(int(values.max(initial=0)) for values in sides).bit_length()
+        for sides in (lengths, starts)
+    )
     n_documents = len(corpora[0].documents)
     if n_documents * stride * width * n_shapes >= _LIMIT:
         return _rank(*corpora, shapes=shapes)
-    codes = []
-    for corpus, start, length, shape in zip(corpora, starts, lengths, shapes, strict=True):
+
+    def encode(side: int) -> IntArray:
+        corpus, start, shape = corpora[side], starts[side], shapes[side]
         place = start if n_documents == 1 else corpus.mention_document * stride + start
-        code = place * width + (width - 1 - length)
-        codes.append(code if n_shapes == 1 else code * n_shapes + shape)
-    left, right = codes
-    return left, right
+        code = place * width + (width - 1 - lengths[side])
+        return code if n_shapes == 1 else code * n_shapes + shape
+
+    if n_shapes > 1:
+        return encode(0), encode(1)
+    return corpora[0].remember("codes", lambda: encode(0), of=(width, stride)), encode(1)
 
 
 def _rank(*corpora: Corpus, shapes: list[IntArray]) -> tuple[IntArray, IntArray]:
@@ -148,6 +206,10 @@ def digest(corpus: Corpus) -> str:
     a sum over documents, so that the digests of the parts of a corpus add up to its own (see
     `Result.total`). It is no protection against somebody who wants to deceive.
     """
+    return corpus.remember("digest", lambda: _digest(corpus))
+
+
+def _digest(corpus: Corpus) -> str:
     documents = np.array([zlib.crc32(str(name).encode()) for name in corpus.documents], np.uint64)
     parts: list[NDArray[np.uint64]] = [column.astype(np.uint64) for column in _identities(corpus)]
     parts.append(documents[corpus.mention_document])
@@ -163,13 +225,21 @@ def digest(corpus: Corpus) -> str:
 def _identities(corpus: Corpus) -> list[NDArray[np.int64]]:
     """What tells the mentions of a document apart."""
     if corpus.mention_start is None or corpus.mention_end is None:
-        labels = [zlib.crc32(repr(label).encode()) for label in corpus.labels or ()]
-        return [np.array(labels, dtype=np.int64)]
+        return [np.fromiter(_checksums(corpus), dtype=np.int64, count=corpus.n_mentions)]
     if not corpus.gaps.size:
         return [corpus.mention_start, corpus.mention_end]
     gaps = np.zeros(corpus.n_mentions, dtype=np.int64)
     np.add.at(gaps, corpus.gaps[:, 0], corpus.gaps[:, 1] * 1_000_003 + corpus.gaps[:, 2])
     return [corpus.mention_start, corpus.mention_end + gaps * 31]
+
+
+def _checksums(corpus: Corpus) -> Iterator[int]:
+    """A checksum of the text of each label; those of many spans are written at one go."""
+    labels = corpus.labels or ()
+    if len(labels) <= _MANY or _spans_of(corpus) is None:
+        return map(zlib.crc32, map(str.encode, map(repr, labels)))
+    texts = repr(list(labels)).encode()[2:-1].split(b", (")
+    return map(zlib.crc32, texts, repeat(zlib.crc32(b"(")))
 
 
 def _mix(columns: list[NDArray[np.uint64]]) -> NDArray[np.uint64]:

@@ -16,7 +16,6 @@ import numpy as np
 
 from corefeval.diagnostics import InputError, Notice
 from corefeval.model.arrays import IntArray, ragged_arange
-from corefeval.model.builder import unresolved_relations
 from corefeval.model.construction import in_textual_order
 from corefeval.model.corpus import Corpus
 from corefeval.model.joining import JoinedTokens
@@ -249,6 +248,8 @@ def tokenise(corpus: Corpus) -> Corpus:
     """
     if not has_texts(corpus.tokens) or corpus.mention_start is None or corpus.mention_end is None:
         return corpus
+    from corefeval.model.builder import unresolved_relations
+
     tables, places = [], {}
     blank: set[int] = set()
     for document in corpus:

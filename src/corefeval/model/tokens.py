@@ -16,7 +16,7 @@ from typing import Self
 import numpy as np
 
 from corefeval.diagnostics import InputError
-from corefeval.model.arrays import IntArray, ragged_arange
+from corefeval.model.arrays import IntArray, distinct, ragged_arange
 from corefeval.model.categories import Categories
 
 _BLANKS = re.compile(r"[\x00-\x20]")
@@ -134,7 +134,7 @@ class Tokens(ABC):
     def _sentence_edges(self) -> tuple[IntArray, IntArray]:
         """Where sentences and documents begin, and the number of the sentence from there on."""
         starts = self.starts
-        edges = np.union1d(starts, self.offsets[:-1][self.counts > 0])
+        edges = distinct(np.concatenate((starts, self.offsets[:-1][self.counts > 0])))
         sentence = np.searchsorted(starts, edges, side="right") - 1
         sentence[~np.isin(edges, starts)] = -1
         return edges, sentence

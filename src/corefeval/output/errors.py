@@ -203,7 +203,7 @@ def _mention_table(analysis: ErrorAnalysis, top: int, behind: str) -> Table:
         (
             Cell(_document(one.document, analysis)),
             Cell(_tokens(one.mention)),
-            Cell(_short(one.mention.text, _TEXT)),
+            Cell(_words(one.mention, _TEXT)),
             Cell(", ".join(one.errors) or "–"),
             Cell(one.key_entity or "–"),
             Cell(one.response_entity or "–"),
@@ -224,7 +224,7 @@ def _entity_table(analysis: ErrorAnalysis, top: int, behind: str) -> Table:
             Cell(_document(one.document, analysis)),
             Cell(f"{one.side} {one.name}"),
             Cell(_tokens(one.first)),
-            Cell(_short(one.first.text, _TEXT)),
+            Cell(_words(one.first, _TEXT)),
             Cell(f"{one.size:,}"),
             Cell(f"{one.parts:,}"),
             Cell(f"{one.alone:,}"),
@@ -264,11 +264,11 @@ def _list_cells(analysis: ErrorAnalysis, error: ErrorInstance) -> list[Cell]:
     cells = [
         Cell(_document(error.document, analysis)),
         Cell(_tokens(first)),
-        Cell(_short(first.text, _LISTED) + more),
+        Cell(_words(first, _LISTED) + more),
     ]
     if error.instead is not None:
         cells.append(
-            Cell(f"{_tokens(error.instead)} {_short(error.instead.text, _INSTEAD_TEXT)}".strip())
+            Cell(f"{_tokens(error.instead)} {_words(error.instead, _INSTEAD_TEXT)}".strip())
         )
     return [*cells, Cell(error.key_entity or "–"), Cell(error.response_entity or "–")]
 
@@ -289,6 +289,15 @@ def _tokens(place: Place) -> str:
         return ""
     last = place.end - 1
     return f"{place.start}" if last == place.start else f"{place.start}–{last}"
+
+
+def _words(place: Place, limit: int) -> str:
+    """A mention's text, and that of the key mention of other tokens which it is matched with."""
+    text = _short(place.text, limit)
+    if place.match is None:
+        return text
+    other = _short(place.match.text, limit) or _tokens(place.match)
+    return f"{text} (matched with {other})".strip()
 
 
 def _short(text: str, limit: int) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-
-from rich.cells import cell_len, set_cell_size
 
 from corefeval.display import shorten, visible
 from corefeval.output.tables import Cell, Column, Table
@@ -16,6 +15,8 @@ _LEAST = 12  # text is not folded more narrowly
 _WORD = 24  # and words up to this width stay whole
 _LABELS = 3  # columns that may have to be repeated in each block
 _MOST = 80  # nor wider
+# Latin letters and signs that always take one column, and what our own tables have beside them.
+_NARROW = re.compile("[ -~¡-¬®-˿φ–−]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,19 @@ class Block:
     def width(self) -> int:
         """The width of a row."""
         return sum(self.widths) + self.gap * (len(self.widths) - 1)
+
+
+def cell_len(text: str) -> int:
+    """How many columns of a terminal a visible text takes; what tells that is loaded on demand.
+
+    >>> cell_len("B³"), cell_len("日本")
+    (2, 4)
+    """
+    if text.isascii() or _NARROW.fullmatch(text):
+        return len(text)
+    from rich.cells import cell_len as measure
+
+    return measure(text)
 
 
 def make_presentable(table: Table) -> Table:
@@ -86,7 +100,10 @@ def _split(
         labels = labels[:-1]
     groups = [places for places in _groups(table.columns) if places[0] not in labels]
     groups = [tuple(place for place in places if place not in labels) for places in groups]
-    label_block = _narrow(table, labels, widest, least, gap, 3 * room // 5)
+    others = max(least[place] for group in groups for place in group)
+    label_block = _narrow(
+        table, labels, widest, least, gap, min(3 * room // 5, room - gap - others)
+    )
     widths = list(widest)
     for place, width in zip(label_block.places, label_block.widths, strict=True):
         widths[place] = width
@@ -215,6 +232,8 @@ def cut(word: str, width: int) -> str:
     """The beginning and the end of a text that is wider than its column."""
     if cell_len(word) <= width:
         return word
+    from rich.cells import set_cell_size
+
     end = max(width - 1, 0) // 2
     tail = set_cell_size(word[::-1], end)[::-1].strip()
     return f"{set_cell_size(word, max(width - 1 - end, 0)).strip()}…{tail}"

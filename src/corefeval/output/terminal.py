@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import io
+import os
 import re
-import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
 from itertools import groupby, zip_longest
 
-from rich.cells import cell_len
-from rich.console import Console
-from rich.text import Text
-
 from corefeval.display import visible
-from corefeval.output.fitting import Block, blocks, cut, fold, heading, make_presentable
+from corefeval.output.fitting import Block, blocks, cell_len, cut, fold, heading, make_presentable
 from corefeval.output.tables import RAISED, Cell, Column, Sheet, Table
 
 _PLAIN = {"─": "-", "³": "3", "φ": "phi", "–": "-", "−": "-", "τ": "tau", "≤": "<=", "±": "+-"}
 _PLAIN |= {"α": "alpha", "→": "->", "…": "...", "’": "'", "‘": "'"}
 _PLAIN |= {raised: letter for letter, raised in RAISED.items()}
-_WIDE = 10_000  # for rich, so that it leaves lines as they are
+_WIDE = 10_000  # so that lines stay as they are
+_BOLD, _DIM, _PLAIN_AGAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
+Line = list[tuple[str, str]]  # pieces of a line, each with a style or an empty one
 _USUAL, _LEAST = 120, 40  # columns: where nobody says how many there are, and at least
 _SENTENCE = 96  # longer lines are hard to read
 
@@ -33,30 +30,40 @@ def draw_text(sheet: Sheet, *, color: bool = False) -> str:
     terminal (or into COLUMNS, or 120, if there is none), and nothing in it but our own colours acts
     on the terminal.
     """
-    stream = io.StringIO()
-    columns = shutil.get_terminal_size((0, 0)).columns
+    columns = _terminal_width()
     room = max(columns or _USUAL, _LEAST)
     list_room = room if columns else _WIDE  # lines of a list stay whole for programs such as grep
-    console = Console(
-        file=stream, width=_WIDE, force_terminal=color, no_color=not color, highlight=False
-    )
+    lines: list[Line] = []
     for is_text, members in groupby(sheet.parts, key=lambda part: isinstance(part, str)):
         for part in members:
             if isinstance(part, str):
-                lines = _wrap(part, room, list_room)
+                lines += [[(line, "")] for line in _wrap(part, room, list_room)]
             else:
-                lines = _lines(part, sheet.gap, room)
-            for line in lines:
-                console.print(line, soft_wrap=True)
-            if not is_text:
-                console.print()
-        if is_text:
-            console.print()
-    lines = [line for text in sheet.about for line in _wrap(text, room)]
+                lines += [*_lines(part, sheet.gap, room), []]
+        lines += [[]] if is_text else []
+    about = [line for text in sheet.about for line in _wrap(text, room)]
     # A signature is to be copied, so that it stays on one line.
-    for line in (*lines, *(Text(visible(text)) for text in sheet.signatures)):
-        console.print(Text(line.plain, style="dim"), soft_wrap=True)
-    return _printable(stream.getvalue())
+    lines += [[(line, _DIM)] for line in (*about, *map(visible, sheet.signatures))]
+    color = color and os.environ.get("TERM", "").lower() not in ("dumb", "unknown")
+    return _printable("\n".join(_styled(line, color) for line in lines))
+
+
+def _terminal_width() -> int:
+    """How many columns the terminal has, or COLUMNS says; 0 where nobody knows."""
+    try:
+        columns = int(os.environ.get("COLUMNS", ""))
+    except ValueError:
+        columns = 0
+    try:
+        return columns if columns > 0 else os.get_terminal_size(sys.__stdout__.fileno()).columns  # type: ignore[union-attr]
+    except (AttributeError, ValueError, OSError):  # closed, or no terminal
+        return 0
+
+
+def _styled(line: Line, color: bool) -> str:
+    return "".join(
+        f"{style}{text}{_PLAIN_AGAIN}" if color and style and text else text for text, style in line
+    )
 
 
 def _printable(text: str) -> str:
@@ -70,7 +77,7 @@ def _printable(text: str) -> str:
     return text
 
 
-def _wrap(text: str, room: int, list_room: int | None = None) -> list[Text]:
+def _wrap(text: str, room: int, list_room: int | None = None) -> list[str]:
     """The lines of a text, each broken where it is too long.
 
     Lines of a list are indented, have the room that is `listed`, and go on further in.
@@ -86,21 +93,21 @@ def _wrap(text: str, room: int, list_room: int | None = None) -> list[Text]:
             break_long_words=False,
             break_on_hyphens=False,
         ) or [""]
-    return [Text(line) for line in lines]
+    return lines
 
 
-def _lines(table: Table, gap: int, room: int) -> list[Text]:
+def _lines(table: Table, gap: int, room: int) -> list[Line]:
     """A caption, and the blocks of columns that the table has room for."""
     table = make_presentable(table)
-    lines = [Text(line.plain, style="bold") for line in _wrap(table.caption, room)]
-    lines = lines if table.caption else []
+    caption = _wrap(table.caption, room) if table.caption else []
+    lines: list[Line] = [[(line, _BOLD)] for line in caption]
     for number, block in enumerate(blocks(table, gap, room)):
-        lines += [Text("")] if number else []
+        lines += [[]] if number else []
         lines += _block_lines(table, block)
     return lines
 
 
-def _block_lines(table: Table, block: Block) -> list[Text]:
+def _block_lines(table: Table, block: Block) -> list[Line]:
     """Names of groups over their columns, headings, a rule, and rows."""
     columns = [table.columns[place] for place in block.places]
     names = _group_line(columns, block)
@@ -109,15 +116,16 @@ def _block_lines(table: Table, block: Block) -> list[Text]:
         for column, width in zip(columns, block.widths, strict=True)
     ]
     depth = max(max(map(len, headings), default=0), 2 if names.strip() else 1)
-    lines = []
+    lines: list[Line] = []
     for level in range(depth):
         words = [([""] * (depth - len(one)) + one)[level] for one in headings]
         [line] = _row([Cell(word) for word in words], columns, block)
         # Above the headings of groups there is room for their names.
-        lines.append(line if level or not names.strip() else Text(_overlay(line.plain, names)))
-    lines.append(Text("─" * block.width))
+        text = "".join(piece for piece, _ in line)
+        lines.append([(text if level or not names.strip() else _overlay(text, names), "")])
+    lines.append([("─" * block.width, "")])
     for number, section in enumerate(table.sections):
-        lines += [Text("")] if number else []
+        lines += [[]] if number else []
         for row in section:
             lines += _row([row[place] for place in block.places], columns, block)
     return lines
@@ -144,21 +152,20 @@ def _overlay(one: str, other: str) -> str:
     return "".join(mine if mine != " " else theirs for mine, theirs in pairs)
 
 
-def _row(cells: Sequence[Cell], columns: Sequence[Column], block: Block) -> list[Text]:
+def _row(cells: Sequence[Cell], columns: Sequence[Column], block: Block) -> list[Line]:
     """The lines of a row: one, or several where a cell is folded."""
     texts = [
         [cell.text] if column.numeric or column.whole else fold(cell.text, width)
         for cell, column, width in zip(cells, columns, block.widths, strict=True)
     ]
-    rows = [Text() for _ in range(max(map(len, texts), default=0))]
+    rows: list[Line] = [[] for _ in range(max(map(len, texts), default=0))]
     for at, (cell, column, width, lines) in enumerate(
         zip(cells, columns, block.widths, texts, strict=True)
     ):
-        style = "bold" if cell.bold or cell.label else None
         for number, row in enumerate(rows):
             text = lines[number] if number < len(lines) else ""
             pad = " " * (width - cell_len(text))
-            row.append(" " * (block.gap if at else 0) + (pad if column.numeric else ""))
-            row.append(text, style=style)
-            row.append("" if column.numeric else pad)
+            row.append((" " * (block.gap if at else 0) + (pad if column.numeric else ""), ""))
+            row.append((text, _BOLD if cell.bold or cell.label else ""))
+            row.append(("" if column.numeric else pad, ""))
     return rows

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import fnmatch
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -11,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from corefeval.diagnostics import Notice, PairingError, excerpt, list_names, plural
-from corefeval.live.spans import spans_reading, with_positions
 from corefeval.model import Corpus, DocumentId
 from corefeval.model.arrays import IntArray
 from corefeval.pairing.texts import (
@@ -20,7 +18,6 @@ from corefeval.pairing.texts import (
     on_tokens,
     with_key_on_tokens,
 )
-from corefeval.pairing.zeros import settle_zeros
 from corefeval.protocol import Protocol, Spans
 
 _SHOWN = 3
@@ -65,7 +62,9 @@ def pair(
     response, more = on_tokens(response, key, ignore_tokens=ignore_tokens)
     notices += more
     key, response, spans = put_on_tokens(key, response, protocol)
-    if not zeros_settled:
+    if not zeros_settled and any(map(_marks_empty_nodes, (key, response))):
+        from corefeval.pairing.zeros import settle_zeros
+
         (key, response), more = settle_zeros((key, response), protocol.zeros)
         notices += more
     if key.tokens is not None and response.tokens is not None:
@@ -84,12 +83,18 @@ def pair(
     return Pairing(key, response, tuple(notices), spans)
 
 
+def _marks_empty_nodes(corpus: Corpus) -> bool:
+    return corpus.tokens is not None and "empty" in corpus.tokens.columns
+
+
 def put_on_tokens(
     key: Corpus, response: Corpus, protocol: Protocol
 ) -> tuple[Corpus, Corpus, Spans | None]:
     """Token spans on both sides, where one side has plain spans, and how these were read."""
     if (key.labels is None) == (response.labels is None):
         return key, response, None
+    from corefeval.live.spans import spans_reading, with_positions
+
     plain, other = (response, key) if key.labels is None else (key, response)
     reading = spans_reading(plain, protocol.spans)
     if reading is None:
@@ -284,6 +289,8 @@ def _unambiguous(
 
 def _suggestions(identifiers: Sequence[DocumentId], others: Sequence[DocumentId]) -> str:
     """What the first of some documents may be called on the other side."""
+    import difflib
+
     enough = _CANDIDATE_TEXT // (1 + max((len(other.name) for other in others), default=0))
     candidates = [str(other) for other in others[:enough]]
     for identifier in identifiers[:_SHOWN]:

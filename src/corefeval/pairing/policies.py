@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -137,14 +138,24 @@ def apply_policies(
     """
     kept, kept_codes = [], []
     notices: list[Notice] = []
-    for corpus, own in zip(corpora, codes, strict=True):
-        if protocol.lost == "strict":
-            corpus, own = with_lost(corpus, own)
-        corpus, own, dropped = without_duplicates(corpus, own, protocol.duplicates)
-        notices += dropped
-        if protocol.singletons == "drop":
-            corpus, own, dropped = without_singletons(corpus, own)
-            notices += dropped
-        kept.append(corpus)
-        kept_codes.append(own)
+    for place, (corpus, own) in enumerate(zip(corpora, codes, strict=True)):
+        apply = partial(_apply, corpus, own, protocol)
+        choices = f"policies {protocol.duplicates} {protocol.singletons}"
+        # A key comes again with the next response, and mostly with the same codes.
+        made = apply() if place else corpus.remember(choices, apply, of=own)
+        kept.append(made[0])
+        kept_codes.append(made[1])
+        notices += made[2]
     return kept, kept_codes, notices
+
+
+def _apply(
+    corpus: Corpus, codes: IntArray, protocol: Protocol
+) -> tuple[Corpus, IntArray, tuple[Notice, ...]]:
+    if protocol.lost == "strict":
+        corpus, codes = with_lost(corpus, codes)
+    corpus, codes, notices = without_duplicates(corpus, codes, protocol.duplicates)
+    if protocol.singletons == "drop":
+        corpus, codes, dropped = without_singletons(corpus, codes)
+        notices += dropped
+    return corpus, codes, notices

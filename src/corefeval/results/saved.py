@@ -6,12 +6,9 @@ is read back is exactly what was scored.
 
 from __future__ import annotations
 
-import gzip
-import json
 import os
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,9 +30,13 @@ _EXACT = 2.0**53  # whole numbers up to here are the same as floats
 def save(results: Sequence[Result], path: PathLike) -> None:
     """Write results to a file; compressed where its name ends in `.gz`."""
     record = {_MARK: VERSION, "results": [_result_record(result) for result in results]}
+    import json
+
     text = json.dumps(record, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     data = text.encode() + b"\n"
     if os.fspath(path).endswith(".gz"):
+        import gzip
+
         data = gzip.compress(data, mtime=0)
     write_file(path, data, problem="the results cannot be saved")
 
@@ -79,6 +80,8 @@ def is_saved(path: PathLike) -> bool:
         with open(path, "rb") as stream:
             start = stream.read(len(_START))
         if start.startswith(GZIP_MAGIC):
+            import gzip
+
             with gzip.open(path, "rb") as stream:
                 start = stream.read(len(_START))
     except (OSError, EOFError, zlib.error):
@@ -88,8 +91,11 @@ def is_saved(path: PathLike) -> bool:
 
 def _record(file: str) -> dict[str, Any]:
     """The object in a file, known to be of this format and version."""
+    import json
+
     try:
-        data = Path(file).read_bytes()
+        with open(file, "rb") as stream:
+            data = stream.read()
         text = unpack(data, file) if data.startswith(GZIP_MAGIC) else data
         record = json.loads(text, object_pairs_hook=_object)
     except OSError as error:

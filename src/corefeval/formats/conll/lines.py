@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,24 +67,34 @@ def first_control(data: ByteArray) -> int:
 
 def _find_lines(data: ByteArray) -> Lines:
     """All lines as they seem at first sight, in pieces that stay in the processor's cache."""
-    pieces = []
-    begin = 0
+    kinds = (np.int64, np.int64, np.int64, np.uint8)
+    found: list[NDArray[Any]] = [np.empty(0, dtype=kind) for kind in kinds]
+    size = begin = passed = 0
     for end in newlines(data):
+        passed += _CHUNK
         if end.size:
             start = np.empty_like(end)
             start[0] = begin
             np.add(end[:-1], 1, out=start[1:])
             begin = int(end[-1]) + 1
-            pieces.append(_describe(data, start, end))
-    if not pieces:
-        nothing = np.empty(0, dtype=np.int64)
-        return Lines(nothing, nothing, nothing, nothing.astype(np.uint8))
-    return Lines(
-        np.concatenate([piece.start for piece in pieces]),
-        np.concatenate([piece.end for piece in pieces]),
-        np.concatenate([piece.cell for piece in pieces]),
-        np.concatenate([piece.kind for piece in pieces]),
-    )
+            lines = _describe(data, start, end)
+            if size + end.size > found[0].size:
+                # Room for all lines, if those to come are as long; what is not used costs nothing.
+                now, left = size + end.size, max(data.size - passed, 0)
+                room = now + min(int(1.1 * now * left / passed), left // 8) + 1
+                found = [_with_room(column, size, room) for column in found]
+            piece = slice(size, size + end.size)
+            values: tuple[NDArray[Any], ...] = (lines.start, lines.end, lines.cell, lines.kind)
+            for column, own in zip(found, values, strict=True):
+                column[piece] = own
+            size += end.size
+    return Lines(*(column[:size] for column in found))
+
+
+def _with_room(column: NDArray[Any], size: int, room: int) -> NDArray[Any]:
+    larger = np.empty(room, dtype=column.dtype)
+    larger[:size] = column[:size]
+    return larger
 
 
 def _describe(data: ByteArray, start: IntArray, end: IntArray) -> Lines:

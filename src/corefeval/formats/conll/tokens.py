@@ -42,22 +42,38 @@ _ONE = np.uint64(1)
 _DASHES = ord("-") ^ ord("_")
 
 
+Rows = IntArray | range  # those that follow each other need no array
+
+
 def first_unequal_word(
-    mine: ConllTokens, my_rows: IntArray, theirs: ConllTokens, their_rows: IntArray
+    mine: ConllTokens, my_rows: Rows, theirs: ConllTokens, their_rows: Rows
 ) -> int | None:
     """The first index at which the tokens' words differ."""
-    for offset in range(0, my_rows.size, _ROWS_AT_ONCE):
+    for offset in range(0, len(my_rows), _ROWS_AT_ONCE):
         left = my_rows[offset : offset + _ROWS_AT_ONCE]
         right = their_rows[offset : offset + _ROWS_AT_ONCE]
         if not _surely_equal(mine, _run(left), theirs, _run(right)):
-            equal = _equal_words(mine, left, theirs, right)
+            equal = _equal_words(mine, _listed(left), theirs, _listed(right))
             if not equal.all():
                 return offset + int(np.argmin(equal))
     return None
 
 
-def _run(rows: IntArray) -> IntArray | slice:
+def _rows_of(first: IntArray, counts: IntArray) -> Rows:
+    """The rows of documents, of which each has `counts` from `first` on."""
+    if first.size and bool((first[1:] == first[:-1] + counts[:-1]).all()):
+        return range(int(first[0]), int(first[-1] + counts[-1]))
+    return ragged_arange(first, counts)
+
+
+def _listed(rows: Rows) -> IntArray:
+    return np.arange(rows.start, rows.stop) if isinstance(rows, range) else rows
+
+
+def _run(rows: Rows) -> IntArray | slice:
     """Rows that follow each other as a slice, which costs nothing to look up."""
+    if isinstance(rows, range):
+        return slice(rows.start, rows.stop)
     first = int(rows[0])
     return slice(first, first + rows.size) if (np.diff(rows) == 1).all() else rows
 
@@ -356,8 +372,7 @@ class ConllTokens(Tokens):
             return None
         chosen = np.asarray(documents, dtype=np.int64)
         counts = np.minimum(self.counts[chosen], other.counts[chosen])
-        mine = ragged_arange(self.first[chosen], counts)
-        theirs = ragged_arange(other.first[chosen], counts)
+        mine, theirs = (_rows_of(side.first[chosen], counts) for side in (self, other))
         place = first_unequal_word(self, mine, other, theirs)
         if place is None:
             return None

@@ -1,0 +1,90 @@
+"""Files that arguments name, and what is printed; nothing here needs the library of commands."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import Any
+
+from corefeval.diagnostics import Notice, UsageError
+from corefeval.display import distinct_names, visible
+from corefeval.files import check_writable, write_file
+
+_CANNOT_WRITE = "the output cannot be written"
+GATE_FAILED = 3  # the exit status where a score is too low, or a system worse than it may be
+
+
+def label(argument: str) -> tuple[str | None, str]:
+    """Tell `NAME=PATH` from a path that has an equals sign in it."""
+    name, equals, path = argument.partition("=")
+    if equals and name and not os.path.exists(argument):
+        return name, path
+    return None, argument
+
+
+def names_of(arguments: Sequence[tuple[str | None, str]]) -> list[str]:
+    """Labels, else file names, else whole paths where file names are the same."""
+    names = [name or short(path) for name, path in arguments]
+    return distinct_names(names, [name or path for name, path in arguments])
+
+
+def short(path: str) -> str:
+    """The last part of a path."""
+    if path == "-":
+        return "standard input"
+    name = os.path.basename(path)
+    if name in ("", "."):
+        from pathlib import Path
+
+        name = Path(path).name
+    return name or path
+
+
+def same_file(one: str, other: str) -> bool:
+    """Whether two paths lead to the same file."""
+    return os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)
+
+
+def check_paths(
+    arguments: Sequence[tuple[str | None, str]], paths: Sequence[str], *targets: str | None
+) -> None:
+    """Standard input once, names once, no input overwritten, and targets that can be written."""
+    if list(paths).count("-") > 1:
+        raise UsageError("standard input (-) can be read only once")
+    labels = [name for name, _ in arguments if name]
+    if len(set(labels)) < len(labels):
+        raise UsageError(f"two responses are called {max(labels, key=labels.count)!r}")
+    outputs = [target for target in targets if target is not None]
+    if len(set(map(os.path.abspath, outputs))) < len(outputs):
+        raise UsageError(f"two outputs would be written to the same file: {outputs[0]}")
+    for target in targets:
+        if target is not None and any(same_file(target, path) for path in paths):
+            raise UsageError(f"the output would overwrite an input: {target}")
+    for target in outputs:  # before anything is scored, and any of them written
+        check_writable(target, problem=_CANNOT_WRITE)
+
+
+def show(results: Any, output: str | None, **options: Any) -> None:
+    """Print results, with colours where somebody sees them, or write them to a file."""
+    from corefeval.output import render
+
+    color = output is None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    text = render(results, color=color, **options)
+    if output is None:
+        sys.stdout.write(text)
+    else:
+        write_file(output, text, problem=_CANNOT_WRITE)
+
+
+def tell(notices: Iterable[Notice]) -> None:
+    """Print notices, each one once."""
+    for message in dict.fromkeys(notice.message for notice in notices):
+        remark("note", message)
+
+
+def remark(label: str, message: str) -> None:
+    """Print something beside the output, whatever is in it; that nobody reads it costs nothing."""
+    with suppress(BrokenPipeError):
+        sys.stderr.write(f"{label}: {visible(message, lines=True)}\n")

@@ -1,0 +1,221 @@
+"""A scorer: how to score is settled once, and so is the key; responses come one after the other."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import uuid
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Unpack
+
+from corefeval.diagnostics import UsageError
+from corefeval.evaluation import Method, Metrics, Sampling, with_intervals
+from corefeval.metrics.metric import DEFAULT_PRESET
+from corefeval.model.construction import PlainDocument, corpus_from_plain, read_plain
+from corefeval.preparation import Input, Options, Stated, plan
+from corefeval.results import Result
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor, Future
+
+    from corefeval.protocol import Protocol
+
+_LOT = 10_000  # documents of updates that wait to be counted together
+
+
+class Scorer:
+    """Scores many responses against a key that is read and prepared once.
+
+    The arguments are those of `score`, and `scorer(response)` is what `score(key, response, …)`
+    gives. It pickles, so that responses can be scored in other processes: see `map`.
+
+    >>> scorer = Scorer([["Ada", "she"], ["it"]], metrics="muc, b3")
+    >>> scorer([["Ada", "she", "it"]])
+    <Result of 1 document: muc 66.67, b3 71.43>
+    >>> [result["b3"].f1 for result in scorer.map([[["Ada", "she"], ["it"]], [["Ada", "she"]]])]
+    [1.0, 0.8]
+
+    Without a key it adds up documents whose entities come in pairs, as in a training loop:
+
+    >>> scorer = Scorer(metrics="muc")
+    >>> scorer.update([["Ada", "she"]], [["Ada", "she"]])
+    >>> scorer.update([["a", "b", "c"]], [["a", "b"]])
+    >>> scorer.compute()
+    <Result of 2 documents: muc 80.00>
+    """
+
+    _number: int
+    _waiting: dict[str, tuple[PlainDocument, PlainDocument]]
+    _parts: list[Result]
+
+    def __init__(
+        self,
+        key: Input = None,
+        *,
+        metrics: Metrics = DEFAULT_PRESET,
+        by: str | Iterable[str] = (),
+        protocol: Protocol | str | None = None,
+        features: Stated = None,
+        **options: Unpack[Options],
+    ) -> None:
+        self._method = Method.of(metrics, by, plan(protocol, options, features=features))
+        self._key = None if key is None else self._method.read_key(key)
+        self.reset()
+
+    def __call__(self, response: Input) -> Result:
+        """The result of a response."""
+        if self._key is None:
+            raise UsageError("this scorer has no key: make it as Scorer(key), or use update")
+        return self._method.score(self._key, response)
+
+    def map(
+        self, responses: Iterable[Input], *, executor: Executor | None = None
+    ) -> Iterator[Result]:
+        """The results of responses, in their order, each as soon as it is there.
+
+        An executor of any kind has them scored elsewhere; no more than a few responses are under
+        way at once. The key goes to each process with every response, and is unpacked there once;
+        responses that are paths are read there.
+        """
+        if executor is None:
+            yield from map(self, responses)
+            return
+        from concurrent.futures import ThreadPoolExecutor
+
+        work = self if isinstance(executor, ThreadPoolExecutor) else _Parcel.of(self)
+        workers = getattr(executor, "_max_workers", None) or os.cpu_count() or 1
+        waiting: deque[Future[Result]] = deque()
+        try:
+            remaining = iter(responses)
+            for response in islice(remaining, 2 * workers):
+                waiting.append(executor.submit(work, response))
+            while waiting:
+                yield waiting.popleft().result()
+                for response in islice(remaining, 1):
+                    waiting.append(executor.submit(work, response))
+        finally:
+            for future in waiting:
+                future.cancel()
+
+    def update(self, key: Input, response: Input, *, document: str | None = None) -> None:
+        """Count a document, given as the entities of both sides; or anything that `score` takes.
+
+        Documents are numbered from 0 unless they have an id. What cannot be read is an error at
+        once; counting waits for `compute`, which does all of them together.
+        """
+        if self._method.sampling.as_segments:
+            raise UsageError("segments are of a single document: leave them out of the protocol")
+        name = str(self._number) if document is None else document
+        sides = [read_plain(side, name) for side in (key, response)]
+        self._number += 1
+        if sides[0] is None or sides[1] is None:
+            self._count()
+            self._parts.append(self._counting.score(key, response))
+            return
+        if name in self._waiting:
+            self._count()  # a result of its own; `compute` tells the two apart
+        self._waiting[name] = (sides[0], sides[1])
+        if len(self._waiting) >= _LOT:
+            self._count()
+
+    def compute(self) -> Result:
+        """The result of all documents since the last `reset`, as if they were scored at one go."""
+        self._count()
+        if not self._parts:
+            raise UsageError("there is nothing to compute: update the scorer with documents first")
+        self._parts = [Result.total(self._parts)]
+        result = self._parts[0]
+        result = replace(result, document_ids=_distinct(result.document_ids))
+        sampling = self._method.sampling
+        return result if sampling.ci is None else with_intervals(result, sampling)
+
+    def reset(self) -> None:
+        """Forget all documents."""
+        self._number = 0
+        self._waiting = {}
+        self._parts = []
+
+    def merge(self, *others: Scorer) -> None:
+        """Add the documents of other scorers, as of other processes, to those of this one."""
+        self._count()
+        for other in others:
+            if not isinstance(other, Scorer):
+                raise UsageError(f"a scorer merges with scorers, not with {other!r:.60}")
+            if other._method.choices != self._method.choices:
+                raise UsageError(f"scorers of other metrics or protocols do not merge: {other!r}")
+            other._count()
+            self._parts += other._parts
+            self._number += other._number
+
+    def __add__(self, other: Scorer) -> Scorer:
+        """A scorer with the documents of both, and this one's key."""
+        if not isinstance(other, Scorer):
+            return NotImplemented
+        both = Scorer.__new__(Scorer)
+        both.__dict__.update(self.__dict__)
+        both.reset()
+        both.merge(self, other)
+        return both
+
+    def __radd__(self, other: object) -> Scorer:
+        return self if other == 0 else NotImplemented
+
+    def __repr__(self) -> str:
+        metrics = ", ".join(str(one.metric) for one in self._method.wanted)
+        key = "" if self._key is None else f" against {getattr(self._key, 'name', '') or 'a key'}"
+        return f"<Scorer{key}: {metrics or self._method.metrics}|{self._method.plan.protocol}>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Counts travel, not the documents that they are of."""
+        self._count()
+        return vars(self)
+
+    @property
+    def _counting(self) -> Method:
+        """How documents are counted that are added up; intervals are of all of them."""
+        return replace(self._method, sampling=Sampling())
+
+    def _count(self) -> None:
+        """Count the documents that wait."""
+        if not self._waiting:
+            return
+        waiting, self._waiting = self._waiting, {}
+        key, response = (
+            corpus_from_plain({name: pair[side] for name, pair in waiting.items()}, name=which)
+            for side, which in enumerate(("key", "response"))
+        )
+        self._parts.append(self._counting.score(key, response))
+
+
+class _Parcel:
+    """A scorer on its way to other processes, packed once and unpacked once in each."""
+
+    _open: tuple[str, Scorer] | None = None
+
+    def __init__(self, name: str, data: bytes) -> None:
+        self.name, self.data = name, data
+
+    @staticmethod
+    def of(scorer: Scorer) -> _Parcel:
+        return _Parcel(uuid.uuid4().hex, pickle.dumps(scorer, protocol=pickle.HIGHEST_PROTOCOL))
+
+    def __call__(self, response: Input) -> Result:
+        known = _Parcel._open
+        if known is None or known[0] != self.name:
+            known = _Parcel._open = self.name, pickle.loads(self.data)
+        return known[1](response)
+
+
+def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The names of documents, those that are there again with a number behind them."""
+    if len(set(names)) == len(names):
+        return names
+    taken: dict[str, int] = dict.fromkeys(names, 0)
+    found = []
+    for name in names:
+        taken[name] += 1
+        found.append(name if taken[name] == 1 else f"{name} ({taken[name]})")
+    return tuple(found)
