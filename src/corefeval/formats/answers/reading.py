@@ -168,10 +168,10 @@ def _best_places(page: Page, places: Sequence[Sequence[Span]]) -> dict[int, Span
         liked = votes.most_common(1)[0][0] if votes else -1
         for row in rows:
             own = by_entity[id(places[row])].get(liked, ())
-            span = next((one for one in own if one not in taken), None)
-            if span is not None and len(places[row]) > 1:
-                taken.add(span)
-                best[row] = span
+            free = [one for one in own if one not in taken] if len(places[row]) > 1 else []
+            if free:
+                taken.add(free[0])
+                best[row] = free[0]
     return best
 
 

@@ -280,8 +280,7 @@ class Chooser:
                 if not inside and self._settle(item, place):
                     return
             return
-        queue = self._queue(item)
-        while (place := next(queue, None)) is not None:
+        for place in self._queue(item):
             if self._settle(item, place):
                 return
 
