@@ -36,13 +36,13 @@ phrases = st.lists(st.text("abcd", min_size=1, max_size=9), min_size=1, max_size
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(texts, texts, st.integers(0, 60), st.integers(0, 60), st.integers(0, 3))
 def test_what_is_laid_is_in_order(key, other, low, high, times):
     check_order(key[:high] + key[low:high] * times + other, key)
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(phrases)
 def test_phrases_that_come_again_are_laid_in_order(sides):
     check_order(*sides)
@@ -67,7 +67,7 @@ def test_a_copy_is_laid_whole(words):
     assert laid.to_key.tolist() == [-1, -1, *range(len(text)), -1]
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(
     st.lists(st.sampled_from(NAMES), min_size=1, max_size=5),
     st.lists(st.sampled_from(NAMES), min_size=1, max_size=5),

@@ -179,9 +179,9 @@ def test_report_and_compare_take_answers(run, tmp_path):
     assert status == 0 and "tagged" in out
     made = corefeval.report(key, {"model": tagged}, ci=None)
     assert any("mentions written" in str(notice) for notice in made.notices)
-    assert "‘The villagers’ was written nowhere" in made.html
+    assert "‘The villagers’ was written nowhere" in str(made.payload)
     quiet = corefeval.report(key, {"model": tagged}, ci=None, text=False)
-    assert "villagers" not in quiet.html
+    assert "villagers" not in str(quiet.payload)
 
 
 # ------------------------------------------------------------------ what models are asked

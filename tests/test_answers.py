@@ -259,19 +259,19 @@ def check_ledger(answer: object, format: str) -> None:
     assert len(placed(corpus)) == ledger.placed
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(st.lists(SNIPPETS | st.text(max_size=3), max_size=25), st.sampled_from(sorted(FAMILIES)))
 def test_ledger_adds_up_for_anything(parts, format):
     check_ledger("".join(parts), format)
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(st.binary(max_size=60), st.sampled_from(sorted(FAMILIES)))
 def test_ledger_adds_up_for_bytes(data, format):
     check_ledger(data.decode("utf-8", "replace"), format)
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(
     st.sampled_from(lines(CASES)),
     st.lists(st.tuples(st.floats(0, 1), st.integers(0, 12), SNIPPETS), max_size=4),

@@ -75,4 +75,4 @@ def errors(
     notices = [notice for analysis in analyses for notice in analysis.notices]
     show(analyses, output, format=format, kinds=kinds, top=top)
     if not reading.quiet:
-        tell(notices)
+        tell([*notices, *(notice for analysis in analyses for notice in analysis.notices)])
