@@ -8,7 +8,13 @@ import pytest
 
 import corefeval
 from corefeval.diagnostics import InputError
-from corefeval.formats.answers.prompts import STYLES, Passage, nested, passages, write_prompts
+from corefeval.formats.answers.prompts import (
+    STYLES,
+    Passage,
+    drop_crossing,
+    passages,
+    write_prompts,
+)
 from corefeval.model import CorpusBuilder
 
 TEXTS = {
@@ -193,7 +199,7 @@ def test_what_is_written_is_read_back(style):
     chosen = STYLES[style]
     answers, wanted = {}, {}
     for name, passage in passages(key):
-        mentions = passage.mentions if chosen.crossing else nested(passage.mentions)
+        mentions = passage.mentions if chosen.crossing else drop_crossing(passage.mentions)
         answers[name] = chosen.write(Passage(passage.words, passage.starts, mentions))
         clusters: dict[str, set[tuple[int, int]]] = {}
         for start, end, entity in mentions:

@@ -36,21 +36,21 @@ def variants_of(key: Corpus, response: Corpus) -> Iterator[Variant]:
     if ledger.lost:
         yield "strict", key, response, "strict"
     if any(map(ends_early, ledger.documents)):
-        yield "reached", _reached(key, ledger), response, "drop"
+        yield "reached", _cut_unreached(key, ledger), response, "drop"
     unsure = [one for one in ledger.entries if one.places > 1 and one.is_placed]
     if unsure:
         wrong = {_place(one): None for one in unsure}
         doubted = Ledger(tuple(replace(one, state="lost") for one in unsure))
-        yield "lowest", key, replace(_moved(response, wrong), ledger=doubted), "strict"
+        yield "lowest", key, replace(_move(response, wrong), ledger=doubted), "strict"
         liked = {_place(one): one.best for one in unsure if one.best is not None}
-        yield "highest", key, _moved(response, liked), "drop"
+        yield "highest", key, _move(response, liked), "drop"
 
 
 def _place(entry: Entry) -> tuple[str, str, Span]:
     return entry.document, entry.entity, (entry.start, entry.end)
 
 
-def _reached(key: Corpus, ledger: Ledger) -> Corpus:
+def _cut_unreached(key: Corpus, ledger: Ledger) -> Corpus:
     """The key without mentions behind the last token that the answer to their document has."""
     if key.mention_end is None or key.tokens is None or text_of(key.tokens, 0) is not None:
         return key
@@ -60,7 +60,7 @@ def _reached(key: Corpus, ledger: Ledger) -> Corpus:
     return key.keep_mentions(key.mention_end <= limits[key.mention_document])
 
 
-def _moved(corpus: Corpus, places: Mapping[tuple[str, str, Span], Span | None]) -> Corpus:
+def _move(corpus: Corpus, places: Mapping[tuple[str, str, Span], Span | None]) -> Corpus:
     """The corpus with some mentions on other tokens, or left out."""
     start, end, names = corpus.mention_start, corpus.mention_end, corpus.names
     if start is None or end is None or names is None:

@@ -21,7 +21,7 @@ from corefeval.formats.answers.tags import (
     read_labelled,
     read_nested,
 )
-from corefeval.formats.answers.text import folded_text
+from corefeval.formats.answers.text import fold_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,15 +265,15 @@ def _read_tanl(text: str) -> TaggedText:
     for mention in sorted(parsed.mentions, key=lambda one: (one.start, -one.end)):
         if mention.lost:
             continue
-        own = folded_text(parsed.text[mention.start : mention.end])
+        own = fold_text(parsed.text[mention.start : mention.end])
         nameless = mention.entity.startswith("?")
-        linked = None if nameless else newest.get(folded_text(mention.entity))
+        linked = None if nameless else newest.get(fold_text(mention.entity))
         mention.why = "" if nameless or linked else "the antecedent was not marked before"
         if linked is None:
             number += 1
             linked = str(number)
             if not nameless:  # the first time that its text is mentioned
-                newest[folded_text(mention.entity)] = linked
+                newest[fold_text(mention.entity)] = linked
         mention.entity = newest[own] = linked
     return parsed
 

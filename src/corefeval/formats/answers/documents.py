@@ -114,7 +114,7 @@ class KeyTexts:
             index, self.identifiers[index], words, atoms, breaks, sentence, bounds, spans
         )
 
-    def fitting(self, text: Atoms, among: Iterable[int]) -> list[tuple[int, int, int]]:
+    def find_by_text(self, text: Atoms, among: Iterable[int]) -> list[tuple[int, int, int]]:
         """Documents that a text has much of: number, and the atoms from the first to the last seed.
 
         They come in the order of the text.
@@ -134,7 +134,7 @@ class KeyTexts:
         found.sort(key=lambda one: -one[3])
         return sorted(((i, low, high) for i, low, high, _ in found), key=lambda one: one[1])
 
-    def naming(self, strings: Sequence[str], among: Iterable[int]) -> list[int]:
+    def find_by_strings(self, strings: Sequence[str], among: Iterable[int]) -> list[int]:
         """Documents that have most of some strings, the best first."""
         wanted = [[self.vocabulary.number(a) for a in ATOM.findall(text)] for text in strings]
         scores = []

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from corefeval.formats.answers.text import folded_text
+from corefeval.formats.answers.text import fold_text
 
 
 @dataclass(slots=True)
@@ -60,7 +60,7 @@ _TOKEN = re.compile(
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
 
-def _unquoted(token: str) -> str:
+def _unquote(token: str) -> str:
     def plain(match: re.Match[str]) -> str:
         code = match[1]
         return chr(int(code[1:], 16)) if len(code) == 5 else _ESCAPES.get(code, code)
@@ -96,7 +96,7 @@ def parse_json(text: str) -> list[Node]:
                 waiting = str(stack[-1].items.pop())
                 stack[-1].keys.pop()
         elif kind in ("string", "single", "half"):
-            value = Text(_unquoted(token[1:] if kind == "half" else token[1:-1]))
+            value = Text(_unquote(token[1:] if kind == "half" else token[1:-1]))
             value.where, value.complete = match.start(), kind != "half"
             _put(stack[-1], value, waiting)
             waiting = None
@@ -249,7 +249,7 @@ def _group(item: Node) -> str | None:
     """The entity that a mention says it belongs to."""
     for key, value in zip(item.keys, item.items, strict=True):
         if _plain_key(key) in _GROUP_KEYS and isinstance(value, Text | float):
-            return folded_text(str(value))
+            return fold_text(str(value))
     return None
 
 
@@ -354,13 +354,13 @@ def read_questions(text: str) -> list[Listed]:
         cited = _TO.search(match["to"])
         to = next(filter(None, cited.groups())) if cited else match["to"].strip(" .")
         sentence = cited["to_sentence"] if cited else None
-        name = folded_text(to), sentence
+        name = fold_text(to), sentence
         entity = entity_of.get(name)
         if entity is None:
             entity = entity_of[name] = str(len(set(entity_of.values())))
             if cited:
                 mentions.append(Listed(to, entity, match.start("to"), _number(sentence)))
-        entity_of[folded_text(own), match["sentence"]] = entity
+        entity_of[fold_text(own), match["sentence"]] = entity
         mentions.append(Listed(own, entity, match.start(), _number(match["sentence"])))
     return mentions
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 from corefeval.diagnostics import Notice, UsageError
 from corefeval.display import json_text
 from corefeval.formats.answers.reading import read_answers
-from corefeval.formats.answers.text import folded_text
+from corefeval.formats.answers.text import fold_text
 from corefeval.model import Corpus, Document
 from corefeval.model.tokens import unbroken_word
 
@@ -51,7 +51,7 @@ class Style:
     crossing: bool = False
 
 
-def _tagged(opening: str, closing: str) -> Callable[[Passage], str]:
+def _tags(opening: str, closing: str) -> Callable[[Passage], str]:
     """A writer of tags around words; `{e}` is the entity."""
 
     def write(passage: Passage) -> str:
@@ -89,10 +89,10 @@ def _write_tanl(passage: Passage) -> str:
         clear = next((words for words in reversed(known) if newest[words] == entity), None)
         link = clear or (known[0] if known else None)
         tags.append((start, end, f" | {link}" if link else ""))
-        words = folded_text(_words(passage, mention))
+        words = fold_text(_words(passage, mention))
         newest[words] = entity
         known.append(words)
-    return _tagged("[ ", "{e} ]")(Passage(passage.words, passage.starts, tags))
+    return _tags("[ ", "{e} ]")(Passage(passage.words, passage.starts, tags))
 
 
 def _clusters(passage: Passage) -> list[list[Triple]]:
@@ -120,7 +120,7 @@ def _write_json(passage: Passage) -> str:
     return json.dumps(data, ensure_ascii=False, indent=1)
 
 
-def _quoted(passage: Passage, mention: Triple) -> str:
+def _quote(passage: Passage, mention: Triple) -> str:
     """A mention in quotes, with its sentence; quotes in it are others, which are read alike."""
     words = _words(passage, mention).replace('"', "″")
     return f'"{words}" (sentence {passage.sentence(mention[0])})'
@@ -128,14 +128,14 @@ def _quoted(passage: Passage, mention: Triple) -> str:
 
 def _write_lines(passage: Passage) -> str:
     return "\n".join(
-        f"- Entity {number}: " + "; ".join(_quoted(passage, one) for one in cluster)
+        f"- Entity {number}: " + "; ".join(_quote(passage, one) for one in cluster)
         for number, cluster in enumerate(_clusters(passage), start=1)
     )
 
 
 def _write_questions(passage: Passage) -> str:
     return "\n".join(
-        f"{_quoted(passage, one)} refers to {_quoted(passage, cluster[0])}"
+        f"{_quote(passage, one)} refers to {_quote(passage, cluster[0])}"
         for cluster in _clusters(passage)
         for one in cluster[1:]
     )
@@ -164,18 +164,18 @@ _AGAIN = "For every mention of an entity that was mentioned before, answer with 
 _STYLES = (
     Style(
         "markdown",
-        _tagged("[", "](#cluster_{e})"),
+        _tags("[", "](#cluster_{e})"),
         f"{_IN_BRACKETS}, with a link to {_NUMBER} behind it",
         "",
     ),
     Style(
         "bracket",
-        _tagged("[e{e} ", "]"),
+        _tags("[e{e} ", "]"),
         f"{_IN_BRACKETS} that open with its entity, e1, e2 and so on",
     ),
     Style(
         "xml",
-        _tagged('<m id="{e}">', "</m>"),
+        _tags('<m id="{e}">', "</m>"),
         f"{_COPY}put every mention into <m> tags whose id is {_NUMBER}",
     ),
     Style(
@@ -187,27 +187,30 @@ _STYLES = (
     ),
     Style(
         "subscript",
-        _tagged("[", "]_{e}"),
+        _tags("[", "]_{e}"),
         f"{_IN_BRACKETS}, with {_NUMBER} as a subscript behind it",
     ),
-    Style("hash", _tagged("[", "]#{e}"), f"{_IN_BRACKETS}, with # and {_NUMBER} behind it", "MASK"),
+    Style("hash", _tags("[", "]#{e}"), f"{_IN_BRACKETS}, with # and {_NUMBER} behind it", "MASK"),
     Style(
         "colon",
-        _tagged("[", ": {e}]"),
+        _tags("[", ": {e}]"),
         f"{_IN_BRACKETS}, with a colon and {_NUMBER} before the closing one",
         "0",
     ),
     Style(
         "seq2seq",
-        _tagged("<m> ", " | {e} </m>"),
+        _tags("<m> ", " | {e} </m>"),
         f"{_IN_TAGS}, with a bar and {_NUMBER} before </m>",
     ),
     Style(
-        "mask", _tagged("<m>", "</m>#{e}"), f"{_IN_TAGS}, with # and {_NUMBER} behind it", "MASK"
+        "mask",
+        _tags("<m>", "</m>#{e}"),
+        f"{_IN_TAGS}, with # and {_NUMBER} behind it",
+        "MASK",
     ),
     Style(
         "curly",
-        _tagged("{{", "|{e}}}"),
+        _tags("{{", "|{e}}}"),
         f"{_COPY}put every mention into double braces, with a bar and {_NUMBER} at the end",
     ),
     Style(
@@ -307,9 +310,7 @@ def write_prompts(
         f"{_TASK} {_GIVEN + ' ' if mentions else ''}{chosen.task}. For example, the answer to\n\n"
     )
     system += f"{_ask(_SAMPLE, chosen, mentions)}\n\nis\n\n{chosen.write(_SAMPLE)}"
-    worked = (
-        _worked(examples, shots, chosen, mentions, made.notices) if examples is not None else ""
-    )
+    worked = _solve(examples, shots, chosen, mentions, made.notices) if examples is not None else ""
     cut = 0
     for document in key:
         pieces = list(_pieces(_passage(document), max_tokens))
@@ -331,13 +332,13 @@ def _ask(passage: Passage, style: Style, mentions: bool) -> str:
         return passage.text
     if not style.task.startswith(_COPY) or style.name == "tanl":
         listed = sorted(passage.mentions, key=lambda m: (m[0], -m[1]))
-        return f"{passage.text}\n\nMentions:\n" + "\n".join(_quoted(passage, m) for m in listed)
+        return f"{passage.text}\n\nMentions:\n" + "\n".join(_quote(passage, m) for m in listed)
     blank = [(start, end, style.blank) for start, end, _ in passage.mentions]
     text = style.write(Passage(passage.words, passage.starts, blank))
     return text.replace("#cluster_)", "#)")
 
 
-def _worked(
+def _solve(
     examples: Corpus, shots: int, style: Style, mentions: bool, notices: list[Notice]
 ) -> str:
     """The shortest documents with mentions, as they should be answered."""
@@ -349,7 +350,7 @@ def _worked(
     parts, crossing, lost = [], 0, 0
     for document in usable[:shots]:
         passage = _passage(document)
-        kept = passage.mentions if style.crossing else nested(passage.mentions)
+        kept = passage.mentions if style.crossing else drop_crossing(passage.mentions)
         crossing += len(passage.mentions) - len(kept)
         passage = Passage(passage.words, passage.starts, kept)
         answer = style.write(passage)
@@ -374,7 +375,7 @@ def count_misread(answer: str, passage: Passage, document: Document, style: str)
     return sum(one not in found.values() for one in wanted if len(one) > 1)
 
 
-def nested(mentions: Sequence[Triple]) -> list[Triple]:
+def drop_crossing(mentions: Sequence[Triple]) -> list[Triple]:
     """The mentions without those that cross an earlier one."""
     kept: list[Triple] = []
     stack: list[int] = []

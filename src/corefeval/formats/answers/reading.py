@@ -26,7 +26,7 @@ from corefeval.formats.answers.records import Answer, answers_of, join_pieces
 from corefeval.formats.answers.strings import Chooser, KeyText
 from corefeval.formats.answers.table import EQUAL
 from corefeval.formats.answers.tags import TaggedText
-from corefeval.formats.answers.text import Atoms, atoms_of_text, clean, folded_text
+from corefeval.formats.answers.text import Atoms, atoms_of_text, clean, fold_text
 from corefeval.model import Corpus
 from corefeval.model.construction import assemble
 from corefeval.model.ledger import Coverage, Entry, Ledger, Span, State
@@ -88,10 +88,10 @@ class Page:
     def mark_copies(self) -> None:
         """Call lost mentions repeated that are copies of placed ones, as in a loop."""
         placed = {
-            (one.entity, folded_text(one.written)) for one in self.entries if one.state != "lost"
+            (one.entity, fold_text(one.written)) for one in self.entries if one.state != "lost"
         }
         for row, one in enumerate(self.entries):
-            if one.state == "lost" and (one.entity, folded_text(one.written)) in placed:
+            if one.state == "lost" and (one.entity, fold_text(one.written)) in placed:
                 self.entries[row] = replace(one, state="repeated", why="a second copy")
 
 
@@ -305,10 +305,10 @@ def _pair(jobs: Sequence[_Job], texts: KeyTexts) -> list[str]:
     for job in jobs:
         if free and isinstance(job.written, TaggedText):
             atoms = atoms_of_text(job.written.text, texts.vocabulary)
-            fitting = [index for index, *_ in texts.fitting(atoms, [*job.documents, *free])]
+            fitting = [index for index, *_ in texts.find_by_text(atoms, [*job.documents, *free])]
             job.documents = fitting if set(job.documents) <= set(fitting) else job.documents
         elif free and not job.documents and isinstance(job.written, list):
-            job.documents = texts.naming([one.text for one in job.written], free)[:1]
+            job.documents = texts.find_by_strings([one.text for one in job.written], free)[:1]
         if not job.documents and len(texts.identifiers) == len(jobs) == 1:
             job.documents = [0]
         if not job.documents:
@@ -323,7 +323,7 @@ def _cut(job: _Job, texts: KeyTexts) -> list[tuple[int, Written]]:
     if len(job.documents) < 2 or not isinstance(written, TaggedText):
         return [(index, written) for index in job.documents]
     atoms = atoms_of_text(written.text, texts.vocabulary)
-    found = texts.fitting(atoms, job.documents)
+    found = texts.find_by_text(atoms, job.documents)
     pieces: list[tuple[int, Written]] = []
     low = 0
     for (index, _, last), following in zip(found, [*found[1:], None], strict=True):

@@ -63,7 +63,7 @@ class Likeness:
         self.is_word = np.concatenate((self.is_word, words))
         self.known = np.concatenate((self.known, np.full(len(new), -1, dtype=np.int64)))
 
-    def _profiled(self, numbers: IntArray) -> None:
+    def _learn(self, numbers: IntArray) -> None:
         new = numbers[self.known[numbers] < 0]
         if new.size:
             self.known[new] = np.arange(new.size) + self.profiles.shape[0]
@@ -72,7 +72,7 @@ class Likeness:
     def compare(self, one: IntArray, other: IntArray) -> Scores:
         """The same, for words of which nothing is known yet; 1 where they are equal."""
         self.grow()
-        self._profiled(np.unique(np.concatenate((one, other))))
+        self._learn(np.unique(np.concatenate((one, other))))
         return np.where(one == other, np.float32(1), self.alike(one, other))
 
     def alike(self, one: IntArray, other: IntArray) -> Scores:
@@ -104,7 +104,7 @@ class Likeness:
             pairs = left[unlike] * len(words) + right[unlike]
             distinct, inverse = np.unique(pairs, return_inverse=True)
             one, other = distinct // len(words), distinct % len(words)
-            self._profiled(np.unique(np.concatenate((one, other))))
+            self._learn(np.unique(np.concatenate((one, other))))
             alike = self.alike(one, other)[inverse]
             close = alike >= LEAST_ALIKE
             values = score[unlike]

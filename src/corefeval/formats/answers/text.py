@@ -57,7 +57,7 @@ def fold(atom: str) -> str:
     return "".join(c for c in apart if not unicodedata.combining(c)).translate(_PLAIN)
 
 
-def folded_text(text: str) -> str:
+def fold_text(text: str) -> str:
     """A text as strings are compared: folded words with one blank between them."""
     return " ".join(map(fold, re.findall(r"\w+|[^\w\s]", text)))
 
