@@ -4,6 +4,7 @@ make bench
 make bench BENCH='--peer "perl scorer.pl all {key} {response} none"'
 make bench BENCH='--quick'
 make bench BENCH='--only growth'
+make bench BENCH='--only ceaf'
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from bench.adversarial import growths
 from bench.answers import answer_times
 from bench.corpora import mention_arrays, write_conllu, write_corpus, write_zero_pair
 from bench.loops import processor_times, repeated_responses, start_up, training_loop
+from bench.partitions import ceaf_of_fives, ceaf_of_pairs
 from bench.timing import best, command_time, peak_memory
 from corefeval.lab.perturbations import drop_mentions
 from corefeval.stats import compare
@@ -272,6 +274,24 @@ def answers(scale: int) -> list[Measured]:
     return rows
 
 
+def partitions(scale: int) -> list[Measured]:
+    """CEAF on key and response that have nothing to do with each other."""
+    n = 100_000 // scale
+    small, large = ceaf_of_fives(n)
+    pairs, sort = ceaf_of_pairs(n)
+    fives = f"CEAFe, {3 * n:,} mentions in random fives"
+    return [
+        Measured(fives, large, f"a third ({small:.2f} s)", f"{large / small:.1f} ×", "at most 4"),
+        Measured(
+            f"both CEAFs, {n:,} mentions in random pairs",
+            pairs,
+            f"np.sort of {100 * n:,}",
+            f"{pairs / sort:.2f} ×",
+            "at most 4",
+        ),
+    ]
+
+
 def speed(folder: Path, scale: int, peer: str | None, status: Status) -> list[Measured]:
     """How fast corpora of usual kinds are read, scored and compared."""
     rows = imports()
@@ -305,7 +325,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="bench", description="Measure corefeval.")
     parser.add_argument("--peer", help="another scorer: 'COMMAND {key} {response}'")
     parser.add_argument("--quick", action="store_true", help="a tenth of the sizes")
-    parser.add_argument("--only", choices=("speed", "growth", "answers"), help="one part")
+    parser.add_argument("--only", choices=("speed", "growth", "ceaf", "answers"), help="one part")
     options = parser.parse_args()
     scale = 10 if options.quick else 1
     console = Console(width=max(120, shutil.get_terminal_size().columns))
@@ -316,6 +336,9 @@ def main() -> None:
         if options.only in (None, "answers"):
             status.update("answers of language models …")
             rows += answers(scale)
+        if options.only in (None, "ceaf"):
+            status.update("random partitions …")
+            rows += partitions(scale)
         if options.only in (None, "growth"):
             status.update("adversarial sizes …")
             rows += growth(Path(name), scale)

@@ -255,6 +255,13 @@ def test_a_metric_without_a_function(function):
         register(Declaration("own", function=count_entities, shape="round"))
 
 
+def test_a_metric_is_called_as_its_function_unless_told():
+    assert Declaration(function=count_entities).name == "count_entities"
+    for nameless in (Declaration(), Declaration(function=lambda alignment: {}), Declaration("a b")):
+        with pytest.raises(corefeval.UsageError, match="is no name of a metric: give one"):
+            register(nameless)
+
+
 @pytest.mark.parametrize("function", ["no_module:f", "test_metrics:nothing", ":f"])
 def test_a_function_that_is_not_there(declare, function):
     declare("own", function=function)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import pickle
+import re
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,9 @@ def values_of(name: str):
     choice = choices()[name]
     if choice.values:
         return st.sampled_from(sorted(choice.spellings))
-    return st.one_of(st.just(choice.default), st.text(st.characters(codec="utf-8"), min_size=1))
+    texts = st.text(st.characters(codec="utf-8"), min_size=1)
+    texts = texts.map(re.escape) if choice.is_expression else texts
+    return st.one_of(st.just(choice.default), texts)
 
 
 protocols = st.fixed_dictionaries({}, optional={name: values_of(name) for name in choices()})

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from corefeval.diagnostics import UndefinedMetricError
 from corefeval.matching import Matches
 from corefeval.model import Corpus
-from corefeval.model.arrays import BoolArray, FloatArray, IntArray, is_sorted
+from corefeval.model.arrays import BoolArray, FloatArray, IntArray, dense_ranks, is_sorted
 from corefeval.model.categories import Categories
 
 T = TypeVar("T")
@@ -79,6 +79,17 @@ class Side:
         group = np.zeros(self.entity_document.size, dtype=np.int64)
         group[self.mention_entity] = self.mention_group
         return group
+
+    def split_by_origin(self) -> Side:
+        """The side with an entity for each document from which an entity has mentions."""
+        corpus = self.corpus
+        if corpus is None or corpus.mention_origin is None:
+            return self
+        width = int(corpus.mention_origin.max(initial=0)) + 1
+        entity, distinct = dense_ranks(self.mention_entity * width + corpus.mention_origin)
+        return replace(
+            self, entity_document=self.entity_document[distinct // width], mention_entity=entity
+        )
 
     @cached_property
     def shares(self) -> Shares:
@@ -153,6 +164,11 @@ class Alignment:
         other.__dict__["overlap"] = Overlap(o.response, o.key, o.count)
         other.__dict__["swapped"] = self
         return other
+
+    def split_by_origin(self) -> Alignment:
+        """The same where entities end with the documents that were joined."""
+        key, response = self.key.split_by_origin(), self.response.split_by_origin()
+        return replace(self, key=key, response=response, derived={})
 
     @property
     def is_divided(self) -> bool:

@@ -76,6 +76,10 @@ class UndefinedRateError(CorefEvalError, AttributeError):
     """A rate that a score does not have, like the recall of the CoNLL average."""
 
 
+class LongWait(UserWarning):
+    """Work that may take long is about to begin."""
+
+
 @dataclass(frozen=True, slots=True)
 class Notice:
     """Something that was dropped, missing, skipped or repaired on the way to a score.

@@ -290,6 +290,12 @@ def unpack(data: bytes | memoryview, file: str) -> bytearray:
     return unpacked
 
 
+def check_unpacked(size: int, packed: int, file: str) -> None:
+    """Raise an InputError where a file says that it unpacks to more than the limit."""
+    if size > current_limit():
+        raise _too_large(file, packed, current_limit())
+
+
 def refuse_packing(start: bytes, file: str) -> None:
     """Raise an InputError where a file begins as those of another packing than gzip do."""
     name = next((name for magic, name in _PACKINGS.items() if start.startswith(magic)), None)

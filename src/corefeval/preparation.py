@@ -20,7 +20,7 @@ from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray
 from corefeval.model.identity import digest, mention_codes
 from corefeval.model.text_tokens import has_texts
-from corefeval.pairing import apply_policies, mismatch_notices, pair, segment
+from corefeval.pairing import apply_policies, join_groups, mismatch_notices, pair, segment
 from corefeval.protocol import STEPS, Choices, Protocol, choices, split_choices
 from corefeval.syntax import split_call
 
@@ -224,7 +224,11 @@ def _prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
     pairing = pair(key, response, protocol)
     if pairing.spans is not None:
         protocol = protocol.but(spans=pairing.spans)
-    corpora = pairing.key, pairing.response
+    corpora, joined = join_groups((pairing.key, pairing.response), protocol.across)
+    if joined and plan.features:
+        raise UsageError(
+            "features are stated by document, and across joins documents: leave out one of them"
+        )
     (key, response), codes, notices = apply_policies(corpora, mention_codes(*corpora), protocol)
     placed = codes[1] >= 0  # mentions that were lost match nothing
     shown = response if placed.all() else response.keep_mentions(placed)
@@ -266,7 +270,14 @@ def _prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
         matches,
         protocol,
         key_digest,
-        (*pairing.key.notices, *pairing.response.notices, *pairing.notices, *notices, *more),
+        (
+            *pairing.key.notices,
+            *pairing.response.notices,
+            *pairing.notices,
+            *joined,
+            *notices,
+            *more,
+        ),
     )
 
 

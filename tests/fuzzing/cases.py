@@ -357,7 +357,8 @@ def _protocol(maker: _Maker) -> str:
             )
         )
     chosen = maker.random.sample(sorted(choices()), 3)
-    values = {name: sorted(choices()[name].values or ("*",)) for name in chosen}
+    texts = {"across": ("all", "none")}
+    values = {n: sorted(choices()[n].values or texts.get(n, ("*",))) for n in chosen}
     parts = [f"{name}:{maker.random.choice(some)}" for name, some in values.items()]
     return "|".join(("default", *parts, "version:0.0.1"))
 
@@ -389,6 +390,9 @@ STRINGS: dict[str, Callable[[_Maker], str]] = {
     "--list": lambda maker: maker.listed((*ERRORS, "all", "merged")),
     "--distances": lambda maker: maker.listed(("passonneau", "jaccard", "masi", "dice", "all")),
     "--documents": lambda maker: maker.random.choice(("*", "*0*", "bc/*", "[", "", "x*")),
+    "--across": lambda maker: maker.random.choice(
+        ("none", "all", r"^\w", r"^[^/]*", "[0-9]+|x", *(("(", "", "*") if maker.bad else ()))
+    ),
     "--encoding": lambda maker: maker.random.choice(CODECS if maker.bad else CODECS[:3]),
     "--unpack-limit": lambda maker: maker.random.choice(
         ("1GB", "10MB", "5000", *_BAD[: 9 * bool(maker.bad)])

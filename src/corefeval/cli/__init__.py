@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
-from typing import TYPE_CHECKING
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
 
 from corefeval.cli.printing import remark
-from corefeval.diagnostics import CorefEvalError, UsageError, memory_for
+from corefeval.diagnostics import CorefEvalError, LongWait, UsageError, memory_for
 
 if TYPE_CHECKING:
     from corefeval.cli.application import app
@@ -31,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the exit status is 0, 1 (bad input), 2 (bad usage) or 3 (a gate)."""
     _prepare_streams()
     try:
-        with memory_for():
+        with memory_for(), _announce_waits():
             status = _run(sys.argv[1:] if arguments is None else list(arguments))
         sys.stdout.flush()
     except SystemExit as leaving:  # rich leaves with 1 where nobody reads the help
@@ -77,6 +78,23 @@ def _prepare_streams() -> None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
         elif hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+
+
+@contextmanager
+def _announce_waits() -> Iterator[None]:
+    """Within, what may take long is said in a note before it begins."""
+    usual = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+        if issubclass(category, LongWait):
+            remark("note", str(message))
+        else:
+            usual(message, category, *place, **more)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", LongWait)
+        warnings.showwarning = show
+        yield
 
 
 def _discard_output() -> None:

@@ -111,6 +111,14 @@ _DECLARED = (
         takes_bins=True,
     ),
     FeatureDeclaration(
+        "link",
+        "within where the mention before it in its entity is in the same document, across where "
+        "it is in another (`--across`); none for first mentions",
+        arguments="`column=`: a token column that says to which document a token belongs, where "
+        "several stand in one",
+        settings=("column",),
+    ),
+    FeatureDeclaration(
         "nested", "yes for a mention inside another mention of its side, else no", needs="positions"
     ),
     FeatureDeclaration(

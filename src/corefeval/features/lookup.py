@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -309,6 +309,16 @@ class Features:
             request, place - place[before] if before.size else before, before >= 0
         )
 
+    def _link(self, request: FeatureRequest) -> Categories:
+        origin = self.corpus.mention_origin
+        if (name := request.setting("column")) is not None:
+            origin = self._column_at(request, name, "start").codes
+        before = find_antecedents(self.corpus.mention_entity)
+        if origin is None:
+            origin = self.corpus.mention_document
+        codes = np.where(origin == origin[before], 0, 1) if before.size else before
+        return Categories(np.where(before >= 0, codes, -1), ("within", "across"))
+
     def _find_nested(self, request: FeatureRequest) -> Categories:
         return _yes_no(find_nested(self.annotations.spans_for("nested")))
 
@@ -348,12 +358,17 @@ class Features:
 
     def _column(self, request: FeatureRequest) -> Categories:
         (name,) = request.arguments
-        column = self.annotations.column(name, at="head")
+        return self._column_at(request, name, "head").sort_names()
+
+    def _column_at(
+        self, request: FeatureRequest, name: str, at: Literal["head", "start"]
+    ) -> Categories:
+        column = self.annotations.column(name, at=at)
         if column is None:
             raise self.annotations.columns.missing(
                 str(request), "a token column", [name], "name a column that is there"
             )
-        return column.sort_names()
+        return column
 
 
 def _key(name: str) -> str:
@@ -383,6 +398,7 @@ _MAKERS: dict[str, Callable[[Features, FeatureRequest], Categories]] = {
     "length": Features._length,
     "chain_position": Features._chain_position,
     "distance": Features._distance,
+    "link": Features._link,
     "nested": Features._find_nested,
     "size": Features._size,
     "speaker": Features._speaker,

@@ -198,9 +198,10 @@ def write(
     """Write a corpus to a file or binary stream; what the format cannot carry comes back.
 
     The format is told by the file's ending if it is not named: `.conll` is conll, `.conllu`
-    corefud, `.json` and `.jsonl` are e2e, `.ann` is brat; what has no ending is conll, and another
-    ending is a UsageError. A path that ends in `.gz` is packed; `-` is standard output. Formats
-    with files for each document take a folder, or for a single document the name of its `.ann`.
+    corefud, `.json` and `.jsonl` are e2e, `.ann` is brat, `.parquet` is parquet; what has
+    no ending is conll, and another ending is a UsageError. A path that ends in `.gz` is packed; `-`
+    is standard output. Formats with files for each document take a folder, or for a single document
+    the name of its `.ann`.
 
     An earlier file stays as it was until the new one is complete, and so do those of a folder.
     """

@@ -128,7 +128,7 @@ def read_crac_text(source: Source, *, name: str = "") -> Corpus:
     On a word, `e1]` closes the mention of e1 that was opened last on an earlier word, wherever it
     stands among the marks.
     """
-    builder = CorpusBuilder(name=name, source=source.file)
+    builder = CorpusBuilder(name=name, source=source.file, names_hold=True)
     found = _documents(source.text)
     if not found:
         raise InputError(

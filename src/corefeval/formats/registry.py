@@ -125,6 +125,11 @@ def is_answers(head: bytes) -> bool:
     return start and re.search(answer, line) is not None and re.search(corpus, line) is None
 
 
+def is_parquet(head: bytes) -> bool:
+    """The four bytes that such files begin with."""
+    return head.startswith(b"PAR1")
+
+
 def never(head: bytes) -> bool:
     """For formats that are never guessed, only named."""
     return False
@@ -134,6 +139,14 @@ def never(head: bytes) -> bool:
 # `json` reads any kind of JSON by its keys; the kinds have names of their own to be insisted on,
 # and to be written.
 _DECLARED = (
+    (
+        "parquet",
+        "Parquet: a row per document with lists of mentions and tokens, or a row per mention",
+        is_parquet,
+        "parquet.reader:read_parquet",
+        "parquet.writer:write_parquet",
+        (".parquet",),
+    ),
     (
         "corefud",
         "CorefUD CoNLL-U: ten columns, coreference in MISC as Entity=…",

@@ -80,14 +80,15 @@ class Declaration:
     `function` is given an `Alignment` and the parameters by name, and gives an array for each count
     of the `shape`, with a number for each of the alignment's groups (documents, unless the metric
     is divided further). It is a function, or its place as text (`module:function`), which is
-    imported when it is called. `title` is the name for tables, `name` by default.
+    imported when it is called. `name` is the function's by default, and `title`, the name for
+    tables, is `name` by default.
 
     `use` says when to report it, `edges` what happens at the edges. `needs` are the features of
     mentions that it cannot do without. `levels` are what it can be divided by: features of
     documents, of entities, of mentions.
     """
 
-    name: str
+    name: str = ""
     title: str = ""
     summary: str = ""
     definition: str = ""
@@ -101,6 +102,10 @@ class Declaration:
     edges: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     levels: tuple[Level, ...] = ("document",)
+
+    def __post_init__(self) -> None:
+        if not self.name and callable(self.function):
+            object.__setattr__(self, "name", getattr(self.function, "__name__", ""))
 
 
 TWINLESS = Parameter(

@@ -34,9 +34,15 @@ def _muc(alignment: Alignment) -> Ratio:
     )
 
 
-def pairs(alignment: Alignment) -> Counts:
-    """Links: all pairs of coreferent mentions."""
-    return both_directions(alignment, _pairs)
+def pairs(alignment: Alignment, documents: str = "all") -> Counts:
+    """Links: all pairs of coreferent mentions, those within documents, or those across them."""
+    if documents == "all":
+        return both_directions(alignment, _pairs)
+    within = both_directions(alignment.split_by_origin(), _pairs)
+    if documents == "within":
+        return within
+    every = both_directions(alignment, _pairs)
+    return {name: count - within[name] for name, count in every.items()}
 
 
 def _pairs(alignment: Alignment) -> Ratio:

@@ -45,6 +45,11 @@ def presets() -> dict[str, tuple[str, ...]]:
 
 def register(declaration: Declaration) -> None:
     """Add a metric of your own: it is then parsed, listed and scored like the others."""
+    if not re.fullmatch(r"[\w.-]+", declaration.name):
+        raise UsageError(
+            f"{declaration.name!r} is no name of a metric: give one of letters, digits, dots and "
+            "hyphens, Declaration('own', function=f)"
+        )
     if declaration.name in REGISTRY or declaration.name in presets():
         raise UsageError(f"there is a metric or preset {declaration.name!r} already")
     check_choice(f"the shape of {declaration.name}", declaration.shape, get_args(Shape))

@@ -170,6 +170,15 @@ STANDARD = (
         definition="Recall: Σ links(k ∩ r) / Σ links(k), where links(e) = |e|(|e| − 1)/2.",
         reference="pairwise F1 of clusterings; the coreference half of Luo et al. 2014",
         function="corefeval.metrics.links:pairs",
+        parameters=(
+            Parameter(
+                "documents",
+                "all",
+                "which links count where entities run across documents (`--across`): all, those "
+                "of two mentions within a document, or those across documents",
+                choices=("all", "within", "across"),
+            ),
+        ),
         aliases=("pairs", "pairwise", "pairwise-f1", "link"),
         use=(
             "Beside mention detection in slices by entity: of the pairs that belong together, how "

@@ -77,3 +77,19 @@ def dense_ranks(values: NDArray[Any]) -> tuple[IntArray, NDArray[Any]]:
             )
     distinct, inverse = np.unique(values, return_inverse=True)
     return inverse.astype(np.int64, copy=False), distinct
+
+
+def without_gaps(numbers: IntArray) -> tuple[IntArray, int]:
+    """Numbers from 0 without gaps in the same order, and how many; the same array where they are.
+
+    >>> without_gaps(np.array([4, 1, 4]))
+    (array([1, 0, 1]), 2)
+    """
+    low, high = int(numbers.min(initial=0)), int(numbers.max(initial=-1))
+    if low == 0 and high <= 4 * numbers.size:
+        present = np.zeros(high + 1, dtype=np.bool_)
+        present[numbers] = True
+        if present.all():
+            return numbers, high + 1
+    ranks, distinct = dense_ranks(numbers)
+    return ranks, int(distinct.size)

@@ -123,6 +123,7 @@ class CorpusBuilder:
     relations: list[_Relation] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
     known: set[DocumentId] = field(default_factory=set)
+    names_hold: bool = False
 
     def document(
         self,
@@ -187,6 +188,7 @@ class CorpusBuilder:
         )
         return corpus.with_details(
             names=[name for _, name in entities],
+            names_hold=self.names_hold,
             metadata=tuple(document.metadata for document in self.documents),
             sentence_metadata=tuple(document.sentence_metadata for document in self.documents),
             notices=(*self.notices, *unresolved),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple, cast
 
@@ -12,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from corefeval.diagnostics import InputError, Notice
 from corefeval.model.arrays import IntArray, dense_ranks, is_sorted
-from corefeval.model.categories import LazyArray
+from corefeval.model.categories import LazyArray, LazyNames
 from corefeval.model.corpus import NO_GAPS, Corpus
 from corefeval.model.relations import NO_RELATIONS, Relations
 from corefeval.model.tokens import Tokens
@@ -33,7 +34,8 @@ def corpus_from_arrays(
 ) -> Corpus:
     """A corpus from one array per mention property.
 
-    `entity` numbers are unique within a document (they may be reused in another); `start` and
+    `entity` numbers are unique within a document; those of another may be the same, and are the
+    same entity only where a protocol says so (`across`). `start` and
     `end` are token positions, end exclusive, `start + 1` by default; `document` numbers index
     `document_ids` and may be left out for a single document; `head` is the position of each head
     token, `features` any other property of mentions. Any order of mentions will do.
@@ -89,6 +91,7 @@ def corpus_from_arrays(
         },
         tokens=tokens,
         name=name,
+        names_hold=True,
     )
 
 
@@ -105,12 +108,16 @@ def assemble(
     name: str = "",
     gaps: IntArray = NO_GAPS,
     relations: Relations = NO_RELATIONS,
+    names_hold: bool = False,
 ) -> Corpus:
     """Put checked arrays into the corpus' order and number the entities.
 
     `relations` are by rows of these arrays, and by the numbers that entities will have: ascending
-    by document, then by `entity`.
+    by document, then by `entity`. With `names_hold` entities are called by their numbers.
     """
+    if len(documents) == 1:
+        mention_document = None
+    numbers = LazyNames(partial(_entity_numbers, mention_document, entity))
     made = Corpus(
         documents=documents,
         entity_document=entity[:0],
@@ -121,6 +128,8 @@ def assemble(
         features={} if features is None else features,
         gaps=gaps,
         tokens=tokens,
+        names=numbers if names_hold else None,
+        names_hold=names_hold,
         relations=relations,
         name=name,
     )
@@ -145,6 +154,16 @@ def number_entities(corpus: Corpus, document: IntArray | None, entity: IntArray)
         return in_textual_order(made)
     # Plain mentions stand entity by entity: they have no other order.
     return made.take_mentions(np.argsort(numbers, kind="stable"))
+
+
+def _entity_numbers(document: IntArray | None, entity: IntArray) -> list[str]:
+    """What entities are called by the numbers that they were given, in their order."""
+    ranks, distinct = dense_ranks(entity)
+    if document is not None:
+        width = max(int(distinct.size), 1)
+        _, codes = dense_ranks(document * width + ranks)
+        distinct = distinct[codes % width]
+    return list(map(str, distinct.tolist()))
 
 
 def corpus_from_entities(entities: object, *, name: str = "") -> Corpus:

@@ -35,7 +35,9 @@ class Corpus:
     less its `gaps` (rows of mention, start, end), which are rare. A corpus made of plain Python
     mentions has `labels` instead of positions. `mention_head` is the position of each head token
     (−1 where unknown) and `features` has an array per mention property that the source states;
-    `names` are what the source calls the entities, where it calls them anything.
+    `names` are what the source calls the entities, where it calls them anything; `names_hold`
+    where these are ids of its own, the same of which may be the same entity in other documents.
+    `mention_origin` numbers the documents that mentions come from, where documents were merged.
     `metadata` (per document), `sentence_metadata` (per document and sentence) and `relations`
     (bridging, split antecedents) are kept where a format has them. `ledger` says what became of
     mentions that were written in words, where these had to be placed.
@@ -52,6 +54,8 @@ class Corpus:
     features: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     tokens: Tokens | None = None
     names: Sequence[str] | None = None
+    names_hold: bool = False
+    mention_origin: IntArray | None = None
     metadata: Sequence[Mapping[str, str]] = ()
     sentence_metadata: Sequence[Sequence[Mapping[str, str]]] = ()
     relations: Relations = NO_RELATIONS
@@ -178,6 +182,7 @@ class Corpus:
             gaps=gaps,
             labels=None if self.labels is None else _pick(self.labels, rows),
             mention_head=None if self.mention_head is None else self.mention_head[rows],
+            mention_origin=None if self.mention_origin is None else self.mention_origin[rows],
             features=taken(self.features, rows),
             relations=relations,
         )

@@ -56,6 +56,7 @@ def join(corpora: Sequence[Corpus], *, name: str = "") -> Corpus:
         features=join_features(corpora),
         tokens=JoinedTokens.of([corpus.tokens for corpus in corpora]),
         names=LazyNames(partial(_all_names, names)) if len(names) == len(corpora) else None,
+        names_hold=all(corpus.names_hold or not corpus.n_mentions for corpus in corpora),
         metadata=tuple(meta for c in corpora for meta in (c.metadata or [{}] * len(c.documents))),
         sentence_metadata=tuple(
             meta for c in corpora for meta in (c.sentence_metadata or [()] * len(c.documents))
@@ -104,7 +105,9 @@ def stack_mentions(corpus: Corpus, other: Corpus) -> Corpus:
         labels=labels,
         gaps=both(corpus.gaps, other.gaps + np.array([corpus.n_mentions, 0, 0])),
         features=join_features((corpus, other)),
+        mention_origin=both(corpus.mention_origin, other.mention_origin),
         names=None,
+        names_hold=False,
         relations=NO_RELATIONS,
         notices=(),
     )

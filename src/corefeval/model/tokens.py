@@ -80,6 +80,19 @@ class Tokens(ABC):
     def column(self, document: int, name: str | int) -> list[str]:
         """One column of one document, a string per token."""
 
+    def column_name(self, name: str | int) -> str:
+        """The name of a column, by its name or its number from 1; an InputError for no column."""
+        names = self.columns
+        if isinstance(name, int):
+            name = names[name - 1] if 1 <= name <= len(names) else str(name)
+        if name not in names:
+            raise InputError(
+                f"there is no column {name!r}",
+                file=self.source,
+                expected=f"one of {', '.join(names)}" if names else "tokens with columns",
+            )
+        return name
+
     @abstractmethod
     def sentence_starts(self, document: int) -> list[int]:
         """The token positions at which the sentences of a document begin."""
@@ -257,16 +270,7 @@ class TokenTable(Tokens):
 
     def column(self, document: int, name: str | int) -> list[str]:
         """One column of one document; a number counts columns from 1."""
-        names = self.columns
-        if isinstance(name, int):
-            name = names[name - 1] if 1 <= name <= len(names) else str(name)
-        if name not in names:
-            raise InputError(
-                f"there is no column {name!r}",
-                file=self.source,
-                expected=f"one of {', '.join(names)}" if names else "tokens with columns",
-            )
-        return list(self.documents[document].columns.get(name, ()))
+        return list(self.documents[document].columns.get(self.column_name(name), ()))
 
     def sentence_starts(self, document: int) -> list[int]:
         """The token positions at which the sentences of a document begin."""

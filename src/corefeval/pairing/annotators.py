@@ -20,6 +20,7 @@ from corefeval.pairing.documents import (
     partners,
     put_on_tokens,
 )
+from corefeval.pairing.groups import join_groups
 from corefeval.pairing.policies import apply_policies
 from corefeval.pairing.zeros import settle_zeros
 from corefeval.protocol import Protocol, Spans, Zeros
@@ -50,8 +51,9 @@ def pair_annotations(corpora: Sequence[Corpus], protocol: Protocol) -> Annotatio
     plain spans get positions.
     """
     corpora, spans, notices = _on_common_documents(corpora, protocol)
+    corpora, joined = join_groups(corpora, protocol.across)
     kept, codes, dropped = apply_policies(corpora, _common_codes(corpora), protocol)
-    return Annotations(kept, codes, spans, [*notices, *dropped])
+    return Annotations(kept, codes, spans, [*notices, *joined, *dropped])
 
 
 def _on_common_documents(

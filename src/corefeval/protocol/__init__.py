@@ -7,6 +7,7 @@ the commands, their help, the page on protocols and the signature follow from th
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Unpack
@@ -252,6 +253,14 @@ def _checked(name: str, value: object) -> str:
         raise UsageError(f"{name} is a text, not {value!r:.60}")
     if value != choice.default and not re.fullmatch(choice.pattern, value, re.DOTALL):
         raise UsageError(f"{name}: {value!r:.60} is no value that it can have")
+    if choice.is_expression:
+        try:
+            with warnings.catch_warnings():  # of what later Pythons may take for something else
+                warnings.simplefilter("error", FutureWarning)
+                re.compile(value)
+        except (re.error, OverflowError, RecursionError, FutureWarning) as error:
+            message = f"{name}: {value!r:.60} is no regular expression: {error}"
+            raise UsageError(message) from None
     return str(value)
 
 

@@ -37,7 +37,8 @@ class Choice:
     `summary` is its line of help, `values` says of each value in a few words what it does, and
     `at` names the step at which it acts. Values in `shares` take a number above 0 and up to 1 in
     parentheses, and have the one that is said there without it. A choice without values takes any
-    text that `pattern` allows. The signature has it `always`, or where it is not at its default.
+    text that `pattern` allows, or a regular expression where it `is_expression`. The signature has
+    it `always`, or where it is not at its default.
     `flag` is an option without a value, as people write it for the value `flagged`; a choice that
     is no `option` is for Python alone.
     """
@@ -48,6 +49,7 @@ class Choice:
     values: Mapping[str, str] | None = None
     shares: Mapping[str, float] = field(default_factory=dict)
     pattern: str = ".+"
+    is_expression: bool = False
     always: bool = False
     flag: str = ""
     flagged: str = ""
@@ -156,6 +158,16 @@ class Choices(TypedDict, total=False):
                 "count": "they count, and all in them is spurious",
                 "error": "the score is refused",
             },
+        ),
+    ]
+    across: Annotated[
+        str,
+        Choice(
+            "none",
+            "Entities across documents, by their ids: none, all, or of documents in whose ids a "
+            "regular expression finds the same text.",
+            at="pairing",
+            is_expression=True,
         ),
     ]
     tokens: Annotated[

@@ -61,10 +61,15 @@ class Sample:
         return [row[number - 1] if number <= len(row) else "" for row in self.rows]
 
     def counts_tokens(self, number: int) -> bool:
-        """Whether a column numbers the tokens of each sentence."""
+        """Whether a column numbers the tokens of each sentence.
+
+        Where sentences do not stand apart, a small number behind a larger one begins the next.
+        """
         cells = self.column(number)
         steps = [
-            one.isdecimal() and other.isdecimal() and int(other[-9:]) == int(one[-9:]) + 1
+            one.isdecimal()
+            and other.isdecimal()
+            and (int(other[-9:]) == int(one[-9:]) + 1 or int(other[-9:]) < 2 <= int(one[-9:]))
             for (one, other), begins in zip(pairwise(cells), self.begins[1:], strict=True)
             if not begins
         ]

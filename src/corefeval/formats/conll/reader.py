@@ -248,6 +248,7 @@ def _corpus(
         mention_end=end - shift,
         tokens=tokens,
         names=LazyNames(partial(_entity_names, source, marks)),
+        names_hold=True,
         name=name or source.file,
         notices=_notices(source, outline, tokens, marks),
     )

@@ -55,6 +55,7 @@ def read_conllu(source: Source, *, name: str = "") -> Corpus:
     )
     return corpus.with_details(
         names=mentions.names,
+        names_hold=True,
         metadata=tuple(documents.metadata),
         sentence_metadata=tuple(SentenceComments(tokens, i) for i in range(len(headers))),
         relations=_relations(source, found, documents, corpus, mentions.names, notices),

@@ -17,9 +17,11 @@ fulfil it where weights are equal: then one is taken and the other goes with the
 
 So edges are taken, rows and columns removed, until no edge fulfils the condition. On real data
 little is left: entities that exchanged mentions with each other. Whatever remains falls into
-connected components which are solved one by one: small ones by dynamic programming over subsets,
-larger ones by a sparse assignment solver. (Where rounds take only few edges each, as along a chain
-of equal overlaps, the components are solved without waiting for the last round.)
+connected components. Paths and cycles are solved in linear time (`chains`); a few small components
+are enumerated, by dynamic programming over subsets; dense ones go to a matrix solver, and all
+others together to the one for sparse graphs (`prices`), which takes about as long for many small
+components as for a large one. (Where rounds take only few edges each, as along a chain of equal
+overlaps, the components are solved without waiting for the last round.)
 
 **With an order of the edges** the assignment is unique: among the heaviest ones, that whose edges,
 in order, come first. An edge that weighs *more* than its rivals together is in every heaviest
@@ -31,14 +33,24 @@ edge first and equal ones in order; that is near-linear, and at least half as he
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from corefeval.model.arrays import BoolArray, FloatArray, IntArray, dense_ranks
+from corefeval.assignment.chains import match_chains
+from corefeval.model.arrays import BoolArray, FloatArray, IntArray, dense_ranks, without_gaps
 
 # A component is enumerated if that takes at most so many steps: edges times sets of columns.
 ENUMERABLE = 1 << 14
+# Enumeration may take so many steps in all, about as long as it takes to import scipy; a component
+# costs some of them in any case.
+MANY = 1 << 19
+_OVERHEAD = 100
 # With an order, a component of more edges is assigned greedily.
 LARGE = 1 << 10
+# Where there are more edges, and not many of them at any vertex, nobody looks at the components.
+_VERY_MANY = 1 << 15
+_FEW = 64
 # A component with so many cells for an edge or fewer is solved as a matrix.
 _DENSE = 4
 # With an order, so many edges are decided at once: more, and their bonuses would be too small.
@@ -67,19 +79,25 @@ def heaviest_matching(
     """
     lead = 0.0 if order is None else _EQUAL
     taken = []
-    left = np.arange(rows.size)
-    while left.size:
+    row, column, weight = rows, columns, weights
+    left: IntArray | None = None  # which edges these are, where they are not all of them
+    while row.size:
         # Numbering what is left anew keeps the arrays as small as the rest of the problem.
-        row, _ = dense_ranks(rows[left])
-        column, _ = dense_ranks(columns[left])
-        chosen = _dominant_edges(row, column, weights[left], lead)
-        if chosen.size < _PROGRESS * left.size or not chosen.size:
-            ranks = None if order is None else order[left]
-            taken.append(left[_solve_components(row, column, weights[left], ranks)])
+        (row, _), (column, _) = without_gaps(row), without_gaps(column)
+        chosen = _dominant_edges(row, column, weight, lead)
+        if is_last := chosen.size < _PROGRESS * row.size or not chosen.size:
+            if order is None:
+                chosen = _solve_components(row, column, weight)
+            else:
+                ranks = order if left is None else order[left]
+                chosen = _solve_one_by_one(row, column, weight, _components(row, column), ranks)
+        taken.append(chosen if left is None else left[chosen])
+        if is_last:
             break
-        taken.append(left[chosen])
-        left = left[_is_free(row, chosen) & _is_free(column, chosen)]
-    return np.sort(np.concatenate(taken)) if taken else left
+        free = np.flatnonzero(_is_free(row, chosen) & _is_free(column, chosen))
+        left = free if left is None else left[free]
+        row, column, weight = row[free], column[free], weight[free]
+    return np.sort(np.concatenate(taken)) if taken else np.empty(0, dtype=np.int64)
 
 
 def _is_free(vertex: IntArray, chosen: IntArray) -> BoolArray:
@@ -103,15 +121,14 @@ def _heaviest_other(vertex: IntArray, weight: FloatArray) -> FloatArray:
     n_vertices = int(vertex.max()) + 1
     best = np.zeros(n_vertices)
     np.maximum.at(best, vertex, weight)
-    is_best = weight == best[vertex]
-    at = np.flatnonzero(is_best)
+    rival = best[vertex]
+    at = np.flatnonzero(weight == rival)
     champion = np.empty(n_vertices, dtype=np.int64)
     champion[vertex[at]] = at  # one of the equals: the last one written stays
     others = weight.copy()
     others[champion] = 0.0
     second = np.zeros(n_vertices)
     np.maximum.at(second, vertex, others)
-    rival = best[vertex]
     rival[champion] = second
     return rival
 
@@ -127,11 +144,58 @@ def _first_of_each(vertex: IntArray) -> BoolArray:
     return first
 
 
-def _solve_components(
-    row: IntArray, column: IntArray, weight: FloatArray, order: IntArray | None
+def _solve_components(row: IntArray, column: IntArray, weight: FloatArray) -> IntArray:
+    """A heaviest matching of what no reduction could decide: each kind of component in its way."""
+    of_rows, of_columns = np.bincount(row), np.bincount(column)
+    if row.size > _VERY_MANY and max(of_rows.max(), of_columns.max()) <= _FEW:
+        ends = (of_rows <= 2)[row]
+        ends &= (of_columns <= 2)[column]
+        if np.count_nonzero(ends) < LARGE:  # neither long chains nor matrices are in it
+            return _match_by_prices(row, column, weight)
+    of_row, labels = dense_ranks(_components(row, column))
+    of_column = np.empty(int(column.max()) + 1, dtype=np.int64)
+    of_column[column] = of_row[row]
+    sums = partial(np.bincount, minlength=labels.size)
+    n_edges, n_rows, n_columns = sums(of_row, of_rows), sums(of_row), sums(of_column)
+    is_chain = (sums(of_row, of_rows > 2) == 0) & (sums(of_column, of_columns > 2) == 0)
+    steps = np.ldexp(n_edges, np.minimum(np.minimum(n_rows, n_columns), 64))
+    is_small = ~is_chain & (steps <= ENUMERABLE)
+    if (steps[is_small] + _OVERHEAD).sum() > MANY:
+        is_small[:] = False
+    is_dense = (n_edges > LARGE) & (n_rows * n_columns <= _DENSE * n_edges)
+    is_alone = is_small | (is_dense & ~is_chain)
+    if not (is_alone | is_chain).any():
+        return _match_by_prices(row, column, weight)
+    taken = []
+    for kind, solve in (
+        (is_alone, partial(_solve_one_by_one, component=of_row)),
+        (is_chain, match_chains),
+        (~(is_alone | is_chain), _match_by_prices),
+    ):
+        edges = np.flatnonzero(kind[of_row][row])
+        if edges.size:
+            taken.append(edges[solve(row[edges], column[edges], weight[edges])])
+    return np.concatenate(taken)
+
+
+def _match_by_prices(row: IntArray, column: IntArray, weight: FloatArray) -> IntArray:
+    from corefeval.assignment.prices import match_by_prices  # which imports scipy
+
+    return match_by_prices(row, column, weight)
+
+
+def _solve_one_by_one(
+    row: IntArray,
+    column: IntArray,
+    weight: FloatArray,
+    component: IntArray,
+    order: IntArray | None = None,
 ) -> IntArray:
-    """A heaviest matching of what no reduction could decide."""
-    component = _components(row, column)
+    """A heaviest matching, component by component; the first one where edges have an order.
+
+    `component` is that of each row.
+    """
+    component = component[row]
     # Edges of a component stand together, in their order where they have one.
     place = (
         np.argsort(component, kind="stable") if order is None else np.lexsort((order, component))
@@ -155,8 +219,7 @@ def _solve(edges: list[Edge]) -> list[int]:
     """The edges of some heaviest matching of a component."""
     n_rows, n_columns = len({edge[0] for edge in edges}), len({edge[1] for edge in edges})
     if len(edges) << min(n_rows, n_columns) > ENUMERABLE:
-        dense = n_rows * n_columns <= _DENSE * len(edges)
-        return _solve_dense(edges) if dense else _solve_sparse(edges)
+        return _solve_large(edges, is_dense=n_rows * n_columns <= _DENSE * len(edges))
     if n_rows < n_columns:
         return _enumerate([(column, row, weight) for row, column, weight in edges])
     return _enumerate(edges)
@@ -234,16 +297,21 @@ def _take_one_by_one(row: IntArray, column: IntArray, edges: IntArray) -> IntArr
 
 
 def _components(row: IntArray, column: IntArray) -> IntArray:
-    """Number the connected components: the smallest row number spreads until nothing changes."""
+    """The connected component of each row, by the number of one of its rows.
+
+    Rows that are known to be connected have the same label, the smallest of theirs. Those with a
+    smaller one in sight take it over all together, so that few rounds do even along a chain.
+    """
     label = np.arange(int(row.max()) + 1)
     while True:
         at_column = np.full(int(column.max()) + 1, label.size)
         np.minimum.at(at_column, column, label[row])
         spread = label.copy()
-        np.minimum.at(spread, row, at_column[column])
-        spread = spread[spread]  # a label's own label is nearer to the smallest
+        np.minimum.at(spread, label[row], at_column[column])
+        while not np.array_equal(further := spread[spread], spread):
+            spread = further
         if np.array_equal(spread, label):
-            return label[row]
+            return label
         label = spread
 
 
@@ -265,40 +333,18 @@ def _enumerate(edges: list[Edge]) -> list[int]:
     return list(max(best.values())[1])
 
 
-def _solve_dense(edges: list[Edge]) -> list[int]:
-    """Jonker–Volgenant on a matrix; a pair of no edge gains nothing."""
+def _solve_large(edges: list[Edge], *, is_dense: bool) -> list[int]:
+    """Jonker–Volgenant on a matrix, where a pair of no edge gains nothing; else by prices."""
+    row, column, weight = (np.array(values) for values in zip(*edges, strict=True))
+    if not is_dense:
+        return list(map(int, _match_by_prices(row, column, weight)))
     from scipy.optimize import linear_sum_assignment
 
-    rows, row_names = dense_ranks(np.array([edge[0] for edge in edges]))
-    columns, column_names = dense_ranks(np.array([edge[1] for edge in edges]))
+    rows, row_names = dense_ranks(row)
+    columns, column_names = dense_ranks(column)
     gain = np.zeros((row_names.size, column_names.size))
-    gain[rows, columns] = [edge[2] for edge in edges]
+    gain[rows, columns] = weight
     partner = np.full(row_names.size, -1, dtype=np.int64)
     matched_rows, matched_columns = linear_sum_assignment(gain, maximize=True)
     partner[matched_rows] = matched_columns
-    found: list[int] = np.flatnonzero(partner[rows] == columns).tolist()
-    return found
-
-
-def _solve_sparse(edges: list[Edge]) -> list[int]:
-    """Sparse Jonker–Volgenant; a row that stays alone goes to a column of its own at no gain."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import min_weight_full_bipartite_matching
-
-    rows, row_names = dense_ranks(np.array([edge[0] for edge in edges]))
-    columns, column_names = dense_ranks(np.array([edge[1] for edge in edges]))
-    weights = np.array([edge[2] for edge in edges])
-    n_rows, n_columns = row_names.size, column_names.size
-    alone = np.arange(n_rows)
-    # Costs must not be zero, which sparse arrays take for "no edge".
-    ceiling = 2.0 * float(weights.max())
-    cost = np.concatenate((ceiling - weights, np.full(n_rows, ceiling)))
-    table = coo_array(
-        (cost, (np.concatenate((rows, alone)), np.concatenate((columns, n_columns + alone)))),
-        shape=(n_rows, n_columns + n_rows),
-    ).tocsr()
-    matched_rows, matched_columns = min_weight_full_bipartite_matching(table)
-    partner = np.empty(n_rows, dtype=np.int64)
-    partner[matched_rows] = matched_columns
-    found: list[int] = np.flatnonzero(partner[rows] == columns).tolist()
-    return found
+    return list(map(int, np.flatnonzero(partner[rows] == columns)))
