@@ -4,6 +4,7 @@ make bench
 make bench BENCH='--peer "perl scorer.pl all {key} {response} none"'
 make bench BENCH='--quick'
 make bench BENCH='--only growth'
+make bench BENCH='--only pieces'
 make bench BENCH='--only ceaf'
 """
 
@@ -29,6 +30,7 @@ from bench.answers import answer_times
 from bench.corpora import mention_arrays, write_conllu, write_corpus, write_zero_pair
 from bench.loops import processor_times, repeated_responses, start_up, training_loop
 from bench.partitions import ceaf_of_fives, ceaf_of_pairs
+from bench.pieces import against_whole, joining, with_jobs, write_large
 from bench.timing import best, command_time, peak_memory
 from corefeval.lab.perturbations import drop_mentions
 from corefeval.stats import compare
@@ -274,6 +276,36 @@ def answers(scale: int) -> list[Measured]:
     return rows
 
 
+def pieces(folder: Path, scale: int) -> list[Measured]:
+    """Scores in pieces against the whole in memory, and what they take."""
+    rows, peaks = [], []
+    for millions, goal in ((4, "at most 1.1"), (16, "at most 0.9")):
+        key, response = write_large(folder, millions * 1_000_000 // scale)
+        whole, cut = against_whole(key, response)
+        name = f"{millions} million tokens in pieces"
+        against = f"the whole ({whole.seconds:.1f} s, {whole.peak / 1e6:,.0f} MB)"
+        ratio = f"{cut.seconds / whole.seconds:.2f} ×"
+        rows.append(Measured(f"{name}, processor", cut.seconds, against, ratio, goal))
+        peaks.append(cut.peak)
+        limit = "at most 300 MB"
+        rows.append(
+            Measured(f"{name}, peak memory", cut.seconds, "", f"{cut.peak / 1e6:.0f} MB", limit)
+        )
+    ratio = f"{peaks[1] / peaks[0]:.2f} ×"
+    rows.append(Measured("peak at 16 million tokens", 0, "at 4 million", ratio, "at most 1.2"))
+    one, two = (
+        min(times)
+        for times in zip(
+            *((with_jobs(key, response, n) for n in (1, 2)) for _ in range(5)), strict=True
+        )
+    )
+    ratio = f"{one / two:.2f} × faster"
+    rows.append(Measured("--jobs 2, by the clock", two, "--jobs 1", ratio, "at least 1.6, idle"))
+    few, many = (min(joining(number) for _ in range(3)) for number in (5_000, 20_000))
+    ratio = f"{many / few:.1f} ×"
+    return [*rows, Measured("joining 20,000 results", many, "joining 5,000", ratio, "at most 6")]
+
+
 def partitions(scale: int) -> list[Measured]:
     """CEAF on key and response that have nothing to do with each other."""
     n = 100_000 // scale
@@ -325,7 +357,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="bench", description="Measure corefeval.")
     parser.add_argument("--peer", help="another scorer: 'COMMAND {key} {response}'")
     parser.add_argument("--quick", action="store_true", help="a tenth of the sizes")
-    parser.add_argument("--only", choices=("speed", "growth", "ceaf", "answers"), help="one part")
+    parts = ("speed", "growth", "pieces", "ceaf", "answers")
+    parser.add_argument("--only", choices=parts, help="one part of it")
     options = parser.parse_args()
     scale = 10 if options.quick else 1
     console = Console(width=max(120, shutil.get_terminal_size().columns))
@@ -336,6 +369,9 @@ def main() -> None:
         if options.only in (None, "answers"):
             status.update("answers of language models …")
             rows += answers(scale)
+        if options.only in (None, "pieces"):
+            status.update("pieces …")
+            rows += pieces(Path(name), scale)
         if options.only in (None, "ceaf"):
             status.update("random partitions …")
             rows += partitions(scale)

@@ -9,18 +9,27 @@ import time
 from collections.abc import Callable, Sequence
 
 # The peak of a process as the system keeps it, which unlike ru_maxrss knows nothing of its parent.
-PEAK = """
-import json, re, resource, sys
-from pathlib import Path
-from corefeval import score
-score(*sys.argv[1:])
-status = Path("/proc/self/status")
-if status.exists():
-    peak = int(re.search(r"VmHWM:\\s*(\\d+)", status.read_text())[1])
-else:
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-print(json.dumps({"peak": peak * 1024}))
+PEAK_OF_PROCESS = """
+    import re, resource
+    from pathlib import Path
+    status = Path("/proc/self/status")
+    if status.exists():
+        peak = 1024 * int(re.search(r"VmHWM:\\s*(\\d+)", status.read_text())[1])
+    else:
+        peak = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 """
+PEAK = (
+    """
+import json, sys
+from corefeval import score
+if __name__ == "__main__":
+    score(*sys.argv[1:], piece_size="1000TB")
+"""
+    + PEAK_OF_PROCESS
+    + """
+    print(json.dumps({"peak": peak}))
+"""
+)
 
 
 def best(

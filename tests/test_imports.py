@@ -103,13 +103,18 @@ ROOMS = {
     "results": {"_version", "protocol"},
     "emulation": {"assignment", "formats", "metrics", "model", "protocol", "results"},
     "preparation": {
-        "alignment", "features", "formats", "live", "matching", "model", "pairing", "protocol",
+        "alignment", "features", "formats", "live", "matching", "model", "pairing", "pieces",
+        "protocol",
     },
     "slicing": {"alignment", "features", "metrics", "model", "preparation", "results"},
     "stats": {"protocol", "results"},
     "evaluation": {
-        "alignment", "emulation", "metrics", "model", "pairing", "preparation", "protocol",
-        "results", "slicing", "stats",
+        "alignment", "emulation", "metrics", "model", "pairing", "pieces", "preparation",
+        "protocol", "results", "slicing", "stats",
+    },
+    "pieces": {
+        "_version", "analysis", "evaluation", "features", "formats", "linting", "metrics", "model",
+        "pairing", "preparation", "results",
     },
     "scorer": {"evaluation", "metrics", "model", "preparation", "protocol", "results"},
     "analysis": {
@@ -129,7 +134,8 @@ ROOMS = {
     "examples": {"cli"},
     "cli": {
         "_version", "analysis", "emulation", "evaluation", "examples", "features", "figures",
-        "formats", "lab", "linting", "metrics", "model", "output", "preparation", "protocol",
+        "formats", "lab", "linting", "metrics", "model", "output", "pieces", "preparation",
+        "protocol",
         "reports", "results", "stats",
     },
 }  # fmt: skip

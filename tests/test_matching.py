@@ -194,9 +194,9 @@ def test_unknown_heads_match_by_their_tokens_alone_and_are_told():
     assert matched(key, response, "head") == {(1, 1), (2, 2)}
     notices = [n.message for n in prepared.notices if n.kind == "heads"]
     assert notices == [
-        "key: heads of mentions of several tokens: 1 as stated; 2 mentions without a known head, "
+        "key: heads of mentions of several tokens: 1 as stated, 2 unknown, "
         "matched only where the tokens are the same",
-        "response: heads of mentions of several tokens: 2 mentions without a known head, "
+        "response: heads of mentions of several tokens: 2 unknown, "
         "matched only where the tokens are the same",
     ]
 

@@ -21,6 +21,7 @@ T = TypeVar("T")
 FeatureLookup = Callable[[str], Categories]
 Index = IntArray | slice
 
+_LARGE = 1 << 16
 _EVERYTHING = slice(None)
 
 
@@ -223,7 +224,9 @@ class Alignment:
 
     def sums(self, group: IntArray, values: NDArray[Any]) -> FloatArray:
         """Sum values by group."""
-        if self.n_groups == 1:
+        # What is summed in another order is rounded otherwise: a document alone is to have the
+        # numbers that it has among others, unless it is so large that time counts.
+        if self.n_groups == 1 and values.size > _LARGE:
             return np.array([values.sum(dtype=np.float64)])
         sums = np.bincount(group, weights=values, minlength=self.n_groups)
         return sums.astype(np.float64, copy=False)

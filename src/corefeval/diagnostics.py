@@ -10,7 +10,8 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 
 class CorefEvalError(Exception):
@@ -43,6 +44,10 @@ class InputError(CorefEvalError):
         self.fix = fix
         super().__init__(self._message())
 
+    def __reduce__(self) -> tuple[object, ...]:
+        names = ("file", "line", "found", "expected", "fix", "kind")
+        return _remake, (type(self), self.problem, {name: getattr(self, name) for name in names})
+
     def _message(self) -> str:
         where = ", ".join(
             part for part in (self.file, f"line {self.line}" if self.line else None) if part
@@ -58,6 +63,11 @@ class InputError(CorefEvalError):
             if text
         ]
         return "\n".join(lines)
+
+
+def _remake(kind: type[InputError], problem: str, details: dict[str, Any]) -> InputError:
+    """An error that came from another process."""
+    return kind(problem, **details)
 
 
 class PairingError(InputError):
@@ -87,7 +97,7 @@ class Notice:
     `kind` is stable, for programs; `text` is for people; `count` says how many, and `items` which,
     where they have names. Where a `noun` says what is counted, `{n}` in the text stands for the
     number with the noun and `{items}` for the first of the items, so that notices of the same text
-    can be merged.
+    can be merged. `{parts}` stands for several numbers, each with what it is the number of.
 
     >>> print(Notice("cut", "x.conll: {n} cut short: {items}", 2, ("a", "b"), "document"))
     x.conll: 2 documents cut short: ‘a’, ‘b’
@@ -98,10 +108,14 @@ class Notice:
     count: int = 1
     items: tuple[str, ...] = ()
     noun: str = ""
+    parts: tuple[tuple[str, int], ...] = ()
 
     @property
     def message(self) -> str:
         """What people read."""
+        if self.parts:
+            told = ", ".join(f"{number:,} {what}" for what, number in self.parts if number)
+            return self.text.replace("{parts}", told)
         if not self.noun:
             return self.text
         text = self.text.replace("{n}", plural(self.count, self.noun))
@@ -123,18 +137,27 @@ def merge_notices(notices: Iterable[Notice]) -> tuple[Notice, ...]:
     >>> [str(notice) for notice in merge_notices(notices)]
     ['x: 5 documents cut']
     """
-    merged: dict[tuple[object, ...], Notice] = {}
+    alike: dict[tuple[object, ...], list[Notice]] = {}
     for notice in notices:
-        if not notice.noun:
-            merged.setdefault((notice.kind, notice.text, notice.count, notice.items), notice)
-            continue
-        same = (notice.kind, notice.text, notice.noun)
-        if same in merged:
-            other = merged[same]
-            items = tuple(dict.fromkeys((*other.items, *notice.items)))
-            notice = Notice(*same[:2], other.count + notice.count, items, notice.noun)
-        merged[same] = notice
-    return tuple(merged.values())
+        adds_up = bool(notice.noun or notice.parts)
+        rest = (notice.noun,) if adds_up else (notice.count, notice.items)
+        same = alike.setdefault((notice.kind, notice.text, *rest), [])
+        if adds_up or not same:
+            same.append(notice)
+    return tuple(same[0] if len(same) == 1 else _sum(same) for same in alike.values())
+
+
+def _sum(notices: Sequence[Notice]) -> Notice:
+    first = notices[0]
+    return replace(
+        first,
+        count=sum(notice.count for notice in notices),
+        items=tuple(dict.fromkeys(item for notice in notices for item in notice.items)),
+        parts=tuple(
+            (what, sum(notice.parts[place][1] for notice in notices))
+            for place, (what, _) in enumerate(first.parts)
+        ),
+    )
 
 
 def list_names(names: Sequence[str], shown: int = 3) -> str:

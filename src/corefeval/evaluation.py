@@ -16,6 +16,7 @@ from corefeval.model import Corpus
 from corefeval.model.identity import digest
 from corefeval.pairing import segment_notice
 from corefeval.pairing.segments import LEAST
+from corefeval.pieces import Cutting, Progress, as_file
 from corefeval.preparation import (
     Input,
     Options,
@@ -33,6 +34,8 @@ from corefeval.slicing import count_table, cuts, own_feature, slice_result
 from corefeval.syntax import split_list
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from corefeval.stats import Comparison, Correction, Test
 
 COMPARED = "muc, b3, ceafe, conll, lea"
@@ -54,6 +57,10 @@ def score(
     seed: int = 0,
     segments: int = SEGMENTS,
     as_segments: bool = False,
+    piece_size: int | str | None = None,
+    executor: Executor | None = None,
+    resume: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> Result:
     """Score a response against a key.
@@ -83,6 +90,12 @@ def score(
     `as_segments` the result of a single document is that of its segments, each a document of its
     own, so that it can be compared with others.
 
+    Files larger than 100 MB are scored in pieces of their documents, with the same result and far
+    less memory. `piece_size` says how large these are (`"16MB"`), of files of any size; `executor`
+    is any `concurrent.futures.Executor` that works on them, such as Dask's; `resume` is a folder
+    in which finished pieces are kept, so that a run that broke goes on. `progress` is called with
+    the number of pieces that are done, of all pieces, and of bytes that are done.
+
     >>> result = score([["a", "b", "c"]], [["a", "b"], ["c"]], metrics="muc, b3")
     >>> result["muc"].recall, result["b3"].precision
     (0.5, 1.0)
@@ -96,7 +109,40 @@ def score(
     """
     sampling = Sampling(ci, samples, seed, segments, as_segments)
     made = plan(protocol, options, features=features)
-    return Method.of(metrics, by, made, sampling).score(key, response)
+    method = Method.of(metrics, by, made, sampling)
+    cutting = Cutting(piece_size, executor, resume, progress)
+    result = _score_pieces(key, response, method.plan, method.metrics, method.by, cutting)
+    if result is None:
+        return method.score(key, response)
+    return result if method.sampling.ci is None else with_intervals(result, method.sampling)
+
+
+def _score_pieces(
+    key: Input,
+    response: Input,
+    made: Plan,
+    metrics: Metrics,
+    by: Sequence[str],
+    cutting: Cutting,
+) -> Result | None:
+    """The result in pieces; None where key and response are for the memory as a whole."""
+    mine, theirs = as_file(key), as_file(response)
+    if mine is None or theirs is None or not cutting.suits(key, response):
+        return None
+    if made.protocol.emulates:  # which reads files as a whole
+        return None
+    from corefeval.formats.registry import KeyNeededError
+    from corefeval.pieces.scoring import score_files
+
+    try:
+        return score_files(mine, theirs, made, metrics, by, cutting)
+    except KeyNeededError:
+        if cutting.is_asked_for:
+            message = (
+                f"{theirs.path} has answers, which are laid upon the whole key: leave out pieces"
+            )
+            raise UsageError(message) from None
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,6 +391,8 @@ def compare(
     samples: int | None = None,
     baseline: str | None = None,
     segments: int = SEGMENTS,
+    piece_size: int | str | None = None,
+    executor: Executor | None = None,
     **options: Unpack[Options],
 ) -> Comparison:
     """Score several responses against a key, and compare each with each.
@@ -352,7 +400,8 @@ def compare(
     `responses` may be a mapping, which names them, and may have results among them (of `score`, or
     from `load`); with nothing but results the key may be None, and there is nothing left to choose
     about how they are scored. A single document is compared by its `segments`. `by`, `protocol`,
-    `features` and `options` are those of `score`; the others are those of `stats.compare`.
+    `features`, `piece_size`, `executor` and `options` are those of `score`; the others are those of
+    `stats.compare`.
 
     >>> key = {name: [["a", "b", "c"]] for name in "12345678"}
     >>> full, half = (dict.fromkeys(key, [list(side)]) for side in ("abc", "ab"))
@@ -377,8 +426,16 @@ def compare(
         if asked:
             message = f"results were scored already: {', '.join(asked)} would change nothing"
             raise UsageError(message)
+    cutting = Cutting(piece_size, executor)
+    in_pieces = [
+        None
+        if isinstance(source, Result) or made.protocol.emulates
+        else _score_pieces(key, source, made, metrics, by, cutting)
+        for source in sources
+    ]
     emulates = key is not None and made.protocol.emulates
-    corpus = made.read(key, "key", is_key=True) if key is not None and not emulates else None
+    from_corpora = key is not None and not emulates and None in in_pieces
+    corpus = made.read(key, "key", is_key=True) if from_corpora else None
     if emulates:
         from corefeval.emulation import read_text
 
@@ -386,12 +443,14 @@ def compare(
     check_keys((one for one in sources if isinstance(one, Result)), key if emulates else corpus)
     sampling = Sampling(segments=segments, as_segments=True)
     results = [
-        _narrow(source, metrics)
+        scored
+        if scored is not None
+        else _narrow(source, metrics)
         if isinstance(source, Result)
         else _emulate(key, source, metrics, by, made, sampling)
         if made.protocol.emulates
         else count(prepare_inputs(_needed(corpus), source, made), metrics, by=by, sampling=sampling)
-        for source in sources
+        for source, scored in zip(sources, in_pieces, strict=True)
     ]
     return compare_results(
         results if names is None else dict(zip(names, results, strict=True)),

@@ -1,4 +1,4 @@
-"""Files: written whole or not at all, and unpacked up to a limit.
+"""Files: opened here or elsewhere, written whole or not at all, and unpacked up to a limit.
 
 Every room may import this one; it imports no numpy.
 """
@@ -11,9 +11,9 @@ import re
 import stat
 import sys
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import IO
+from typing import IO, Any
 
 from corefeval.diagnostics import InputError, UsageError
 
@@ -237,18 +237,15 @@ def current_limit() -> int:
     return _limits[-1] if _limits else parse_size(os.environ.get(LIMIT_VARIABLE) or UNPACK_LIMIT)
 
 
-def parse_size(size: str | int) -> int:
-    """The number of bytes that a size names.
+def parse_size(size: str | int, what: str = f"a limit (--unpack-limit, {LIMIT_VARIABLE})") -> int:
+    """The number of bytes that a size names; `what` it is the size of, for the error.
 
     >>> parse_size("20GB"), parse_size("1.5 MB"), parse_size("2GiB"), parse_size("700")
     (20000000000, 1500000, 2147483648, 700)
     """
     parts = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*([KMGT]?)(I?)B?\s*", str(size), re.I | re.A)
     if isinstance(size, bool) or parts is None or len(parts[1]) > 20:
-        raise UsageError(
-            f"a limit (--unpack-limit, {LIMIT_VARIABLE}) is a size such as 500MB or 20GB, "
-            f"not {size!r:.60}"
-        )
+        raise UsageError(f"{what} is a size such as 500MB or 20GB, not {size!r:.60}")
     unit = _UNITS[parts[2].upper()]
     return int(float(parts[1]) * (1024 ** list(_UNITS.values()).index(unit) if parts[3] else unit))
 
@@ -268,18 +265,28 @@ def unpack(data: bytes | memoryview, file: str) -> bytearray:
 
     Damaged data, and data that unpacks to more, is an InputError that names the file.
     """
-    limit = current_limit()
+    blocks = (bytes(data[start : start + _PIECE]) for start in range(0, len(data), _PIECE))
     unpacked = bytearray()
+    for block in unpack_blocks(blocks, file, len(data)):
+        unpacked += block
+    return unpacked
+
+
+def unpack_blocks(blocks: Iterable[bytes], file: str, packed: int) -> Iterator[bytes]:
+    """The same block by block, of `packed` bytes in all."""
+    limit, size = current_limit(), 0
     try:
         unpacker, done = zlib.decompressobj(wbits=31), False
-        for start in range(0, len(data), _PIECE):
-            rest = bytes(data[start : start + _PIECE])
+        for block in blocks:
+            rest = block
             while rest := rest.lstrip(b"\0") if done else rest:  # members may be padded
                 if done:
                     unpacker = zlib.decompressobj(wbits=31)
-                unpacked += unpacker.decompress(rest, min(limit - len(unpacked) + 1, sys.maxsize))
-                if len(unpacked) > limit:
-                    raise _too_large(file, len(data), limit)
+                part = unpacker.decompress(rest, min(limit - size + 1, sys.maxsize))
+                size += len(part)
+                if size > limit:
+                    raise _too_large(file, packed, limit)
+                yield part
                 rest, done = unpacker.unused_data, unpacker.eof
         if not done:
             raise EOFError("it ends too early")
@@ -287,7 +294,87 @@ def unpack(data: bytes | memoryview, file: str) -> bytearray:
         raise InputError(
             f"the gzip data is damaged: {error}", file=file, fix="unpack or copy the file again"
         ) from None
-    return unpacked
+
+
+def unpack_file(file: str, target: str) -> int:
+    """Unpack a file into another one, which nobody else knows; how many bytes there are then."""
+    packed, _ = file_stamp(file)
+    with open_file(file) as stream, open(target, "wb") as unpacked:
+        blocks = iter(lambda: stream.read(_PIECE), b"")
+        for block in unpack_blocks(blocks, file, packed):
+            try:
+                unpacked.write(block)
+            except OSError as error:
+                raise InputError(
+                    f"the file cannot be unpacked into {target}: {error.strerror or error}",
+                    file=file,
+                    fix="point TMPDIR to a folder with more room",
+                ) from None
+        return unpacked.tell()
+
+
+def is_remote(path: str) -> bool:
+    """Whether a path is an address, such as `s3://bucket/key.conll`, that fsspec opens."""
+    return re.match(r"[A-Za-z][\w+.-]*://", path) is not None
+
+
+def remote_files(address: str) -> tuple[Any, str]:
+    """The file system of an address (of fsspec), and the path there."""
+    try:
+        from fsspec.core import url_to_fs
+    except ImportError:
+        raise UsageError(
+            f"{address}: addresses are opened by fsspec, which is not installed: "
+            "pip install 'corefeval[remote]'"
+        ) from None
+    try:
+        system, path = url_to_fs(address)
+    except (ImportError, ValueError) as error:  # s3 and others need packages of their own
+        raise UsageError(f"{address}: {error}") from None
+    return system, str(path)
+
+
+@contextmanager
+def open_file(path: PathLike) -> Iterator[IO[bytes]]:
+    """A file to be read, here or elsewhere; what cannot be opened or read is an InputError."""
+    name = os.fspath(path)
+    try:
+        if is_remote(name):
+            system, place = remote_files(name)
+            with system.open(place, "rb") as stream:
+                yield stream
+        else:
+            with open(name, "rb", buffering=0) as stream:
+                yield stream
+    except OSError as error:
+        raise InputError(
+            f"the file cannot be read: {error.strerror or error}",
+            file=name,
+            fix="check the path and its permissions",
+        ) from None
+    except ValueError:  # a NUL in the path
+        if "\0" not in name:
+            raise
+        raise InputError("there can be no such file", file=repr(name)) from None
+
+
+def file_stamp(path: PathLike) -> tuple[int, str]:
+    """The size of a file, and what changes when somebody writes it anew."""
+    name = os.fspath(path)
+    if is_remote(name):
+        with open_file(name):  # which says what is wrong with it
+            system, place = remote_files(name)
+            told = system.info(place)
+            changed = (
+                told.get(key) for key in ("ETag", "etag", "mtime", "LastModified", "created")
+            )
+            return int(told["size"]), str(next(filter(None, changed), ""))
+    try:
+        known = os.stat(name)
+    except (OSError, ValueError):
+        with open_file(name):
+            raise
+    return known.st_size, str(known.st_mtime_ns)
 
 
 def check_unpacked(size: int, packed: int, file: str) -> None:

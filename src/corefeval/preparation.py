@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,9 +20,20 @@ from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray
 from corefeval.model.identity import digest, mention_codes
 from corefeval.model.text_tokens import has_texts
-from corefeval.pairing import apply_policies, join_groups, mismatch_notices, pair, segment
+from corefeval.pairing import (
+    DocumentPairs,
+    apply_policies,
+    join_groups,
+    mismatch_notices,
+    pair,
+    segment,
+)
+from corefeval.pieces import as_file
 from corefeval.protocol import STEPS, Choices, Protocol, choices, split_choices
 from corefeval.syntax import split_call
+
+if TYPE_CHECKING:
+    from corefeval.features.token_columns import Samples
 
 Input = object  # a path, a Corpus, what a system returned, or plain Python
 Stated = Mapping[str, object] | str | os.PathLike[str] | None  # features, or a file of them
@@ -43,6 +54,8 @@ class Plan:
     """A protocol, what the caller states of mentions and tags, and how files are read.
 
     `asked` is the protocol as it was given, which may say what told heads and minimum spans.
+    `samples` are what the token columns of either side hold, where that is known of more than what
+    is prepared.
     """
 
     protocol: Protocol
@@ -53,6 +66,7 @@ class Plan:
     word_column: int | None = None
     key_format: str | None = None
     response_format: str | None = None
+    samples: tuple[Samples, Samples] | None = None
 
     def read(
         self, source: Input, name: str, *, is_key: bool = False, key: Corpus | None = None
@@ -191,7 +205,7 @@ def prepare(
 def prepare_inputs(key: Input, response: Input, plan: Plan) -> Prepared:
     """The same, for what `plan` made of the options."""
     jobs = partial(plan.read, key, "key", is_key=True), partial(plan.read, response, "response")
-    paths = [side for side in (key, response) if isinstance(side, str | os.PathLike)]
+    paths = [file.path for side in (key, response) if (file := as_file(side)) is not None]
     if len(paths) == len(jobs):
         corpora = read_with_key(jobs, paths)
         return prepare_corpora(next(corpora), next(corpora), plan)
@@ -199,9 +213,15 @@ def prepare_inputs(key: Input, response: Input, plan: Plan) -> Prepared:
     return prepare_corpora(read_key, jobs[1](key=read_key), plan)
 
 
-def prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
-    """The same, for corpora."""
-    prepared = _prepare_corpora(key, response, plan)
+def prepare_corpora(
+    key: Corpus, response: Corpus, plan: Plan, *, pairs: DocumentPairs | None = None
+) -> Prepared:
+    """The same, for corpora.
+
+    With `pairs` these are a piece of something larger, whose documents are paired already: notices
+    on what can only be told of the whole are left to whoever joins the pieces.
+    """
+    prepared = _prepare_corpora(key, response, plan, pairs)
     if response.ledger is None:
         return prepared
     from corefeval.formats.answers.bounds import variants_of
@@ -209,11 +229,13 @@ def prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
     variants = []
     for name, own, other, lost in variants_of(key, response):
         read_so = replace(plan, protocol=plan.protocol.but(lost=lost))
-        variants.append((name, _prepare_corpora(own, other, read_so)))
+        variants.append((name, _prepare_corpora(own, other, read_so, pairs)))
     return replace(prepared, variants=tuple(variants))
 
 
-def _prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
+def _prepare_corpora(
+    key: Corpus, response: Corpus, plan: Plan, pairs: DocumentPairs | None
+) -> Prepared:
     protocol = plan.protocol
     if protocol.emulates:
         raise UsageError(
@@ -221,7 +243,7 @@ def _prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
             f"choices without it, the protocol '{protocol.but(emulate='none')}'"
         )
     key_digest, own_tokens = digest(key), not has_texts(key.tokens)
-    pairing = pair(key, response, protocol)
+    pairing = pair(key, response, protocol, pairs=pairs)
     if pairing.spans is not None:
         protocol = protocol.but(spans=pairing.spans)
     corpora, joined = join_groups((pairing.key, pairing.response), protocol.across)
@@ -233,6 +255,11 @@ def _prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
     placed = codes[1] >= 0  # mentions that were lost match nothing
     shown = response if placed.all() else response.keep_mentions(placed)
     sides = Mentions(key, codes[0]), Mentions(shown, codes[1][placed])
+    if plan.samples is not None:
+        from corefeval.features.token_columns import settle_samples
+
+        settle_samples(key.tokens, plan.samples[0])
+        settle_samples(response.tokens, plan.samples[1])
     if protocol.match != "exact":
         from corefeval.matching.evidence import gather
 
@@ -240,9 +267,12 @@ def _prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
         evidence = gather(*sides, name, plan.tagset, own_tokens=own_tokens)
         sides = evidence.key, evidence.response
         protocol = Protocol.of_fields(evidence.fields, protocol)
-        notices += (*evidence.notices, *_compare_evidence(plan.asked, protocol))
+        if pairs is None:
+            notices += (*told(evidence.notices), *compare_evidence(plan.asked, protocol))
+        else:
+            notices += evidence.notices
     matches = matcher(protocol.match)(*sides)
-    if matches.key is not None:
+    if matches.key is not None and pairs is None:
         notices += mismatch_notices(key, response, matches.key)
     twins = _twins(*sides, matches)
     if shown is not response:
@@ -281,7 +311,12 @@ def _prepare_corpora(key: Corpus, response: Corpus, plan: Plan) -> Prepared:
     )
 
 
-def _compare_evidence(asked: Protocol, protocol: Protocol) -> Iterator[Notice]:
+def told(notices: Iterable[Notice]) -> list[Notice]:
+    """Notices without those that are only there to be added up, and came to nothing."""
+    return [notice for notice in notices if notice.count or not notice.parts]
+
+
+def compare_evidence(asked: Protocol, protocol: Protocol) -> Iterator[Notice]:
     """What a signature says of heads and minimum spans, where here they are other ones."""
     for name, what in (("heads", "heads"), ("minimum", "minimum spans")):
         there, here = getattr(asked, name), getattr(protocol, name)
@@ -361,8 +396,8 @@ def as_corpus(source: Input, name: str, *, format: str | None = None, **files: A
         return _answers(source, name, format, **files)
     if isinstance(source, Corpus):
         return source
-    if isinstance(source, str | os.PathLike):
-        return read(source, format=format, **files)
+    if (file := as_file(source)) is not None:
+        return read(file.path, format=format, name=file.name, **files)
     from corefeval.model.construction import corpus_from_entities, is_plain
     from corefeval.model.views import Document
 

@@ -39,7 +39,7 @@ SHARES = {
 SLOW_EXPERIMENTS = ("trust", "correct-links", "mention-identification", "mention-tagger")
 
 INPUTS = ("KEY", "RESPONSE", "MORE", "FILE", "OTHER", "SOURCE", "--against", "--tagset", "--from")
-OUTPUTS = ("TARGET", "FOLDER", "--output", "--save", "--fix")
+OUTPUTS = ("TARGET", "FOLDER", "--output", "--save", "--fix", "--resume")
 
 # What can be on a command line, and what can be a path without leading out of the case's folder.
 ARGUMENTS = tuple(name for name in NAMES if "\x00" not in name and "\ud800" not in name)
@@ -397,6 +397,11 @@ STRINGS: dict[str, Callable[[_Maker], str]] = {
     "--unpack-limit": lambda maker: maker.random.choice(
         ("1GB", "10MB", "5000", *_BAD[: 9 * bool(maker.bad)])
     ),
+    "--piece-size": lambda maker: maker.random.choice(
+        ("1GB", "700", "2KB", *_BAD[: 9 * bool(maker.bad)])
+    ),
+    "--jobs": lambda maker: maker.random.choice(("1", *(("0", "-1", "x") if maker.bad else ()))),
+    "--scheduler": lambda maker: maker.random.choice(("x", "", "://", "no address", "host:x")),
     "--fail-under": _limits,
     "--baseline": lambda maker: maker.random.choice(_System),
     "--fail-if-worse": lambda maker: maker.random.choice(_System),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
@@ -44,6 +45,7 @@ class Statistics(Tabular):
     sizes: dict[str, int] = field(default_factory=dict)
     kinds: dict[str, dict[str, int]] = field(default_factory=dict)
 
+    properties: tuple[str, ...] = field(default=(), compare=False)
     corpus: Corpus | None = field(default=None, compare=False)
     stated: Mapping[str, object] | None = field(default=None, compare=False)
 
@@ -86,7 +88,7 @@ class Statistics(Tabular):
         return f"<Statistics of {plural(self.n_documents, 'document')}: {', '.join(counts)}>"
 
 
-_COUNTS = tuple(one.name for one in fields(Statistics))[2:-4]
+_COUNTS = tuple(one.name for one in fields(Statistics))[2:-5]
 
 
 def statistics(corpus: Corpus, *, features: Mapping[str, object] | None = None) -> Statistics:
@@ -120,9 +122,73 @@ def statistics(corpus: Corpus, *, features: Mapping[str, object] | None = None) 
         repeated=int(repeated.sum()) if repeated is not None else None,
         sizes=_count_sizes(sizes),
         kinds=_count_kinds(corpus) | _count_stated(corpus, features or {}),
+        properties=tuple(name for name in corpus.features if name != "mention_id"),
         corpus=corpus,
         stated=features,
     )
+
+
+def total(parts: Sequence[Statistics]) -> Statistics:
+    """The statistics of the corpora of several together, without those of single documents."""
+    first = parts[0]
+    added = {name: _add([getattr(part, name) for part in parts]) for name in _ADDITIVE}
+    mentions, entities = added["mentions"] or 0, added["entities"] or 0
+    lengths = [
+        None
+        if part.mean_mention_length is None
+        else round(part.mean_mention_length * part.mentions)
+        for part in parts
+        if part.mentions
+    ]
+    length = _add(lengths) if lengths else None
+    return replace(
+        first,
+        document_ids=tuple(name for part in parts for name in part.document_ids),
+        largest_entity=max(part.largest_entity for part in parts),
+        mean_entity_size=mentions / entities if entities else 0.0,
+        mean_mention_length=None if length is None else length / mentions,
+        sizes={name: sum(part.sizes[name] for part in parts) for name in first.sizes},
+        kinds=_add_kinds(parts),
+        corpus=None,
+        **added,  # type: ignore[arg-type]
+    )
+
+
+_ADDITIVE = (
+    "sentences",
+    "tokens",
+    "empty_nodes",
+    "mentions",
+    "entities",
+    "singletons",
+    "nested",
+    "discontinuous",
+    "zeros",
+    "repeated",
+)
+
+
+def _add(values: Sequence[int | None]) -> int | None:
+    """The sum; None where a part does not say."""
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None
+
+
+def _add_kinds(parts: Sequence[Statistics]) -> dict[str, dict[str, int]]:
+    """The values of properties; one that a part has too many values of is none.
+
+    What no mention of a part has is empty there.
+    """
+    kinds: dict[str, dict[str, int]] = {}
+    for name in dict.fromkeys(name for part in parts for name in part.properties):
+        counts: Counter[str] = Counter()
+        for part in parts:
+            lacking = {} if name in part.properties else {"": part.mentions}
+            counts.update({k: v for k, v in part.kinds.get(name, lacking).items() if v})
+        wordy = any(name in part.properties and name not in part.kinds for part in parts)
+        if not wordy and 0 < len(counts) <= _FEW_VALUES:
+            kinds[name] = dict(sorted(sorted(counts.items()), key=lambda item: -item[1]))
+    return kinds
 
 
 def _count_sizes(sizes: IntArray) -> dict[str, int]:

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from corefeval.cli.arguments import FLAG, file_parameter, show, tell
+from corefeval.cli.pieces import PIECES, PieceOptions
 from corefeval.cli.reading import READING, Reading
 from corefeval.diagnostics import UsageError
 
@@ -46,6 +47,7 @@ def compare(
     output: Annotated[str | None, Parameter(alias="-o")] = None,
     save: str | None = None,
     fail_if_worse: str | None = None,
+    pieces: PieceOptions = PIECES,
     reading: Reading = READING,
 ) -> int:
     """Compare responses to a key: which one is better, and whether the difference is real.
@@ -125,6 +127,7 @@ def compare(
             "as_segments": True,
         },
         reading=reading,
+        pieces=pieces,
         targets=(output, save),
     )
     results = results_of(key, response, request)

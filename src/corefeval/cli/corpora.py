@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
 from corefeval.cli.arguments import FLAG, check_paths, file_parameter, show, tell
+from corefeval.cli.pieces import FILE_PIECES, FilePieces
 from corefeval.diagnostics import UsageError
 from corefeval.files import is_stream
 from corefeval.protocol import Occurrences
 
 if TYPE_CHECKING:
+    from corefeval.analysis.statistics import Statistics
+    from corefeval.diagnostics import Notice
     from corefeval.linting import FileRepair, Inspection
 
 _CHECK_FILE = file_parameter("check")
@@ -34,6 +38,7 @@ def check(
     key_format: str | None = None,
     encoding: str = "utf-8",
     word_column: int | None = None,
+    pieces: FilePieces = FILE_PIECES,
 ) -> int:
     """Look for mistakes and oddities in files, alone or against their key.
 
@@ -87,7 +92,9 @@ def check(
         look = partial(
             inspect, against=key, format=input_format, encoding=encoding, word_column=word_column
         )
-        inspections = [inspection for path in paths for inspection in look(path)]
+        reading = (input_format, encoding, word_column)
+        inspections = [] if key is not None else _check_large(paths, reading, pieces)
+        inspections = inspections or [one for path in paths for one in look(path)]
     elif key is None:
         inspections = list(repair.after)
     elif fix == "-" or is_stream(repair.target):
@@ -96,6 +103,25 @@ def check(
         inspections = inspect(repair.target, against=key, format=repair.format)
     _print(inspections, repair, format, show_all)
     return int(any(inspection.has_errors for inspection in inspections))
+
+
+def _check_large(
+    paths: Sequence[str], reading: tuple[str | None, str, int | None], pieces: FilePieces
+) -> list[Inspection]:
+    """What was found in files of which all are cut into pieces; nothing where one is not."""
+    with pieces.cutting(quiet=False) as cutting:
+        if not all(cutting.suits(path) for path in paths):
+            return []
+        from corefeval.pieces.checking import check_file
+        from corefeval.pieces.index import Reading
+
+        found: list[Inspection] = []
+        for path in paths:
+            inspection = check_file(path, Reading(*reading), cutting)
+            if inspection is None:
+                return []
+            found.append(inspection)
+    return found
 
 
 def _print(
@@ -191,6 +217,7 @@ def stats(
     features: str | None = None,
     encoding: str = "utf-8",
     word_column: int | None = None,
+    pieces: FilePieces = FILE_PIECES,
     quiet: Annotated[bool, FLAG(alias="-q")] = False,
 ) -> None:
     """Count what is in files: documents, tokens, mentions, entities and their sizes.
@@ -223,12 +250,23 @@ def stats(
     from corefeval.preparation import stated_features
 
     check_paths([], [file, *more], output)
-    counts, notices = [], []
-    for path in (file, *more):
-        corpus = read(path, format=input_format, encoding=encoding, word_column=word_column)
-        statements, more_notices = stated_features(features, corpus, encoding=encoding)
-        counts.append(statistics(corpus, features=statements))
-        notices += [*corpus.notices, *more_notices]
+    counts: list[Statistics] = []
+    notices: list[Notice] = []
+    with pieces.cutting(quiet=quiet) as cutting:
+        for path in (file, *more):
+            if features is None and cutting.suits(path):
+                from corefeval.pieces.counting import count_files
+                from corefeval.pieces.index import Reading
+
+                found = count_files(path, Reading(input_format, encoding, word_column), cutting)
+                if found is not None:
+                    counts.append(found[0])
+                    notices += found[1]
+                    continue
+            corpus = read(path, format=input_format, encoding=encoding, word_column=word_column)
+            statements, more_notices = stated_features(features, corpus, encoding=encoding)
+            counts.append(statistics(corpus, features=statements))
+            notices += [*corpus.notices, *more_notices]
     show(counts, output, format=format)
     if not quiet:
         tell(notices)

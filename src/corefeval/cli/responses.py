@@ -14,6 +14,7 @@ from corefeval.diagnostics import Notice, UsageError
 from corefeval.display import distinct_names
 
 if TYPE_CHECKING:
+    from corefeval.cli.pieces import PieceOptions
     from corefeval.metrics import Metric
     from corefeval.model import Corpus
     from corefeval.protocol import Protocol
@@ -67,6 +68,7 @@ class Request:
     default: str
     options: dict[str, Any] = field(default_factory=dict)
     reading: ReadingOptions
+    pieces: PieceOptions | None = None
     targets: tuple[str | None, ...] = ()
 
 
@@ -116,6 +118,7 @@ def _score_files(
 ) -> Iterator[list[Result]]:
     """The results of the responses that are no saved ones, in order: one for each `match`."""
     from corefeval.evaluation import score
+    from corefeval.pieces import Cutting
 
     files = [
         (name, path)
@@ -127,12 +130,63 @@ def _score_files(
     metrics = request.default if request.metrics is None else request.metrics
     matches = _matches(request)
     emulated = protocol_of(matches[0]).emulates
+    asked = [] if request.pieces is None else request.pieces.asked_for
+    if emulated and asked:
+        option = asked[0].replace("_", "-")
+        raise UsageError(f"--{option}: another program's numbers are not made in pieces")
+    if asked or (
+        not emulated and any(Cutting().suits(key, path) for _, path in files if path != "-")
+    ):
+        yield from _score_in_pieces(key, files, metrics, matches, request)
+        return
     key_source, sources = (_read_texts if emulated else read_all)(key, files, request.reading)
     for source in sources:
         results = [score(key_source, source, metrics=metrics, **options) for options in matches]
-        if len(matches) > 1:
-            results = [one.rename(f"{one.response} ({one.protocol.match})") for one in results]
-        yield results
+        yield _by_match(results)
+
+
+def _score_in_pieces(
+    key: str,
+    files: Sequence[tuple[str, str]],
+    metrics: str | Sequence[Metric],
+    matches: Sequence[dict[str, Any]],
+    request: Request,
+) -> Iterator[list[Result]]:
+    """The same for files that nobody reads before it is known whether they are cut."""
+    from corefeval.cli.pieces import PIECES
+    from corefeval.evaluation import score
+    from corefeval.pieces import NamedFile
+
+    reading, runs = request.reading, len(files) * len(matches)
+    formats = {"key_format": reading.key_format, "response_format": reading.response_format}
+    source = NamedFile(key, short(key))
+    pieces = request.pieces or PIECES
+    with pieces.cutting(quiet=reading.quiet) as cutting:
+        number = 0
+        for name, path in files:
+            results = []
+            for options in matches:
+                number += 1
+                results.append(
+                    score(
+                        source,
+                        NamedFile(path, name),
+                        metrics=metrics,
+                        piece_size=cutting.size,
+                        executor=cutting.executor,
+                        resume=pieces.folder(number, runs),
+                        progress=cutting.progress,
+                        **{**options, **formats, "word_column": reading.word_column},
+                    )
+                )
+            yield _by_match(results)
+
+
+def _by_match(results: Sequence[Result]) -> list[Result]:
+    """Results of one response, which are told apart by `match` if there are several."""
+    if len(results) == 1:
+        return [*results]
+    return [one.rename(f"{one.response} ({one.protocol.match})") for one in results]
 
 
 def _matches(request: Request) -> list[dict[str, Any]]:

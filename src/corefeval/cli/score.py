@@ -7,6 +7,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from corefeval.cli.arguments import FLAG, file_parameter
+from corefeval.cli.pieces import PIECES, PieceOptions
 from corefeval.cli.reading import READING, Reading
 from corefeval.cli.scoring import OutputFormat, run_score
 
@@ -34,6 +35,7 @@ def score(
     output: Annotated[str | None, Parameter(alias="-o")] = None,
     save: str | None = None,
     fail_under: Annotated[list[str] | None, Parameter(negative=())] = None,
+    pieces: PieceOptions = PIECES,
     reading: Reading = READING,
 ) -> int:
     """Score responses against a key.
@@ -46,6 +48,7 @@ def score(
     corefeval score key.conll - --documents 'bc/*' < response.conll
     corefeval score key.conll response.conll --match exact,head,partial
     corefeval score key.conll response.conll --ci --save kept.json.gz
+    corefeval score huge.conll huge-response.conll --jobs 8 --resume finished/
     corefeval score key.conll response.conll --fail-under conll=60,lea.recall=40
     ```
 
@@ -100,4 +103,5 @@ def score(
         save=save,
         fail_under=fail_under,
         reading=reading,
+        pieces=pieces,
     )

@@ -16,6 +16,7 @@ from corefeval.cli.responses import ReadingOptions, Request, keep, results_of
 from corefeval.protocol import STEPS, choices
 
 if TYPE_CHECKING:
+    from corefeval.cli.pieces import PieceOptions
     from corefeval.results import Result
 
 OutputFormat = Literal["text", "json", "csv", "markdown", "latex", "conll", "corefud"]
@@ -38,6 +39,7 @@ def run_score(
     save: str | None = None,
     fail_under: Sequence[str] | None = None,
     reading: ReadingOptions,
+    pieces: PieceOptions | None = None,
 ) -> int:
     """Score responses, print them, and give the exit status; the arguments are the command's."""
     from corefeval.metrics import parse_metrics
@@ -57,6 +59,7 @@ def run_score(
             **({"ci": level, "samples": samples, "seed": seed, "segments": segments} if ci else {}),
         },
         reading=reading,
+        pieces=pieces,
         targets=(output, save),
     )
     results = results_of(key, response, request)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from weakref import WeakKeyDictionary
 
@@ -24,6 +24,31 @@ _NO_BRACKETS = BLANK | {"*"}
 _SAMPLE = 2000
 # Several views of the same tokens ask what is in a column; it is looked at once.
 _SAMPLES: WeakKeyDictionary[Tokens, dict[str | int, Counter[str]]] = WeakKeyDictionary()
+
+Samples = Mapping[str | int, Counter[str]]
+
+
+def settle_samples(tokens: Tokens | None, samples: Samples) -> None:
+    """Let what is in the columns of tokens be told by more tokens than these.
+
+    A named column that the samples lack is not there.
+    """
+    if tokens is not None:
+        missing: dict[str | int, Counter[str]] = {name: Counter() for name in tokens.columns}
+        _SAMPLES[tokens] = {**missing, **samples}
+
+
+def take_samples(tokens: Tokens | None, names: Iterable[str | int] | None = None) -> Samples:
+    """What is in the columns of tokens, or in some of them, as it can be settled for others."""
+    if tokens is None or has_texts(tokens):
+        return {}
+    return {name: _sample(tokens, name) for name in (tokens.columns if names is None else names)}
+
+
+def empty_columns(tokens: Tokens | None) -> list[str | int]:
+    """The columns that somebody asked for, and that have nothing in them."""
+    known = {} if tokens is None else _SAMPLES.get(tokens, {})
+    return [name for name, sample in known.items() if not sample]
 
 
 class TokenColumns:
@@ -118,7 +143,7 @@ class TokenColumns:
         tokens = self.texts[index][1]
         known = _SAMPLES.setdefault(tokens, {})
         if name not in known:
-            known[name] = self._sample(tokens, name)
+            known[name] = _sample(tokens, name)
         return known[name]
 
     def mention_texts(self) -> Categories:
@@ -146,20 +171,6 @@ class TokenColumns:
                 return self._move(tokens, tokens.starts), comments
         return None
 
-    def _sample(self, tokens: Tokens, name: str | int) -> Counter[str]:
-        total = int(tokens.offsets[-1])
-        if not total or (isinstance(name, str) and name not in tokens.columns):
-            return Counter()
-        some = np.unique(np.linspace(0, total - 1, min(total, _SAMPLE)).astype(np.int64))
-        try:
-            for rows in (some, None):
-                counts = _counts(tokens.coded(name, tokens=rows))
-                if not counts.keys() <= (_NO_BRACKETS if name == "named_entity" else BLANK):
-                    return counts
-        except InputError:  # a number of a column that is not there
-            pass
-        return Counter()
-
     def _move(self, tokens: Tokens, rows: IntArray) -> IntArray:
         """Tokens of one text in the numbering of all."""
         if np.array_equal(tokens.offsets, self.spans.offsets):
@@ -169,6 +180,21 @@ class TokenColumns:
 
     def _fill(self, index: int) -> list[str]:
         return [name for name in self.texts[index][1].columns if self.sample(index, name)]
+
+
+def _sample(tokens: Tokens, name: str | int) -> Counter[str]:
+    total = int(tokens.offsets[-1])
+    if not total or (isinstance(name, str) and name not in tokens.columns):
+        return Counter()
+    some = np.unique(np.linspace(0, total - 1, min(total, _SAMPLE)).astype(np.int64))
+    try:
+        for rows in (some, None):
+            counts = _counts(tokens.coded(name, tokens=rows))
+            if not counts.keys() <= (_NO_BRACKETS if name == "named_entity" else BLANK):
+                return counts
+    except InputError:  # a number of a column that is not there
+        pass
+    return Counter()
 
 
 def _counts(values: Categories) -> Counter[str]:

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import IO, TYPE_CHECKING, TypeVar
 
 from corefeval.diagnostics import InputError, Notice, UsageError, memory_for
-from corefeval.files import write_file, write_folder
+from corefeval.files import is_remote, remote_files, write_file, write_folder
 from corefeval.formats.registry import (
     FORMATS,
     HEAD,
@@ -70,7 +70,7 @@ def read(
     files, several = files_of(path)
     if not several:
         try:
-            return _read_file(files[0], format, encoding, name, word_column)
+            return read_file(files[0], format, encoding, name, word_column)
         except KeyNeededError:
             return _read_answers(path, find_format("llm"), encoding, name, key, occurrences)
     from corefeval.model import join
@@ -78,21 +78,30 @@ def read(
     corpora, skipped = [], []
     for file in files:
         try:
-            corpora.append(_read_file(file, format, encoding, "", word_column))
+            corpora.append(read_file(file, format, encoding, "", word_column))
         except UnknownFormatError:
             skipped.append(file)
     if not corpora:
-        raise InputError(
-            "none of the files has a format that corefeval knows",
-            file=os.fspath(path),
-            expected="; ".join(f"{known.name} ({known.summary})" for known in FORMATS.values()),
-        )
+        raise unknown_files(os.fspath(path))
     corpus = join(corpora, name=name or os.fspath(path))
-    if not skipped:
-        return corpus
-    text = f"{os.fspath(path)}: {{n}} of no known format left out"
+    notices = (*corpus.notices, *skipped_files(os.fspath(path), skipped))
+    return corpus.with_details(notices=notices)
+
+
+def unknown_files(path: str) -> InputError:
+    """The error for a folder without a file that can be read."""
+    return InputError(
+        "none of the files has a format that corefeval knows",
+        file=path,
+        expected="; ".join(f"{known.name} ({known.summary})" for known in FORMATS.values()),
+    )
+
+
+def skipped_files(path: str, skipped: Sequence[str]) -> tuple[Notice, ...]:
+    """A notice on files of a folder that cannot be read, if there are any."""
+    text = f"{path}: {{n}} of no known format left out"
     notice = Notice("skipped-files", text, len(skipped), tuple(skipped), "file")
-    return corpus.with_details(notices=(*corpus.notices, notice))
+    return (notice,) if skipped else ()
 
 
 def _read_answers(
@@ -116,9 +125,10 @@ def _read_answers(
         return corpus
 
 
-def _read_file(
+def read_file(
     file: str, format: str | None, encoding: str, name: str, word_column: int | None
 ) -> Corpus:
+    """Read a single file: see `read`."""
     from corefeval.formats.source import read_source
 
     with memory_for(file):
@@ -279,6 +289,8 @@ def files_of(path: str | os.PathLike[str]) -> tuple[list[str], bool]:
     text = os.fspath(path)
     if not text:
         raise UsageError("a path is empty: name a file, a folder or a pattern")
+    if is_remote(text):
+        return _remote_files_of(text)
     is_folder = os.path.isdir(text)
     if not is_folder and (os.path.exists(text) or not re.search(r"[*?[]", text)):
         return [text], False
@@ -297,6 +309,29 @@ def files_of(path: str | os.PathLike[str]) -> tuple[list[str], bool]:
     if not found:
         raise InputError("no file matches the pattern", file=text, fix="check the pattern")
     return found, True
+
+
+def _remote_files_of(address: str) -> tuple[list[str], bool]:
+    """The same for an address."""
+    import glob
+    from pathlib import Path
+
+    system, place = remote_files(address)
+    several = True
+    try:
+        if glob.has_magic(place) and not system.exists(place):
+            found = [path for path in system.glob(place) if system.isfile(path)]
+        elif system.isdir(place):
+            found = system.find(place)
+        else:
+            found, several = [place], False
+    except OSError as error:
+        raise InputError(f"the address cannot be read: {error}", file=address) from None
+    if several:
+        found = [path for path in sorted(found) if _is_content(Path(path), Path("/"))]
+    if not found:
+        raise InputError("there is no file at the address", file=address, fix="check the address")
+    return ([system.unstrip_protocol(path) for path in found] if several else [address]), several
 
 
 def _is_content(file: Path, folder: Path) -> bool:

@@ -9,24 +9,50 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from encodings.aliases import aliases
 from functools import cache
+from typing import Protocol
 
 import numpy as np
 
 from corefeval.checks import did_you_mean
 from corefeval.diagnostics import InputError, UsageError
-from corefeval.files import GZIP_MAGIC, PACKING_START, refuse_packing, unpack
+from corefeval.files import (
+    GZIP_MAGIC,
+    PACKING_START,
+    is_remote,
+    open_file,
+    refuse_packing,
+    unpack,
+)
 from corefeval.model.arrays import ByteArray
 
+
+class Places(Protocol):
+    """Where things stand in a file."""
+
+    def line(self, place: int) -> int:
+        """The line of the file, counted from 1."""
+        ...
+
+
+BOM_UTF8 = codecs.BOM_UTF8
 WIDE_MARKS = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file's bytes, ASCII-compatible and free of marks, and what is needed to talk of them."""
+    """A file's bytes, ASCII-compatible and free of marks, and what is needed to talk of them.
+
+    `places` is there where the bytes are not all of the file: it knows the lines of the file.
+    """
 
     data: ByteArray
     file: str
     encoding: str = "utf-8"
+    places: Places | None = None
+
+    def line(self, place: int) -> int:
+        """The line of the file, counted from 1, of a line of these bytes, counted from 0."""
+        return int(place) + 1 if self.places is None else self.places.line(int(place))
 
     @property
     def stem(self) -> str:
@@ -49,8 +75,8 @@ class Source:
         """The whole text."""
         return self.decode(self.data.tobytes())
 
-    def decode_all(self, texts: list[bytes], line_of: Callable[[int], int]) -> list[str]:
-        """Many texts without line ends, at one go where they are sound."""
+    def decode_all(self, texts: list[bytes], place_of: Callable[[int], int]) -> list[str]:
+        """Many texts without line ends, at one go where they are sound; places as in `decode`."""
         if self.encoding.lower() in ("utf-8", "utf8"):
             try:
                 found = b"\n".join(texts).decode().split("\n")
@@ -58,20 +84,20 @@ class Source:
                 found = []
             if len(found) == len(texts):
                 return found
-        return [self.decode(text, int(line_of(place))) for place, text in enumerate(texts)]
+        return [self.decode(text, place_of(number)) for number, text in enumerate(texts)]
 
-    def decode(self, data: bytes, line: int | None = None) -> str:
-        """Text from bytes of this file, or a clear error."""
+    def decode(self, data: bytes, place: int | None = None) -> str:
+        """Text from bytes of this file, or a clear error; `place` is their line, counted from 0."""
         try:
             return data.decode(self.encoding)
         except UnicodeError as error:
             start = getattr(error, "start", 0)
-            if line is None:
-                line = data[:start].decode(self.encoding, "replace").count("\n") + 1
+            if place is None:
+                place = data[:start].decode(self.encoding, "replace").count("\n")
             raise InputError(
                 f"the text is not {self.encoding}",
                 file=self.file,
-                line=line,
+                line=self.line(place),
                 found=f"byte 0x{data[start]:02x} in {data[max(start - 20, 0) : start + 20]!r}",
                 expected=self.encoding,
                 fix="name the file's encoding with --encoding / encoding=…",
@@ -96,26 +122,17 @@ def read_source(path: str | os.PathLike[str], *, encoding: str = "utf-8") -> Sou
     elif head.startswith(WIDE_MARKS):
         wide = "utf-32" if head.startswith(WIDE_MARKS[:2]) else "utf-16"
         return _transcode(data, file, wide)
-    if not _ascii_compatible(codec):
+    if not is_ascii_compatible(codec):
         return _transcode(data, file, codec.name)
     return Source(data, file, codec.name)
 
 
 def _read_file(file: str) -> ByteArray:
-    try:
-        with open(file, "rb", buffering=0) as stream:
-            size = os.fstat(stream.fileno()).st_size
-            data = np.empty(size, dtype=np.uint8)
-            read = stream.readinto(data.data) if size else 0
-            rest = stream.read()  # pipes have no size, and a large read may come in pieces
-    except OSError as error:
-        raise InputError(
-            f"the file cannot be read: {error.strerror or error}",
-            file=file,
-            fix="check the path and its permissions",
-        ) from None
-    except ValueError:  # a NUL in the path
-        raise InputError("there can be no such file", file=repr(file)) from None
+    with open_file(file) as stream:
+        size = 0 if is_remote(file) else os.fstat(stream.fileno()).st_size
+        data = np.empty(size, dtype=np.uint8)
+        read = stream.readinto(data.data) if size else 0  # type: ignore[attr-defined]
+        rest = stream.read()  # pipes have no size, and a large read may come in pieces
     return np.concatenate((data[:read], np.frombuffer(rest, np.uint8))) if rest else data[:read]
 
 
@@ -162,7 +179,7 @@ def _codec(encoding: str) -> codecs.CodecInfo | None:
 
 
 @cache
-def _ascii_compatible(codec: codecs.CodecInfo) -> bool:
+def is_ascii_compatible(codec: codecs.CodecInfo) -> bool:
     """Whether every ASCII byte means itself, wherever it stands: then bytes can be looked at."""
     if codec.name == "utf-8":
         return True

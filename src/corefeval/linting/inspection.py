@@ -11,6 +11,7 @@ import numpy as np
 
 from corefeval.diagnostics import InputError, PairingError, excerpt, memory_for, plural
 from corefeval.formats import annotates_nothing, files_of, read
+from corefeval.formats.conll.layout import Layout
 from corefeval.formats.conll.repair import Repair
 from corefeval.formats.registry import (
     HEAD,
@@ -23,7 +24,7 @@ from corefeval.formats.registry import (
 from corefeval.formats.source import Source, read_source
 from corefeval.linting.findings import KINDS, SEVERITIES, Finding, Locator, from_error
 from corefeval.linting.heads_and_zeros import matching_findings
-from corefeval.linting.oddities import conll_findings, document_findings, mention_findings
+from corefeval.linting.oddities import Contents, conll_findings, document_findings, mention_findings
 from corefeval.model import Corpus, DocumentId, TokenDifference, Tokens, join
 from corefeval.model.arrays import IntArray
 from corefeval.model.identity import mention_codes
@@ -46,6 +47,7 @@ class Inspection:
     corpus: Corpus | None = None
     source: Source | None = None
     mended: tuple[tuple[Finding, str], ...] = ()
+    contents: Contents | None = None
 
     @property
     def has_errors(self) -> bool:
@@ -63,7 +65,7 @@ def check_corpus(
     corpus: Corpus, *, against: Corpus | None = None, file: str | None = None
 ) -> list[Finding]:
     """What is odd about a corpus, the grave first; also how it fits a key."""
-    return _grade(_corpus_findings(Locator(corpus, file or corpus.name or None), against))
+    return grade(_corpus_findings(Locator(corpus, file or corpus.name or None), against))
 
 
 def inspect(
@@ -85,11 +87,11 @@ def inspect(
     if not several:
         return [_inspect_file(files[0], format, encoding, word_column, against)]
     inspections = [_inspect_file(file, format, encoding, word_column, None) for file in files]
-    together = _grade(_folder_findings(os.fspath(path), inspections, against))
+    together = grade(_folder_findings(os.fspath(path), inspections, against))
     by_file = {inspection.file: inspection for inspection in inspections}
     for file, inspection in by_file.items():
         own = (*inspection.findings, *(finding for finding in together if finding.file == file))
-        by_file[file] = replace(inspection, findings=tuple(_grade(own)))
+        by_file[file] = replace(inspection, findings=tuple(grade(own)))
     rest = tuple(finding for finding in together if finding.file not in by_file)
     return [*by_file.values(), *([Inspection(os.fspath(path), rest)] if rest else [])]
 
@@ -136,7 +138,7 @@ def _inspect_answers(
     locator = Locator(corpus.with_details(notices=rest), path)
     # Tokens, and so their lines, are the key's.
     findings += [replace(one, line=None) for one in _corpus_findings(locator, against)]
-    return Inspection(path, tuple(_grade(findings)), format, corpus)
+    return Inspection(path, tuple(grade(findings)), format, corpus)
 
 
 def inspect_source(
@@ -145,24 +147,26 @@ def inspect_source(
     against: Corpus | None = None,
     *,
     word_column: int | None = None,
+    layout: Layout | None = None,
 ) -> Inspection:
-    """Check what was read from a file already."""
+    """Check what was read from a file already; `layout` where that is a part of one."""
     corpus = None
     mended: list[tuple[Finding, str]] = []
     findings: list[Finding] = []
     try:
         with memory_for(source.file):
-            corpus, mended = _read(source, format, word_column)
+            corpus, mended = _read(source, format, word_column, layout)
             findings += [finding for finding, _ in mended]
             findings += _corpus_findings(Locator(corpus, source.file), against)
     except InputError as error:
         findings.append(from_error(error, file=source.file))
-    graded = tuple(_grade(findings))
-    return Inspection(source.file, graded, format, corpus, source, tuple(mended))
+    graded = tuple(grade(findings))
+    contents = None if corpus is None else Contents.of(corpus)
+    return Inspection(source.file, graded, format, corpus, source, tuple(mended), contents)
 
 
 def _read(
-    source: Source, format: Format, word_column: int | None
+    source: Source, format: Format, word_column: int | None, layout: Layout | None = None
 ) -> tuple[Corpus, list[tuple[Finding, str]]]:
     """Read a file; behind each mistake of a broken CoNLL file reading goes on."""
     if format.name != "conll":
@@ -170,7 +174,7 @@ def _read(
     from corefeval.formats.conll.reader import read_conll
 
     repairs: list[Repair] = []
-    corpus = read_conll(source, word_column=word_column, repairs=repairs)
+    corpus = read_conll(source, word_column=word_column, layout=layout, repairs=repairs)
     return corpus, list(conll_findings(source, repairs))
 
 
@@ -197,7 +201,7 @@ def _folder_findings(
         yield from comparison_findings(Locator(corpus, folder, files), against)
 
 
-def _grade(findings: Iterator[Finding] | Sequence[Finding]) -> list[Finding]:
+def grade(findings: Iterator[Finding] | Sequence[Finding]) -> list[Finding]:
     """Errors first, kinds together, in the order of lines."""
     rank = {name: number for number, name in enumerate(KINDS)}
     return sorted(

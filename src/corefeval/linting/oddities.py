@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from corefeval.diagnostics import excerpt, plural
+from corefeval.diagnostics import Notice, excerpt, plural
 from corefeval.formats.conll.repair import Repair
 from corefeval.formats.source import Source
 from corefeval.linting.findings import Finding, Locator, from_error
@@ -235,9 +236,6 @@ def _find_on_blanks(locator: Locator) -> Iterator[Finding]:
 def document_findings(locator: Locator) -> Iterator[Finding]:
     """All findings about documents, and about the file as a whole."""
     corpus = locator.corpus
-    # A file without its last line is found where files are looked at, with that line's number.
-    for notice in (notice for notice in corpus.notices if notice.kind != "unfinished-file"):
-        yield locator.about_file("reading-notice", notice.message)
     if corpus.tokens is not None:
         counts = corpus.tokens.counts
         for index in np.flatnonzero(counts == 0).tolist():
@@ -248,14 +246,58 @@ def document_findings(locator: Locator) -> Iterator[Finding]:
         else:
             for index in np.flatnonzero(counts == 1).tolist():
                 yield locator.about_document("one-token-document", index, "one token", 0)
-    if not corpus.n_mentions:
-        documents = plural(len(corpus.documents), "document")
-        yield locator.about_file("no-mentions", f"not a single mention in {documents}")
-    single = int((corpus.entity_sizes == 1).sum())
-    if single:
-        entities = plural(int((corpus.entity_sizes > 0).sum()), "entity")
+    yield from whole_file_findings(locator.file, Contents.of(corpus), corpus.notices)
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """How much there is in a file; no number of tokens where there are none."""
+
+    documents: int
+    tokens: int | None
+    entities: int
+    mentions: int
+    singletons: int
+
+    @staticmethod
+    def of(corpus: Corpus) -> Contents:
+        """The contents of a corpus."""
+        tokens, sizes = corpus.tokens, corpus.entity_sizes
+        return Contents(
+            len(corpus.documents),
+            None if tokens is None else int(tokens.counts.sum()),
+            int((sizes > 0).sum()),
+            corpus.n_mentions,
+            int((sizes == 1).sum()),
+        )
+
+    @staticmethod
+    def total(parts: Sequence[Contents]) -> Contents:
+        """The contents of several parts of a file together."""
+        tokens = [part.tokens for part in parts if part.tokens is not None]
+        return Contents(
+            sum(part.documents for part in parts),
+            sum(tokens) if len(tokens) == len(parts) else None,
+            sum(part.entities for part in parts),
+            sum(part.mentions for part in parts),
+            sum(part.singletons for part in parts),
+        )
+
+
+def whole_file_findings(
+    file: str | None, contents: Contents, notices: Iterable[Notice]
+) -> Iterator[Finding]:
+    """Findings about a file as a whole."""
+    # A file without its last line is found where files are looked at, with that line's number.
+    for notice in (notice for notice in notices if notice.kind != "unfinished-file"):
+        yield Finding("reading-notice", notice.message, file)
+    if not contents.mentions:
+        documents = plural(contents.documents, "document")
+        yield Finding("no-mentions", f"not a single mention in {documents}", file)
+    if single := contents.singletons:
+        entities = plural(contents.entities, "entity")
         verb = "has" if single == 1 else "have"
-        yield locator.about_file("singletons", f"{single:,} of {entities} {verb} one mention")
+        yield Finding("singletons", f"{single:,} of {entities} {verb} one mention", file)
 
 
 # A document line as corefeval reads it, and the little that the official scorer insists on.
@@ -276,7 +318,8 @@ def conll_findings(source: Source, repairs: Iterable[Repair]) -> Iterator[tuple[
             line += data.count(b"\n", seen, match.start())
             seen = match.start()
             text = excerpt(match[0].decode(source.encoding, "replace").strip())
-            finding = Finding("document-line", f"found {text}", source.file, line)
+            place = source.line(line - 1)
+            finding = Finding("document-line", f"found {text}", source.file, place)
             yield finding, "written as the official scorer reads it"
 
 
@@ -285,6 +328,6 @@ def _find_unfinished(source: Source, data: bytes) -> Iterator[tuple[Finding, str
     last = data.rstrip().rpartition(b"\n")[2]
     if last and not _END_LINE.match(last):
         text = excerpt(last.decode(source.encoding, "replace").strip())
-        line = data.rstrip().count(b"\n") + 1
+        line = source.line(data.rstrip().count(b"\n"))
         finding = Finding("unfinished-file", f"the last line is {text}", source.file, line)
         yield finding, "an ‘#end document’ line added"

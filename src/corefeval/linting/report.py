@@ -46,14 +46,13 @@ def _file_block(inspection: Inspection, all: bool, color: bool) -> str:
 
 
 def _contents(inspection: Inspection) -> str:
-    corpus = inspection.corpus
-    if corpus is None or inspection.format is None:
+    contents = inspection.contents
+    if contents is None or inspection.format is None:
         return ""
-    counts = [plural(len(corpus.documents), "document")]
-    if corpus.tokens is not None:
-        counts.append(plural(int(corpus.tokens.counts.sum()), "token"))
-    n_entities = int((corpus.entity_sizes > 0).sum())
-    counts += [plural(n_entities, "entity"), plural(corpus.n_mentions, "mention")]
+    counts = [plural(contents.documents, "document")]
+    if contents.tokens is not None:
+        counts.append(plural(contents.tokens, "token"))
+    counts += [plural(contents.entities, "entity"), plural(contents.mentions, "mention")]
     return f": {inspection.format.name}, {', '.join(counts)}"
 
 
@@ -146,15 +145,14 @@ def render_json(inspections: Sequence[Inspection], repair: FileRepair | None = N
 
 
 def _as_json(inspection: Inspection) -> dict[str, object]:
-    corpus = inspection.corpus
-    tokens = corpus.tokens if corpus is not None else None
+    contents = inspection.contents
     return {
         "file": inspection.file,
         "format": inspection.format.name if inspection.format else None,
-        "documents": len(corpus.documents) if corpus is not None else None,
-        "tokens": int(tokens.counts.sum()) if tokens is not None else None,
-        "entities": int((corpus.entity_sizes > 0).sum()) if corpus is not None else None,
-        "mentions": corpus.n_mentions if corpus is not None else None,
+        **{
+            name: None if contents is None else getattr(contents, name)
+            for name in ("documents", "tokens", "entities", "mentions")
+        },
         "findings": [
             {
                 "severity": finding.severity,

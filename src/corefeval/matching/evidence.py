@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from corefeval.diagnostics import Notice, plural
+from corefeval.diagnostics import Notice
 from corefeval.features.annotations import HEAD_RULES, TokenAnnotations
 from corefeval.features.declarations import MissingFeatureError
 from corefeval.features.minimum_spans import LONGEST, minimum_spans
@@ -185,20 +185,14 @@ def _list_borrowed(
 
 
 def _describe_heads(corpus: Corpus, counts: IntArray, unknown: int) -> list[Notice]:
-    """Where the heads of a side come from, unless all are stated."""
-    if not unknown and not counts[1:].any():
-        return []
+    """Where the heads of a side come from; it counts those that are not stated."""
     names = {"file": "as stated", "dependencies": "by dependencies", "parse": "by parse trees"}
     parts = [
-        f"{n:,} {names.get(rule, 'by tags')}"
-        for rule, n in zip(HEAD_RULES, counts.tolist(), strict=True)
-        if n
+        (names.get(rule, "by tags"), n) for rule, n in zip(HEAD_RULES, counts.tolist(), strict=True)
     ]
-    message = f"{corpus.name or 'corpus'}: heads of mentions of several tokens: {', '.join(parts)}"
-    if unknown:
-        message += "; " * bool(parts) + f"{plural(unknown, 'mention')} without a known head, "
-        message += "matched only where the tokens are the same"
-    return [Notice("heads", message, int(counts[1:].sum()) + unknown)]
+    parts.append(("unknown, matched only where the tokens are the same", unknown))
+    text = f"{corpus.name or 'corpus'}: heads of mentions of several tokens: {{parts}}"
+    return [Notice("heads", text, int(counts[1:].sum()) + unknown, parts=tuple(parts))]
 
 
 def _or_heads(minima: TokenSets, heads: IntArray | None) -> TokenSets:

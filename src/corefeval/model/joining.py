@@ -17,6 +17,7 @@ from corefeval.model.categories import Categories, LazyNames
 from corefeval.model.corpus import NO_GAPS, Corpus
 from corefeval.model.relations import NO_RELATIONS, Relations
 from corefeval.model.tokens import Tokens, documents_of_tokens
+from corefeval.model.views import DocumentId
 
 
 def join(corpora: Sequence[Corpus], *, name: str = "") -> Corpus:
@@ -24,8 +25,7 @@ def join(corpora: Sequence[Corpus], *, name: str = "") -> Corpus:
     if len(corpora) == 1:
         return replace(corpora[0], name=name or corpora[0].name)
     documents = tuple(identifier for corpus in corpora for identifier in corpus.documents)
-    if len(set(documents)) < len(documents):
-        raise _repetition_error(corpora)
+    check_repetition((corpus.name, corpus.documents) for corpus in corpora)
     document_shift = _shifts([len(corpus.documents) for corpus in corpora])
     entity_shift = _shifts([corpus.n_entities for corpus in corpora])
     mention_shift = _shifts([corpus.n_mentions for corpus in corpora])
@@ -121,20 +121,20 @@ def _concatenate(arrays: Sequence[IntArray | None]) -> IntArray:
     return np.concatenate([array for array in arrays if array is not None])
 
 
-def _repetition_error(corpora: Sequence[Corpus]) -> InputError:
-    seen: dict[object, str] = {}
-    for corpus in corpora:
-        for identifier in corpus.documents:
+def check_repetition(sources: Iterable[tuple[str, Sequence[DocumentId]]]) -> None:
+    """An InputError where two of some sources, by name, have a document of the same id."""
+    seen: dict[DocumentId, str] = {}
+    for name, documents in sources:
+        for identifier in documents:
             if identifier in seen:
-                return InputError(
+                raise InputError(
                     f"document {excerpt(str(identifier))} is there twice",
-                    file=corpus.name,
+                    file=name,
                     found=f"a document of this id, which is also in {seen[identifier]}",
                     expected="one document for each id and part",
                     fix="rename or leave out one of the two",
                 )
-            seen[identifier] = corpus.name
-    return InputError("a document is there twice")
+            seen[identifier] = name
 
 
 @dataclass(eq=False)

@@ -1,18 +1,28 @@
 """Which response document is which key document, and which mentions take part."""
 
-from corefeval.pairing.documents import Pairing, pair
+from corefeval.pairing.documents import DocumentPairs, Pairing, pair, pair_documents
 from corefeval.pairing.groups import join_groups
-from corefeval.pairing.mismatches import mismatch_notices
+from corefeval.pairing.mismatches import (
+    Suspects,
+    find_suspects,
+    joint_mismatch_notices,
+    mismatch_notices,
+)
 from corefeval.pairing.policies import apply_policies
 from corefeval.pairing.segments import Segmentation, segment, segment_notice
 
 __all__ = [
+    "DocumentPairs",
     "Pairing",
     "Segmentation",
+    "Suspects",
     "apply_policies",
+    "find_suspects",
     "join_groups",
+    "joint_mismatch_notices",
     "mismatch_notices",
     "pair",
+    "pair_documents",
     "segment",
     "segment_notice",
 ]

@@ -38,25 +38,43 @@ class Pairing:
     spans: Spans | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class DocumentPairs:
+    """The documents that are scored, and the place of each on either side; −1 where it has none."""
+
+    identifiers: tuple[DocumentId, ...]
+    key: IntArray
+    response: IntArray
+    notices: tuple[Notice, ...] = ()
+
+    @property
+    def both(self) -> IntArray:
+        """The documents that both sides have: texts can be compared only there."""
+        return np.flatnonzero((self.key >= 0) & (self.response >= 0))
+
+
 def pair(
-    key: Corpus, response: Corpus, protocol: Protocol, *, zeros_settled: bool = False
+    key: Corpus,
+    response: Corpus,
+    protocol: Protocol,
+    *,
+    zeros_settled: bool = False,
+    pairs: DocumentPairs | None = None,
 ) -> Pairing:
     """Pair documents by id and part, and check that their texts are the same.
 
-    The protocol's `documents` is a glob: only documents whose id or name matches take part. Its
-    `missing` and `extra` say what becomes of documents that only one side has. Empty nodes are
-    left alone where they are settled already, among more sides than these two.
+    `pairs` says which document is which, where that is known already. Empty nodes are left alone
+    where they are settled already, among more sides than these two.
     """
-    if protocol.documents != "*":
-        key = choose_documents(key, protocol.documents)
-        response = choose_documents(response, protocol.documents, may_be_empty=True)
-    if not key.documents:
-        raise PairingError("the key has no documents", file=key.name or None)
+    if pairs is None:
+        names = key.name, response.name
+        pairs = pair_documents(key.documents, response.documents, protocol, names)
+    key, response = (
+        _in_places(side, places, pairs.identifiers)
+        for side, places in ((key, pairs.key), (response, pairs.response))
+    )
     ignore_tokens = protocol.tokens == "ignore"
-    notices: list[Notice] = []
-    paired = np.arange(len(key.documents))
-    if key.documents != response.documents:
-        key, response, paired, notices = _with_common_documents(key, response, protocol)
+    notices, paired = list(pairs.notices), pairs.both
     key, more = with_key_on_tokens(key, response)
     notices += more
     response, more = on_tokens(response, key, ignore_tokens=ignore_tokens)
@@ -71,11 +89,11 @@ def pair(
         if not ignore_tokens:
             check_tokens(key.documents, key.tokens, response.tokens, paired, response.name)
         elif different := find_differing_documents(key.tokens, response.tokens, paired):
-            names = tuple(str(key.documents[index]) for index in different)
+            others = tuple(str(key.documents[index]) for index in different)
             text = (
                 f"{response.name or 'response'}: {{n}} with other tokens than in the key: {{items}}"
             )
-            notices.append(Notice("other-tokens", text, len(names), names, "document"))
+            notices.append(Notice("other-tokens", text, len(others), others, "document"))
     for side, corpus in (("key", key), ("response", response)):
         if not corpus.n_mentions:
             message = f"{corpus.name or side}: there is not a single mention"
@@ -106,56 +124,81 @@ def put_on_tokens(
     return key, response, reading
 
 
-def choose_documents(corpus: Corpus, pattern: str, may_be_empty: bool = False) -> Corpus:
+def _in_places(corpus: Corpus, places: IntArray, identifiers: tuple[DocumentId, ...]) -> Corpus:
+    same = np.array_equal(places, np.arange(len(corpus.documents)))
+    if same and corpus.documents == identifiers:
+        return corpus
+    return corpus.select_documents(places, identifiers)
+
+
+def choose_documents(corpus: Corpus, pattern: str) -> Corpus:
     """The documents whose id or name a glob matches; an error where there are none."""
+    return corpus.select_documents(_matching(corpus.documents, pattern, corpus.name))
+
+
+def _matching(
+    documents: Sequence[DocumentId], pattern: str, name: str, *, may_be_empty: bool = False
+) -> IntArray:
     chosen = [
         index
-        for index, identifier in enumerate(corpus.documents)
-        if any(fnmatch.fnmatchcase(name, pattern) for name in (str(identifier), identifier.name))
+        for index, identifier in enumerate(documents)
+        if pattern == "*"
+        or any(fnmatch.fnmatchcase(name, pattern) for name in (str(identifier), identifier.name))
     ]
-    if not chosen and not may_be_empty:
+    if not chosen and not may_be_empty and documents:
         raise PairingError(
-            f"no document of {corpus.name or 'the key'} matches {pattern!r}",
-            found=list_names([str(identifier) for identifier in corpus.documents]),
+            f"no document of {name or 'the key'} matches {pattern!r}",
+            found=list_names([str(identifier) for identifier in documents]),
             fix="`*` stands for any text: 'bc/*', '*_0001; part 000'",
         )
-    return corpus.select_documents(np.array(chosen, dtype=np.int64))
+    return np.array(chosen, dtype=np.int64)
 
 
-def _with_common_documents(
-    key: Corpus, response: Corpus, protocol: Protocol
-) -> tuple[Corpus, Corpus, IntArray, list[Notice]]:
-    """Both sides on the same documents, which of these the response has, and what does not fit."""
-    partner = partners(key.documents, response.documents)
-    old = np.array([partner.get(index, -1) for index in range(len(key.documents))], dtype=np.int64)
-    others = np.setdiff1d(np.arange(len(response.documents)), old)
-    missing = [d for d, index in zip(key.documents, old.tolist(), strict=True) if index < 0]
-    extra = [response.documents[index] for index in others.tolist()]
+def pair_documents(
+    key: Sequence[DocumentId],
+    response: Sequence[DocumentId],
+    protocol: Protocol,
+    names: tuple[str, str] = ("", ""),
+) -> DocumentPairs:
+    """Which documents are scored, by the ids of both sides and their names.
+
+    The protocol's `documents` is a glob: only documents whose id or name matches take part. Its
+    `missing` and `extra` say what becomes of documents that only one side has.
+    """
+    mine = _matching(key, protocol.documents, names[0])
+    theirs = _matching(response, protocol.documents, names[1], may_be_empty=True)
+    if not mine.size:
+        raise PairingError("the key has no documents", file=names[0] or None)
+    identifiers = tuple(key[index] for index in mine.tolist())
+    other_ids = tuple(response[index] for index in theirs.tolist())
+    if identifiers == other_ids:
+        return DocumentPairs(identifiers, mine, theirs)
+    partner = partners(identifiers, other_ids)
+    old = np.array([partner.get(index, -1) for index in range(mine.size)], dtype=np.int64)
+    others = np.setdiff1d(np.arange(theirs.size), old)
+    missing = [d for d, index in zip(identifiers, old.tolist(), strict=True) if index < 0]
+    extra = [other_ids[index] for index in others.tolist()]
     if not partner:
         raise PairingError(
             "no document of the response is in the key",
-            file=response.name or None,
-            found=list_names([str(d) for d in response.documents]) or "no documents",
-            expected=list_names([str(d) for d in key.documents]),
+            file=names[1] or None,
+            found=list_names([str(d) for d in other_ids]) or "no documents",
+            expected=list_names([str(d) for d in identifiers]),
             fix="documents pair by id and part: both sides must call them the same",
         )
-    notices = [
-        *_list_lacking(response, missing, extra, "missing", _MISSING, protocol.missing),
-        *_list_lacking(response, extra, missing, "extra", _EXTRA, protocol.extra),
-    ]
-    identifiers = key.documents
+    notices = (
+        *_list_lacking(names[1], missing, extra, "missing", _MISSING, protocol.missing),
+        *_list_lacking(names[1], extra, missing, "extra", _EXTRA, protocol.extra),
+    )
     if missing and protocol.missing == "skip":
         kept = np.flatnonzero(old >= 0)
         identifiers = tuple(identifiers[index] for index in kept.tolist())
-        key, old = key.select_documents(kept), old[kept]
+        mine, old = mine[kept], old[kept]
     if extra and protocol.extra == "count":
         identifiers = (*identifiers, *extra)
-        nothing = np.full(len(extra), -1)
-        key = key.select_documents(np.append(np.arange(len(key.documents)), nothing), identifiers)
+        mine = np.append(mine, np.full(len(extra), -1))
         old = np.append(old, others)
-    # Texts can be compared only where both sides have one.
-    paired = np.flatnonzero(np.isin(old, others, invert=True) & (old >= 0))
-    return key, response.select_documents(old, identifiers), paired, notices
+    return DocumentPairs(identifiers, mine, np.append(theirs, -1)[old], notices)
 
 
 # By what the protocol says of them.
@@ -170,7 +213,7 @@ _EXTRA = {
 
 
 def _list_lacking(
-    response: Corpus,
+    name: str,
     lacking: Sequence[DocumentId],
     others: Sequence[DocumentId],
     which: str,
@@ -186,11 +229,11 @@ def _list_lacking(
     if policy == "error":
         raise PairingError(
             f"{plural(len(lacking), noun)} not in the {other}",
-            file=response.name or None,
-            found=list_names([str(name) for name in lacking]) + hint,
+            file=name or None,
+            found=list_names([str(one) for one in lacking]) + hint,
             fix=f"call documents the same on both sides, or choose another value for {which!r}",
         )
-    text = f"{response.name or 'response'}: {texts[policy]}{hint}"
+    text = f"{name or 'response'}: {texts[policy]}{hint}"
     names = tuple(map(str, lacking))
     return [Notice(f"{which}-documents", text, len(names), names, noun)]
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from corefeval.diagnostics import Notice, excerpt, plural
-from corefeval.model import Corpus
-from corefeval.model.arrays import BoolArray, IntArray
+from corefeval.model import Corpus, join
+from corefeval.model.arrays import BoolArray, IntArray, ragged_arange
 from corefeval.pairing.texts import find_differing_documents
 
 _FEW = 4  # at most one mention of so many in common is suspicious
@@ -59,7 +59,21 @@ def find_mismatch(key: Corpus, response: Corpus, key_rows: IntArray) -> Mismatch
     Both number their documents alike; `key_rows` are the key's mentions that the response has. Of
     several documents, single ones count if both sides have a handful of mentions there.
     """
-    found = _poor_documents(key, response, key_rows)
+    if _poor_documents(key, response, key_rows) is None:
+        return None
+    suspects = find_suspects(key, response, key_rows)
+    found = _find(suspects)
+    if found is None:
+        return None
+    places = {identifier: place for place, identifier in enumerate(key.documents)}
+    own = [places[suspects.key.documents[index]] for index in found.documents.tolist()]
+    return replace(found, documents=np.array(own, dtype=np.int64))
+
+
+def _find(whole: Suspects) -> Mismatch | None:
+    """Where hardly a mention is common, by the documents that are suspect."""
+    key, response = whole.key, whole.response
+    found = _poor_documents(key, response, whole.key_rows, any_common=whole.n_common > 0)
     if found is None:
         return None
     rows = [np.flatnonzero(_mark(found, side)[side.mention_document]) for side in (key, response)]
@@ -69,27 +83,112 @@ def find_mismatch(key: Corpus, response: Corpus, key_rows: IntArray) -> Mismatch
         found = _chosen(found, nothing)
         if not nothing.any():
             return None
-        return replace(found, cause=_cause(found, key, response))
+        return replace(found, cause=_cause(found, whole))
     return _chosen(found, 2 * found.shifted >= found.sizes)
+
+
+@dataclass(frozen=True, eq=False)
+class Suspects:
+    """The documents of a piece that may have hardly a mention in common, all by themselves.
+
+    `key_rows` are the key's mentions in them that the response has too, `other_tokens` how many of
+    the documents have other tokens. The piece has `n_documents`, and `n_common` such mentions.
+    """
+
+    key: Corpus
+    response: Corpus
+    key_rows: IntArray
+    other_tokens: BoolArray
+    n_documents: int
+    n_common: int
+
+
+def find_suspects(key: Corpus, response: Corpus, key_rows: IntArray) -> Suspects:
+    """What a piece has to tell, so that mismatches can be told of all pieces together.
+
+    What is rare in a piece may be all there is: a piece without common mentions is all suspect.
+    """
+    n_documents = len(key.documents)
+    documents = np.arange(n_documents)
+    if key_rows.size:
+        found = _poor_documents(key, response, key_rows)
+        documents = documents[:0] if found is None else found.documents
+    different = []
+    if key.tokens is not None and response.tokens is not None and documents.size:
+        different = find_differing_documents(key.tokens, response.tokens, documents)
+    common = np.zeros(key.n_mentions, dtype=np.bool_)
+    common[key_rows] = True
+    own = ragged_arange(
+        key.mention_offsets[documents],
+        key.mention_offsets[documents + 1] - key.mention_offsets[documents],
+    )
+    mine, theirs = (_bare(side).select_documents(documents) for side in (key, response))
+    other_tokens = np.isin(documents, different)
+    rows = np.flatnonzero(common[own])
+    return Suspects(mine, theirs, rows, other_tokens, n_documents, int(key_rows.size))
+
+
+def _bare(corpus: Corpus) -> Corpus:
+    """The mentions alone."""
+    return Corpus(
+        documents=corpus.documents,
+        entity_document=corpus.entity_document,
+        mention_entity=corpus.mention_entity,
+        mention_start=corpus.mention_start,
+        mention_end=corpus.mention_end,
+        labels=corpus.labels,
+        name=corpus.name,
+    )
+
+
+def joint_mismatch_notices(pieces: Sequence[Suspects]) -> list[Notice]:
+    """The notices of all pieces together."""
+    n_common = sum(piece.n_common for piece in pieces)
+    n_documents = sum(piece.n_documents for piece in pieces)
+    some = [piece for piece in pieces if piece.key.documents]
+    if not some:
+        return []
+    sides = [
+        join([getattr(piece, side) for piece in some], name=getattr(some[0], side).name)
+        for side in ("key", "response")
+    ]
+    shifts = np.cumsum([0, *(piece.key.n_mentions for piece in some)])
+    shifted = [piece.key_rows + shift for piece, shift in zip(some, shifts[:-1], strict=True)]
+    whole = Suspects(
+        sides[0],
+        sides[1],
+        np.concatenate(shifted),
+        np.concatenate([piece.other_tokens for piece in some]),
+        n_documents,
+        n_common,
+    )
+    return _notices(whole)
 
 
 def mismatch_notices(key: Corpus, response: Corpus, key_rows: IntArray) -> list[Notice]:
     """A notice where key and response have hardly a mention in common, with the likely cause."""
-    found = find_mismatch(key, response, key_rows)
+    if _poor_documents(key, response, key_rows) is None:
+        return []
+    return _notices(find_suspects(key, response, key_rows))
+
+
+def _notices(whole: Suspects) -> list[Notice]:
+    key, response = whole.key, whole.response
+    found = _find(whole)
     if found is None:
         return []
     names = tuple(str(key.documents[index]) for index in found.documents.tolist())
     where = ""
-    if not key_rows.size:
+    if not whole.n_common:
         counts = f"{plural(response.n_mentions, 'mention')} and the key's {key.n_mentions:,}"
         message = f"not one mention in common between its {counts}: "
     else:
         examples = ", ".join(map(excerpt, names[:_SHOWN])) + ", …" * (len(names) > _SHOWN)
-        where = f" in {len(names):,} of {plural(len(key.documents), 'document')} ({examples})"
+        where = f" in {len(names):,} of {plural(whole.n_documents, 'document')} ({examples})"
         share = f"{int(found.common.sum()):,} of {plural(int(found.sizes.sum()), 'mention')}"
         message = f"only {share} in common with the key{where}: "
     message += told_cause(found)
-    items = names if key_rows.size else ()
+    items = names if whole.n_common else ()
     return [Notice(found.kind, f"{response.name or 'response'}: {message}", len(names), items)]
 
 
@@ -112,8 +211,14 @@ def told_cause(found: Mismatch, index: int | None = None) -> str:
     return f"spans are off by one: {count:,} of {size:,} would be, with {how} ({why})"
 
 
-def _poor_documents(key: Corpus, response: Corpus, key_rows: IntArray) -> Mismatch | None:
-    """The documents in which few mentions are common, or none if that may be chance."""
+def _poor_documents(
+    key: Corpus, response: Corpus, key_rows: IntArray, *, any_common: bool | None = None
+) -> Mismatch | None:
+    """The documents in which few mentions are common, or none if that may be chance.
+
+    `any_common`: whether there are common mentions at all, in these documents or others.
+    """
+    any_common = key_rows.size > 0 if any_common is None else any_common
     if not key.n_mentions or not response.n_mentions:
         return None
     number = len(key.documents)
@@ -124,7 +229,7 @@ def _poor_documents(key: Corpus, response: Corpus, key_rows: IntArray) -> Mismat
         sizes = np.minimum(np.diff(key.mention_offsets), np.diff(response.mention_offsets))
         common = np.bincount(key.mention_document[key_rows], minlength=number)
     poor = _FEW * common < sizes
-    if key_rows.size:
+    if any_common:
         poor &= sizes >= _ENOUGH
     elif not poor.any():  # the sides have mentions in different documents
         poor[:] = True
@@ -210,11 +315,12 @@ def _columns(corpus: Corpus, rows: IntArray) -> IntArray | None:
     return np.column_stack((document, *((values, values) if values.ndim == 1 else values.T)))
 
 
-def _cause(found: Mismatch, key: Corpus, response: Corpus) -> str:
+def _cause(found: Mismatch, whole: Suspects) -> str:
     """What else may be behind it, in words."""
+    key, response = whole.key, whole.response
     return (
         _other_types(key, response)
-        or _other_tokens(found, key, response)
+        or _other_tokens(found, whole)
         or _explain_exchange(found, key, response)
         or _other_units(found, key, response)
         or "the cause is not plain; the first mentions are "
@@ -247,13 +353,11 @@ def _type_of(labels: Sequence[Hashable]) -> str:
     return f"tuple ({inside})" if inside else type(label).__name__
 
 
-def _other_tokens(found: Mismatch, key: Corpus, response: Corpus) -> str:
-    if key.tokens is None or response.tokens is None:
-        return ""
-    different = find_differing_documents(key.tokens, response.tokens, found.documents)
+def _other_tokens(found: Mismatch, whole: Suspects) -> str:
+    different = int(whole.other_tokens[found.documents].sum())
     if not different:
         return ""
-    share = f"{len(different):,} of {plural(found.documents.size, 'document')}"
+    share = f"{different:,} of {plural(found.documents.size, 'document')}"
     return f"another tokenisation: the tokens of {share} are not the key's"
 
 

@@ -207,6 +207,10 @@ def join_protocols(protocols: Sequence[Protocol]) -> Protocol:
             rules = {rule for value in values for rule in value.split("+")}
             known = [rule for rule in _RULES[name] if rule in rules]
             joint[name] = "+".join([*known, *sorted(rules.difference(known))]) or default
+        elif name == "tagset" and "stated" in {value.partition("+")[0] for value in values}:
+            # Kinds may be stated of all mentions of a part, and not of another's.
+            tagsets = {value.removeprefix("stated").removeprefix("+") for value in values} - {""}
+            joint[name] = "+".join(("stated", *tagsets)) if len(tagsets) < 2 else default
         else:
             joint[name] = values.pop() if len(values) == 1 else default
     return protocols[0].but(**joint)  # type: ignore[arg-type]

@@ -239,7 +239,7 @@ class Result(Tabular, Mapping[str, Score]):
             document_ids=tuple(name for part in parts for name in part.document_ids),
             key=_joint_name(part.key for part in parts),
             response=_joint_name(part.response for part in parts),
-            key_digest=_add_digests([part.key_digest for part in parts]),
+            key_digest=add_digests([part.key_digest for part in parts]),
             notices=merge_notices(notice for part in parts for notice in part.notices),
             slices={
                 feature: type(slices).join([part.slices[feature] for part in parts])
@@ -357,8 +357,8 @@ def _check_addends(first: Result, part: Result, joint: Protocol) -> None:
     apart = [
         name
         for name, (_, own) in joint.differences(part.protocol).items()
-        if name not in ("heads", "minimum")
-        and (name not in OF_MENTIONS or own != protocol_fields()[name].default)
+        if name not in OF_MENTIONS
+        or (own != protocol_fields()[name].default and not _includes(getattr(joint, name), own))
     ]
     if apart or first.version != part.version or first.metrics != part.metrics:
         raise UsageError(
@@ -368,7 +368,12 @@ def _check_addends(first: Result, part: Result, joint: Protocol) -> None:
         )
 
 
-def _add_digests(digests: Sequence[str]) -> str:
+def _includes(joint: str, own: str) -> bool:
+    """Whether what told something of a part told it of all."""
+    return set(own.split("+")) <= set(joint.split("+"))
+
+
+def add_digests(digests: Sequence[str]) -> str:
     """The digest of all documents of several keys (see `model.digest`); empty if one is unknown."""
     parts = [digest.split("-") for digest in digests]
     if not all(len(part) == 3 and part[0] == parts[0][0] for part in parts):

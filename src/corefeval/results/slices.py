@@ -113,10 +113,59 @@ class Slices(Tabular, Mapping[str, Result]):
             special=special,
         )
 
+    @property
+    def lacks_value(self) -> bool:
+        """Whether there is something in the key that has no value."""
+        return self.sizes.get(self.special.get("none", ""), 0) > 0
+
     def rename(self, response: str) -> Slices:
         """The same with another name for the response."""
         results = {value: result.rename(response) for value, result in self.results.items()}
         return replace(self, whole=self.whole.rename(response), results=results)
+
+    def without_nothing(self) -> Slices:
+        """The same without the slice of no value, which is there where there is no mention."""
+        if self.level == "document":
+            return self
+        none = self.special.get("none")
+        results = {value: one for value, one in self.results.items() if value != none}
+        sizes = {value: size for value, size in self.sizes.items() if value != none}
+        special = {role: name for role, name in self.special.items() if name != none}
+        return replace(self, results=results, sizes=sizes, special=special)
+
+    def as_of_whole(self, total: Result, order: Sequence[str]) -> Slices:
+        """The same as if it had not been joined of pieces: with digest and protocol of the total.
+
+        Values come in the order given, else by how many mentions have them, the key's first.
+        """
+        names = list(self.results)
+        if self.level != "document":
+            special = [name for name in names if name in self.special.values()]
+            others = [name for name in names if name not in special]
+            rank = {name: number for number, name in enumerate(order)}
+            known = all(name in rank for name in others)
+            others.sort(
+                key=lambda one: (rank[one], 0, one) if known else (*self._mentions(one), one)
+            )
+            names = [*in_order(others), *special]
+
+        def of_total(part: Result) -> Result:
+            protocol = total.protocol.but(slice=part.protocol.slice)
+            return replace(part, key_digest=total.key_digest, protocol=protocol)
+
+        return replace(
+            self,
+            whole=of_total(self.whole),
+            results={name: of_total(self.results[name]) for name in names},
+            sizes={name: self.sizes[name] for name in names},
+        )
+
+    def _mentions(self, value: str) -> tuple[float, float]:
+        """How many mentions of the key and the response have a value, the most being the least."""
+        table = self.results[value].tables.get("mentions")
+        counts = {} if table is None else table.totals()
+        key = counts.get("recall_denominator", self.sizes[value])
+        return -key, -counts.get("precision_denominator", 0) if not key else 0
 
     def only(self, metrics: Iterable[str]) -> Slices:
         """The same with some of the metrics."""

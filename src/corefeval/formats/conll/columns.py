@@ -244,6 +244,6 @@ def coded_column(tokens: ConllTokens, rows: IntArray, number: int) -> Categories
         return start, nth_set(blank.after, start, limit, 0)
 
     def decode(texts: list[bytes], cells: list[int]) -> list[str]:
-        return origin.decode_all(texts, lambda place: tokens.line_number[rows[cells[place]]] + 1)
+        return origin.decode_all(texts, lambda number: tokens.line_number[rows[cells[number]]])
 
     return coded_cells(origin.data, rows.size, bounds, decode)

@@ -38,10 +38,14 @@ _ENOUGH = 5  # values; of fewer nobody can say whether they are tags
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The numbers of columns by name; `notice` says what was guessed, or looks wrong."""
+    """The numbers of columns by name; `notice` says what was guessed, or looks wrong.
+
+    `width` is the number of columns, coreference included, where a part of a file goes by all.
+    """
 
     numbers: dict[str, int]
     notice: Notice | None = None
+    width: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
-from corefeval.diagnostics import InputError, Notice, excerpt, plural
+from corefeval.diagnostics import InputError, Notice, excerpt
 from corefeval.formats.conll.bitmaps import BLANK_BYTE
 from corefeval.formats.conll.cells import (
     Brackets,
@@ -16,6 +16,7 @@ from corefeval.formats.conll.cells import (
     rows_without_cell,
     with_trailing_blanks,
 )
+from corefeval.formats.conll.layout import Layout
 from corefeval.formats.conll.lines import COMMENT, MARKED, first_control, split_lines
 from corefeval.formats.conll.repair import (
     Outline,
@@ -46,13 +47,14 @@ def read_conll(
     *,
     name: str = "",
     word_column: int | None = None,
+    layout: Layout | None = None,
     repairs: list[Repair] | None = None,
 ) -> Corpus:
     """Read the documents, tokens and mentions of a CoNLL file.
 
     `word_column`, counted from 1, says which column is the words, if it is not to be told by what
-    is in it. A mistake is an error, unless there is a list of repairs: then it is mended, and the
-    repair put into the list.
+    is in it; `layout` says it of all columns, where this is a part of a file. A mistake is an
+    error, unless there is a list of repairs: then it is mended, and the repair put into the list.
     """
     if repairs is not None:
         source = decodable(source, repairs)
@@ -62,7 +64,7 @@ def read_conll(
         line = whole.count(newline, 0, place)
         raise control_character(source, line, whole.split(newline, line + 1)[line])
     data, lines = split_lines(source.data)
-    source = Source(data, source.file, source.encoding)
+    source = replace(source, data=data)
     comments = np.flatnonzero(lines.kind == COMMENT).tolist()
     outline = read_outline(source, lines, comments, repairs)
     token_line = np.flatnonzero(lines.kind > COMMENT)
@@ -77,6 +79,7 @@ def read_conll(
         first=first,
         counts=count,
         word_column=word_column,
+        shared_layout=layout,
     )
     marks = _read_marks(outline, tokens, marked, repairs)
     return _corpus(source, outline, tokens, marks, name)
@@ -271,22 +274,31 @@ def _notices(
 ) -> tuple[Notice, ...]:
     """What was guessed about a file, or is likely to be wrong with it."""
     found = [] if tokens.layout.notice is None else [tokens.layout.notice]
+    if source.places is None:
+        found += unfinished_notices(source.file, outline)
+    overlapping = _overlapping(marks)
+    if overlapping.size:
+        line = source.line(tokens.line_number[overlapping[0]])
+        text = f"{source.file}: {{n}} in which a mention ends and another one of its entity "
+        text += "begins, like ‘0)|(0’ (first on {items}): read as it is written; the official "
+        text += "scorer v8.01 opens first, and scores other mentions"
+        where = (f"line {line}",)
+        found.append(Notice("overlapping-mentions", text, overlapping.size, where, "cell"))
+    return tuple(found)
+
+
+def unfinished_notices(file: str, outline: Outline) -> list[Notice]:
+    """Which documents of a file do not end."""
+    found = []
     if outline.unfinished:
-        text = f"{source.file}: {{n}} without ‘#end document’ before the next one began; taken to "
+        text = f"{file}: {{n}} without ‘#end document’ before the next one began; taken to "
         text += "end there"
         found.append(Notice("unfinished-documents", text, outline.unfinished, noun="document"))
     if outline.cut_short:
         last = excerpt(str(outline.identifiers[-1]))
-        message = f"{source.file}: the file ends inside of document {last}, without "
+        message = f"{file}: the file ends inside of document {last}, without "
         found.append(Notice("unfinished-file", message + "‘#end document’: it may be cut short"))
-    overlapping = _overlapping(marks)
-    if overlapping.size:
-        line = int(tokens.line_number[overlapping[0]]) + 1
-        message = f"{source.file}: {plural(overlapping.size, 'cell')} in which a mention ends and "
-        message += f"another one of its entity begins, like ‘0)|(0’ (line {line}): read as it is "
-        message += "written; the official scorer v8.01 opens first, and scores other mentions"
-        found.append(Notice("overlapping-mentions", message, overlapping.size))
-    return tuple(found)
+    return found
 
 
 def _overlapping(marks: _Marks) -> IntArray:

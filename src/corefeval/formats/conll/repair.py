@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 
@@ -32,8 +32,8 @@ def repeated_document(source: Source, identifier: DocumentId, first: int, again:
     return InputError(
         f"document {excerpt(str(identifier))} is there twice",
         file=source.file,
-        line=again + 1,
-        found=f"a second ‘#begin document’ for it (the first is on line {first + 1})",
+        line=source.line(again),
+        found=f"a second ‘#begin document’ for it (the first is on line {source.line(first)})",
         expected="one document for each id and part",
         fix="rename or remove one of the two, or number them with ‘part’",
     )
@@ -54,7 +54,7 @@ def control_character(source: Source, line: int, text: bytes) -> InputError:
     return InputError(
         "a control character, which would shift the columns of its line",
         file=source.file,
-        line=line + 1,
+        line=source.line(line),
         found=excerpt(text.decode(source.encoding, "replace").strip(" \r")),
         expected="text: no NUL, nor any other byte below the tab",
         fix="remove the character, or name the file's encoding with --encoding / encoding=…",
@@ -66,7 +66,7 @@ def stray_token(source: Source, line: int, text: bytes) -> InputError:
     return InputError(
         "a token outside of any document",
         file=source.file,
-        line=line + 1,
+        line=source.line(line),
         found=excerpt(text.decode(source.encoding, "replace").strip()),
         expected="tokens only between ‘#begin document (id); part 000’ and ‘#end document’",
         fix="put the document's first line before its tokens, or check the format of the file",
@@ -80,7 +80,7 @@ def no_coreference_cell(tokens: ConllTokens, token: int) -> InputError:
         return InputError(
             "there is coreference, but no token",
             file=tokens.origin.file,
-            line=int(tokens.line_number[token]) + 1,
+            line=tokens.origin.line(tokens.line_number[token]),
             found=excerpt(cells[0]) + " as the only column",
             expected="two columns or more, coreference in the last",
             fix="put the token before its coreference",
@@ -88,7 +88,7 @@ def no_coreference_cell(tokens: ConllTokens, token: int) -> InputError:
     return InputError(
         "the last column is no coreference column",
         file=tokens.origin.file,
-        line=int(tokens.line_number[token]) + 1,
+        line=tokens.origin.line(tokens.line_number[token]),
         found=excerpt(cells[-1]) + (" as the only column" if len(cells) == 1 else ""),
         expected=CELL_EXAMPLES,
         fix="coreference must be the last column of every token line",
@@ -128,7 +128,7 @@ def unmatched_bracket(
         + ("closes" if opens else "opens")
         + (f", and {others:,} other brackets of its cell have no partner either" if others else ""),
         file=source.file,
-        line=int(tokens.line_number[token[row]]) + 1,
+        line=source.line(tokens.line_number[token[row]]),
         found=excerpt(text),
         expected=excerpt(f"{identifier})" if opens else f"({identifier}")
         + (" on this line or a later one" if opens else " on this line or an earlier one"),
@@ -168,7 +168,7 @@ def decodable(source: Source, repairs: list[Repair]) -> Source:
     lines = data.split(newline)
     for index, line in enumerate(lines):
         try:
-            text = source.decode(line, index + 1)
+            text = source.decode(line, index)
         except InputError as error:
             text = line.decode(source.encoding, "replace")
             repairs.append(Repair("wrong-encoding", error, "replaced what is no text with �"))
@@ -259,6 +259,7 @@ class Outline:
     """The documents of a file, and the lines between which each stands.
 
     `unfinished` documents end where the next one begins; `cut_short`: the last one does not end.
+    `others` are lines that begin with `#` and tell of no document.
     """
 
     identifiers: list[DocumentId] = field(default_factory=list)
@@ -266,37 +267,59 @@ class Outline:
     end: list[int] = field(default_factory=list)
     unfinished: int = 0
     cut_short: bool = False
+    others: list[int] = field(default_factory=list)
 
 
 def read_outline(
     source: Source, lines: Lines, comments: list[int], repairs: list[Repair] | None = None
 ) -> Outline:
     """Find the documents; `#` lines that turn out to be tokens change their kind in `lines`."""
-    outline = Outline()
-    seen: dict[DocumentId, int] = {}
-    repeated: list[tuple[int, InputError]] = []
-    is_open = False
-    maybe_tokens: list[int] = []
     view = source.data.data
     starts, ends = lines.start[comments].tolist(), lines.end[comments].tolist()
-    for line, start, end in zip(comments, starts, ends, strict=True):
-        usual = _USUAL.fullmatch(view[start:end])
-        match = usual or _DOCUMENT_LINE.match(view[start:end])
+    marks = (
+        (line, view[start:end]) for line, start, end in zip(comments, starts, ends, strict=True)
+    )
+    repeated: list[tuple[int, InputError]] | None = None if repairs is None else []
+    outline = outline_of(source, marks, len(lines.start), repeated)
+    if repairs is not None and repeated is not None:
+        rename_repeated(outline, repeated, repairs)
+        adopt_strays(source, lines, outline, repairs)
+    find_hash_tokens(source, lines, outline.others, outline.begin, outline.end)
+    return outline
+
+
+def outline_of(
+    source: Source,
+    marks: Iterable[tuple[int, bytes | memoryview]],
+    size: int,
+    repeated: list[tuple[int, InputError]] | None = None,
+) -> Outline:
+    """The documents that lines beginning with `#` tell of: each a place and its text, in order.
+
+    Places are lines counted from 0, or whatever `source.line` makes a line of. An id that is there
+    twice is an error, unless there is a list for such.
+    """
+    outline = Outline()
+    seen: dict[DocumentId, int] = {}
+    is_open = False
+    for line, text in marks:
+        usual = _USUAL.fullmatch(text)
+        match = usual or _DOCUMENT_LINE.match(text)
         if match is None:
-            maybe_tokens.append(line)
+            outline.others.append(line)
         elif usual is None and match[1][0] in b"eE":
             if is_open:
                 outline.end[-1] = line
             is_open = False
         else:
             if usual is not None:
-                name = source.decode(usual[1], line + 1).strip() or source.stem
+                name = source.decode(usual[1], line).strip() or source.stem
                 identifier = DocumentId(name, int(usual[2]))
             else:
                 identifier = _identifier(source, match[2], line)
             if seen.setdefault(identifier, line) != line:
                 error = repeated_document(source, identifier, seen[identifier], line)
-                if repairs is None:
+                if repeated is None:
                     raise error
                 repeated.append((len(outline.identifiers), error))
             if is_open:
@@ -304,19 +327,15 @@ def read_outline(
                 outline.end[-1] = line
             outline.identifiers.append(identifier)
             outline.begin.append(line)
-            outline.end.append(len(lines.start))
+            outline.end.append(size)
             is_open = True
     outline.cut_short = is_open
-    if repairs is not None:
-        rename_repeated(outline, repeated, repairs)
-        adopt_strays(source, lines, outline, repairs)
-    find_hash_tokens(source, lines, maybe_tokens, outline.begin, outline.end)
     return outline
 
 
 def _identifier(source: Source, text: bytes, line: int) -> DocumentId:
     """Name and part from `(name); part 000`, where only the name must be there."""
-    name = source.decode(text, line + 1).strip()
+    name = source.decode(text, line).strip()
     part = None
     words = name.rsplit(None, 1)
     if len(words) == 2 and _PART.fullmatch(words[1]) and words[0].lower().endswith("part"):

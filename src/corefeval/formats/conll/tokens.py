@@ -220,6 +220,8 @@ class ConllTokens(Tokens):
 
         Lines that carry a mention have all columns; others may leave out the last.
         """
+        if self.shared_layout is not None and self.shared_layout.width is not None:
+            return self.shared_layout.width
         marked = np.empty(0, dtype=np.int64)
         for size in (_LINES_AT_ONCE, self.line_end.size):  # the first ones suffice, as a rule
             if marked.size < _SAMPLE:
@@ -304,13 +306,13 @@ class ConllTokens(Tokens):
         )
 
     def _decoded(self, token: int, cell: bytes) -> str:
-        return self.origin.decode(cell, int(self.line_number[token]) + 1)
+        return self.origin.decode(cell, self.line_number[token])
 
     def rows_before_coreference(self, document: int) -> list[list[str]]:
         """All cells of each line of a document but the coreference cell."""
         return [
             [
-                self.origin.decode(cell, int(self.line_number[row]) + 1)
+                self._decoded(row, cell)
                 for cell in split_cells(
                     self.origin.data[self.line_start[row] : self.prefix_end[row]].tobytes()
                 )
@@ -349,7 +351,7 @@ class ConllTokens(Tokens):
 
     def line(self, document: int, position: int) -> int:
         """The line number of a token, counted from 1."""
-        return int(self.line_number[self.first[document] + position]) + 1
+        return self.origin.line(self.line_number[self.first[document] + position])
 
     def select(self, documents: IntArray) -> ConllTokens:
         """The same tokens for other documents; −1 is a document without tokens."""

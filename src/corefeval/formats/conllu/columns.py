@@ -39,7 +39,7 @@ def coded_column(
         return start, nth_set(tabs.after, start, limit, 0)
 
     def decode(texts: list[bytes], cells: list[int]) -> list[str]:
-        return origin.decode_all(texts, lambda place: scan.token_line[rows[cells[place]]] + 1)
+        return origin.decode_all(texts, lambda number: scan.token_line[rows[cells[number]]])
 
     return coded_cells(scan.data, rows.size, bounds, decode)
 

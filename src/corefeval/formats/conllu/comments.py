@@ -71,7 +71,7 @@ def coded_comments(origin: Source, scan: Scan, rows: IntArray, key: str) -> Cate
         scan.data,
         lines.size,
         lambda some: (start[some], end[some]),
-        lambda found, cells: origin.decode_all(found, lambda place: lines[cells[place]] + 1),
+        lambda found, cells: origin.decode_all(found, lambda number: lines[cells[number]]),
     )
 
     def value(text: str) -> str | None:

@@ -13,7 +13,7 @@ from corefeval.formats.source import Source
 from corefeval.model import DocumentId
 from corefeval.model.arrays import IntArray
 
-_TELLING = (b"# newdoc", b"# global.Entity", b"# meta::")
+TELLING = (b"# newdoc", b"# global.Entity", b"# meta::")
 
 
 @dataclass(slots=True)
@@ -33,7 +33,7 @@ def find_documents(source: Source, found: Scan) -> Documents:
     begin: list[int] = []
     seen: dict[DocumentId, int] = {}
     telling = [
-        (line, *_pair(source.decode(found.text(line), line + 1)))
+        (line, *read_comment(source.decode(found.text(line), line)))
         for line in _telling_comments(found)
     ]
     named = [line for line, key, _ in telling if key in ("newdoc", "newdoc id")]
@@ -47,7 +47,7 @@ def find_documents(source: Source, found: Scan) -> Documents:
             fallback = source.stem + (f"_{number + 1}" if number else "")
             identifier = DocumentId.parse(value) if value else DocumentId(fallback)
             if identifier in seen:
-                raise _repetition_error(source, identifier, seen[identifier], line)
+                raise repetition_error(source, identifier, seen[identifier], line)
             seen[identifier] = line
             metadata = {}
             documents.identifiers.append(identifier)
@@ -64,7 +64,8 @@ def find_documents(source: Source, found: Scan) -> Documents:
     return documents
 
 
-def _pair(comment: str) -> tuple[str, str]:
+def read_comment(comment: str) -> tuple[str, str]:
+    """The key and value of a comment."""
     key, _, value = comment.lstrip("# ").partition("=")
     return key.strip(), value.strip()
 
@@ -74,15 +75,16 @@ def _telling_comments(found: Scan) -> list[int]:
     start = np.minimum(found.line_start[found.comments] + 2, found.data.size - 1)
     third = found.data[start]
     some = found.comments[np.isin(third, np.frombuffer(b"ngm", dtype=np.uint8))]
-    return [line for line in some.tolist() if found.text(line).startswith(_TELLING)]
+    return [line for line in some.tolist() if found.text(line).startswith(TELLING)]
 
 
-def _repetition_error(source: Source, identifier: DocumentId, first: int, again: int) -> InputError:
+def repetition_error(source: Source, identifier: DocumentId, first: int, again: int) -> InputError:
+    """Two documents of one id, by the lines (counted from 0) on which they begin."""
     return InputError(
         f"document {excerpt(str(identifier))} is there twice",
         file=source.file,
-        line=again + 1,
-        found=f"a second ‘# newdoc id’ for it (the first is on line {first + 1})",
+        line=source.line(again),
+        found=f"a second ‘# newdoc id’ for it (the first is on line {source.line(first)})",
         expected="one document for each id",
         fix="rename or remove one of the two",
     )

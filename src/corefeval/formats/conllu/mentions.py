@@ -131,7 +131,7 @@ def _judge(
             raise InputError(
                 "an Entity attribute that is no row of brackets",
                 file=source.file,
-                line=int(found.token_line[tokens[at]]) + 1,
+                line=source.line(found.token_line[tokens[at]]),
                 found=excerpt(values[at].decode("utf-8", "replace")),
                 expected="brackets such as ‘(e1-person-2’, ‘e1)’ or ‘(e1-person-1)’",
                 fix="percent-encode brackets in values, or mend the attribute",
@@ -147,7 +147,7 @@ def _judge(
             raise InputError(
                 "an Entity attribute without ‘# global.Entity’, so its fields are not known",
                 file=source.file,
-                line=int(found.token_line[brackets.token[row]]) + 1,
+                line=source.line(found.token_line[brackets.token[row]]),
                 found=excerpt(f"({brackets.text[row]}"),
                 expected="‘# global.Entity = eid-etype-head’ before the first document",
                 fix="add such a line, with the fields in the order of this file",
@@ -190,7 +190,7 @@ def _collect(
     for (_, entity, parts), waiting in unfinished.items():
         for mention, count in waiting:
             if count < parts:
-                line = int(found.token_line[rows[mention][2]]) + 1
+                line = source.line(found.token_line[rows[mention][2]])
                 raise InputError(
                     f"a mention of entity {excerpt(entity)} lacks a part",
                     file=source.file,
@@ -232,7 +232,7 @@ def _continue(
     raise InputError(
         f"part {part} of a mention whose other parts are not there",
         file=source.file,
-        line=int(found.token_line[brackets.token[row]]) + 1,
+        line=source.line(found.token_line[brackets.token[row]]),
         found=excerpt(f"({entity}[{part}/{parts}]"),
         expected=excerpt(f"({entity}[{part - 1}/{parts}]") + " before it",
         fix="number the parts of a mention from 1 in the order of the text",
@@ -245,7 +245,7 @@ def _unmatched_error(source: Source, found: Scan, brackets: _Brackets, row: int)
     return InputError(
         f"a mention of entity {excerpt(entity)} never {'closes' if opens else 'opens'}",
         file=source.file,
-        line=int(found.token_line[brackets.token[row]]) + 1,
+        line=source.line(found.token_line[brackets.token[row]]),
         found=excerpt(f"({entity}" if opens else f"{entity})"),
         expected=excerpt(f"{entity})" if opens else f"({entity}")
         + (" on this line or a later one" if opens else " on this line or an earlier one"),

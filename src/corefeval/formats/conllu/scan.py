@@ -165,7 +165,7 @@ def not_conllu(source: Source, line: int, found: bytes, problem: str, expected: 
     return InputError(
         problem,
         file=source.file,
-        line=line + 1,
+        line=source.line(line),
         found=excerpt(found.decode("utf-8", "replace")),
         expected=expected,
         fix="check that this is the file you mean, and its format",

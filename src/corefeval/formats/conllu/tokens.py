@@ -62,7 +62,7 @@ class ConlluTokens(Tokens):
         index = self._column_index(name)
         decode = self.origin.decode
         return [
-            decode(self.scan.text(line).split(b"\t", index + 1)[index], line + 1)
+            decode(self.scan.text(line).split(b"\t", index + 1)[index], line)
             for line in self.scan.token_line[rows].tolist()
         ]
 
@@ -95,7 +95,7 @@ class ConlluTokens(Tokens):
     def rows(self, document: int) -> list[list[str]]:
         """All columns of each token."""
         return [
-            self.origin.decode(self.scan.text(line), line + 1).split("\t")
+            self.origin.decode(self.scan.text(line), line).split("\t")
             for line in self.scan.token_line[self._rows(document)].tolist()
         ]
 
@@ -117,7 +117,7 @@ class ConlluTokens(Tokens):
 
     def line(self, document: int, position: int) -> int:
         """The line number of a token, counted from 1."""
-        return int(self.scan.token_line[self.first[document] + position]) + 1
+        return self.origin.line(self.scan.token_line[self.first[document] + position])
 
     def select(self, documents: IntArray) -> ConlluTokens:
         """The same tokens for other documents; −1 is a document without tokens."""
@@ -137,7 +137,7 @@ class ConlluTokens(Tokens):
         for line in self.scan.ranges.tolist():
             position = int(np.searchsorted(lines, line))
             if lines.size and position < lines.size and line > lines[0] - 2:
-                text = self.origin.decode(self.scan.text(line), line + 1)
+                text = self.origin.decode(self.scan.text(line), line)
                 found.setdefault(position, []).append(text)
         return found
 
@@ -179,6 +179,6 @@ class SentenceComments(Sequence[Mapping[str, str]]):
         """Some comments, document-wide ones left out."""
         scan = self._tokens.scan
         for line in scan.comments[first:after].tolist():
-            pair = parsed(self._tokens.origin.decode(scan.text(line), line + 1))
+            pair = parsed(self._tokens.origin.decode(scan.text(line), line))
             if pair is not None:
                 yield pair

@@ -115,7 +115,7 @@ class Assembly:
 
     def _identifier(self, record: Record) -> DocumentId:
         """The document's own id, or one made of the file's name."""
-        stated = _id_text(record)
+        stated = id_text(record)
         identifier = self._made_up(record) if stated is None else DocumentId.parse(stated)
         before = self._seen.setdefault(identifier, record)
         if before is not record:
@@ -133,7 +133,7 @@ class Assembly:
         return DocumentId(stem if len(self.records) == 1 else f"{stem}_{record.number}")
 
 
-def _id_text(record: Record) -> str | None:
+def id_text(record: Record) -> str | None:
     """The id that a record states, if it does."""
     for key in ID_KEYS:
         value = record.values.get(key)

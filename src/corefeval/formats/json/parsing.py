@@ -19,12 +19,17 @@ _SHORT = reprlib.Repr()
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One JSON object of a file: its number (from 0), its line where it has one, its values."""
+    """One JSON object of a file: its number and its line (from 0) where it has one, its values."""
 
     values: dict[str, Any]
-    file: str
+    source: Source
     number: int
-    line: int | None = None
+    place: int | None = None
+
+    @property
+    def line(self) -> int | None:
+        """Its line in the file, counted from 1."""
+        return None if self.place is None else self.source.line(self.place)
 
     def error(
         self,
@@ -35,10 +40,10 @@ class Record:
         fix: str | None = None,
     ) -> InputError:
         """A mistake in this record, for the caller to raise."""
-        where = "" if self.line is not None else f"record {self.number + 1}: "
+        where = "" if self.place is not None else f"record {self.number + 1}: "
         return InputError(
             where + problem,
-            file=self.file,
+            file=self.source.file,
             line=self.line,
             found=found,
             expected=expected,
@@ -85,7 +90,7 @@ def records_of(source: Source) -> list[Record]:
     for value, line in _values(source):
         several = isinstance(value, list)
         for element in value if several else [value]:
-            record = Record(element, source.file, len(found), None if several else line)
+            record = Record(element, source, len(found), None if several else line - 1)
             if not isinstance(element, dict):
                 raise record.error(
                     "a record is no object",
@@ -136,6 +141,15 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         keys = [key for key, _ in pairs]
         raise _RepeatedKeyError(next(key for key in keys if keys.count(key) > 1))
     return values
+
+
+def parse_object(text: str) -> dict[str, Any] | None:
+    """The object that a text is; None for any other text."""
+    try:
+        value = json.loads(text, object_pairs_hook=_object)
+    except (ValueError, RecursionError, _RepeatedKeyError):
+        return None
+    return value if isinstance(value, dict) else None
 
 
 def _decode(

@@ -1,0 +1,86 @@
+"""Corpora scored in pieces: documents of both files as byte ranges, anywhere, summed once.
+
+This module imports nothing that a small score would have to wait for.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from corefeval.diagnostics import CorefEvalError, UsageError
+from corefeval.files import PathLike, is_remote, parse_size
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+PIECE_SIZE = 16_000_000  # bytes of the key; smaller ones cost more, larger ones only memory
+AUTOMATIC = 100_000_000  # bytes of all files, above which pieces take no longer than the whole
+
+Progress = Callable[[int, int, int], None]  # pieces done, all pieces, bytes done
+
+
+@dataclass(frozen=True, slots=True)
+class NamedFile:
+    """A file, folder, pattern or address, and what it is called in results."""
+
+    path: str
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cutting:
+    """How a score is cut into pieces; without a size, large files are cut and others are not."""
+
+    size: int | str | None = None
+    executor: Executor | None = None
+    resume: PathLike | None = None
+    progress: Progress | None = None
+
+    def __post_init__(self) -> None:
+        if self.size is not None and self.bytes < 1:
+            raise UsageError(f"a piece has a byte at least, not {self.size!r:.60}")
+        if self.executor is not None and not callable(getattr(self.executor, "submit", None)):
+            raise UsageError(f"an executor has a method submit; {self.executor!r:.60} has none")
+
+    @property
+    def bytes(self) -> int:
+        """How many bytes of the key are a piece."""
+        if self.size is None:
+            return PIECE_SIZE
+        return parse_size(self.size, "a piece (--piece-size, piece_size=…)")
+
+    @property
+    def is_asked_for(self) -> bool:
+        """Whether anybody wants pieces, whatever the files are."""
+        return any(one is not None for one in (self.size, self.executor, self.resume))
+
+    def suits(self, *sources: object) -> bool:
+        """Whether to try it: files that are large, or for which somebody asks."""
+        sides = [as_file(source) for source in sources]
+        if any(side is None or side.path == "-" for side in sides):
+            return False
+        return self.is_asked_for or sum(_size(side.path) for side in sides if side) > AUTOMATIC
+
+
+def as_file(source: object) -> NamedFile | None:
+    """The file that an input is; None for anything else."""
+    if isinstance(source, NamedFile):
+        return source
+    return NamedFile(os.fspath(source)) if isinstance(source, str | os.PathLike) else None
+
+
+def _size(path: str) -> int:
+    """The bytes behind a path, as far as that is easily known."""
+    if is_remote(path) or not path:
+        return 0
+    if os.path.isfile(path):
+        return os.path.getsize(path)
+    from corefeval.formats import files_of
+
+    try:
+        return sum(os.path.getsize(file) for file in files_of(path)[0])
+    except (OSError, ValueError, CorefEvalError):  # reading will say what is wrong with it
+        return 0

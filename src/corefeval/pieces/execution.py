@@ -1,0 +1,215 @@
+"""Pieces mapped over any executor, a few at a time, and kept in a folder for a run that breaks."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import pickle
+from collections.abc import Callable
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    wait,
+)
+from typing import Any, TypeVar
+
+from corefeval._version import __version__
+from corefeval.diagnostics import CorefEvalError, InputError, UsageError
+from corefeval.files import write_file
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+Progress = Callable[[int, int, int], None]  # pieces done, all pieces, bytes done
+_AHEAD = 2  # for each worker so many pieces are on their way
+_RUN = "run.json"
+
+
+def map_pieces(
+    function: Callable[..., R],
+    pieces: list[Any],
+    request: object,
+    *,
+    executor: Executor | None = None,
+    kept: Kept | None = None,
+    progress: Progress | None = None,
+) -> list[R]:
+    """The result of each piece, in order; an error of one ends all.
+
+    Pieces that are done are taken out of the list, so that nothing of them stays. Only some are
+    given to the executor at a time, so that thousands wait here and not there.
+    """
+    results: list[Any] = [None] * len(pieces)
+    done = size = 0
+
+    def finish(number: int, result: R, *, is_new: bool = True) -> None:
+        nonlocal done, size
+        results[number] = result
+        done, size = done + 1, size + pieces[number].size
+        pieces[number] = None
+        if kept is not None and is_new:
+            kept.keep(number, result)
+        if progress is not None:
+            progress(done, len(pieces), size)
+
+    waiting = []
+    for number in range(len(pieces)):
+        known = None if kept is None else kept.find(number)
+        if known is None:
+            waiting.append(number)
+        else:
+            finish(number, known, is_new=False)
+    if executor is None:
+        for number in waiting:
+            finish(number, function(pieces[number], request))
+        return results
+    waiting.reverse()
+    running: dict[Future[R], int] = {}
+    try:
+        while waiting or running:
+            while waiting and len(running) < _AHEAD * count_workers(executor):
+                number = waiting.pop()
+                running[executor.submit(function, pieces[number], request)] = number
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                finish(running.pop(future), _result(future))
+    finally:
+        for future in running:
+            future.cancel()
+    return results
+
+
+def _result(future: Future[R]) -> R:
+    """What came of a piece; that workers died is one clear error."""
+    try:
+        return future.result()
+    except CorefEvalError:
+        raise
+    except Exception as error:
+        lost = isinstance(error, BrokenExecutor | CancelledError)
+        if not lost and not type(error).__module__.startswith("distributed"):
+            raise
+        raise InputError(
+            f"the workers are gone: {error or type(error).__name__}",
+            fix="they may have had too little memory: take smaller pieces or fewer workers, and go "
+            "on with --resume / resume=…",
+        ) from None
+
+
+def count_workers(executor: Executor) -> int:
+    """How many pieces an executor works on at once, as far as it says."""
+    client = getattr(executor, "_client", None)  # Dask's
+    if client is not None and hasattr(client, "nthreads"):
+        return max(1, int(sum(client.nthreads().values())))
+    known = getattr(executor, "_max_workers", None)
+    return known if isinstance(known, int) and known > 0 else os.cpu_count() or 1
+
+
+class Kept:
+    """The finished pieces of a run in a folder.
+
+    `run` says what the run is: files, protocol, metrics and version. A folder of another run is a
+    UsageError; a piece that is damaged is scored again.
+    """
+
+    def __init__(self, folder: str, run: dict[str, object]) -> None:
+        self.folder = folder
+        described = {"version": __version__, **run}
+        text = json.dumps(described, indent=1, ensure_ascii=False, default=str)
+        self._digest = hashlib.sha256(text.encode(errors="backslashreplace")).hexdigest()
+        place = os.path.join(folder, _RUN)
+        try:
+            os.makedirs(folder, exist_ok=True)
+            there = os.listdir(folder)
+            earlier = _read_text(place) if _RUN in there else None
+        except OSError as error:
+            raise UsageError(f"--resume {folder}: {error.strerror or error}") from None
+        if earlier is None and there:
+            raise UsageError(f"--resume {folder}: it has other files in it: name an empty folder")
+        if earlier is not None and earlier != text:
+            raise UsageError(
+                f"--resume {folder}: it is of another run{_difference(earlier, described)}: "
+                "name another folder, or empty it"
+            )
+        if earlier is None:
+            write_file(place, text)
+
+    def find(self, number: int) -> Any:
+        """What a piece gave before; None where it is not there, or not whole."""
+        try:
+            with open(self._place(number), "rb") as stream:
+                sum, data = stream.read(32), stream.read()
+        except OSError:
+            return None
+        if sum != self._sum(data):
+            return None
+        try:
+            return _Unpickler(io.BytesIO(data)).load()
+        except Exception:  # whatever is wrong with it, it can be made anew
+            return None
+
+    def keep(self, number: int, result: object) -> None:
+        """Keep what a piece gave."""
+        data = pickle.dumps(result, protocol=5)
+        write_file(self._place(number), self._sum(data) + data)
+
+    def _place(self, number: int) -> str:
+        return os.path.join(self.folder, f"{number:06d}.piece")
+
+    def _sum(self, data: bytes) -> bytes:
+        return hashlib.sha256(self._digest.encode() + data).digest()
+
+
+def _read_text(path: str) -> str:
+    with open(path, encoding="utf-8", errors="backslashreplace", newline="") as stream:
+        return stream.read()
+
+
+def _difference(earlier: str, described: dict[str, object]) -> str:
+    """Which of the things that make a run is another one."""
+    try:
+        before = json.loads(earlier)
+        now = json.loads(json.dumps(described, default=str))
+        names = [name for name in now if before.get(name) != now[name]]
+    except (ValueError, AttributeError):
+        return ""
+    return f" (another {', '.join(names)})" if names else ""
+
+
+class _Unpickler(pickle.Unpickler):
+    """Makes nothing but our own values and arrays: a file in the folder may be anybody's."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        found = super().find_class(module, name) if _may_be_made(module, name) else None
+        if found is None or (module.startswith("corefeval.") and name != "spell"
+                             and not isinstance(found, type)):  # fmt: skip
+            raise pickle.UnpicklingError(f"{module}.{name} is no part of a result")
+        return found
+
+
+def _may_be_made(module: str, name: str) -> bool:
+    arrays = module in (
+        "numpy",
+        "numpy._core.multiarray",
+        "numpy.core.multiarray",
+        "numpy._core.numeric",
+    )
+    return (arrays and name in ("ndarray", "dtype", "_reconstruct", "scalar", "_frombuffer")) or (
+        module.startswith(("corefeval.results", "corefeval.protocol", "corefeval.pieces"))
+        or (module, name) in _OURS
+    )
+
+
+_OURS = {
+    ("corefeval.diagnostics", "Notice"),
+    ("corefeval.model.categories", "Categories"),
+    ("corefeval.model.corpus", "Corpus"),
+    ("corefeval.model.views", "DocumentId"),
+    ("corefeval.model.relations", "Relations"),
+    ("corefeval.pairing.mismatches", "Suspects"),
+    ("corefeval.metrics.metric", "spell"),
+}

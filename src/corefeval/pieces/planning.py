@@ -1,0 +1,263 @@
+"""Pieces: which documents of both sides are scored together, and what comes of one piece."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from corefeval.diagnostics import InputError, Notice
+from corefeval.evaluation import Metrics, count
+from corefeval.features.token_columns import Samples, take_samples
+from corefeval.files import unpack_limit
+from corefeval.model import Corpus, DocumentId
+from corefeval.model.arrays import IntArray
+from corefeval.model.identity import digest
+from corefeval.pairing import DocumentPairs, Suspects, find_suspects
+from corefeval.pieces.index import Portion, Side, WholeFile
+from corefeval.preparation import Plan, Prepared, prepare_corpora
+from corefeval.results import Result
+
+Ids = tuple[DocumentId | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Documents that are read together, and those of them that are scored, by id on either side.
+
+    None is a document that a side lacks. Documents that take no part are read all the same: those
+    of the key are in its digest, and there may be something to tell of any. A side of which a
+    piece has no document (`has_key`, `has_response`) lends one, of which only the columns count.
+    """
+
+    key: Portion
+    response: Portion
+    size: int
+    identifiers: tuple[DocumentId, ...] = ()
+    key_ids: Ids = ()
+    response_ids: Ids = ()
+    has_key: bool = True
+    has_response: bool = True
+    notices: tuple[Notice, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked of every piece; it pickles. `properties` are those of mentions on each side."""
+
+    plan: Plan
+    metrics: Metrics
+    by: tuple[str, ...]
+    limit: int
+    properties: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What comes of a piece: there is no result where none of its documents is scored.
+
+    `of_key` and `of_response` are the notices on reading, `result` has the others.
+    """
+
+    digest: str
+    of_key: tuple[Notice, ...]
+    of_response: tuple[Notice, ...]
+    result: Result | None = None
+    suspects: Suspects | None = None
+    has_mentions: bool = False
+
+
+def make_pieces(key: Side, response: Side, pairs: DocumentPairs, piece_size: int) -> list[Piece]:
+    """Pieces of about the same size, by the bytes of the key, in its order.
+
+    What only the response has comes last. Notices on pairs are those of the first piece.
+    """
+    place = np.full(len(key.documents), -1, dtype=np.int64)  # among the documents that are scored
+    known = np.flatnonzero(pairs.key >= 0)
+    place[pairs.key[known]] = known
+    pieces = [
+        _piece(key, response, pairs, rows, place[rows][place[rows] >= 0])
+        for rows in cut_side(key, np.arange(len(key.documents)), piece_size)
+    ]
+    scored = np.full(len(response.documents), -1, dtype=np.int64)
+    scored[pairs.response[pairs.response >= 0]] = np.flatnonzero(pairs.response >= 0)
+    with_key = np.zeros(len(response.documents), dtype=np.bool_)
+    with_key[pairs.response[pairs.both]] = True
+    pieces += [
+        _piece(key, response, pairs, rows[:0], scored[rows][scored[rows] >= 0], rows)
+        for rows in cut_side(response, np.flatnonzero(~with_key), piece_size)
+    ]
+    first = next(number for number, piece in enumerate(pieces) if piece.identifiers)
+    pieces[first] = replace(pieces[first], notices=pairs.notices)
+    return _told_once(pieces)
+
+
+def _told_once(pieces: Sequence[Piece]) -> list[Piece]:
+    """The same with files that several pieces read whole told of by one of them."""
+    seen: set[tuple[str, str]] = set()
+
+    def once(portion: Portion, side: str) -> Portion:
+        whole = [(side, one.file) for one in portion.reads if isinstance(one, WholeFile)]
+        if seen.isdisjoint(whole):
+            seen.update(whole)
+            return portion
+        reads = tuple(
+            replace(one, quiet=(side, one.file) in seen) if isinstance(one, WholeFile) else one
+            for one in portion.reads
+        )
+        seen.update(whole)
+        return replace(portion, reads=reads)
+
+    return [
+        replace(
+            piece,
+            key=once(piece.key, "key") if piece.has_key else piece.key,
+            response=once(piece.response, "response") if piece.has_response else piece.response,
+        )
+        for piece in pieces
+    ]
+
+
+def make_specimen(key: Side, response: Side, pairs: DocumentPairs, size: int) -> Piece:
+    """Documents spread over all that are scored, of so many bytes; all of fewer bytes."""
+    rows = pairs.key[pairs.both]
+    step = -(-int(key.sizes[rows].sum()) // size)
+    scored = pairs.both[:: max(step, 1)]
+    if step <= 1:
+        scored = np.arange(len(pairs.identifiers))
+    mine = pairs.key[scored]
+    return _piece(key, response, pairs, mine[mine >= 0], scored)
+
+
+def cut_side(side: Side, rows: IntArray, piece_size: int) -> Iterator[IntArray]:
+    """Runs of documents of about the same size; files that are not cut stay together."""
+    if not rows.size:
+        return
+    sizes, files = side.sizes[rows], side.file_of[rows]
+    total = int(sizes.sum())
+    number = max(1, -(-total // piece_size))
+    middle = np.cumsum(sizes) - sizes / 2
+    piece = np.minimum((middle * (number / max(total, 1))).astype(np.int64), number - 1)
+    whole = np.array([file.ranges is None for file in side.files])[files]
+    starts = np.append(True, (np.diff(piece) > 0) & ~(whole[1:] & (np.diff(files) == 0)))
+    yield from np.split(rows, np.flatnonzero(starts)[1:])
+
+
+def _piece(
+    key: Side,
+    response: Side,
+    pairs: DocumentPairs,
+    rows: IntArray,
+    scored: IntArray,
+    others: IntArray | None = None,
+) -> Piece:
+    """The piece of some documents of the key, and `others` of the response, and what is scored."""
+    mine, theirs = pairs.key[scored], pairs.response[scored]
+    wanted = theirs[theirs >= 0] if others is None else others
+    of_key = rows if rows.size else np.array([int(np.argmin(key.sizes))])
+    of_response = wanted if wanted.size else np.array([int(np.argmin(response.sizes))])
+    return Piece(
+        key.only(of_key),
+        response.only(of_response),
+        int(key.sizes[rows].sum() + response.sizes[wanted].sum()),
+        tuple(pairs.identifiers[index] for index in scored.tolist()),
+        tuple(key.documents[index] if index >= 0 else None for index in mine.tolist()),
+        tuple(response.documents[index] if index >= 0 else None for index in theirs.tolist()),
+        has_key=bool(rows.size),
+        has_response=bool(wanted.size),
+    )
+
+
+def score_piece(piece: Piece, request: Request) -> Share:
+    """Read, prepare and count a piece."""
+    with unpack_limit(request.limit):
+        if not piece.identifiers:
+            return _read_only(piece)
+        prepared, of_key, of_response = prepare_piece(piece, request)
+        result = count(prepared, request.metrics, by=request.by)
+        # The two directions of an alignment know each other, so that all of the piece would stay
+        # until somebody looks for cycles.
+        vars(prepared.alignment).pop("swapped", None)
+        has_mentions = bool(prepared.key.n_mentions or prepared.response.n_mentions)
+        if not has_mentions:
+            slices = {name: one.without_nothing() for name, one in result.slices.items()}
+            result = replace(result, slices=slices)
+        rows, _ = prepared.matches.rows(prepared.key.n_mentions)
+        return Share(
+            prepared.key_digest if piece.has_key else "",
+            of_key,
+            of_response,
+            result,
+            find_suspects(prepared.key, prepared.response, rows),
+            has_mentions,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Columns of the key and of the response that somebody looks for."""
+
+    key: tuple[str | int, ...]
+    response: tuple[str | int, ...]
+    limit: int
+
+
+def find_columns(piece: Piece, names: Columns) -> tuple[Samples, Samples]:
+    """What a piece has in some columns of either side."""
+    with unpack_limit(names.limit):
+        return (
+            take_samples(piece.key.read().tokens, names.key) if names.key else {},
+            take_samples(piece.response.read().tokens, names.response) if names.response else {},
+        )
+
+
+def _read_only(piece: Piece) -> Share:
+    key = piece.key.read() if piece.has_key else None
+    response = piece.response.read() if piece.has_response else None
+    return Share(
+        "" if key is None else digest(key),
+        () if key is None else key.notices,
+        () if response is None else response.notices,
+    )
+
+
+def prepare_piece(
+    piece: Piece, request: Request
+) -> tuple[Prepared, tuple[Notice, ...], tuple[Notice, ...]]:
+    """Read a piece, and go through the ordinary door; what was told of reading either side."""
+    key = _with_properties(piece.key.read(), request.properties[0])
+    response = _with_properties(piece.response.read(), request.properties[1])
+    pairs = DocumentPairs(
+        piece.identifiers,
+        _places(key, piece.key_ids),
+        _places(response, piece.response_ids),
+        piece.notices,
+    )
+    told = (
+        key.notices if piece.has_key else (),
+        response.notices if piece.has_response else (),
+    )
+    key, response = (replace(side, notices=()) for side in (key, response))
+    return prepare_corpora(key, response, request.plan, pairs=pairs), *told
+
+
+def _with_properties(corpus: Corpus, names: Sequence[str]) -> Corpus:
+    """The corpus with all properties that its side has, though none of its mentions may."""
+    if all(name in corpus.features for name in names):
+        return corpus
+    nothing = np.full(corpus.n_mentions, "", dtype=object)
+    return replace(corpus, features={**dict.fromkeys(names, nothing), **corpus.features})
+
+
+def _places(corpus: Corpus, identifiers: Ids) -> IntArray:
+    known = {identifier: index for index, identifier in enumerate(corpus.documents)}
+    try:
+        places = [-1 if one is None else known[one] for one in identifiers]
+    except KeyError as missing:
+        raise InputError(
+            f"document {missing.args[0]} is not where it was",
+            file=corpus.name or None,
+            fix="the file changed while it was being scored: score it again",
+        ) from None
+    return np.array(places, dtype=np.int64)

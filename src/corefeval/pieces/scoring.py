@@ -1,0 +1,260 @@
+"""A score in pieces: indexed, paired and decided once, counted anywhere, summed once."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from corefeval.diagnostics import (
+    InputError,
+    Notice,
+    UndefinedMetricError,
+    UsageError,
+    merge_notices,
+)
+from corefeval.evaluation import Metrics, count
+from corefeval.features.kinds import KINDS
+from corefeval.features.statements import YES_NO
+from corefeval.features.token_columns import empty_columns, take_samples
+from corefeval.files import current_limit
+from corefeval.metrics import parse_metrics
+from corefeval.pairing import joint_mismatch_notices, pair_documents
+from corefeval.pairing.mismatches import MISMATCHES
+from corefeval.pieces import Cutting, NamedFile
+from corefeval.pieces.execution import Kept, map_pieces
+from corefeval.pieces.index import Notes, Reading, Side, index_side
+from corefeval.pieces.planning import (
+    Columns,
+    Piece,
+    Request,
+    Share,
+    find_columns,
+    make_pieces,
+    make_specimen,
+    prepare_piece,
+    score_piece,
+)
+from corefeval.preparation import Plan, compare_evidence, told
+from corefeval.results import Result
+from corefeval.results.result import add_digests
+
+_SPECIMEN = 2_000_000  # bytes of the key, spread over all of it, that tell what is in the columns
+_READ_AGAIN = 64_000_000  # bytes; of less, the whole in memory tells mistakes best
+# What was guessed by all mentions together, or by the values of all of them.
+_OF_THE_WHOLE = ("guessed-kinds", "rare-values")
+# Values that come in an order of their own; others are in that of the alphabet.
+_VALUES = (*KINDS, *YES_NO)
+# The steps that tell something, in their order; some speak of the key first, then the response.
+_READING = ("word-column", "unfinished-documents", "unfinished-file")
+_STEPS = (
+    ("missing-documents", "extra-documents"),
+    ("widened-mentions", "unplaced-mentions", "unplaced-documents"),
+    ("aligned-nodes", "empty-nodes", "zero-mentions"),
+    ("other-tokens",),
+    ("no-mentions",),
+    ("repeated-mentions", "singletons"),
+    ("heads",),
+    ("minimum-outside", "minimum-unknown", "minimum-long"),
+    ("borrowed",),
+    ("other-heads", "other-minimum", *MISMATCHES, "other-spans", "skipped-metric"),
+)
+_BY_SIDE = (2, 4, 5, 6, 7)
+
+
+def score_files(
+    key: NamedFile,
+    response: NamedFile,
+    plan: Plan,
+    metrics: Metrics,
+    by: Sequence[str],
+    cutting: Cutting,
+) -> Result | None:
+    """The result of two files in pieces; None where they are for the memory as a whole.
+
+    That is so for few documents or bytes, for entities across documents, for features that somebody
+    states, and where something can only be told of all mentions together.
+    """
+    if plan.features is not None or plan.protocol.across != "none":
+        return None
+    with tempfile.TemporaryDirectory(prefix="corefeval-") as folder:
+        work = _prepare_work((key, response), Request(plan, metrics, tuple(by), 0), cutting, folder)
+        if work is None:
+            return None
+        try:
+            request = _decide(work, cutting)
+            shares = map_pieces(
+                score_piece,
+                work.pieces,
+                request,
+                executor=cutting.executor,
+                kept=work.kept,
+                progress=cutting.progress,
+            )
+        except InputError:
+            if work.size > _READ_AGAIN:
+                raise
+            return None
+        except UndefinedMetricError:
+            return None
+    return _join(shares, work.notes, plan)
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """All that is left of both sides once they are cut: ids of documents would fill the memory."""
+
+    pieces: list[Piece]
+    specimen: Piece
+    request: Request
+    notes: tuple[Notes, Notes]
+    size: int
+    kept: Kept | None
+
+
+def _prepare_work(
+    sources: tuple[NamedFile, NamedFile], request: Request, cutting: Cutting, folder: str
+) -> _Work | None:
+    """Index and pair two sides; None where they make one piece."""
+    plan = request.plan
+    formats = plan.key_format, plan.response_format
+
+    def index(source: NamedFile, format: str | None) -> Side:
+        return index_side(
+            source.path,
+            Reading(format, plan.encoding, plan.word_column),
+            piece_size=cutting.bytes,
+            folder=tempfile.mkdtemp(dir=folder),
+            name=source.name,
+        )
+
+    with ThreadPoolExecutor(2) as pool:  # array operations and reading let the other one run
+        key, response = pool.map(index, sources, formats)
+    response = response.sharing(key.documents)
+    names = key.name, response.name
+    pairs = pair_documents(key.documents, response.documents, plan.protocol, names)
+    pieces = make_pieces(key, response, pairs, cutting.bytes)
+    if len(pieces) < 2 or len(pairs.identifiers) < 2:
+        return None
+    kept = None
+    if cutting.resume is not None:
+        kept = Kept(os.fspath(cutting.resume), _described((key, response), pieces, request))
+    specimen = make_specimen(key, response, pairs, _SPECIMEN)
+    size = int(key.sizes.sum() + response.sizes.sum())
+    request = replace(request, limit=current_limit())
+    return _Work(pieces, specimen, request, (key.notes, response.notes), size, kept)
+
+
+def _described(
+    sides: Sequence[Side], pieces: Sequence[Piece], request: Request
+) -> dict[str, object]:
+    """What a run is, so that finished pieces are only taken for the same one."""
+    plan = request.plan
+    return {
+        "key": sides[0].stamp,
+        "response": sides[1].stamp,
+        "protocol": str(plan.protocol),
+        "metrics": [str(one.metric) for one in parse_metrics(request.metrics)],
+        "slices": list(request.by),
+        "reading": [plan.encoding, plan.word_column, plan.key_format, plan.response_format],
+        "tag set": repr(plan.tagset),
+        "pieces": [piece.size for piece in pieces],
+    }
+
+
+def _decide(work: _Work, cutting: Cutting) -> Request:
+    """The request with what a specimen tells of columns and properties, decided once.
+
+    A column with nothing in it there is looked for in all pieces, if anybody asks for it.
+    """
+    request = work.request
+    wanted = [one.metric for one in parse_metrics(request.metrics)]
+    needs = any(metric.declaration.needs or metric.by is not None for metric in wanted)
+    if not needs and not request.by and request.plan.protocol.match == "exact":
+        return request
+    prepared, *_ = prepare_piece(work.specimen, request)
+    with suppress(UndefinedMetricError):
+        count(prepared, request.metrics, by=request.by)
+    sides = prepared.key, prepared.response
+    samples = [dict(take_samples(side.tokens)) for side in sides]
+    mine, theirs = (tuple(empty_columns(side.tokens)) for side in sides)
+    empty = Columns(mine, theirs, request.limit)
+    if (empty.key or empty.response) and work.specimen.size < work.size:
+        found = map_pieces(find_columns, [*work.pieces], empty, executor=cutting.executor)
+        for own, of_pieces in zip(samples, zip(*found, strict=True), strict=True):
+            for one in reversed(of_pieces):  # of several pieces that have it, the first one tells
+                own.update({name: sample for name, sample in one.items() if sample})
+    return replace(
+        request,
+        plan=replace(request.plan, samples=(samples[0], samples[1])),
+        properties=(tuple(sides[0].features), tuple(sides[1].features)),
+    )
+
+
+def _join(shares: Sequence[Share], notes: Sequence[Notes], plan: Plan) -> Result | None:
+    """The result of all pieces; None where pieces cannot have it."""
+    results = [share.result for share in shares if share.result is not None]
+    kinds = {notice.kind for result in results for notice in result.notices}
+    # Without a mention there are no values to go by.
+    if kinds & {*_OF_THE_WHOLE} or not any(share.has_mentions for share in shares):
+        return None
+    try:
+        total = Result.total(results)
+    except UsageError:  # a metric or a tag set that is not that of all
+        return None
+    total = replace(total, key_digest=add_digests([s.digest for s in shares if s.digest]))
+    slices = {name: one.as_of_whole(total, _VALUES) for name, one in total.slices.items()}
+    more = (
+        *joint_mismatch_notices([s.suspects for s in shares if s.suspects is not None]),
+        *compare_evidence(plan.asked, total.protocol),
+    )
+    notices = (
+        *read_notices([n for share in shares for n in share.of_key], notes[0]),
+        *read_notices([n for share in shares for n in share.of_response], notes[1]),
+        *_settle(results, total, more),
+    )
+    return replace(total, slices=slices, notices=tuple(dict.fromkeys(notices)))
+
+
+def read_notices(notices: Sequence[Notice], notes: Notes) -> list[Notice]:
+    """What reading a side told, in the order of its files and of what is told of each."""
+    files = {file: number for number, file in enumerate(notes.files)}
+    ranked = []
+    for notice in merge_notices((*notices, *notes.notices)):
+        if notice.kind == "overlapping-mentions":
+            first = min(notice.items, key=lambda item: int(re.sub(r"\D", "", item)))
+            notice = replace(notice, items=(first,))
+        number = next(
+            (n for file, n in files.items() if notice.text.startswith(f"{file}: ")), len(files)
+        )
+        kind = _READING.index(notice.kind) if notice.kind in _READING else len(_READING)
+        ranked.append((number, kind, notice))
+    return [notice for _, _, notice in sorted(ranked, key=lambda one: one[:2])]
+
+
+def _settle(results: Sequence[Result], total: Result, more: Sequence[Notice]) -> list[Notice]:
+    """The other notices on the whole, from those of pieces, in the order of the whole."""
+    # Nobody is told that mentions of the response lack a value where some of the key do too.
+    lacking = [f" have no {name}, and " for name, one in total.slices.items() if one.lacks_value]
+    notices = [*more]
+    for notice in told(merge_notices(n for result in results for n in result.notices)):
+        if notice.kind == "no-mentions" and not all(notice in one.notices for one in results):
+            continue
+        if notice.kind == "no-value" and any(text in notice.text for text in lacking):
+            continue
+        notices.append(notice)
+    return sorted(notices, key=lambda notice: _rank(notice, total))
+
+
+def _rank(notice: Notice, total: Result) -> tuple[int, int, int]:
+    """Where a notice stands among those of all steps."""
+    for step, kinds in enumerate(_STEPS):
+        if notice.kind in kinds:
+            is_response = step in _BY_SIDE and notice.text.startswith(f"{total.response}: ")
+            return step, int(is_response), kinds.index(notice.kind)
+    features = [n for n, name in enumerate(total.slices) if f" {name}" in notice.text]
+    return len(_STEPS), min(features, default=len(total.slices)), int(notice.kind != "no-value")

@@ -1,0 +1,256 @@
+"""Scores in pieces: the same as of the whole in memory, whatever the pieces are."""
+
+# ruff: noqa: F401, F811 (fixtures come from elsewhere)
+
+from __future__ import annotations
+
+import gzip
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import corefeval
+from corefeval import InputError, PairingError
+from corefeval.pieces import scoring
+from piece_corpora import (
+    assert_same,
+    conll,
+    corefud,
+    corpus,
+    in_pieces,
+    no_second_look,
+    paths,
+    text_pairs,
+    write,
+)
+
+KEY, CAUTIOUS, EAGER = (corefeval.example(name) for name in ("key", "cautious", "eager"))
+
+
+@st.composite
+def cases(draw):
+    form = draw(st.sampled_from(("conll", "corefud")))
+    texts = draw(text_pairs(zeros=form == "corefud"))
+    if form == "conll":
+        written = [conll(side, end=draw(st.booleans())) for side in texts]
+    else:
+        written = [corefud(side, draw(st.booleans())) for side in texts]
+    ending = draw(st.sampled_from(("\n", "\n", "\r\n")))
+    data = [side.replace("\n", ending).encode() for side in written]
+    if draw(st.booleans()):
+        data[draw(st.integers(0, 1))] += b"\n"
+    packed = draw(st.sampled_from(((), (0,), (0, 1))))
+    data = [gzip.compress(side) if n in packed else side for n, side in enumerate(data)]
+    options = {
+        "missing": draw(st.sampled_from(("empty", "skip"))),
+        "extra": draw(st.sampled_from(("ignore", "count"))),
+        "singletons": draw(st.sampled_from(("keep", "drop"))),
+        "metrics": draw(st.sampled_from(("standard", "all", "muc, b3(twinless=sys), mor"))),
+        "by": draw(st.sampled_from(("", "", "kind", "genre, size, tag", "distance"))),
+        "match": draw(st.sampled_from(("exact", "exact", "head", "partial"))),
+        "documents": draw(st.sampled_from(("*", "*", "nw/*0*"))),
+    }
+    return data, options, draw(st.integers(1, 400))
+
+
+@settings(max_examples=60)
+@given(case=cases())
+def test_pieces_are_the_whole(tmp_path, case):
+    data, options, piece_size = case
+    paths = [tmp_path / "key", tmp_path / "response"]
+    for path, content in zip(paths, data, strict=True):
+        path.write_bytes(content)
+    try:
+        whole = corefeval.score(*paths, **options)
+    except corefeval.CorefEvalError as error:
+        with pytest.raises(type(error)):
+            corefeval.score(*paths, piece_size=piece_size, **options)
+        return
+    assert_same(corefeval.score(*paths, piece_size=piece_size, **options), whole)
+
+
+OPTIONS = [
+    {},
+    {"metrics": "all"},
+    {"by": "kind, genre, size"},
+    {"match": "head"},
+    {"ci": 0.95, "samples": 50},
+    {"aggregate": "macro"},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_the_example_in_pieces(in_pieces, options):
+    whole = corefeval.score(KEY, EAGER, **options)
+    assert_same(corefeval.score(KEY, EAGER, piece_size="5KB", **options), whole)
+    assert len(in_pieces) == 1 and in_pieces[0] is not None
+
+
+def test_a_piece_larger_than_the_files_is_the_whole(in_pieces, paths):
+    corefeval.score(*paths, piece_size="1GB")
+    assert not in_pieces
+
+
+def test_a_folder_is_not_joined(in_pieces, tmp_path):
+    for side, changed in (("k", False), ("r", True)):
+        (tmp_path / side).mkdir()
+        for number, text in enumerate(corpus(6, changed=changed)):
+            name = f"{5 - number if changed else number}.conll"
+            write(tmp_path / side, name, conll([text], end=number % 2 == 0))
+        write(tmp_path / side, "notes.xyz", "nothing to read here")
+    sides = tmp_path / "k", tmp_path / "r"
+    whole = corefeval.score(*sides)
+    pieces = corefeval.score(*sides, piece_size=400)
+    assert {n.kind for n in pieces.notices} >= {"skipped-files", "unfinished-file"}
+    assert_same(pieces, whole)
+    assert_same(corefeval.score(f"{sides[0]}/*.conll", sides[1], piece_size=1),
+                corefeval.score(f"{sides[0]}/*.conll", sides[1]))  # fmt: skip
+    assert len(in_pieces) == 2
+
+
+@pytest.mark.parametrize("format", ["e2e", "preco", "crac-json", "fastcoref", "crac-text"])
+def test_other_formats(in_pieces, paths, tmp_path, format):
+    written = []
+    for path in paths:
+        target = tmp_path / f"{path.stem}.{format}"
+        corefeval.write(corefeval.read(path), target, format=format)
+        written.append(target)
+    options = {"key_format": format, "response_format": format}
+    pieces = corefeval.score(*written, piece_size=500, **options)
+    assert_same(pieces, corefeval.score(*written, **options))
+    assert len(in_pieces) == int(format != "crac-text")  # which can only be read whole
+
+
+def test_lines_of_errors_are_those_of_the_file(tmp_path, paths):
+    text = conll(corpus(12))
+    lines = text.splitlines()
+    lines[60] = lines[60].rsplit(" ", 1)[0] + " (7"
+    broken = write(tmp_path, "broken.conll", "\n".join(lines) + "\n")
+    for arguments in ((broken, paths[1]), (paths[0], broken)):
+        with pytest.raises(InputError) as whole:
+            corefeval.score(*arguments)
+        with pytest.raises(InputError) as pieces:
+            corefeval.score(*arguments, piece_size=300)
+        assert str(pieces.value) == str(whole.value)
+        assert pieces.value.line == 61
+
+
+def test_lines_of_differing_words_are_those_of_the_file(tmp_path, paths):
+    other = write(tmp_path, "o.conll", conll(corpus(12)[:7]) + conll(corpus(12)[7:]).replace(
+        "nw/d9 0 1 met", "nw/d9 0 1 saw"))  # fmt: skip
+    for arguments in ((paths[0], other), (other, paths[1])):
+        with pytest.raises(PairingError) as whole:
+            corefeval.score(*arguments)
+        with pytest.raises(PairingError) as pieces:
+            corefeval.score(*arguments, piece_size=300)
+        assert str(pieces.value) == str(whole.value)
+
+
+def test_lines_of_corefud_are_those_of_the_file(tmp_path):
+    text = corefud(corpus(9), header_everywhere=False)
+    key = write(tmp_path, "k.conllu", text)
+    broken = write(tmp_path, "b.conllu", text.replace("d7_0", "d7_0\n1\tx"))
+    with pytest.raises(InputError) as whole:
+        corefeval.score(key, broken)
+    with pytest.raises(InputError) as pieces:
+        corefeval.score(key, broken, piece_size=300)
+    assert str(pieces.value) == str(whole.value)
+
+
+def test_documents_that_are_there_twice(tmp_path, paths):
+    for text in (conll(corpus(5)), corefud(corpus(5))):
+        twice = write(tmp_path, "twice", text.replace("nw/d4", "nw/d2"))
+        with pytest.raises(InputError) as whole:
+            corefeval.score(twice, twice)
+        with pytest.raises(InputError) as pieces:
+            corefeval.score(twice, twice, piece_size=200)
+        assert str(pieces.value) == str(whole.value)
+
+
+def test_documents_of_one_side(in_pieces, tmp_path):
+    key = write(tmp_path, "k", conll(corpus(12)))
+    response = write(tmp_path, "r", conll(corpus(15, changed=True)[:2:-1]))
+    for missing in ("empty", "skip", "error"):
+        for extra in ("ignore", "count", "error"):
+            options = {"missing": missing, "extra": extra}
+            try:
+                whole = corefeval.score(key, response, **options)
+            except PairingError as error:
+                with pytest.raises(PairingError) as caught:
+                    corefeval.score(key, response, piece_size=250, **options)
+                assert str(caught.value) == str(error)
+            else:
+                assert_same(corefeval.score(key, response, piece_size=250, **options), whole)
+    assert len(in_pieces) == 4
+
+
+def test_spans_that_are_off_by_one_are_told_of_all(in_pieces, tmp_path):
+    sides = []
+    for shift in (0, 1):
+        spans = tuple((start + shift, start + shift, 0) for start in (0, 2))
+        texts = [replace(text, mentions=spans) for text in corpus(12)]
+        sides.append(write(tmp_path, f"{shift}", conll(texts)))
+    whole = corefeval.score(*sides)
+    assert [notice.kind for notice in whole.notices] == ["shifted-spans"]
+    assert_same(corefeval.score(*sides, piece_size=300), whole)
+    assert len(in_pieces) == 1
+
+
+def test_what_is_guessed_is_decided_once(in_pieces, tmp_path):
+    """One of ten documents has other tags, which alone would be taken for another tag set."""
+    texts = [conll([one]) for one in corpus(10)]
+    for tag, other in (("NNP", "NE"), ("PRP", "PPER"), ("VBD", "VVFIN")):
+        texts[9] = texts[9].replace(f" {tag} ", f" {other} ")
+    path = write(tmp_path, "k", "".join(texts))
+    whole = corefeval.score(path, path, metrics="lmuc", by="kind")
+    pieces = corefeval.score(path, path, metrics="lmuc", by="kind", piece_size=200)
+    assert "tagset:penn" in pieces.signature
+    assert_same(pieces, whole)
+    assert len(in_pieces) == 1
+
+
+def test_columns_are_decided_by_the_beginning(tmp_path):
+    rows = ["#begin document (a); part 000"]
+    rows += [f"{n}\t{w}\tNN\tx\ty\t(1)" for n, w in enumerate(("Ada", "saw", "me", "go", "up"))]
+    rows += ["#end document", "#begin document (b); part 000", "7\tNN\tNN\tx\ty\t(1)",
+             "#end document", ""]  # fmt: skip
+    path = write(tmp_path, "k", "\n".join(rows))
+    whole, pieces = corefeval.score(path, path), corefeval.score(path, path, piece_size=20)
+    assert any(notice.kind == "word-column" for notice in whole.notices)
+    assert_same(pieces, whole)
+
+
+def test_json_lines_that_do_not_name_themselves_are_read_whole(in_pieces, tmp_path):
+    record = {"sentences": [["Ada", "saw", "her"]], "clusters": [[[0, 0], [2, 2]]]}
+    lines = [json.dumps(record | ({"doc_key": f"d{n}"} if n else {})) for n in range(3)]
+    path = write(tmp_path, "k.jsonl", "\n".join(lines))
+    assert_same(corefeval.score(path, path, piece_size=10), corefeval.score(path, path))
+    assert not in_pieces
+
+
+def test_a_column_that_a_specimen_lacks_is_looked_for(in_pieces, tmp_path, monkeypatch):
+    """The last document alone says who speaks, and is not among those that are looked at first."""
+    monkeypatch.setattr(scoring, "_SPECIMEN", 400)
+    rows = []
+    for number in range(10):
+        speaker = "Ada" if number == 9 else "-"
+        rows.append(f"#begin document (nw/d{number}); part 000")
+        rows += [
+            f"nw/d{number} 0 {place} {word} NN * - - - {speaker} * {cell}"
+            for place, (word, cell) in enumerate((("Ada", "(0)"), ("saw", "-"), ("me", "(0)")))
+        ]
+        rows.append("#end document")
+    path = write(tmp_path, "k", "\n".join((*rows, "")))
+    whole = corefeval.score(path, path, metrics="muc", by="speaker")
+    assert list(whole.by("speaker")) == ["Ada", "none"]
+    assert_same(corefeval.score(path, path, metrics="muc", by="speaker", piece_size=200), whole)
+    assert len(in_pieces) == 1
+
+
+def test_entities_across_documents_are_not_for_pieces(in_pieces, paths):
+    whole = corefeval.score(*paths, across="all")
+    assert_same(corefeval.score(*paths, across="all", piece_size=300), whole)
+    assert not in_pieces

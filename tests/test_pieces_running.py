@@ -1,0 +1,238 @@
+"""Pieces on executors, kept in folders, at addresses, and on the command line."""
+
+# ruff: noqa: F401, F811 (fixtures come from elsewhere)
+
+from __future__ import annotations
+
+import gzip
+import io
+import multiprocessing
+import pickle
+import sys
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+
+import corefeval
+from corefeval import InputError, UsageError
+from corefeval.cli import main
+from corefeval.pieces import scoring
+from corefeval.pieces.execution import _Unpickler
+from piece_corpora import (
+    assert_same,
+    conll,
+    corefud,
+    corpus,
+    in_pieces,
+    no_second_look,
+    paths,
+    write,
+)
+
+KEY, CAUTIOUS, EAGER = (corefeval.example(name) for name in ("key", "cautious", "eager"))
+
+
+def processes(number: int):
+    return ProcessPoolExecutor(number, mp_context=multiprocessing.get_context("spawn"))
+
+
+@pytest.mark.parametrize("make", [ThreadPoolExecutor, processes])
+def test_any_executor(in_pieces, paths, make):
+    whole = corefeval.score(*paths, metrics="all", by="kind")
+    with make(2) as executor:
+        pieces = corefeval.score(
+            *paths, metrics="all", by="kind", piece_size=300, executor=executor
+        )
+        assert_same(pieces, whole)
+        with pytest.raises(InputError, match="cannot be read"):
+            corefeval.score(paths[0], "not there", executor=executor)
+    assert len(in_pieces) == 1
+
+
+def test_errors_of_workers_are_errors_here(tmp_path, paths):
+    broken = write(tmp_path, "b", conll(corpus(12)).replace("(1)", "(1").replace("(0)", "(0", 1))
+    with processes(1) as executor, pytest.raises(InputError) as caught:
+        corefeval.score(paths[0], broken, piece_size=300, executor=executor)
+    assert (caught.value.file, caught.value.line) == (str(broken), 2)
+
+
+class Counting(ThreadPoolExecutor):
+    """An executor that knows how much it was given at once."""
+
+    most = running = 0
+
+    def submit(self, *given, **more):
+        self.running += 1
+        self.most = max(self.most, self.running)
+        future = super().submit(*given, **more)
+        future.add_done_callback(lambda _: setattr(self, "running", self.running - 1))
+        return future
+
+
+def test_few_pieces_are_submitted_at_a_time(paths):
+    with Counting(2) as executor:
+        corefeval.score(*paths, piece_size=1, executor=executor)
+        assert 1 < executor.most <= 4
+
+
+def test_comparisons_in_pieces(in_pieces):
+    responses = {"cautious": CAUTIOUS, "eager": EAGER}
+    whole = corefeval.compare(KEY, responses, trials=50)
+    pieces = corefeval.compare(KEY, responses, trials=50, piece_size="5KB")
+    assert pieces.rows() == whole.rows()
+    assert len(in_pieces) == 2
+
+
+def test_a_run_that_broke_goes_on(tmp_path, paths, monkeypatch):
+    folder = tmp_path / "kept"
+    whole = corefeval.score(*paths)
+    left = [5]
+
+    def stop(done, total, size):
+        left[0] -= 1
+        if left[0] < 0:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        corefeval.score(*paths, piece_size=300, resume=folder, progress=stop)
+    kept = sorted(folder.glob("*.piece"))
+    assert len(kept) == 6
+    kept[0].write_bytes(b"damaged")
+    scored = []
+    once = scoring.score_piece
+    monkeypatch.setattr(scoring, "score_piece", lambda *given: scored.append(1) or once(*given))
+    assert_same(corefeval.score(*paths, piece_size=300, resume=folder), whole)
+    pieces = len(list(folder.glob("*.piece")))
+    assert len(scored) == pieces - 5
+    assert_same(corefeval.score(*paths, piece_size=300, resume=folder), whole)
+    assert len(scored) == pieces - 5
+
+
+@pytest.mark.parametrize("change", ["metrics", "key", "singletons", "piece_size", "files"])
+def test_a_folder_of_another_run_is_refused(tmp_path, paths, change):
+    folder = tmp_path / "kept"
+    corefeval.score(*paths, piece_size=300, resume=folder)
+    options = {"piece_size": 300}
+    if change == "key":
+        paths[0].write_text(conll(corpus(12)) + "\n")
+    elif change == "files":
+        (folder / "run.json").unlink()
+    else:
+        options[change] = {"metrics": "muc", "singletons": "drop", "piece_size": 200}[change]
+    expected = "other files" if change == "files" else "another run"
+    with pytest.raises(UsageError, match=expected):
+        corefeval.score(*paths, resume=folder, **options)
+
+
+def test_kept_pieces_cannot_act():
+    for text in (b"cos\nsystem\n.", b"ccorefeval.files\nwrite_file\n.", b"cbuiltins\neval\n."):
+        with pytest.raises(pickle.UnpicklingError):
+            _Unpickler(io.BytesIO(text)).load()
+
+
+def test_addresses(in_pieces, paths):
+    fsspec = pytest.importorskip("fsspec")
+    memory = fsspec.filesystem("memory")
+    for path, name in zip(paths, ("k", "r"), strict=True):
+        memory.pipe(f"/pieces/{name}/a.conll", path.read_bytes())
+    memory.pipe("/pieces/k.gz", gzip.compress(paths[0].read_bytes()))
+    whole = corefeval.score(*paths)
+    for key in ("k/a.conll", "k", "k/*.conll", "k.gz"):
+        addresses = f"memory://pieces/{key}", "memory://pieces/r/a.conll"
+        assert corefeval.score(*addresses)["conll"] == whole["conll"]
+        pieces = corefeval.score(*addresses, piece_size=300)
+        assert pieces.tables == whole.tables and pieces.key_digest == whole.key_digest
+    assert len(in_pieces) == 4
+    with pytest.raises(InputError, match="cannot be read"):
+        corefeval.score("memory://pieces/none", "memory://pieces/r/a.conll")
+
+
+def test_addresses_without_fsspec(monkeypatch, paths):
+    monkeypatch.setitem(sys.modules, "fsspec.core", None)
+    for options in ({}, {"piece_size": 100}):
+        with pytest.raises(UsageError, match=r"corefeval\[remote\]"):
+            corefeval.score("s3://bucket/key.conll", paths[1], **options)
+
+
+def test_the_command_line(paths, capsys, tmp_path):
+    arguments = ["score", *map(str, paths), "--metrics", "all", "--format", "json"]
+    assert main(arguments) == 0
+    whole = capsys.readouterr()
+    for more in (["--piece-size", "300"], ["--piece-size", "300", "--resume", f"{tmp_path}/a"]):
+        assert main([*arguments, *more]) == 0
+        assert capsys.readouterr() == whole
+    saved = tmp_path / "saved.json"
+    assert main([*arguments[:3], "--piece-size", "300", "--save", str(saved), "--ci"]) == 0
+    assert corefeval.load(saved)["muc"].counts == corefeval.score(*paths)["muc"].counts
+    compared = ["compare", str(KEY), str(CAUTIOUS), str(EAGER), "--trials", "20"]
+    capsys.readouterr()
+    assert main(compared) == 0
+    whole = capsys.readouterr()
+    assert main([*compared, "--piece-size", "5KB", "--resume", f"{tmp_path}/b"]) == 0
+    assert capsys.readouterr() == whole
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--piece-size", "many"], "a size such as"),
+        (["--piece-size", "0"], "a byte at least"),
+        (["--jobs", "0"], "from 1"),
+        (["--jobs", "2", "--scheduler", "tcp://127.0.0.1:1"], "take one"),
+        (["--resume", "{folder}", "--piece-size", "99"], "other files"),
+        (["--protocol", "corefud-1.2", "--piece-size", "1MB"], "not made in pieces"),
+    ],
+)
+def test_what_cannot_be_asked_for(paths, capsys, options, words):
+    options = [option.replace("{folder}", str(paths[0].parent)) for option in options]
+    assert main(["score", *map(str, paths), *options]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_statistics_in_pieces(paths, tmp_path, capsys):
+    corpora = [str(paths[0]), str(KEY)]
+    texts = corpus(9)
+    texts[3] = replace(texts[3], mentions=())
+    corpora.append(str(write(tmp_path, "k.conllu", corefud(texts))))
+    corpora.append(str(write(tmp_path, "cut.conll", conll(texts, end=False))))
+    for format in ("json", "text"):
+        assert main(["stats", *corpora, "--format", format]) == 0
+        whole = capsys.readouterr()
+        assert main(["stats", *corpora, "--format", format, "--piece-size", "300"]) == 0
+        assert capsys.readouterr() == whole
+
+
+def test_what_is_packed_is_unpacked_to_a_limit(tmp_path, paths):
+    packed = write(tmp_path, "k.gz", gzip.compress(paths[0].read_bytes()))
+    assert_same(
+        replace(corefeval.score(packed, paths[1], piece_size=300), key=str(paths[0])),
+        corefeval.score(*paths),
+    )
+    damaged = write(tmp_path, "d.gz", packed.read_bytes()[:-30])
+    with pytest.raises(InputError, match="damaged"):
+        corefeval.score(damaged, paths[1], piece_size=300)
+    with corefeval.unpack_limit(500), pytest.raises(InputError, match="more than 500 B"):
+        corefeval.score(packed, paths[1], piece_size=300)
+
+
+def test_checks_in_pieces(tmp_path, capsys):
+    odd = corpus(9)
+    odd[4] = replace(odd[4], mentions=((0, 1, 0), (1, 2, 0), (0, 1, 0)))
+    odd[6] = replace(odd[6], words=("Ada",), empty=(False,), mentions=((0, 0, 3),))
+    lines = conll(corpus(9)).splitlines()
+    lines[60] = lines[60].rsplit(" ", 1)[0] + " (7"
+    texts = [
+        conll(odd, end=False),
+        conll(odd).replace("#begin document", "#begin  document"),
+        corefud(odd),
+        "\n".join(lines),
+        conll([replace(text, mentions=()) for text in odd]),
+        conll(odd).replace("nw/d4", "nw/d5"),
+    ]
+    for number, text in enumerate(texts):
+        path = str(write(tmp_path, f"{number}", text))
+        arguments = ["check", path, "--all", "--format", "json"]
+        status, whole = main(arguments), capsys.readouterr()
+        assert main([*arguments, "--piece-size", "300"]) == status
+        assert capsys.readouterr() == whole
