@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Unpack
 
 from corefeval.alignment import Alignment
-from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError
+from corefeval.diagnostics import KeyNeededError, Notice, UndefinedMetricError, UsageError
 from corefeval.metrics import Metric, parse_metrics, spell
 from corefeval.metrics.metric import DEFAULT_PRESET, MetricRequest
 from corefeval.model import Corpus
@@ -131,7 +131,6 @@ def _score_pieces(
         return None
     if made.protocol.emulates:  # which reads files as a whole
         return None
-    from corefeval.formats.registry import KeyNeededError
     from corefeval.pieces.scoring import score_files
 
     try:

@@ -10,13 +10,12 @@ from functools import partial
 from itertools import chain
 from typing import IO, TYPE_CHECKING, TypeVar
 
-from corefeval.diagnostics import InputError, Notice, UsageError, memory_for
+from corefeval.diagnostics import InputError, KeyNeededError, Notice, UsageError, memory_for
 from corefeval.files import is_remote, remote_files, write_file, write_folder
 from corefeval.formats.registry import (
     FORMATS,
     HEAD,
     Format,
-    KeyNeededError,
     UnknownFormatError,
     Written,
     detect_format,

@@ -19,10 +19,6 @@ class UnknownFormatError(InputError):
     """A file whose format nobody recognises."""
 
 
-class KeyNeededError(UsageError):
-    """A file that can be read only against a key, and there was none."""
-
-
 HEAD = 1 << 16  # so many bytes are looked at to tell the format
 
 
