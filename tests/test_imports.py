@@ -101,7 +101,9 @@ ROOMS = {
     "alignment": {"matching", "model"},
     "metrics": {"alignment", "assignment", "matching", "model"},
     "results": {"_version", "protocol"},
-    "emulation": {"assignment", "formats", "metrics", "model", "protocol", "results"},
+    "emulation": {
+        "assignment", "formats", "live", "metrics", "model", "pairing", "protocol", "results",
+    },
     "preparation": {
         "alignment", "features", "formats", "live", "matching", "model", "pairing", "pieces",
         "protocol",

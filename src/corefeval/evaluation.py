@@ -189,7 +189,7 @@ class Method:
 
     def read_key(self, key: Input) -> Input:
         """A key to be scored against again and again, read where it is a file."""
-        if not self.plan.protocol.emulates:
+        if self.plan.protocol.emulate == "none":
             return self.plan.read(key, "key", is_key=True)
         from corefeval.emulation import read_text
 
@@ -226,17 +226,25 @@ def _emulate(
     sampling: Sampling,
 ) -> Result:
     """The numbers of another program, which has scores alone: no features, slices or segments."""
-    from corefeval.emulation import score_emulated
+    from corefeval.emulation import Material, score_emulated
 
+    protocol = made.protocol
+    name, value = next(iter(protocol.accidents.items()))
+    accident = f"{name.replace('_', '-')}:{value}"
     if by or made.features:
         asked = f"scores by {', '.join(by)}" if by else "features of mentions"
-        raise UsageError(f"emulate:{made.protocol.emulate} has no {asked}: leave them out")
-    if {made.key_format, made.response_format} - {None, "corefud"} or made.word_column:
-        raise UsageError(f"emulate:{made.protocol.emulate} reads corefud alone: leave out formats")
-    result = score_emulated(key, response, metrics, made.protocol, encoding=made.encoding)
+        raise UsageError(f"{accident} has no {asked}: leave them out")
+    if protocol.emulate == "none":
+        parse_metrics(metrics)  # what is misspelt is told before anything is read
+        sides = made.read(key, "key", is_key=True), made.read(response, "response")
+        result = Material(*sides).result(protocol, metrics)
+    else:
+        if {made.key_format, made.response_format} - {None, "corefud"} or made.word_column:
+            raise UsageError(f"{accident} reads corefud alone: leave out formats")
+        result = score_emulated(key, response, metrics, protocol, encoding=made.encoding)
     if len(result.document_ids) == 1:
         text = f"{result.document_ids[0]} is a single document, which is not cut into segments "
-        text += f"under emulate:{made.protocol.emulate}"
+        text += f"under {accident}"
         if sampling.as_segments:
             raise UsageError(f"{text}, so that there is nothing to compare")
         if sampling.ci is not None:
@@ -432,21 +440,22 @@ def compare(
         else _score_pieces(key, source, made, metrics, by, cutting)
         for source in sources
     ]
-    emulates = key is not None and made.protocol.emulates
-    from_corpora = key is not None and not emulates and None in in_pieces
+    is_read_by_program = key is not None and made.protocol.emulate != "none"
+    from_corpora = key is not None and not is_read_by_program and None in in_pieces
     corpus = made.read(key, "key", is_key=True) if from_corpora else None
-    if emulates:
+    if is_read_by_program:
         from corefeval.emulation import read_text
 
         key = read_text(key, encoding=made.encoding)
-    check_keys((one for one in sources if isinstance(one, Result)), key if emulates else corpus)
+    texts = key if is_read_by_program else corpus
+    check_keys((one for one in sources if isinstance(one, Result)), texts)
     sampling = Sampling(segments=segments, as_segments=True)
     results = [
         scored
         if scored is not None
         else _narrow(source, metrics)
         if isinstance(source, Result)
-        else _emulate(key, source, metrics, by, made, sampling)
+        else _emulate(key if corpus is None else corpus, source, metrics, by, made, sampling)
         if made.protocol.emulates
         else count(prepare_inputs(_needed(corpus), source, made), metrics, by=by, sampling=sampling)
         for source, scored in zip(sources, in_pieces, strict=True)
@@ -503,7 +512,7 @@ def check_keys(results: Iterable[Result], key: object) -> None:
     """
     digests: dict[bool, str] = {}
     for result in results:
-        emulates = result.protocol.emulates
+        emulates = result.protocol.emulate != "none"
         if key is None or not result.key_digest:
             continue
         if emulates not in digests:

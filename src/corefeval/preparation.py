@@ -238,9 +238,10 @@ def _prepare_corpora(
 ) -> Prepared:
     protocol = plan.protocol
     if protocol.emulates:
+        accidents = "|".join(f"{n.replace('_', '-')}:{v}" for n, v in protocol.accidents.items())
         raise UsageError(
-            f"emulate:{protocol.emulate} has scores alone, of `score` and `compare`: take its "
-            f"choices without it, the protocol '{protocol.but(emulate='none')}'"
+            f"{accidents} has scores alone, of `score` and `compare`: take the other choices, the "
+            f"protocol '{protocol.without_accidents}'"
         )
     key_digest, own_tokens = digest(key), not has_texts(key.tokens)
     pairing = pair(key, response, protocol, pairs=pairs)
@@ -346,8 +347,9 @@ def segment_prepared(prepared: Prepared, number: int) -> Prepared | Notice:
         return cut
     corpora = [cut.key, cut.response]
     keep = [np.ones(corpus.n_mentions, dtype=np.bool_) for corpus in corpora]
-    if prepared.protocol.singletons == "drop":  # of an entity that runs on, one may be left
-        keep = [corpus.entity_sizes[corpus.mention_entity] > 1 for corpus in corpora]
+    # Of an entity that runs on, one may be left.
+    for side in {"drop": (0, 1), "drop-response": (1,)}.get(prepared.protocol.singletons, ()):
+        keep[side] = corpora[side].entity_sizes[corpora[side].mention_entity] > 1
     rows = [np.flatnonzero(kept) for kept in keep]
     matches = prepared.matches
     if not all(kept.all() for kept in keep):

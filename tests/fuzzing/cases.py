@@ -148,7 +148,9 @@ class _Maker:
             return [(value,) for value in self._positional(argument)]
         required = argument.required
         eager = name in ("--format", "--by") and self.random.random() < 0.4
-        if not required and not eager and self.random.random() > self.rate:
+        # Most scores are corefeval's own: what others do otherwise is asked for now and then.
+        rate = self.rate / 8 if name in ACCIDENTS else self.rate
+        if not required and not eager and self.random.random() > rate:
             return []
         hint = _plain(argument.hint)
         written = self.random.choice(argument.names)
@@ -334,6 +336,7 @@ def _limits(maker: _Maker) -> str:
     return maker.listed(limits)
 
 
+ACCIDENTS = {f"--{name.replace('_', '-')}" for name in choices(("emulation",))}
 _System = ("a.conll", "b.conll", "c.conll", "system2", "system3", "b.json")
 
 _BAD = ("0", "1", "10", "-1", "1.5KB", "x", "GB", "", "1" + "0" * 30 + "TB")
@@ -356,6 +359,9 @@ def _protocol(maker: _Maker) -> str:
                 "ci:x",
             )
         )
+    if maker.random.random() < 0.4:
+        name = maker.random.choice([*NAMED, "coval-np-only-min-span", "bookcoref-window(3)"])
+        return maker.random.choice((name, f"{name}|missing:skip", f"{name}|aggregate:pool"))
     chosen = maker.random.sample(sorted(choices()), 3)
     texts = {"across": ("all", "none")}
     values = {n: sorted(choices()[n].values or texts.get(n, ("*",))) for n in chosen}
@@ -378,6 +384,13 @@ STRINGS: dict[str, Callable[[_Maker], str]] = {
         )
     ),
     "--protocol": _protocol,
+    "--rounding": lambda maker: maker.random.choice(
+        ("none", "truncate(2)", "round(0)", *(("round", "round(-1)", "x") if maker.bad else ()))
+    ),
+    **dict.fromkeys(
+        ("--window", "--limit"),
+        lambda maker: maker.random.choice(("none", "1", "7", *(_BAD if maker.bad else ()))),
+    ),
     "--features": _stated,
     "--to": lambda maker: maker.random.choice([*FORMATS]),
     "EXPERIMENT": _experiment,

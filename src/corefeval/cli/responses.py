@@ -129,16 +129,18 @@ def _score_files(
         return
     metrics = request.default if request.metrics is None else request.metrics
     matches = _matches(request)
-    emulated = protocol_of(matches[0]).emulates
+    protocol = protocol_of(matches[0])
     asked = [] if request.pieces is None else request.pieces.asked_for
-    if emulated and asked:
+    if protocol.emulates and asked:
         option = asked[0].replace("_", "-")
         raise UsageError(f"--{option}: another program's numbers are not made in pieces")
     if asked or (
-        not emulated and any(Cutting().suits(key, path) for _, path in files if path != "-")
+        not protocol.emulates
+        and any(Cutting().suits(key, path) for _, path in files if path != "-")
     ):
         yield from _score_in_pieces(key, files, metrics, matches, request)
         return
+    emulated = protocol.emulate != "none"
     key_source, sources = (_read_texts if emulated else read_all)(key, files, request.reading)
     for source in sources:
         results = [score(key_source, source, metrics=metrics, **options) for options in matches]

@@ -138,9 +138,12 @@ def apply_policies(
     """
     kept, kept_codes = [], []
     notices: list[Notice] = []
+    # The first corpus is the key; all others are responses.
+    first = {"drop": 0, "drop-response": 1}.get(protocol.singletons, len(corpora))
     for place, (corpus, own) in enumerate(zip(corpora, codes, strict=True)):
-        apply = partial(_apply, corpus, own, protocol)
-        choices = f"policies {protocol.duplicates} {protocol.singletons}"
+        lost = protocol.lost == "strict"
+        apply = partial(_apply, corpus, own, protocol.duplicates, place >= first, lost)
+        choices = f"policies {protocol.duplicates} {place >= first}"
         # A key comes again with the next response, and mostly with the same codes.
         made = apply() if place else corpus.remember(choices, apply, of=own)
         kept.append(made[0])
@@ -150,12 +153,16 @@ def apply_policies(
 
 
 def _apply(
-    corpus: Corpus, codes: IntArray, protocol: Protocol
+    corpus: Corpus,
+    codes: IntArray,
+    duplicates: Duplicates,
+    drops_singletons: bool,
+    counts_lost: bool,
 ) -> tuple[Corpus, IntArray, tuple[Notice, ...]]:
-    if protocol.lost == "strict":
+    if counts_lost:
         corpus, codes = with_lost(corpus, codes)
-    corpus, codes, notices = without_duplicates(corpus, codes, protocol.duplicates)
-    if protocol.singletons == "drop":
+    corpus, codes, notices = without_duplicates(corpus, codes, duplicates)
+    if drops_singletons:
         corpus, codes, dropped = without_singletons(corpus, codes)
         notices += dropped
     return corpus, codes, notices
