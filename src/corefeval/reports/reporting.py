@@ -72,7 +72,7 @@ def report(
     prepared = [
         prepare_corpora(key_corpus, corpus, one)
         for name, source in _name_responses(responses).items()
-        for corpus, one in _name_matches(plans[0].read(source, name), name, plans)
+        for corpus, one in _name_matches(plans[0].read(source, name, key=key_corpus), name, plans)
     ]
     analyses = judge_alike([analyse_prepared(one, wanted_metrics) for one in prepared])
     scored = [
