@@ -27,6 +27,7 @@ from rich.table import Table
 
 import corefeval
 from bench.adversarial import growths
+from bench.answers import answer_times
 from bench.corpora import mention_arrays, write_conllu, write_corpus, write_zero_pair
 from bench.loops import processor_times, repeated_responses, start_up, training_loop
 from bench.partitions import ceaf_of_fives, ceaf_of_pairs
@@ -290,6 +291,23 @@ def growth(folder: Path, scale: int) -> list[Measured]:
     ]
 
 
+def answers(scale: int) -> list[Measured]:
+    """Answers of language models: against an edit distance, and how times grow with the text."""
+    rows = []
+    before: tuple[int, float] | None = None
+    for size, own, theirs in answer_times(scale):
+        label = f"an answer of {size:,} words, laid upon its key"
+        if theirs is not None:
+            goal = "at most 2" if size >= 100_000 else ""
+            row = Measured(label, own, "Levenshtein.opcodes", f"{own / theirs:.1f} ×", goal)
+            rows.append(row)
+        if before is not None:
+            against, grown = f"{before[0]:,} words", own / before[1]
+            rows.append(Measured(label, own, against, f"{grown:.1f} ×", "at most 15"))
+        before = size, own
+    return rows
+
+
 def pieces(folder: Path, scale: int) -> list[Measured]:
     """Scores in pieces against the whole in memory, and what they take."""
     rows, peaks = [], []
@@ -374,7 +392,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="bench", description="Measure corefeval.")
     parser.add_argument("--peer", help="another scorer: 'COMMAND {key} {response}'")
     parser.add_argument("--quick", action="store_true", help="a tenth of the sizes")
-    parts = ("speed", "growth", "pieces", "ceaf")
+    parts = ("speed", "growth", "pieces", "ceaf", "answers")
     parser.add_argument("--only", choices=parts, help="one part of it")
     options = parser.parse_args()
     scale = 10 if options.quick else 1
@@ -383,6 +401,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name, console.status("measuring …") as status:
         if options.only in (None, "speed"):
             rows += speed(Path(name), scale, options.peer, status)
+        if options.only in (None, "answers"):
+            status.update("answers of language models …")
+            rows += answers(scale)
         if options.only in (None, "pieces"):
             status.update("pieces …")
             rows += pieces(Path(name), scale)

@@ -439,3 +439,26 @@ def test_pairs_of_protocols_add_up():
             total = sum(step.turn[metric] for step in steps)
             difference = found.goal.scores[metric] - found.start.scores[metric]
             assert total == pytest.approx(difference, abs=1e-9)
+
+
+def test_answers_are_read_anew_for_each_way_to_place_strings():
+    answers = corefeval.example("listed")
+    found = explain(KEY, answers, metrics="b3")
+    base = score(KEY, answers, metrics="b3")["b3"].f1
+    worth = {(row["choice"], row["value"]): row["points"] for row in found.rows()}
+    for choice, value in (("occurrences", "first"), ("occurrences", "all"), ("lost", "strict")):
+        own = score(KEY, answers, metrics="b3", **{choice: value})["b3"].f1
+        assert worth[choice, value] == pytest.approx(own - base) != 0
+    both = explain(KEY, answers, to="occurrences:first|lost:strict", metrics="b3")
+    assert both.goal.scores["b3"] == score(KEY, answers, **GUESSES, metrics="b3")["b3"].f1
+    corpus = corefeval.read_answers(answers, KEY)
+    refusal = explain(KEY, corpus, to="occurrences:first")
+    assert "the answers were read already" in render(refusal)
+
+
+GUESSES = {"occurrences": "first", "lost": "strict"}
+
+
+def test_programs_do_not_know_of_lost_mentions():
+    with pytest.raises(UsageError, match="leave out lost strict"):
+        score(KEY, corefeval.example("listed"), protocol="e2e", lost="strict")

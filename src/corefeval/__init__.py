@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from corefeval.features import TagSet
     from corefeval.files import unpack_limit
     from corefeval.formats import read, write
+    from corefeval.formats.answers.reading import read_answers
     from corefeval.metrics import Declaration, Metric, Parameter, register
     from corefeval.model import (
         Corpus,
@@ -81,6 +82,7 @@ _HOMES = {
     "corefeval.features": ("TagSet",),
     "corefeval.files": ("unpack_limit",),
     "corefeval.formats": ("read", "write"),
+    "corefeval.formats.answers.reading": ("read_answers",),
     "corefeval.metrics": ("Declaration", "Metric", "Parameter", "register"),
     "corefeval.model": (
         "Corpus",
@@ -142,6 +144,7 @@ __all__ = [
     "load_all",
     "prepare",
     "read",
+    "read_answers",
     "register",
     "render",
     "report",

@@ -53,7 +53,7 @@ def shorten(text: str, limit: int = LONG) -> str:
     return f"{text[: limit - 1 - end]}…{text[len(text) - end :]}"
 
 
-def json_text(value: object) -> str:
+def json_text(value: object, *, indent: int | None = 2) -> str:
     r"""The value as JSON to be read by people too: what cannot be seen is a code of JSON's own.
 
     >>> print(json_text(["\u202eé"]), end="")
@@ -64,9 +64,9 @@ def json_text(value: object) -> str:
     import json  # whoever prints no JSON can do without
 
     try:
-        text = json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False)
+        text = json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False)
     except ValueError:  # JSON has no word for what is no number but null
-        text = json.dumps(_with_nulls(value), ensure_ascii=False, indent=2)
+        text = json.dumps(_with_nulls(value), ensure_ascii=False, indent=indent)
     return _UNSEEN_IN_LINES.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
 
 

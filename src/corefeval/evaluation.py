@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Unpack
 
 from corefeval.alignment import Alignment
-from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError
+from corefeval.diagnostics import KeyNeededError, Notice, UndefinedMetricError, UsageError
 from corefeval.metrics import Metric, parse_metrics, spell
 from corefeval.metrics.metric import DEFAULT_PRESET, MetricRequest
 from corefeval.model import Corpus
@@ -133,7 +133,15 @@ def _score_pieces(
         return None
     from corefeval.pieces.scoring import score_files
 
-    return score_files(mine, theirs, made, metrics, by, cutting)
+    try:
+        return score_files(mine, theirs, made, metrics, by, cutting)
+    except KeyNeededError:
+        if cutting.is_asked_for:
+            message = (
+                f"{theirs.path} has answers, which are laid upon the whole key: leave out pieces"
+            )
+            raise UsageError(message) from None
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,8 +236,9 @@ def _emulate(
         raise UsageError(f"{accident} has no {asked}: leave them out")
     if protocol.emulate == "none":
         parse_metrics(metrics)  # what is misspelt is told before anything is read
-        sides = made.read(key, "key", is_key=True), made.read(response, "response")
-        result = Material(*sides).result(protocol, metrics)
+        corpus = made.read(key, "key", is_key=True)
+        read_response = made.read(response, "response", key=corpus)
+        result = Material(corpus, read_response).result(protocol, metrics)
     else:
         if {made.key_format, made.response_format} - {None, "corefud"} or made.word_column:
             raise UsageError(f"{accident} reads corefud alone: leave out formats")
@@ -340,6 +349,8 @@ def _count(prepared: Prepared, wanted: Sequence[MetricRequest], by: Sequence[str
         spell=spell,
         titles={str(request.metric): request.metric.title for request in wanted},
     )
+    if prepared.variants:
+        result = _with_bounds(result, prepared)
     slices: dict[str, Slices] = {}
     notices = [*result.notices]
     for cut in slicing:
@@ -347,6 +358,27 @@ def _count(prepared: Prepared, wanted: Sequence[MetricRequest], by: Sequence[str
         notices += more
     notices += prepared.feature_notices
     return replace(result, slices=slices, notices=tuple(dict.fromkeys(notices)))
+
+
+def _with_bounds(result: Result, prepared: Prepared) -> Result:
+    """A result of answers of a language model, with what other readings of them would score."""
+    figures = {}
+    for name, variant in prepared.variants:
+        tables, _ = _count_tables(variant.alignment, parse_metrics("muc, b3, ceafe, conll"), ())
+        whole = Result(tables, variant.document_ids, variant.protocol, spell=spell)
+        figures[name] = whole["conll"].f1
+    texts = {
+        "strict": "{} if lost mentions count as wrong",
+        "reached": "{} on the text that was reached",
+        "lowest": "{} if strings with several places are all wrong",
+        "highest": "{} if they are all placed as the key would like",
+    }
+    shown = [texts[name].format(f"{100 * figures[name]:.2f}") for name in texts if name in figures]
+    first = f"{prepared.response.name}: CoNLL {100 * figures['drop']:.2f}"
+    notices = [Notice("llm-bounds", "; ".join([first, *shown]))] if shown else []
+    ledger = prepared.response.ledger
+    answers = {"conll": figures, **(ledger.as_dict() if ledger is not None else {})}
+    return replace(result, answers=answers, notices=(*result.notices, *notices))
 
 
 def compare(

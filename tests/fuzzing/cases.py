@@ -14,21 +14,31 @@ from corefeval.analysis.errors import KINDS as ERRORS
 from corefeval.cli import app
 from corefeval.features.declarations import FEATURES
 from corefeval.formats import FORMATS
+from corefeval.formats.registry import ANSWERS
 from corefeval.lab import EXPERIMENTS
 from corefeval.metrics import REGISTRY, presets
 from corefeval.protocol import NAMED, choices
 from fuzzing.hostility import CODECS, NAMES, NUMBERS
-from fuzzing.inputs import CORPORA, KINDS, SAVED, SIDES, Files, make_input, stated_features
+from fuzzing.inputs import (
+    ANSWERED,
+    CORPORA,
+    KINDS,
+    SAVED,
+    SIDES,
+    Files,
+    make_input,
+    stated_features,
+)
 
 # How many of a thousand cases each command gets: all alike, but for what is slow or says little.
 SHARES = {
-    "score": 170, "explain": 60, "errors": 110, "compare": 110, "agree": 110, "check": 160,
-    "stats": 80, "convert": 160, "report": 6, "lab": 6, "metrics": 12, "features": 12,
-    "protocols": 12, "example": 14,
+    "score": 170, "explain": 60, "errors": 110, "compare": 110, "agree": 90, "check": 150,
+    "stats": 80, "convert": 150, "report": 6, "lab": 6, "metrics": 12, "features": 12,
+    "protocols": 12, "example": 14, "prompt": 50,
 }  # fmt: skip
 SLOW_EXPERIMENTS = ("trust", "correct-links", "mention-identification", "mention-tagger")
 
-INPUTS = ("KEY", "RESPONSE", "MORE", "FILE", "OTHER", "SOURCE", "--against", "--tagset")
+INPUTS = ("KEY", "RESPONSE", "MORE", "FILE", "OTHER", "SOURCE", "--against", "--tagset", "--from")
 OUTPUTS = ("TARGET", "FOLDER", "--output", "--save", "--fix", "--resume")
 
 # What can be on a command line, and what can be a path without leading out of the case's folder.
@@ -193,6 +203,8 @@ class _Maker:
         kind = self.kind if random.random() >= 0.05 + bad else random.choice(KINDS)
         if self.command in ("score", "compare") and self.kinds and random.random() < 0.1:
             kind = SAVED
+        if self.kinds and random.random() < (0.1 if self.command != "agree" else 0.01):
+            kind = ANSWERED
         if saved and random.random() >= bad:
             kind = SAVED
         name = "abcdefgh"[len(self.kinds) % 8]
@@ -298,7 +310,7 @@ def features(*, sound: bool) -> tuple[str, ...]:
 
 def _format(maker: _Maker) -> str:
     other = maker.random.random() < 2 * maker.bad or maker.kind == SAVED
-    return maker.random.choice([*FORMATS]) if other else maker.kind
+    return maker.random.choice([*FORMATS, *ANSWERS]) if other else maker.kind
 
 
 def _names(maker: _Maker) -> str:

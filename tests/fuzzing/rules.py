@@ -241,6 +241,7 @@ def _files(case: Case, outcome: Outcome) -> Iterator[str]:
     if case.command == "example":
         targets.add(".")
     failed = outcome.status in (BAD_INPUT, BAD_USAGE) and not _reports_findings(case, outcome)
+    resume = case.option("--resume")
     for path, data in outcome.files.items():
         wanted = any(
             path.rstrip("/") == target or target == "." or path.startswith(f"{target}/")
@@ -249,6 +250,8 @@ def _files(case: Case, outcome: Outcome) -> Iterator[str]:
         if path not in outcome.before and not wanted:
             yield f"left behind: {path}"
         elif path not in outcome.before and failed and not path.endswith("/"):
+            if resume is not None and path.startswith(f"{os.path.normpath(resume)}/"):
+                continue  # finished pieces stay, to go on from
             yield f"left behind by a failure: {path}"
         elif path in outcome.before and data != outcome.before[path]:
             if not wanted or path in _read_by(case):

@@ -15,6 +15,7 @@ from corefeval.cli.errors import errors
 from corefeval.cli.explain import explain
 from corefeval.cli.lab import lab
 from corefeval.cli.listings import example, features, metrics, protocols
+from corefeval.cli.prompt import prompt
 from corefeval.cli.report import report
 from corefeval.cli.score import score
 from corefeval.diagnostics import UsageError
@@ -37,7 +38,7 @@ app = App(
 )
 Commands = tuple[Callable[..., object], ...]
 _READERS: Commands = (
-    score, errors, compare, explain, report, agree, lab, check, stats, convert,
+    score, errors, compare, explain, report, agree, lab, check, stats, convert, prompt,
 )  # fmt: skip
 _LISTINGS: Commands = (metrics, features, protocols, example)
 for place, command in enumerate((*map(with_unpacking, _READERS), *_LISTINGS)):

@@ -117,8 +117,10 @@ def _explain(
     reading: Reading,
 ) -> Explanation | Search | Sensitivity:
     """What was asked for: of several responses how much they depend on choices, else of one."""
-    from corefeval.analysis.explanation import explain
+    from corefeval.analysis.explanation import explain, measure_corpora
+    from corefeval.analysis.explanation.scorings import CONLL
     from corefeval.cli.responses import read_all
+    from corefeval.preparation import plan
 
     from_, to, metrics, shapley = asked
     options = _options(reading)
@@ -127,10 +129,10 @@ def _explain(
         if shapley:
             raise UsageError("--shapley goes with --to, the protocol to end with")
         key_corpus, corpora = read_all(key, [*zip(names, paths, strict=True)], reading)
-        measured: Sensitivity = explain(
-            key_corpus, *corpora, from_=from_, metrics=metrics, **reading.policies
-        )
-        return measured
+        base = options.pop("protocol", None) if from_ is None else from_
+        wanted = CONLL if metrics is None else metrics
+        made = plan(base, options)
+        return measure_corpora(key_corpus, list(corpora), made, wanted, sources=paths)
     # Files, not what was read of them: some programs read them in their own way.
     found: Explanation | Search = explain(
         key, *paths, from_=from_, to=to, metrics=metrics, shapley=shapley, **options

@@ -211,6 +211,8 @@ def _choice_entry(name: str, choice: Choice) -> str:
 def example(folder: str = ".", /) -> None:
     """Copy the example corpus to a folder: key.conll, cautious.conll and eager.conll.
 
+    With them come two language models' answers, tagged.jsonl and listed.jsonl.
+
     Parameters
     ----------
     folder

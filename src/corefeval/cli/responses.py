@@ -238,17 +238,16 @@ def read_all(
     key: str, responses: Sequence[tuple[str, str]], reading: ReadingOptions
 ) -> tuple[Corpus, Iterator[Corpus]]:
     """The key, and the responses (names and paths) as they are read, each one ahead."""
-    from corefeval.formats import read, read_ahead
+    from corefeval.formats import read, read_with_key
 
+    files = {**reading.files, "format": reading.response_format}
+    files["occurrences"] = protocol_of({**reading.policies, "match": None}).occurrences
     jobs = [
-        partial(read, path, format=format, name=name, **reading.files)
-        for name, path, format in (
-            (short(key), key, reading.key_format),
-            *((name, path, reading.response_format) for name, path in responses),
-        )
+        partial(read, key, format=reading.key_format, name=short(key), **reading.files),
+        *(partial(read, path, name=name, **files) for name, path in responses),
     ]
     paths = [key, *(path for _, path in responses)]
-    corpora = read_ahead(jobs, paths)
+    corpora = read_with_key(jobs, paths)
     key_corpus = next(corpora)
     return key_corpus, track_progress(corpora, len(responses), paths, reading.quiet)
 

@@ -94,6 +94,10 @@ class Material:
                 f"{_text(protocol)} goes with match exact alone, not {protocol.match}: leave "
                 "one of them out"
             )
+        if protocol.lost == "strict" and self.response.ledger is not None:
+            raise UsageError(
+                f"{_text(protocol)} does not know of mentions that were lost: leave out lost strict"
+            )
         wanted = wanted_metrics(metrics, protocol)
         with memory_for():
             documents, notices = self.documents(protocol)

@@ -131,6 +131,7 @@ def _response(result: Result) -> dict[str, object]:
         "documents": [
             {"id": document.id, "scores": _scores(document.scores)} for document in result.documents
         ],
+        **({"answers": dict(result.answers)} if result.answers else {}),
         "notices": [notice.as_dict() for notice in result.notices],
     }
 

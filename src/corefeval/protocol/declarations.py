@@ -23,10 +23,12 @@ Aggregate = Literal["micro", "macro", "macro-f", "macro-rates", "weighted", "poo
 Pairing = Literal["name", "position", "one"]
 Average = Literal["f1", "rates", "truncated"]
 Emulate = Literal["none", "corefud-1.2"]
+Occurrences = Literal["in-order", "first", "all"]
+Lost = Literal["drop", "strict"]
 
 
 # The steps that take part where key and response are compared; errors and agreement have more.
-STEPS = ("pairing", "policies", "matching", "features", "rates", "emulation")
+STEPS = ("reading", "pairing", "policies", "matching", "features", "rates", "emulation")
 
 
 # What may have told the heads of mentions, in the order in which a signature names it.
@@ -180,6 +182,31 @@ class SoundChoices(TypedDict, total=False):
                 "exclusive": "before the token at their end",
             },
             option=False,
+        ),
+    ]
+    occurrences: Annotated[
+        Occurrences,
+        Choice(
+            "in-order",
+            "Which place a string means that a language model listed, if it has several.",
+            at="reading",
+            values={
+                "in-order": "the one that the order of the list and its neighbours tell",
+                "first": "the first of all",
+                "all": "every place that nobody has yet",
+            },
+        ),
+    ]
+    lost: Annotated[
+        Lost,
+        Choice(
+            "drop",
+            "What becomes of mentions that a language model wrote and the text does not have.",
+            at="policies",
+            values={
+                "drop": "they are left out, which raises precision",
+                "strict": "they stay in their entities, and match nothing",
+            },
         ),
     ]
     tagset: Annotated[

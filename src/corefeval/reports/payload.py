@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -12,7 +12,7 @@ import numpy as np
 
 from corefeval._version import __version__
 from corefeval.analysis.errors import KINDS, SUMMARIES, ErrorAnalysis
-from corefeval.diagnostics import CorefEvalError, Notice
+from corefeval.diagnostics import CorefEvalError, Notice, excerpt
 from corefeval.display import visible
 from corefeval.model import Corpus
 from corefeval.model.arrays import FloatArray, IntArray
@@ -100,11 +100,32 @@ def _describe_response(
         "name": one.name,
         "version": version,
         "signature": one.result.signature,
-        "notices": [str(notice) for notice in collect_notices(one)],
+        "notices": [
+            *(str(notice) for notice in collect_notices(one)),
+            *(_own_words(errors.response) if text else ()),
+        ],
         "errors": _describe_errors(one.analysis),
         "lost": _count_lost_points(one.analysis),
         "documents": response_documents(errors, place, shares, text=text),
     }
+
+
+_SHOWN = 50  # mentions in a model's own words
+
+
+def _own_words(response: Corpus) -> Iterator[str]:
+    """What a language model wrote where it is not what the key has, in its own words."""
+    ledger = response.ledger
+    told = [] if ledger is None else [e for e in ledger.entries if e.state in ("changed", "lost")]
+    has_words = response.tokens is not None and "word" in response.tokens.columns
+    for entry in told[:_SHOWN]:
+        where = "elsewhere" if entry.is_placed else "nowhere"
+        if entry.is_placed and has_words:
+            words = response[entry.document].words[entry.start : entry.end]
+            where = f"for {excerpt(' '.join(words))}"
+        yield f"{entry.document}: {excerpt(entry.written)} was written {where} ({entry.why})"
+    if len(told) > _SHOWN:
+        yield f"and {len(told) - _SHOWN:,} more mentions: corefeval check lists them"
 
 
 def collect_notices(one: Scored) -> list[Notice]:

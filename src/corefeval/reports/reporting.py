@@ -74,7 +74,7 @@ def report(
     planned = [
         (corpus, one)
         for name, source in _name_responses(responses).items()
-        for corpus, one in _name_matches(plans[0].read(source, name), name, plans)
+        for corpus, one in _name_matches(plans[0].read(source, name, key=key_corpus), name, plans)
     ]
     prepared = [prepare_corpora(key_corpus, corpus, one) for corpus, one in planned]
     analyses = judge_alike([analyse_prepared(one, wanted_metrics) for one in prepared])

@@ -83,7 +83,9 @@ class Result(Tabular, Mapping[str, Score]):
     from them, so nobody can average F-scores by mistake. `protocol` says how they were counted, by
     which `version`. `intervals` are (low, high) by metric and rate, of level `ci`, where they were
     asked for; sums have none. Those of a single document are of its segments, whose own rates are
-    `segment_rates`. Where a result is of segments, `whole_rates` are those of the document.
+    `segment_rates`. Where a result is of segments, `whole_rates` are those of the document. Of
+    answers of a language model `answers` has what became of the mentions that were written, and the
+    CoNLL score of other readings (strict, on the text that was reached, lowest and highest).
     """
 
     tables: Mapping[str, CountTable]
@@ -101,6 +103,7 @@ class Result(Tabular, Mapping[str, Score]):
     ci: float | None = None
     intervals: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)
     segment_rates: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    answers: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def metrics(self) -> tuple[str, ...]:

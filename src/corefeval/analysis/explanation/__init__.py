@@ -119,8 +119,9 @@ def explain(
     made = plan(base, options)
     if to is None:
         wanted = CONLL if metrics is None else metrics
-        corpora = [made.read(one, "response") for one in (response, *more)]
-        return measure_corpora(made.read(key, "key", is_key=True), corpora, made, wanted)
+        sources, corpus = (response, *more), made.read(key, "key", is_key=True)
+        corpora = [made.read(one, "response", key=corpus) for one in sources]
+        return measure_corpora(corpus, corpora, made, wanted, sources=sources)
     if more:
         raise UsageError("two protocols, or a number, are explained on one response, not several")
     if is_number(to):
@@ -158,10 +159,16 @@ def explain_results(
 
 
 def measure_corpora(
-    key: Corpus, responses: Sequence[Corpus], made: Plan, metrics: Metrics = CONLL
+    key: Corpus,
+    responses: Sequence[Corpus],
+    made: Plan,
+    metrics: Metrics = CONLL,
+    *,
+    sources: Sequence[Input] | None = None,
 ) -> Sensitivity:
     """How much the numbers of responses depend on each choice of a plan's protocol.
 
+    `sources` are what the responses were read from, for choices that act where they are read.
     Raises a UsageError for a program that takes no other choices.
     """
     if made.protocol.emulate != "none":
@@ -173,7 +180,11 @@ def measure_corpora(
     names = distinct_names([corpus.name or "response" for corpus in responses])
     wanted = metrics if isinstance(metrics, str | Metric) else list(metrics)
     named = [replace(one, name=name) for one, name in zip(responses, names, strict=True)]
-    scored = [Scorings(key, corpus, made, wanted) for corpus in named]
+    read_again = named if sources is None else sources
+    scored = [
+        Scorings(key, source, made, wanted, corpus=corpus)
+        for corpus, source in zip(named, read_again, strict=True)
+    ]
     return measure_choices(scored, made.protocol)
 
 

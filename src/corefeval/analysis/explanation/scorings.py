@@ -6,9 +6,8 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
-from corefeval.diagnostics import CorefEvalError, Notice
+from corefeval.diagnostics import CorefEvalError, Notice, UsageError
 from corefeval.emulation import Material, score_emulated
 from corefeval.emulation.programs import METRICS
 from corefeval.evaluation import Metrics, count
@@ -39,17 +38,28 @@ class Outcome:
 class Scorings:
     """A key and a response under any protocol; `number` counts the protocols that were scored.
 
-    Reading is done once, other steps once for the choices that they depend on.
+    Reading is done once (answers of language models once for each way to place strings), other
+    steps once for the choices that they depend on.
     """
 
     def __init__(
-        self, key: Input, response: Input, plan: Plan, metrics: Metrics, name: str = "response"
+        self,
+        key: Input,
+        response: Input,
+        plan: Plan,
+        metrics: Metrics,
+        *,
+        corpus: Corpus | None = None,
     ) -> None:
         self._asked = metrics if isinstance(metrics, str | Metric) else list(metrics)
         self.metrics = tuple(str(one.metric) for one in parse_metrics(self._asked))
         self.plan, self._inputs = plan, (key, response)
         self.key: Corpus = plan.read(key, "key", is_key=True)
-        self.response: Corpus = plan.read(response, name)
+        if corpus is None:
+            corpus = plan.read(response, "response", key=self.key)
+        self.response: Corpus = corpus
+        self._responses = {plan.protocol.occurrences: self.response}
+        self._materials: dict[str, Material] = {}
         self.titles: dict[str, str] = {}
         self._outcomes: dict[Protocol, Outcome] = {}
         self._results: dict[Protocol, Result] = {}
@@ -87,21 +97,34 @@ class Scorings:
         if protocol.emulate != "none":
             encoding = self.plan.encoding
             return score_emulated(*self._inputs, self._asked, protocol, encoding=encoding)
+        response = self._read(protocol)
         is_shared = protocol.match == "exact" and {*self.metrics} <= {*METRICS, "conll"}
+        is_shared &= protocol.lost != "strict" or response.ledger is None
         if protocol.emulates or is_shared:
-            return self._material.result(protocol, self._asked)
+            if protocol.occurrences not in self._materials:
+                self._materials[protocol.occurrences] = Material(self.key, response)
+            return self._materials[protocol.occurrences].result(protocol, self._asked)
         defaults = {name: getattr(Protocol(), name) for name in _RATES}
         base = Protocol.of_fields(defaults, protocol)
         if base not in self._results:
-            prepared = prepare_inputs(self.key, self.response, replace(self.plan, protocol=base))
+            prepared = prepare_inputs(self.key, response, replace(self.plan, protocol=base))
             self._results[base] = count(prepared, self._asked)
         chosen = {name: getattr(protocol, name) for name in defaults}
         counted = self._results[base]
         return replace(counted, protocol=Protocol.of_fields(chosen, counted.protocol))
 
-    @cached_property
-    def _material(self) -> Material:
-        return Material(self.key, self.response)
+    def _read(self, protocol: Protocol) -> Corpus:
+        """The response; answers that have strings without places are read anew for each rule."""
+        if self.response.ledger is None:
+            return self.response
+        if protocol.occurrences not in self._responses:
+            source = self._inputs[1]
+            if isinstance(source, Corpus):
+                raise UsageError("the answers were read already: give their files or texts")
+            plan = replace(self.plan, protocol=protocol)
+            again = plan.read(source, "response", key=self.key)
+            self._responses[protocol.occurrences] = replace(again, name=self.response.name)
+        return self._responses[protocol.occurrences]
 
 
 def round_as(rate: float, rounding: str) -> float:
