@@ -120,8 +120,8 @@ ROOMS = {
     },
     "scorer": {"evaluation", "metrics", "model", "preparation", "protocol", "results"},
     "analysis": {
-        "alignment", "evaluation", "features", "formats", "live", "matching", "metrics", "model",
-        "pairing", "preparation", "protocol", "results", "slicing", "stats",
+        "alignment", "emulation", "evaluation", "features", "formats", "live", "matching",
+        "metrics", "model", "pairing", "preparation", "protocol", "results", "slicing", "stats",
     },
     "lab": {
         "alignment", "evaluation", "features", "metrics", "model", "preparation", "protocol",

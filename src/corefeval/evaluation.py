@@ -236,8 +236,9 @@ def _emulate(
         raise UsageError(f"{accident} has no {asked}: leave them out")
     if protocol.emulate == "none":
         parse_metrics(metrics)  # what is misspelt is told before anything is read
-        sides = made.read(key, "key", is_key=True), made.read(response, "response")
-        result = Material(*sides).result(protocol, metrics)
+        corpus = made.read(key, "key", is_key=True)
+        read_response = made.read(response, "response", key=corpus)
+        result = Material(corpus, read_response).result(protocol, metrics)
     else:
         if {made.key_format, made.response_format} - {None, "corefud"} or made.word_column:
             raise UsageError(f"{accident} reads corefud alone: leave out formats")
