@@ -244,6 +244,14 @@ def test_refusals_name_the_program_and_what_goes_on():
         assert corefeval.score(key, response, protocol=protocol, **go_on)["muc"].f1 >= 0
 
 
+def test_windows_of_nothing_score_nothing():
+    """Documents without a mention have no (start, end) spans, and need none."""
+    for key, response in (({"1": []}, {"1": []}), ({"1": [[(0, 0), (1, 1)]]}, {})):
+        assert corefeval.score(key, response, protocol="bookcoref-window")["conll"].f1 == 0
+    with pytest.raises(InputError, match="windows need mentions with places"):
+        corefeval.score([["a", "b"]], [["a", "b"]], protocol="bookcoref-window")
+
+
 def test_options_of_coval_join():
     joined = Protocol.of("coval-np-only-min-span")
     assert (

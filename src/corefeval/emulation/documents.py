@@ -252,7 +252,7 @@ def cut_windows(
 
     One more window ends with the document, and so has tokens of the one before it too.
     """
-    if not paired.has_spans:
+    if not paired.has_spans and any(side for one in documents for side in one.sides):
         raise InputError(
             "windows need mentions with places in a text",
             found="mentions that are no (start, end) spans",
