@@ -18,8 +18,9 @@ def write(cells, path) -> str:
     ("protocol", "key", "response", "recall"),
     [
         # The official scorer leaves a repeated mention to the entity that opens first in the file.
+        # In a cell it looks for mentions of one token, then for brackets that open.
         ("conll-8.01", "- (0) - (0)", "- (1)|(0 0) (0)|(1)", 1),
-        ("conll-8.01", "- (0) - (0)", "- (0|(1) 0) (0)|(1)", 0),
+        ("conll-8.01", "- (0) - (0)", "- (0|(1) 0) (0)|(1)", 1),
         ("conll-8.01", "(0 - 0) (0)", "(0|(1 0) 1) (0)|(1)", 0),
         ("conll-8.01", "(0 - 0) (0)", "(1|(0 0) 1) (0)|(1)", 1),
         # coval looks it up in the entity that ends last; mentions of one token end first.

@@ -186,21 +186,17 @@ def _numbers(corpus: Corpus) -> Sequence[Any]:
 def _places(corpus: Corpus, mentions: list[Mention], order: str) -> list[tuple[Any, ...]]:
     """Where each mention comes in an order of brackets: of those that open, or that close.
 
-    What a token has of them comes as its cell has it. Without cells, those of one token come
-    first, then the longer before the shorter if they open, and the other way round if they close.
+    At a token, mentions of one token come first, then the others as the cell has them; without
+    cells, the longer before the shorter if they open, and the other way round if they close.
     """
     if order == "start":
         return [mention[:2] for mention in mentions]
-    is_opening = order == "open"
-    ranks = _ranks_in_cells(corpus, is_opening=is_opening)
-    if is_opening:
-        ranks = ranks or [(first != last, -last) for first, last, *_ in mentions]
-        return [(m[0], rank) for m, rank in zip(mentions, ranks, strict=True)]
-    ranks = ranks or [-mention[0] for mention in mentions]
-    return [(m[1], m[0] != m[1], rank) for m, rank in zip(mentions, ranks, strict=True)]
+    end = order == "close"
+    ranks = _ranks_in_cells(corpus, is_opening=not end) or [-m[not end] for m in mentions]
+    return [(m[end], m[0] != m[1], rank) for m, rank in zip(mentions, ranks, strict=True)]
 
 
-def _ranks_in_cells(corpus: Corpus, *, is_opening: bool) -> list[Any]:
+def _ranks_in_cells(corpus: Corpus, *, is_opening: bool) -> list[int]:
     """For each mention, which bracket of its cell opens or closes it; none without such cells."""
     tokens, names = corpus.tokens, corpus.names
     if not isinstance(tokens, ConllTokens) or names is None or corpus.mention_start is None:
