@@ -181,10 +181,12 @@ class Alignment:
         """The sparse table of shared mentions, one sort over the whole corpus."""
         codes = self._cell_codes()
         codes.sort()
-        first = np.flatnonzero(
-            np.concatenate((np.ones(min(codes.size, 1), np.bool_), codes[1:] != codes[:-1]))
-        )
-        count = np.diff(np.append(first, codes.size))
+        new = np.ones(codes.size, dtype=np.bool_)
+        np.not_equal(codes[1:], codes[:-1], out=new[1:])
+        (first,) = new.nonzero()
+        count = np.empty_like(first)
+        np.subtract(first[1:], first[:-1], out=count[:-1])
+        count[-1:] = codes.size - first[-1:]
         key_entity, response_entity = np.divmod(codes[first], self._width)
         return Overlap(key_entity, response_entity, count)
 
@@ -228,8 +230,7 @@ class Alignment:
         # numbers that it has among others, unless it is so large that time counts.
         if self.n_groups == 1 and values.size > _LARGE:
             return np.array([values.sum(dtype=np.float64)])
-        sums = np.bincount(group, weights=values, minlength=self.n_groups)
-        return sums.astype(np.float64, copy=False)
+        return np.bincount(group, weights=values, minlength=self.n_groups)
 
     def in_document(self, sums: FloatArray) -> FloatArray:
         """For each group, the sum over all groups of its document."""
