@@ -230,7 +230,8 @@ class Alignment:
         # numbers that it has among others, unless it is so large that time counts.
         if self.n_groups == 1 and values.size > _LARGE:
             return np.array([values.sum(dtype=np.float64)])
-        return np.bincount(group, weights=values, minlength=self.n_groups)
+        sums = np.bincount(group, weights=values, minlength=self.n_groups)
+        return sums.astype(np.float64, copy=False)
 
     def in_document(self, sums: FloatArray) -> FloatArray:
         """For each group, the sum over all groups of its document."""
