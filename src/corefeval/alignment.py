@@ -166,6 +166,13 @@ class Alignment:
         other.__dict__["swapped"] = self
         return other
 
+    def forget_swapped(self) -> None:
+        """Let go of the other direction.
+
+        The two know each other, so that all of both would stay until somebody looks for cycles.
+        """
+        vars(self).pop("swapped", None)
+
     def split_by_origin(self) -> Alignment:
         """The same where entities end with the documents that were joined."""
         key, response = self.key.split_by_origin(), self.response.split_by_origin()
