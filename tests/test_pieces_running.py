@@ -8,6 +8,8 @@ import gzip
 import io
 import multiprocessing
 import pickle
+import signal
+import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
@@ -55,6 +57,18 @@ def test_errors_of_workers_are_errors_here(tmp_path, paths):
     with processes(1) as executor, pytest.raises(InputError) as caught:
         corefeval.score(paths[0], broken, piece_size=300, executor=executor)
     assert (caught.value.file, caught.value.line) == (str(broken), 2)
+
+
+def test_workers_end_with_a_run_that_is_killed():
+    script = """if __name__ == "__main__":
+    import os, signal
+    from corefeval.cli.pieces import FilePieces
+    with FilePieces(jobs=2).cutting(quiet=True) as cutting:
+        cutting.executor.submit(abs, 1).result()
+        os.kill(os.getpid(), signal.SIGKILL)"""
+    # Workers have the output open too: it comes to an end with the last of them, or never.
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=20)
+    assert done.returncode == -signal.SIGKILL, done.stderr
 
 
 class Counting(ThreadPoolExecutor):
@@ -146,6 +160,9 @@ def test_addresses(in_pieces, paths):
     assert len(in_pieces) == 4
     with pytest.raises(InputError, match="cannot be read"):
         corefeval.score("memory://pieces/none", "memory://pieces/r/a.conll")
+    for target in ("memory://pieces/new.conll", "memory://pieces/k/a.conll"):
+        with pytest.raises(InputError, match="cannot be written: it is an address"):
+            corefeval.write(corefeval.read(paths[0]), target, format="conll")
 
 
 def test_addresses_without_fsspec(monkeypatch, paths):
@@ -181,6 +198,7 @@ def test_the_command_line(paths, capsys, tmp_path):
         (["--jobs", "0"], "from 1"),
         (["--jobs", "2", "--scheduler", "tcp://127.0.0.1:1"], "take one"),
         (["--resume", "{folder}", "--piece-size", "99"], "other files"),
+        (["--resume", "s3://bucket/kept", "--piece-size", "99"], "not an address"),
         (["--protocol", "corefud-1.2", "--piece-size", "1MB"], "not made in pieces"),
     ],
 )
@@ -188,6 +206,11 @@ def test_what_cannot_be_asked_for(paths, capsys, options, words):
     options = [option.replace("{folder}", str(paths[0].parent)) for option in options]
     assert main(["score", *map(str, paths), *options]) == 2
     assert words in capsys.readouterr().err
+
+
+def test_a_folder_is_a_path(paths):
+    with pytest.raises(UsageError, match="resume is the path of a folder, not 3"):
+        corefeval.score(*paths, piece_size=300, resume=3)
 
 
 def test_statistics_in_pieces(paths, tmp_path, capsys):

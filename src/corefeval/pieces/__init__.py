@@ -44,6 +44,8 @@ class Cutting:
             raise UsageError(f"a piece has a byte at least, not {self.size!r:.60}")
         if self.executor is not None and not callable(getattr(self.executor, "submit", None)):
             raise UsageError(f"an executor has a method submit; {self.executor!r:.60} has none")
+        if not isinstance(self.resume, str | os.PathLike | None):
+            raise UsageError(f"resume is the path of a folder, not {self.resume!r:.60}")
 
     @property
     def bytes(self) -> int:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import multiprocessing
 import os
 import pickle
+import threading
 from collections.abc import Callable
 from concurrent.futures import (
     FIRST_COMPLETED,
@@ -20,7 +22,7 @@ from typing import Any, TypeVar
 
 from corefeval._version import __version__
 from corefeval.diagnostics import CorefEvalError, InputError, UsageError
-from corefeval.files import write_file
+from corefeval.files import is_remote, write_file
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -109,6 +111,21 @@ def count_workers(executor: Executor) -> int:
     return known if isinstance(known, int) and known > 0 else os.cpu_count() or 1
 
 
+def end_with_parent() -> None:
+    """Have this process end when the one that started it is gone.
+
+    The workers of a pool wait for ever where that was killed, and the memory they have with them.
+    """
+    parent = multiprocessing.parent_process()
+
+    def watch() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
 class Kept:
     """The finished pieces of a run in a folder.
 
@@ -117,6 +134,8 @@ class Kept:
     """
 
     def __init__(self, folder: str, run: dict[str, object]) -> None:
+        if is_remote(folder):
+            raise UsageError(f"--resume is a folder of this machine, not an address: {folder}")
         self.folder = folder
         described = {"version": __version__, **run}
         text = json.dumps(described, indent=1, ensure_ascii=False, default=str)
