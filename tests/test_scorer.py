@@ -17,6 +17,7 @@ from strategies import corpora
 
 EXAMPLES = [corefeval.example(name) for name in ("cautious", "eager", "key")]
 KEY = corefeval.example("key")
+EAGER = corefeval.example("eager")
 CONLLU = """# newdoc id = {name}
 # global.Entity = eid-etype-head-minspan
 1	The	the	DET	DT	_	2	det	_	Entity=(e1-person-2-2
@@ -218,6 +219,42 @@ def test_intervals_are_of_all_documents():
     result = scorer.compute()
     assert result.ci == 0.9
     assert result["muc"].intervals["f1"]
+
+
+def test_intervals_of_responses():
+    options = {"metrics": "muc", "ci": 0.9, "samples": 50, "seed": 3}
+    assert Scorer(KEY, **options)(EAGER) == corefeval.score(KEY, EAGER, **options)
+
+
+def test_an_error_loses_no_documents():
+    scorer = Scorer(metrics="muc", duplicates="error")
+    scorer.update([["a", "b"]], [["a", "b"]])
+    scorer.update([["a", "a"]], [["a", "b"]])
+    for _ in range(2):
+        with pytest.raises(InputError, match="repeated in document ‘1’"):
+            scorer.compute()
+
+
+@pytest.mark.parametrize("names", [(5, "5"), ("a; part 1", "a; part 001"), ("0", None)])
+def test_documents_of_one_id_are_told_apart(names):
+    scorer = Scorer(metrics="muc")
+    if names[1] is None:
+        names = names[::-1]
+    for name in names:
+        scorer.update([["a", "b"]], [["a", "b"]], document=name)
+    first, second = scorer.compute().document_ids
+    assert second == f"{first} (2)"
+
+
+def test_wrong_use_of_map_and_update():
+    scorer = Scorer([["a", "b"]])
+    with pytest.raises(UsageError, match="an executor has a method submit"):
+        list(scorer.map([], executor=3))
+    for wrong in (None, 5, "a.conll"):
+        with pytest.raises(UsageError, match="responses are a list"):
+            list(scorer.map(wrong))
+    with pytest.raises(UsageError, match="ids of their own"):
+        scorer.update(KEY, EAGER, document="a")
 
 
 def test_mistakes_are_told_early():
