@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import pickle
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 
 import corefeval
 from corefeval import InputError, Result, Scorer, UsageError, read, score
+from corefeval.alignment import Alignment
 from corefeval.metrics import REGISTRY
 from remote_work import add_documents
 from strategies import corpora
@@ -273,3 +275,15 @@ def test_mistakes_are_told_early():
     assert len(scorer.compute().document_ids) == 1
     assert "muc" in repr(scorer)
     assert "key" in repr(Scorer(KEY))
+
+
+@pytest.mark.parametrize("metrics", ["standard", "all"])
+def test_nothing_of_a_score_stays_behind(metrics):
+    score(KEY, EAGER, metrics=metrics, by="kind")
+    gc.collect()
+    gc.disable()
+    try:
+        score(KEY, EAGER, metrics=metrics, by="kind")
+        assert not [one for one in gc.get_objects() if isinstance(one, Alignment)]
+    finally:
+        gc.enable()
