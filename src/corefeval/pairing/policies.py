@@ -91,7 +91,7 @@ def apply_policies(
         choices = f"policies {protocol.duplicates} {protocol.singletons}"
         # A key comes again with the next response, and mostly with the same codes.
         made = apply() if place else corpus.remember(choices, apply, of=own)
-        kept.append(made[0])
+        kept.append(corpus if made[0] is None else made[0])
         kept_codes.append(made[1])
         notices += made[2]
     return kept, kept_codes, notices
@@ -99,9 +99,10 @@ def apply_policies(
 
 def _apply(
     corpus: Corpus, codes: IntArray, protocol: Protocol
-) -> tuple[Corpus, IntArray, tuple[Notice, ...]]:
-    corpus, codes, notices = without_duplicates(corpus, codes, protocol.duplicates)
+) -> tuple[Corpus | None, IntArray, tuple[Notice, ...]]:
+    """What the protocol leaves; no corpus where that is all, for none is to keep itself alive."""
+    left, codes, notices = without_duplicates(corpus, codes, protocol.duplicates)
     if protocol.singletons == "drop":
-        corpus, codes, dropped = without_singletons(corpus, codes)
+        left, codes, dropped = without_singletons(left, codes)
         notices += dropped
-    return corpus, codes, notices
+    return None if left is corpus else left, codes, notices
