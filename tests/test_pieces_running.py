@@ -7,6 +7,7 @@ from __future__ import annotations
 import gzip
 import io
 import multiprocessing
+import os
 import pickle
 import signal
 import subprocess
@@ -57,6 +58,17 @@ def test_errors_of_workers_are_errors_here(tmp_path, paths):
     with processes(1) as executor, pytest.raises(InputError) as caught:
         corefeval.score(paths[0], broken, piece_size=300, executor=executor)
     assert (caught.value.file, caught.value.line) == (str(broken), 2)
+
+
+def test_executors_that_do_not_work_any_more(paths):
+    executor, ended = processes(1), ThreadPoolExecutor(1)
+    executor.submit(os._exit, 1).exception()
+    ended.shutdown()
+    for one, error, words in ((executor, InputError, "gone"), (ended, UsageError, "shut down")):
+        with pytest.raises(error, match=words):
+            corefeval.score(*paths, piece_size=300, executor=one)
+        with pytest.raises(error, match=words):
+            list(corefeval.Scorer(paths[0]).map([paths[1]], executor=one))
 
 
 def test_workers_end_with_a_run_that_is_killed():

@@ -256,6 +256,9 @@ def test_wrong_use_of_map_and_update():
     for wrong in (None, 5, "a.conll"):
         with pytest.raises(UsageError, match="responses are a list"):
             list(scorer.map(wrong))
+    stated = Scorer(KEY, metrics="muc", by="x", features={"x": lambda mention: "y"})
+    with pytest.raises(UsageError, match="cannot go to other processes"):
+        list(stated.map([EAGER], executor=ProcessPoolExecutor(1)))
     with pytest.raises(UsageError, match="ids of their own"):
         scorer.update(KEY, EAGER, document="a")
 

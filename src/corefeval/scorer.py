@@ -16,7 +16,7 @@ from corefeval.evaluation import SEGMENTS, Method, Metrics, Sampling, with_inter
 from corefeval.metrics.metric import DEFAULT_PRESET
 from corefeval.model import DocumentId
 from corefeval.model.construction import PlainDocument, corpus_from_plain, read_plain
-from corefeval.pieces import Cutting
+from corefeval.pieces import Cutting, workers_told
 from corefeval.preparation import Input, Options, Stated, plan
 from corefeval.results import Result
 
@@ -101,12 +101,17 @@ class Scorer:
         waiting: deque[Future[Result]] = deque()
         try:
             remaining = iter(responses)
-            for response in islice(remaining, 2 * workers):
-                waiting.append(executor.submit(work, response))
-            while waiting:
-                yield waiting.popleft().result()
-                for response in islice(remaining, 1):
-                    waiting.append(executor.submit(work, response))
+            ahead = 2 * workers
+            while True:
+                for response in islice(remaining, ahead):
+                    with workers_told():
+                        waiting.append(executor.submit(work, response))
+                if not waiting:
+                    return
+                with workers_told():
+                    result = waiting.popleft().result()
+                yield result
+                ahead = 1
         finally:
             for future in waiting:
                 future.cancel()
@@ -215,7 +220,14 @@ class _Parcel:
 
     @staticmethod
     def of(scorer: Scorer) -> _Parcel:
-        return _Parcel(uuid.uuid4().hex, pickle.dumps(scorer, protocol=pickle.HIGHEST_PROTOCOL))
+        try:
+            data = pickle.dumps(scorer, protocol=pickle.HIGHEST_PROTOCOL)
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            raise UsageError(
+                f"this scorer cannot go to other processes: {error}; state features by mappings or "
+                "by functions of a module, or take an executor of threads"
+            ) from None
+        return _Parcel(uuid.uuid4().hex, data)
 
     def __call__(self, response: Input) -> Result:
         known = _Parcel._open

@@ -10,19 +10,13 @@ import os
 import pickle
 import threading
 from collections.abc import Callable
-from concurrent.futures import (
-    FIRST_COMPLETED,
-    BrokenExecutor,
-    CancelledError,
-    Executor,
-    Future,
-    wait,
-)
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from typing import Any, TypeVar
 
 from corefeval._version import __version__
-from corefeval.diagnostics import CorefEvalError, InputError, UsageError
+from corefeval.diagnostics import UsageError
 from corefeval.files import is_remote, write_file
+from corefeval.pieces import workers_told
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -76,30 +70,16 @@ def map_pieces(
         while waiting or running:
             while waiting and len(running) < _AHEAD * count_workers(executor):
                 number = waiting.pop()
-                running[executor.submit(function, pieces[number], request)] = number
+                with workers_told():
+                    running[executor.submit(function, pieces[number], request)] = number
             for future in wait(running, return_when=FIRST_COMPLETED).done:
-                finish(running.pop(future), _result(future))
+                with workers_told():
+                    result = future.result()
+                finish(running.pop(future), result)
     finally:
         for future in running:
             future.cancel()
     return results
-
-
-def _result(future: Future[R]) -> R:
-    """What came of a piece; that workers died is one clear error."""
-    try:
-        return future.result()
-    except CorefEvalError:
-        raise
-    except Exception as error:
-        lost = isinstance(error, BrokenExecutor | CancelledError)
-        if not lost and not type(error).__module__.startswith("distributed"):
-            raise
-        raise InputError(
-            f"the workers are gone: {error or type(error).__name__}",
-            fix="they may have had too little memory: take smaller pieces or fewer workers, and go "
-            "on with --resume / resume=…",
-        ) from None
 
 
 def count_workers(executor: Executor) -> int:
