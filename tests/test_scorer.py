@@ -204,7 +204,7 @@ def test_scorers_add_up():
     one, other = Scorer(metrics="muc"), Scorer(metrics=["MUC"])
     one.update([["a", "b"]], [["a", "b"]])
     other.update([["a", "b"]], [["a"], ["b"]])
-    both = sum([one, other])
+    both = sum(pickle.loads(pickle.dumps(each)) for each in (one, Scorer(metrics="muc"), other))
     assert both.compute()["muc"].recall == 0.5
     assert one.compute()["muc"].recall == 1.0
     with pytest.raises(UsageError, match="do not merge"):
