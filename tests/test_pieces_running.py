@@ -261,6 +261,7 @@ def test_checks_in_pieces(tmp_path, capsys):
         conll(odd, end=False),
         conll(odd).replace("#begin document", "#begin  document"),
         corefud(odd),
+        corefud(odd).replace("d3_0", "d3_0\n1\tx").replace("d1_0", "d1_0\n1\ty"),
         "\n".join(lines),
         conll([replace(text, mentions=()) for text in odd]),
         conll(odd).replace("nw/d4", "nw/d5"),
