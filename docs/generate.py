@@ -261,9 +261,17 @@ not have, or a later version, is an error that names it.
 """
 
 
+NAMES = """Only choices that are not at their defaults are shown. [Which scorer made this
+number?](which-scorer.md) says what the programs do, and which published numbers rest on them.
+coval's options join in any order (`coval-min-span-np-only`), and `bookcoref-window(1500)` takes its
+length.
+"""
+
+
 def spelled_out(name: str) -> str:
-    """The choices of a named protocol, as a table can have them."""
-    return ", ".join(f"`{part}`" for part in str(corefeval.Protocol.of(name)).split("|"))
+    """The choices of a named protocol that are not the defaults, as a table can have them."""
+    made = corefeval.Protocol.of(name).values
+    return ", ".join(f"`{choice.replace('_', '-')}:{value}`" for choice, value in made) or "–"
 
 
 def protocols() -> str:
@@ -272,7 +280,7 @@ def protocols() -> str:
         corefeval.example("key"), corefeval.example("eager"), metrics="lea", singletons="drop"
     )
     rates = (f"{100 * rate:.2f}" for rate in shown["lea"].rates.values())
-    lines = [PROTOCOLS.format(*rates, shown.signature), "## Named protocols", ""]
+    lines = [PROTOCOLS.format(*rates, shown.signature), "## Named protocols", "", NAMES]
     lines += ["| name | | choices |", "| --- | --- | --- |"]
     lines += [f"| `{name}` | {one.summary} | {spelled_out(name)} |" for name, one in NAMED.items()]
     lines += ["", "## Choices", "", "| choice | value | |", "| --- | --- | --- |"]
@@ -283,6 +291,8 @@ def protocols() -> str:
         for value, meaning in values.items():
             default = " (default)" if value == choice.default else ""
             lines.append(f"| | `{value}` | {meaning}{default} |")
+        if choice.example:
+            lines.append(f"| | | Example, key / response: {choice.example} |")
     return "\n".join((*lines, ""))
 
 

@@ -14,6 +14,7 @@ import pytest
 
 import corefeval
 from corefeval.formats import FORMATS
+from corefeval.formats.registry import ANSWERS
 from corefeval.protocol import NAMED, Protocol, choices
 
 KEY, CAUTIOUS, EAGER = (corefeval.example(name) for name in ("key", "cautious", "eager"))
@@ -144,12 +145,14 @@ USAGE = {
     "score": "KEY [RESPONSE...] [OPTIONS]",
     "errors": "KEY RESPONSE [MORE...] [OPTIONS]",
     "compare": "KEY [RESPONSE...] [OPTIONS]",
+    "explain": "[KEY] [RESPONSE] [MORE...] [OPTIONS]",
     "report": "KEY RESPONSE [MORE...] [OPTIONS]",
     "agree": "FILE OTHER [MORE...] [OPTIONS]",
     "lab": "[EXPERIMENT] [KEY] [RESPONSE] [OPTIONS]",
     "check": "FILE [MORE...] [OPTIONS]",
     "stats": "FILE [MORE...] [OPTIONS]",
-    "convert": "SOURCE TARGET --to TO [OPTIONS]",
+    "convert": "SOURCE TARGET [OPTIONS]",
+    "prompt": "KEY [OPTIONS]",
     "metrics": "[NAME...] [OPTIONS]",
     "features": "[NAME...] [OPTIONS]",
     "protocols": "[NAME...] [OPTIONS]",
@@ -161,7 +164,7 @@ def test_usage_names_the_arguments_and_help_begins_with_score(run):
     for command, arguments in USAGE.items():
         first, *rest = run(command, "--help")[1].split("\n")
         assert first == f"Usage: corefeval {command} {arguments}"
-        for name in arguments.replace("[OPTIONS]", "").replace("--to TO", "").split():
+        for name in arguments.replace("[OPTIONS]", "").split():
             assert any(name.strip("[].") in line.split() for line in rest)
     lines = run("--help")[1].split("\n")
     entries = [line.split()[1] for line in lines if line.startswith("│ ") and line[2] != " "]
@@ -224,7 +227,8 @@ def test_example(run, tmp_path):
     status, out, _ = run("example", tmp_path / "new")
     assert status == 0
     paths = out.split()
-    assert [Path(path).name for path in paths] == ["key.conll", "cautious.conll", "eager.conll"]
+    names = ["key.conll", "cautious.conll", "eager.conll", "tagged.jsonl", "listed.jsonl"]
+    assert [Path(path).name for path in paths] == names
     assert run("score", *paths)[0] == 0
     assert run("example", tmp_path / "new")[0] == 0
     Path(paths[0]).write_text("mine")
@@ -316,12 +320,17 @@ def test_a_name_that_no_file_can_have_is_in_the_error(run, conll, line):
 
 @pytest.mark.parametrize(
     ("name", "hint"),
-    [("conl", ": did you mean 'conll'?"), ("CoNLLu", ": did you mean 'corefud'?"), ("xml", "")],
+    [
+        ("conl", ": did you mean 'conll'?"),
+        ("CoNLLu", ": did you mean 'corefud'?"),
+        ("xml", ": did you mean 'llm-xml'?"),
+        ("sgml", ""),
+    ],
 )
 def test_an_unknown_format_is_told_in_two_lines(run, name, hint):
     first, second = run("score", KEY, EAGER, "--key-format", name)[2].splitlines()
     assert first == f"error: there is no format {name!r}{hint}"
-    assert second == f"  there are: {', '.join(FORMATS)}"
+    assert second == f"  there are: {', '.join([*FORMATS, *ANSWERS])}"
 
 
 def test_mentions_without_a_stated_kind_are_named_with_their_documents(run, conll):

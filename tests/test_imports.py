@@ -101,7 +101,9 @@ ROOMS = {
     "alignment": {"matching", "model"},
     "metrics": {"alignment", "assignment", "matching", "model"},
     "results": {"_version", "protocol"},
-    "emulation": {"assignment", "formats", "metrics", "model", "protocol", "results"},
+    "emulation": {
+        "assignment", "formats", "live", "metrics", "model", "pairing", "protocol", "results",
+    },
     "preparation": {
         "alignment", "features", "formats", "live", "matching", "model", "pairing", "pieces",
         "protocol",
@@ -118,8 +120,8 @@ ROOMS = {
     },
     "scorer": {"evaluation", "metrics", "model", "pieces", "preparation", "protocol", "results"},
     "analysis": {
-        "alignment", "evaluation", "features", "formats", "live", "matching", "metrics", "model",
-        "pairing", "preparation", "protocol", "results", "slicing", "stats",
+        "alignment", "emulation", "evaluation", "features", "formats", "live", "matching",
+        "metrics", "model", "pairing", "preparation", "protocol", "results", "slicing", "stats",
     },
     "lab": {
         "alignment", "evaluation", "features", "metrics", "model", "preparation", "protocol",

@@ -16,6 +16,14 @@ from corefeval._version import __version__
 if TYPE_CHECKING:
     from corefeval.analysis.agreement import Agreement, agree
     from corefeval.analysis.errors import ErrorAnalysis, analyse
+    from corefeval.analysis.explanation import (
+        Explanation,
+        ResultDifference,
+        Search,
+        Sensitivity,
+        explain,
+        explain_results,
+    )
     from corefeval.diagnostics import (
         CorefEvalError,
         InputError,
@@ -30,6 +38,7 @@ if TYPE_CHECKING:
     from corefeval.features import TagSet
     from corefeval.files import unpack_limit
     from corefeval.formats import read, write
+    from corefeval.formats.answers.reading import read_answers
     from corefeval.metrics import Declaration, Metric, Parameter, register
     from corefeval.model import (
         Corpus,
@@ -51,6 +60,14 @@ if TYPE_CHECKING:
 _HOMES = {
     "corefeval.analysis.agreement": ("Agreement", "agree"),
     "corefeval.analysis.errors": ("ErrorAnalysis", "analyse"),
+    "corefeval.analysis.explanation": (
+        "Explanation",
+        "ResultDifference",
+        "Search",
+        "Sensitivity",
+        "explain",
+        "explain_results",
+    ),
     "corefeval.diagnostics": (
         "CorefEvalError",
         "InputError",
@@ -65,6 +82,7 @@ _HOMES = {
     "corefeval.features": ("TagSet",),
     "corefeval.files": ("unpack_limit",),
     "corefeval.formats": ("read", "write"),
+    "corefeval.formats.answers.reading": ("read_answers",),
     "corefeval.metrics": ("Declaration", "Metric", "Parameter", "register"),
     "corefeval.model": (
         "Corpus",
@@ -92,6 +110,7 @@ __all__ = [
     "Document",
     "DocumentId",
     "ErrorAnalysis",
+    "Explanation",
     "InputError",
     "Metric",
     "Notice",
@@ -101,8 +120,11 @@ __all__ = [
     "Protocol",
     "Report",
     "Result",
+    "ResultDifference",
     "Score",
     "Scorer",
+    "Search",
+    "Sensitivity",
     "Slices",
     "TagSet",
     "UndefinedMetricError",
@@ -116,10 +138,13 @@ __all__ = [
     "corpus_from_entities",
     "count",
     "example",
+    "explain",
+    "explain_results",
     "load",
     "load_all",
     "prepare",
     "read",
+    "read_answers",
     "register",
     "render",
     "report",

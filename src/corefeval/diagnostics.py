@@ -78,6 +78,10 @@ class UsageError(CorefEvalError):
     """A request that makes no sense, whatever the data: an unknown metric, format or option."""
 
 
+class KeyNeededError(UsageError):
+    """Data that can be read only against a key, and there was none."""
+
+
 class UndefinedMetricError(CorefEvalError):
     """A metric that this data cannot define, because something that it needs is not there."""
 

@@ -53,7 +53,7 @@ def shorten(text: str, limit: int = LONG) -> str:
     return f"{text[: limit - 1 - end]}…{text[len(text) - end :]}"
 
 
-def json_text(value: object) -> str:
+def json_text(value: object, *, indent: int | None = 2) -> str:
     r"""The value as JSON to be read by people too: what cannot be seen is a code of JSON's own.
 
     >>> print(json_text(["\u202eé"]), end="")
@@ -63,8 +63,19 @@ def json_text(value: object) -> str:
     """
     import json  # whoever prints no JSON can do without
 
-    text = json.dumps(value, ensure_ascii=False, indent=2)
+    try:
+        text = json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False)
+    except ValueError:  # JSON has no word for what is no number but null
+        text = json.dumps(_with_nulls(value), ensure_ascii=False, indent=indent)
     return _UNSEEN_IN_LINES.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
+
+
+def _with_nulls(value: object) -> object:
+    if isinstance(value, dict):
+        return {key: _with_nulls(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_with_nulls(one) for one in value]
+    return None if isinstance(value, float) and value != value else value
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Iterable[object]]) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Unpack
 
 from corefeval.alignment import Alignment
-from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError
+from corefeval.diagnostics import KeyNeededError, Notice, UndefinedMetricError, UsageError
 from corefeval.metrics import Metric, parse_metrics, spell
 from corefeval.metrics.metric import DEFAULT_PRESET, MetricRequest
 from corefeval.model import Corpus
@@ -133,7 +133,15 @@ def _score_pieces(
         return None
     from corefeval.pieces.scoring import score_files
 
-    return score_files(mine, theirs, made, metrics, by, cutting)
+    try:
+        return score_files(mine, theirs, made, metrics, by, cutting)
+    except KeyNeededError:
+        if cutting.is_asked_for:
+            message = (
+                f"{theirs.path} has answers, which are laid upon the whole key: leave out pieces"
+            )
+            raise UsageError(message) from None
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +189,7 @@ class Method:
 
     def read_key(self, key: Input) -> Input:
         """A key to be scored against again and again, read where it is a file."""
-        if not self.plan.protocol.emulates:
+        if self.plan.protocol.emulate == "none":
             return self.plan.read(key, "key", is_key=True)
         from corefeval.emulation import read_text
 
@@ -218,17 +226,26 @@ def _emulate(
     sampling: Sampling,
 ) -> Result:
     """The numbers of another program, which has scores alone: no features, slices or segments."""
-    from corefeval.emulation import score_emulated
+    from corefeval.emulation import Material, score_emulated
 
+    protocol = made.protocol
+    name, value = next(iter(protocol.accidents.items()))
+    accident = f"{name.replace('_', '-')}:{value}"
     if by or made.features:
         asked = f"scores by {', '.join(by)}" if by else "features of mentions"
-        raise UsageError(f"emulate:{made.protocol.emulate} has no {asked}: leave them out")
-    if {made.key_format, made.response_format} - {None, "corefud"} or made.word_column:
-        raise UsageError(f"emulate:{made.protocol.emulate} reads corefud alone: leave out formats")
-    result = score_emulated(key, response, metrics, made.protocol, encoding=made.encoding)
+        raise UsageError(f"{accident} has no {asked}: leave them out")
+    if protocol.emulate == "none":
+        parse_metrics(metrics)  # what is misspelt is told before anything is read
+        corpus = made.read(key, "key", is_key=True)
+        read_response = made.read(response, "response", key=corpus)
+        result = Material(corpus, read_response).result(protocol, metrics)
+    else:
+        if {made.key_format, made.response_format} - {None, "corefud"} or made.word_column:
+            raise UsageError(f"{accident} reads corefud alone: leave out formats")
+        result = score_emulated(key, response, metrics, protocol, encoding=made.encoding)
     if len(result.document_ids) == 1:
         text = f"{result.document_ids[0]} is a single document, which is not cut into segments "
-        text += f"under emulate:{made.protocol.emulate}"
+        text += f"under {accident}"
         if sampling.as_segments:
             raise UsageError(f"{text}, so that there is nothing to compare")
         if sampling.ci is not None:
@@ -332,6 +349,8 @@ def _count(prepared: Prepared, wanted: Sequence[MetricRequest], by: Sequence[str
         spell=spell,
         titles={str(request.metric): request.metric.title for request in wanted},
     )
+    if prepared.variants:
+        result = _with_bounds(result, prepared)
     slices: dict[str, Slices] = {}
     notices = [*result.notices]
     for cut in slicing:
@@ -339,6 +358,27 @@ def _count(prepared: Prepared, wanted: Sequence[MetricRequest], by: Sequence[str
         notices += more
     notices += prepared.feature_notices
     return replace(result, slices=slices, notices=tuple(dict.fromkeys(notices)))
+
+
+def _with_bounds(result: Result, prepared: Prepared) -> Result:
+    """A result of answers of a language model, with what other readings of them would score."""
+    figures = {}
+    for name, variant in prepared.variants:
+        tables, _ = _count_tables(variant.alignment, parse_metrics("muc, b3, ceafe, conll"), ())
+        whole = Result(tables, variant.document_ids, variant.protocol, spell=spell)
+        figures[name] = whole["conll"].f1
+    texts = {
+        "strict": "{} if lost mentions count as wrong",
+        "reached": "{} on the text that was reached",
+        "lowest": "{} if strings with several places are all wrong",
+        "highest": "{} if they are all placed as the key would like",
+    }
+    shown = [texts[name].format(f"{100 * figures[name]:.2f}") for name in texts if name in figures]
+    first = f"{prepared.response.name}: CoNLL {100 * figures['drop']:.2f}"
+    notices = [Notice("llm-bounds", "; ".join([first, *shown]))] if shown else []
+    ledger = prepared.response.ledger
+    answers = {"conll": figures, **(ledger.as_dict() if ledger is not None else {})}
+    return replace(result, answers=answers, notices=(*result.notices, *notices))
 
 
 def compare(
@@ -401,21 +441,22 @@ def compare(
         else _score_pieces(key, source, made, metrics, by, cutting)
         for source in sources
     ]
-    emulates = key is not None and made.protocol.emulates
-    from_corpora = key is not None and not emulates and None in in_pieces
+    is_read_by_program = key is not None and made.protocol.emulate != "none"
+    from_corpora = key is not None and not is_read_by_program and None in in_pieces
     corpus = made.read(key, "key", is_key=True) if from_corpora else None
-    if emulates:
+    if is_read_by_program:
         from corefeval.emulation import read_text
 
         key = read_text(key, encoding=made.encoding)
-    check_keys((one for one in sources if isinstance(one, Result)), key if emulates else corpus)
+    texts = key if is_read_by_program else corpus
+    check_keys((one for one in sources if isinstance(one, Result)), texts)
     sampling = Sampling(segments=segments, as_segments=True)
     results = [
         scored
         if scored is not None
         else _narrow(source, metrics)
         if isinstance(source, Result)
-        else _emulate(key, source, metrics, by, made, sampling)
+        else _emulate(key if corpus is None else corpus, source, metrics, by, made, sampling)
         if made.protocol.emulates
         else count(prepare_inputs(_needed(corpus), source, made), metrics, by=by, sampling=sampling)
         for source, scored in zip(sources, in_pieces, strict=True)
@@ -472,7 +513,7 @@ def check_keys(results: Iterable[Result], key: object) -> None:
     """
     digests: dict[bool, str] = {}
     for result in results:
-        emulates = result.protocol.emulates
+        emulates = result.protocol.emulate != "none"
         if key is None or not result.key_digest:
             continue
         if emulates not in digests:

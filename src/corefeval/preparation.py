@@ -14,7 +14,7 @@ from corefeval.alignment import Alignment, align
 from corefeval.checks import did_you_mean
 from corefeval.diagnostics import Notice, UsageError, plural
 from corefeval.features import PartFeatures, SideFeatures
-from corefeval.formats import read, read_ahead
+from corefeval.formats import read, read_with_key
 from corefeval.matching import Matches, Mentions, matcher
 from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray
@@ -68,10 +68,14 @@ class Plan:
     response_format: str | None = None
     samples: tuple[Samples, Samples] | None = None
 
-    def read(self, source: Input, name: str, *, is_key: bool = False) -> Corpus:
-        """A corpus from whatever stands for one."""
+    def read(
+        self, source: Input, name: str, *, is_key: bool = False, key: Corpus | None = None
+    ) -> Corpus:
+        """A corpus from whatever stands for one; answers of language models need their key."""
         format = self.key_format if is_key else self.response_format
-        files = {"encoding": self.encoding, "word_column": self.word_column}
+        files: dict[str, Any] = {"encoding": self.encoding, "word_column": self.word_column}
+        if not is_key:
+            files |= {"key": key, "occurrences": self.protocol.occurrences}
         return as_corpus(source, name, format=format, **files)
 
 
@@ -133,6 +137,8 @@ class Prepared:
     protocol: Protocol
     key_digest: str = ""
     notices: tuple[Notice, ...] = ()
+    variants: tuple[tuple[str, Prepared], ...] = ()
+    """Other readings of the same answers of a language model, by name."""
 
     def __repr__(self) -> str:
         n_matches = self.matches.rows(self.key.n_mentions)[0].size
@@ -200,9 +206,11 @@ def prepare_inputs(key: Input, response: Input, plan: Plan) -> Prepared:
     """The same, for what `plan` made of the options."""
     jobs = partial(plan.read, key, "key", is_key=True), partial(plan.read, response, "response")
     paths = [file.path for side in (key, response) if (file := as_file(side)) is not None]
-    # What is in memory already has nothing to wait for.
-    corpora = read_ahead(jobs, paths) if len(paths) == len(jobs) else (job() for job in jobs)
-    return prepare_corpora(next(corpora), next(corpora), plan)
+    if len(paths) == len(jobs):
+        corpora = read_with_key(jobs, paths)
+        return prepare_corpora(next(corpora), next(corpora), plan)
+    read_key = jobs[0]()  # what is in memory already has nothing to wait for
+    return prepare_corpora(read_key, jobs[1](key=read_key), plan)
 
 
 def prepare_corpora(
@@ -213,11 +221,27 @@ def prepare_corpora(
     With `pairs` these are a piece of something larger, whose documents are paired already: notices
     on what can only be told of the whole are left to whoever joins the pieces.
     """
+    prepared = _prepare_corpora(key, response, plan, pairs)
+    if response.ledger is None:
+        return prepared
+    from corefeval.formats.answers.bounds import variants_of
+
+    variants = []
+    for name, own, other, lost in variants_of(key, response):
+        read_so = replace(plan, protocol=plan.protocol.but(lost=lost))
+        variants.append((name, _prepare_corpora(own, other, read_so, pairs)))
+    return replace(prepared, variants=tuple(variants))
+
+
+def _prepare_corpora(
+    key: Corpus, response: Corpus, plan: Plan, pairs: DocumentPairs | None
+) -> Prepared:
     protocol = plan.protocol
     if protocol.emulates:
+        accidents = "|".join(f"{n.replace('_', '-')}:{v}" for n, v in protocol.accidents.items())
         raise UsageError(
-            f"emulate:{protocol.emulate} has scores alone, of `score` and `compare`: take its "
-            f"choices without it, the protocol '{protocol.but(emulate='none')}'"
+            f"{accidents} has scores alone, of `score` and `compare`: take the other choices, the "
+            f"protocol '{protocol.without_accidents}'"
         )
     key_digest, own_tokens = digest(key), not has_texts(key.tokens)
     pairing = pair(key, response, protocol, pairs=pairs)
@@ -229,7 +253,9 @@ def prepare_corpora(
             "features are stated by document, and across joins documents: leave out one of them"
         )
     (key, response), codes, notices = apply_policies(corpora, mention_codes(*corpora), protocol)
-    sides = Mentions(key, codes[0]), Mentions(response, codes[1])
+    placed = codes[1] >= 0  # mentions that were lost match nothing
+    shown = response if placed.all() else response.keep_mentions(placed)
+    sides = Mentions(key, codes[0]), Mentions(shown, codes[1][placed])
     if plan.samples is not None:
         from corefeval.features.token_columns import settle_samples
 
@@ -250,6 +276,12 @@ def prepare_corpora(
     if matches.key is not None and pairs is None:
         notices += mismatch_notices(key, response, matches.key)
     twins = _twins(*sides, matches)
+    if shown is not response:
+        rows = np.flatnonzero(placed)
+        own, theirs = matches.rows(rows.size)
+        matches = Matches(own, rows[theirs], matches.weight)
+        twins, some = np.full(placed.size, -1, dtype=np.int64), twins
+        twins[rows] = some
     if matches.weight is not None and matches.response is not None:
         count = int((twins[matches.response] < 0).sum())
         text = f"{response.name or 'response'}: {{n}} matched by {protocol.match} with key "
@@ -315,8 +347,9 @@ def segment_prepared(prepared: Prepared, number: int) -> Prepared | Notice:
         return cut
     corpora = [cut.key, cut.response]
     keep = [np.ones(corpus.n_mentions, dtype=np.bool_) for corpus in corpora]
-    if prepared.protocol.singletons == "drop":  # of an entity that runs on, one may be left
-        keep = [corpus.entity_sizes[corpus.mention_entity] > 1 for corpus in corpora]
+    # Of an entity that runs on, one may be left.
+    for side in {"drop": (0, 1), "drop-response": (1,)}.get(prepared.protocol.singletons, ()):
+        keep[side] = corpora[side].entity_sizes[corpora[side].mention_entity] > 1
     rows = [np.flatnonzero(kept) for kept in keep]
     matches = prepared.matches
     if not all(kept.all() for kept in keep):
@@ -340,6 +373,7 @@ def segment_prepared(prepared: Prepared, number: int) -> Prepared | Notice:
         matches=matches,
         protocol=prepared.protocol.but(segments=str(number)),
         notices=(),
+        variants=(),
     )
 
 
@@ -360,6 +394,8 @@ def stated_features(
 
 def as_corpus(source: Input, name: str, *, format: str | None = None, **files: Any) -> Corpus:
     """A corpus from whatever stands for one; `files` says how files are read, as in `read`."""
+    if isinstance(source, Mapping) and format is not None and format.startswith("llm"):
+        return _answers(source, name, format, **files)
     if isinstance(source, Corpus):
         return source
     if (file := as_file(source)) is not None:
@@ -382,3 +418,20 @@ def as_corpus(source: Input, name: str, *, format: str | None = None, **files: A
         if corpus is not None:
             return corpus
     return corpus_from_entities(source, name=name)
+
+
+def _answers(
+    source: Mapping[Any, Any],
+    name: str,
+    format: str,
+    *,
+    key: Corpus | None = None,
+    occurrences: str = "in-order",
+    **_: Any,
+) -> Corpus:
+    """Answers of a language model by the ids of documents."""
+    from corefeval.formats.answers.reading import read_answers
+
+    if key is None:
+        raise UsageError("answers of a language model are no key: they are read against one")
+    return read_answers(source, key, format=format, occurrences=occurrences, name=name)

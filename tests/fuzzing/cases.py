@@ -14,21 +14,31 @@ from corefeval.analysis.errors import KINDS as ERRORS
 from corefeval.cli import app
 from corefeval.features.declarations import FEATURES
 from corefeval.formats import FORMATS
+from corefeval.formats.registry import ANSWERS
 from corefeval.lab import EXPERIMENTS
 from corefeval.metrics import REGISTRY, presets
 from corefeval.protocol import NAMED, choices
 from fuzzing.hostility import CODECS, NAMES, NUMBERS
-from fuzzing.inputs import CORPORA, KINDS, SAVED, SIDES, Files, make_input, stated_features
+from fuzzing.inputs import (
+    ANSWERED,
+    CORPORA,
+    KINDS,
+    SAVED,
+    SIDES,
+    Files,
+    make_input,
+    stated_features,
+)
 
 # How many of a thousand cases each command gets: all alike, but for what is slow or says little.
 SHARES = {
-    "score": 200, "errors": 120, "compare": 110, "agree": 110, "check": 160, "stats": 90,
-    "convert": 160, "report": 6, "lab": 6, "metrics": 12, "features": 12, "protocols": 12,
-    "example": 14,
+    "score": 170, "explain": 60, "errors": 110, "compare": 110, "agree": 90, "check": 150,
+    "stats": 80, "convert": 150, "report": 6, "lab": 6, "metrics": 12, "features": 12,
+    "protocols": 12, "example": 14, "prompt": 50,
 }  # fmt: skip
 SLOW_EXPERIMENTS = ("trust", "correct-links", "mention-identification", "mention-tagger")
 
-INPUTS = ("KEY", "RESPONSE", "MORE", "FILE", "OTHER", "SOURCE", "--against", "--tagset")
+INPUTS = ("KEY", "RESPONSE", "MORE", "FILE", "OTHER", "SOURCE", "--against", "--tagset", "--from")
 OUTPUTS = ("TARGET", "FOLDER", "--output", "--save", "--fix", "--resume")
 
 # What can be on a command line, and what can be a path without leading out of the case's folder.
@@ -138,12 +148,16 @@ class _Maker:
             return [(value,) for value in self._positional(argument)]
         required = argument.required
         eager = name in ("--format", "--by") and self.random.random() < 0.4
-        if not required and not eager and self.random.random() > self.rate:
+        # Most scores are corefeval's own: what others do otherwise is asked for now and then.
+        rate = self.rate / 8 if name in ACCIDENTS else self.rate
+        if not required and not eager and self.random.random() > rate:
             return []
         hint = _plain(argument.hint)
         written = self.random.choice(argument.names)
         if hint is bool:
             return [(written,)]
+        if name == "--results":
+            return [(written, self._value(name, hint), self._value(name, hint))]
         return [(written, self._value(name, hint))]
 
     def _positional(self, argument: Any) -> list[str]:
@@ -178,7 +192,7 @@ class _Maker:
             )
         return STRINGS[name](self)
 
-    def input(self) -> str:
+    def input(self, *, saved: bool = False) -> str:
         """A path to be read, and the files behind it; rarely none, or standard input."""
         random, bad = self.random, self.bad
         if random.random() < bad / 4:
@@ -188,6 +202,10 @@ class _Maker:
         number = self.number if random.random() >= bad / 4 else random.randrange(CORPORA)
         kind = self.kind if random.random() >= 0.05 + bad else random.choice(KINDS)
         if self.command in ("score", "compare") and self.kinds and random.random() < 0.1:
+            kind = SAVED
+        if self.kinds and random.random() < (0.1 if self.command != "agree" else 0.01):
+            kind = ANSWERED
+        if saved and random.random() >= bad:
             kind = SAVED
         name = "abcdefgh"[len(self.kinds) % 8]
         if random.random() < 0.06:
@@ -203,8 +221,8 @@ class _Maker:
         self.files |= files
         if random.random() < 0.02:
             self.files["empty/"] = b""
-        labelled = self.command in ("score", "compare", "errors", "report", "agree")
-        if labelled and len(self.kinds) > 1 and random.random() < 0.3:
+        labelled = self.command in ("score", "compare", "explain", "errors", "report", "agree")
+        if labelled and not saved and len(self.kinds) > 1 and random.random() < 0.3:
             label = (
                 random.choice(ARGUMENTS) if random.random() < 0.4 else f"system{len(self.kinds)}"
             )
@@ -292,7 +310,7 @@ def features(*, sound: bool) -> tuple[str, ...]:
 
 def _format(maker: _Maker) -> str:
     other = maker.random.random() < 2 * maker.bad or maker.kind == SAVED
-    return maker.random.choice([*FORMATS]) if other else maker.kind
+    return maker.random.choice([*FORMATS, *ANSWERS]) if other else maker.kind
 
 
 def _names(maker: _Maker) -> str:
@@ -322,8 +340,10 @@ def _limits(maker: _Maker) -> str:
     return maker.listed(limits)
 
 
+ACCIDENTS = {f"--{name.replace('_', '-')}" for name in choices(("emulation",))}
 _System = ("a.conll", "b.conll", "c.conll", "system2", "system3", "b.json")
 
+_PUBLISHED = ("61.3", "70", "", "x", "1e3", "-1", "nan", "61,3", "61.3%", "999999", "e2e|x:y")
 _BAD = ("0", "1", "10", "-1", "1.5KB", "x", "GB", "", "1" + "0" * 30 + "TB")
 
 
@@ -344,6 +364,9 @@ def _protocol(maker: _Maker) -> str:
                 "ci:x",
             )
         )
+    if maker.random.random() < 0.4:
+        name = maker.random.choice([*NAMED, "coval-np-only-min-span", "bookcoref-window(3)"])
+        return maker.random.choice((name, f"{name}|missing:skip", f"{name}|aggregate:pool"))
     chosen = maker.random.sample(sorted(choices()), 3)
     texts = {"across": ("all", "none")}
     values = {n: sorted(choices()[n].values or texts.get(n, ("*",))) for n in chosen}
@@ -366,8 +389,23 @@ STRINGS: dict[str, Callable[[_Maker], str]] = {
         )
     ),
     "--protocol": _protocol,
+    "--rounding": lambda maker: maker.random.choice(
+        ("none", "truncate(2)", "round(0)", *(("round", "round(-1)", "x") if maker.bad else ()))
+    ),
+    **dict.fromkeys(
+        ("--window", "--limit"),
+        lambda maker: maker.random.choice(("none", "1", "7", *(_BAD if maker.bad else ()))),
+    ),
     "--features": _stated,
-    "--to": lambda maker: maker.random.choice([*FORMATS]),
+    "--to": lambda maker: maker.random.choice(
+        [*FORMATS]
+        if maker.command == "convert"
+        else [*NAMED, *_PUBLISHED[: 2 + 9 * bool(maker.bad)]]
+    ),
+    "--from": lambda maker: (
+        _protocol(maker) if maker.random.random() < 0.3 else maker.random.choice([*NAMED])
+    ),
+    "--results": lambda maker: maker.input(saved=True),
     "EXPERIMENT": _experiment,
     "NAME": _names,
     "--metrics": lambda maker: maker.listed(metrics(sound=not maker.bad)),

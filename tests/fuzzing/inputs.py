@@ -13,6 +13,7 @@ from typing import Any
 import corefeval
 from corefeval import CorefEvalError
 from corefeval.formats import FORMATS
+from corefeval.formats.answers.prompts import STYLES, passages
 from corefeval.formats.registry import load
 from corefeval.model import Corpus, CorpusBuilder
 from corefeval.results import save
@@ -23,7 +24,8 @@ Files = dict[str, bytes]  # by path; a path that ends in a slash is an empty fol
 CORPORA = 20  # how many different texts there are
 SIDES = 3  # a key and responses to it
 SAVED = "saved results"  # these are inputs too, but no corpora
-KINDS = (*FORMATS, SAVED)
+ANSWERED = "llm"  # and so are answers of language models, which need a key
+KINDS = (*FORMATS, ANSWERED, SAVED)
 
 _WORDS = ("Ada", "she", "the", "captain", "of", "it", "l'été", "日本", ".", "x1", "##", "(a", "b|c")
 _TAGS = ("NNP", "PRP", "DT", "NN", "IN", "PRP", "NN", "NNP", ".", "NN", "NN", "NN", "XX")
@@ -91,12 +93,25 @@ def whole_files(kind: str, number: int, side: int) -> Files:
     try:
         if kind == SAVED:
             return {".json": _saved(number, side)}
+        if kind == ANSWERED:
+            return {".jsonl": _answers(number, side)}
         files = load(FORMATS[kind].writer)(corpus(number, side)).files
     except CorefEvalError:  # some formats cannot carry some ids, and not all sides belong together
         return whole_files(kind, (number + 1) % CORPORA, side)
     if set(files) == {""}:
         return {_ENDINGS.get(kind, ".json" if kind != "crac-text" else ".txt"): files[""]}
     return dict(files)
+
+
+def _answers(number: int, side: int) -> bytes:
+    """A text in one of the styles, as records of one kind or another."""
+    style = list(STYLES.values())[number % len(STYLES)]
+    records = []
+    for name, passage in passages(corpus(number, side)):
+        text = style.write(passage)
+        whole = {"choices": [{"message": {"content": text}, "finish_reason": "length"}]}
+        records.append({"id": name, "answer": text} if side % 2 else {"custom_id": name, **whole})
+    return "\n".join(map(json.dumps, records)).encode()
 
 
 def _saved(number: int, side: int) -> bytes:

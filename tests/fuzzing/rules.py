@@ -101,7 +101,7 @@ def _blame(case: Case, outcome: Outcome) -> Iterator[str]:
         return
     names = {"standard input", "tags.json", "features.tsv"}
     names |= {"document"} if case.command == "lab" else set()  # of the only key
-    for text in (group[-1] for group in case.arguments):
+    for text in (word for group in case.arguments[1:] for word in group[1:] or group):
         for part in (text, text.rpartition("=")[2], text.partition("=")[0]):
             names |= {part, short(part), part.rstrip("*/"), os.path.splitext(part)[0]}
             names |= {path for path in outcome.before if part and _is_below(path, part)}
@@ -241,6 +241,7 @@ def _files(case: Case, outcome: Outcome) -> Iterator[str]:
     if case.command == "example":
         targets.add(".")
     failed = outcome.status in (BAD_INPUT, BAD_USAGE) and not _reports_findings(case, outcome)
+    resume = case.option("--resume")
     for path, data in outcome.files.items():
         wanted = any(
             path.rstrip("/") == target or target == "." or path.startswith(f"{target}/")
@@ -249,6 +250,8 @@ def _files(case: Case, outcome: Outcome) -> Iterator[str]:
         if path not in outcome.before and not wanted:
             yield f"left behind: {path}"
         elif path not in outcome.before and failed and not path.endswith("/"):
+            if resume is not None and path.startswith(f"{os.path.normpath(resume)}/"):
+                continue  # finished pieces stay, to go on from
             yield f"left behind by a failure: {path}"
         elif path in outcome.before and data != outcome.before[path]:
             if not wanted or path in _read_by(case):

@@ -14,6 +14,7 @@ from corefeval.cli.arguments import FLAG, check_paths, file_parameter, show, tel
 from corefeval.cli.pieces import FILE_PIECES, FilePieces
 from corefeval.diagnostics import UsageError
 from corefeval.files import is_stream
+from corefeval.protocol import Occurrences
 
 if TYPE_CHECKING:
     from corefeval.analysis.statistics import Statistics
@@ -143,8 +144,11 @@ def convert(
     target: Annotated[str, _CONVERT_FILE()],
     /,
     *,
-    to: str,
+    to: str | None = None,
+    against: Annotated[str | None, _CONVERT_FILE()] = None,
+    occurrences: Occurrences = "in-order",
     input_format: str | None = None,
+    key_format: str | None = None,
     encoding: str = "utf-8",
     word_column: int | None = None,
     quiet: Annotated[bool, FLAG(alias="-q")] = False,
@@ -155,6 +159,7 @@ def convert(
     corefeval convert key.conllu key.conll --to conll
     corefeval convert 'dev/*.conll' dev.jsonl --to e2e
     corefeval convert key.conll folder --to brat
+    corefeval convert answers.jsonl response.conll --against key.conll
     ```
 
     Parameters
@@ -164,10 +169,16 @@ def convert(
     target
         A file, `-` for standard output, or a folder for formats with files per document.
     to
-        The format to write: corefud, conll, e2e, bookcoref, preco, crac-json, maverick, fastcoref,
-        crac-text, litbank or brat.
+        The format to write, if the target's ending does not tell: corefud, conll, e2e, bookcoref,
+        preco, crac-json, maverick, fastcoref, crac-text, litbank or brat.
+    against
+        The key that answers of a language model are put on: its documents and tokens are written.
+    occurrences
+        Which place a string means that a language model listed, if it has several.
     input_format
         The format to read, if it is not to be told by the content.
+    key_format
+        The key's format, if it is not to be told by its content.
     encoding
         The files' character encoding.
     word_column
@@ -177,12 +188,18 @@ def convert(
         Do not list what the format cannot carry.
     """
     from corefeval.formats import read, write
-    from corefeval.formats.registry import find_format
+    from corefeval.formats.registry import find_format, format_for
 
-    find_format(to)
+    _ = find_format(to) if to is not None else format_for(target)
+    if [source, against].count("-") > 1:
+        raise UsageError("standard input (-) can be read only once")
     if os.path.exists(source) and os.path.exists(target) and os.path.samefile(source, target):
         raise UsageError(f"the output would overwrite the input: {target}")
-    corpus = read(source, format=input_format, encoding=encoding, word_column=word_column)
+    from_file = partial(read, encoding=encoding, word_column=word_column)
+    key = None if against is None else from_file(against, format=key_format)
+    corpus = from_file(source, format=input_format, key=key, occurrences=occurrences)
+    if key is not None and corpus.ledger is None:
+        raise UsageError(f"{source} has tokens of its own: leave out --against")
     notices = (*corpus.notices, *write(corpus, target, format=to))
     if not quiet:
         tell(notices)

@@ -71,6 +71,8 @@ def errors(
             for corpus in corpora
         ]
     )
+    # Features that cannot be had are an error before anything is written.
+    notices = [notice for analysis in analyses for notice in analysis.notices]
     show(analyses, output, format=format, kinds=kinds, top=top)
     if not reading.quiet:
-        tell(notice for analysis in analyses for notice in analysis.notices)
+        tell([*notices, *(notice for analysis in analyses for notice in analysis.notices)])

@@ -19,7 +19,7 @@ from corefeval.examples import example as path_of
 from corefeval.features.declarations import FEATURES, FeatureDeclaration
 from corefeval.files import write_folder
 from corefeval.metrics import REGISTRY, Declaration, Metric, presets
-from corefeval.protocol import NAMED, Choice, NamedProtocol, Protocol, choices
+from corefeval.protocol import NAMED, Choice, NamedProtocol, Protocol, choices, find_named
 
 Format = Annotated[Literal["text", "json"], Parameter(alias="-f")]
 
@@ -147,11 +147,14 @@ def protocols(*name: str, format: Format = "text") -> None:
     format
         How to print.
     """
-    known = {**NAMED, **choices()}
+    known: dict[str, NamedProtocol | Choice] = {**NAMED, **choices()}
+    selection: dict[str, NamedProtocol | Choice] = {}
     for one in name:
-        if one not in known:
+        found = known.get(one) or known.get(one.replace("-", "_")) or find_named(one)
+        if found is None:
             raise UsageError(f"there is no protocol or choice {one!r}: {did_you_mean(one, known)}")
-    selection = {one: known[one] for one in name} or known
+        selection[one.replace("-", "_") if isinstance(found, Choice) else one] = found
+    selection = selection or known
     bundles = [one for one in selection.values() if isinstance(one, NamedProtocol)]
     declarations = {name: one for name, one in selection.items() if isinstance(one, Choice)}
     if format == "json":
@@ -161,7 +164,7 @@ def protocols(*name: str, format: Format = "text") -> None:
         }
         sys.stdout.write(json_text(content))
         return
-    entries = [_protocol_entry(one) for one in bundles]
+    entries = [_protocol_entry(one, at_length=bool(name)) for one in bundles]
     entries += [_choice_entry(name, choice) for name, choice in declarations.items()]
     sys.stdout.write("\n".join(entries) + "\n")
 
@@ -170,17 +173,22 @@ def _text(bundle: NamedProtocol) -> str:
     return str(Protocol.of(bundle.name))
 
 
-def _protocol_entry(bundle: NamedProtocol) -> str:
-    """Below its name: signatures are so long that they are broken wherever they begin further."""
+def _protocol_entry(bundle: NamedProtocol, *, at_length: bool) -> str:
+    """What a protocol is and which choices it makes; at length, what is odd about it too."""
     text = _text(bundle)
-    pieces = text.replace("|", "| ") if len(text) > 78 else text
-    signature = textwrap.wrap(pieces, 78, break_on_hyphens=False)
-    lines = [
-        *textwrap.wrap(bundle.summary, 78),
-        *(line.replace("| ", "|") for line in signature),
-        *textwrap.wrap(bundle.reference, 78, break_on_hyphens=False),
-    ]
+    signature = _wrap(text.replace("|", "| ") if len(text) > 78 else text)
+    lines = [*textwrap.wrap(bundle.summary, 78), *(one.replace("| ", "|") for one in signature)]
+    if at_length:
+        lines += _wrap(f"has {bundle.metrics}") if bundle.metrics else []
+        for oddity in bundle.oddities:
+            lines += textwrap.wrap(oddity, 78, initial_indent="- ", subsequent_indent="  ")
+    lines += _wrap(bundle.reference)
     return "\n  ".join((f"{bundle.name} (protocol)", *lines)) + "\n"
+
+
+def _wrap(text: str) -> list[str]:
+    """A text in lines, in which nothing is cut at a hyphen."""
+    return textwrap.wrap(text, 78, break_on_hyphens=False, break_long_words=False)
 
 
 def _choice_entry(name: str, choice: Choice) -> str:
@@ -190,6 +198,8 @@ def _choice_entry(name: str, choice: Choice) -> str:
         lines += textwrap.wrap(f"{value}: {meaning}{default}", 62, subsequent_indent="    ")
     if not choice.values:
         lines.append(f"default: {choice.default}")
+    if choice.example:
+        lines += textwrap.wrap(f"example: {choice.example}", 62, subsequent_indent="    ")
     if choice.option:
         lines.append(f"option: --{(choice.flag or name).replace('_', '-')}")
     else:
@@ -200,6 +210,8 @@ def _choice_entry(name: str, choice: Choice) -> str:
 
 def example(folder: str = ".", /) -> None:
     """Copy the example corpus to a folder: key.conll, cautious.conll and eager.conll.
+
+    With them come two language models' answers, tagged.jsonl and listed.jsonl.
 
     Parameters
     ----------

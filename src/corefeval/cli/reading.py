@@ -12,6 +12,7 @@ from corefeval.cli.responses import ReadingOptions
 from corefeval.protocol import STEPS, Choice, choices
 
 _PROTOCOL = Group("Protocol", sort_key=2)
+_ACCIDENTS = Group("What other scorers do otherwise", sort_key=3)
 
 
 @Parameter(name="*")
@@ -74,11 +75,12 @@ def _default(choice: Choice) -> bool | None:
 
 
 def _parameter(choice: Choice) -> Parameter:
+    group = _ACCIDENTS if choice.at == "emulation" else _PROTOCOL
     if choice.flag:
-        return FLAG(help=choice.summary, group=_PROTOCOL)
+        return FLAG(help=choice.summary, group=group)
     default = f" [default: {choice.default}]" if choice.values else ""
     members = f" [choices: {', '.join(choice.spellings)}]" if choice.shares else ""
-    return Parameter(help=choice.summary + members + default, group=_PROTOCOL)
+    return Parameter(help=choice.summary + members + default, group=group)
 
 
 if TYPE_CHECKING:

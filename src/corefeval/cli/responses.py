@@ -129,16 +129,18 @@ def _score_files(
         return
     metrics = request.default if request.metrics is None else request.metrics
     matches = _matches(request)
-    emulated = protocol_of(matches[0]).emulates
+    protocol = protocol_of(matches[0])
     asked = [] if request.pieces is None else request.pieces.asked_for
-    if emulated and asked:
+    if protocol.emulates and asked:
         option = asked[0].replace("_", "-")
         raise UsageError(f"--{option}: another program's numbers are not made in pieces")
     if asked or (
-        not emulated and any(Cutting().suits(key, path) for _, path in files if path != "-")
+        not protocol.emulates
+        and any(Cutting().suits(key, path) for _, path in files if path != "-")
     ):
         yield from _score_in_pieces(key, files, metrics, matches, request)
         return
+    emulated = protocol.emulate != "none"
     key_source, sources = (_read_texts if emulated else read_all)(key, files, request.reading)
     for source in sources:
         results = [score(key_source, source, metrics=metrics, **options) for options in matches]
@@ -236,17 +238,16 @@ def read_all(
     key: str, responses: Sequence[tuple[str, str]], reading: ReadingOptions
 ) -> tuple[Corpus, Iterator[Corpus]]:
     """The key, and the responses (names and paths) as they are read, each one ahead."""
-    from corefeval.formats import read, read_ahead
+    from corefeval.formats import read, read_with_key
 
+    files = {**reading.files, "format": reading.response_format}
+    files["occurrences"] = protocol_of({**reading.policies, "match": None}).occurrences
     jobs = [
-        partial(read, path, format=format, name=name, **reading.files)
-        for name, path, format in (
-            (short(key), key, reading.key_format),
-            *((name, path, reading.response_format) for name, path in responses),
-        )
+        partial(read, key, format=reading.key_format, name=short(key), **reading.files),
+        *(partial(read, path, name=name, **files) for name, path in responses),
     ]
     paths = [key, *(path for _, path in responses)]
-    corpora = read_ahead(jobs, paths)
+    corpora = read_with_key(jobs, paths)
     key_corpus = next(corpora)
     return key_corpus, track_progress(corpora, len(responses), paths, reading.quiet)
 

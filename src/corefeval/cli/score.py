@@ -76,8 +76,8 @@ def score(
     segments
         Into how many segments to cut a single document for its intervals.
     format
-        How to print; `conll` is what the official scorer prints, `corefud` what corefud-scorer
-        does.
+        How to print; `conll` is what the official scorer prints, `coval` what coval does, and
+        `corefud` what corefud-scorer does.
     output
         Write to this file instead of the terminal.
     save

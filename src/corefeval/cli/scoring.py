@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from corefeval.cli.pieces import PieceOptions
     from corefeval.results import Result
 
-OutputFormat = Literal["text", "json", "csv", "markdown", "latex", "conll", "corefud"]
+OutputFormat = Literal["text", "json", "csv", "markdown", "latex", "conll", "coval", "corefud"]
 
 
 def run_score(
@@ -69,7 +69,7 @@ def run_score(
         keep(results, save, quiet=reading.quiet)
     if not reading.quiet:
         tell(notice for result in results for notice in result.notices)
-        if format in ("conll", "corefud"):
+        if format in ("conll", "coval", "corefud"):
             _print_left_out(results[0], format)
     return check_limits(results, limits)
 
@@ -148,14 +148,16 @@ def _plain_options() -> dict[str, tuple[str, str | None]]:
 
 
 def _print_left_out(result: Result, format: OutputFormat) -> None:
-    from corefeval.output.programs import COREFUD_NAMES, OFFICIAL_NAMES, OWN_RULES
+    from corefeval.output.programs import COREFUD_NAMES, COVAL_NAMES, OFFICIAL_NAMES, OWN_RULES
 
-    official = format == "conll"
-    if not official and not result.protocol.emulates:
+    if format == "corefud" and result.protocol.emulate == "none":
         remark("note", f"these are {OWN_RULES}")
-    names = (*OFFICIAL_NAMES, "mentions", "conll") if official else (*COREFUD_NAMES, "conll")
-    others = [name for name in result.metrics if name not in names]
+    names, program = {
+        "conll": ((*OFFICIAL_NAMES, "mentions"), "the official scorer"),
+        "coval": (tuple(COVAL_NAMES), "coval"),
+        "corefud": (tuple(COREFUD_NAMES), "corefud-scorer"),
+    }[format]
+    others = [name for name in result.metrics if name not in (*names, "conll")]
     others += [f"by {feature}" for feature in result.slices]
     if others:
-        program = "the official scorer" if official else "corefud-scorer"
         remark("note", f"not in {program}'s form: {', '.join(others)}")

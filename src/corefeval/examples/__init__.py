@@ -1,4 +1,4 @@
-"""The example corpus that ships with the package: a key and two responses."""
+"""The example corpus that ships with the package: a key, two responses, two models' answers."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ from pathlib import Path
 
 from corefeval.diagnostics import UsageError
 
-NAMES = ("key", "cautious", "eager")
+NAMES = ("key", "cautious", "eager", "tagged", "listed")
 
 
 def example(name: str = "key") -> str:
-    """The path of an example file: `key`, `cautious` or `eager`.
+    """The path of an example file: `key`, `cautious` or `eager`, which are CoNLL files.
 
-    >>> example("eager").endswith("eager.conll")
-    True
+    `tagged` and `listed` are answers of language models: texts with tags, and lists of strings.
+
+    >>> example("eager").endswith("eager.conll"), example("listed").endswith("listed.jsonl")
+    (True, True)
     """
     if name not in NAMES:
         raise UsageError(f"there is no example {name!r}: there are {', '.join(NAMES)}")
-    return str(Path(__file__).with_name(f"{name}.conll"))
+    ending = "jsonl" if name in ("tagged", "listed") else "conll"
+    return str(Path(__file__).with_name(f"{name}.{ending}"))

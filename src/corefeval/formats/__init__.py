@@ -6,9 +6,11 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import IO, TYPE_CHECKING
+from functools import partial
+from itertools import chain
+from typing import IO, TYPE_CHECKING, TypeVar
 
-from corefeval.diagnostics import InputError, Notice, UsageError, memory_for
+from corefeval.diagnostics import InputError, KeyNeededError, Notice, UsageError, memory_for
 from corefeval.files import is_remote, remote_files, write_file, write_folder
 from corefeval.formats.registry import (
     FORMATS,
@@ -29,7 +31,18 @@ if TYPE_CHECKING:
 
 _SMALL = 1_000_000  # bytes
 
-__all__ = ["FORMATS", "Format", "Written", "files_of", "read", "read_ahead", "write"]
+__all__ = [
+    "FORMATS",
+    "Format",
+    "Written",
+    "files_of",
+    "read",
+    "read_ahead",
+    "read_with_key",
+    "write",
+]
+
+T = TypeVar("T")
 
 
 def read(
@@ -39,16 +52,26 @@ def read(
     encoding: str = "utf-8",
     word_column: int | None = None,
     name: str = "",
+    key: Corpus | None = None,
+    occurrences: str = "in-order",
 ) -> Corpus:
     """Read a corpus from a file, packed with gzip or not; `-` is standard input.
 
     A folder or a pattern such as `'dev/*.conll'` stands for all of its files, whose documents make
     one corpus. The format is told by the content unless `format` names it. `word_column` is the
     column of the words in CoNLL files, counted from 1; by default it is told by what is in it.
+
+    Answers of language models (formats `llm…`) are read against a `key`; `occurrences` says which
+    place a listed string means. Other formats have no use for either.
     """
+    if format is not None and find_format(format).needs_key:
+        return _read_answers(path, find_format(format), encoding, name, key, occurrences)
     files, several = files_of(path)
     if not several:
-        return read_file(files[0], format, encoding, name, word_column)
+        try:
+            return read_file(files[0], format, encoding, name, word_column)
+        except KeyNeededError:
+            return _read_answers(path, find_format("llm"), encoding, name, key, occurrences)
     from corefeval.model import join
 
     corpora, skipped = [], []
@@ -80,6 +103,27 @@ def skipped_files(path: str, skipped: Sequence[str]) -> tuple[Notice, ...]:
     return (notice,) if skipped else ()
 
 
+def _read_answers(
+    path: str | os.PathLike[str],
+    format: Format,
+    encoding: str,
+    name: str,
+    key: Corpus | None,
+    occurrences: str,
+) -> Corpus:
+    """Answers of language models against their key; a KeyNeededError where there is none."""
+    if key is None:
+        raise KeyNeededError(
+            f"{os.fspath(path)} has answers of a language model ({format.name}), which are read "
+            "against a key: score KEY ANSWERS, check or convert ANSWERS --against KEY, or "
+            "read_answers(answers, key)"
+        )
+    with memory_for(os.fspath(path)):
+        options = {"format": format.name, "occurrences": occurrences, "encoding": encoding}
+        corpus: Corpus = load(format.reader)(path, key, name=name, **options)
+        return corpus
+
+
 def read_file(
     file: str, format: str | None, encoding: str, name: str, word_column: int | None
 ) -> Corpus:
@@ -97,6 +141,12 @@ def read_file(
             if format
             else detect_format(source.data[:HEAD].tobytes(), source.file)
         )
+        if chosen.needs_key and file == "-":  # which is gone by now
+            raise UsageError(
+                "standard input has answers: say --response-format llm, or name a file"
+            )
+        if chosen.needs_key:
+            raise KeyNeededError(f"{source.file} has answers of a language model")
         options = {"word_column": word_column} if chosen.has_columns else {}
         corpus: Corpus = load(chosen.reader)(source, name=name, **options)
         return corpus
@@ -108,8 +158,8 @@ def annotates_nothing(file: str) -> bool:
 
 
 def read_ahead(
-    jobs: Sequence[Callable[[], Corpus]], paths: Iterable[str | os.PathLike[str]] = ("-",)
-) -> Iterator[Corpus]:
+    jobs: Sequence[Callable[[], T]], paths: Iterable[str | os.PathLike[str]] = ("-",)
+) -> Iterator[T]:
     """Do jobs that read paths in order, the next one in the background while one is worked on.
 
     Reading is most of the time, and mostly array operations, which let another thread run. What is
@@ -129,6 +179,26 @@ def read_ahead(
             corpus = upcoming.pop().result()
             upcoming += [pool.submit(job) for job in jobs[index + 1 : index + 2]]
             yield corpus
+
+
+def read_with_key(
+    jobs: Sequence[Callable[..., Corpus]], paths: Iterable[str | os.PathLike[str]] = ("-",)
+) -> Iterator[Corpus]:
+    """Do reading jobs in order, the first of which is the key: what needs it is given it.
+
+    Jobs are calls of `read` that lack no argument but `key`.
+    """
+    corpora = read_ahead([partial(_try, job) for job in jobs], paths)
+    key = next(corpora)
+    for job, corpus in zip(jobs, chain([key], corpora), strict=True):
+        yield job(key=key) if corpus is None else corpus
+
+
+def _try(job: Callable[[], Corpus]) -> Corpus | None:
+    try:
+        return job()
+    except KeyNeededError:
+        return None
 
 
 def write(
@@ -154,6 +224,10 @@ def write(
     if not name:
         raise UsageError("the file cannot be written: its path is empty")
     chosen = find_format(format) if format else format_for(name)
+    if not chosen.writer:
+        raise UsageError(
+            f"{chosen.name} is read, not written: corefeval prompt writes what models are asked"
+        )
     written: Written = load(chosen.writer)(corpus)
     if set(written.files) == {""}:
         _write_one(written.files[""], target)

@@ -41,6 +41,9 @@ class Format:
     `looks_like` sees the first bytes of a file. The reader is a function from a
     `Source` (and `name=`) to a `Corpus`, the writer one from a `Corpus` to `Written`. A file whose
     name ends in one of `endings` is written in this format where none is named.
+
+    A format that `needs_key` is read against the key's tokens: its reader takes `key=`, a corpus,
+    and a path or what else has answers in the place of a `Source`. It is not written.
     """
 
     name: str
@@ -49,6 +52,7 @@ class Format:
     reader: str
     writer: str
     endings: tuple[str, ...] = ()
+    needs_key: bool = False
 
     @property
     def has_columns(self) -> bool:
@@ -106,6 +110,15 @@ def is_litbank(head: bytes) -> bool:
 def is_brat(head: bytes) -> bool:
     """Text-bound annotations, or an equivalence of them."""
     return re.search(rb"(?m)^(T\S*\t\S+ \d+ \d+[\t; ]|\*\tEquiv )", head) is not None
+
+
+def is_answers(head: bytes) -> bool:
+    """A record with an answer of a language model, and nothing of a corpus."""
+    line = head.lstrip().split(b"\n", 1)[0]
+    answer = rb'"(answer|output|response|completion|prediction|generated_text|choices)"\s*:'
+    corpus = rb'"(sentences|tokens|clusters|mention_clusters|clusters_token_offsets)"\s*:'
+    start = re.match(rb'\s*(\[\s*)?\{\s*"', head) is not None
+    return start and re.search(answer, line) is not None and re.search(corpus, line) is None
 
 
 def is_parquet(head: bytes) -> bool:
@@ -232,6 +245,37 @@ FORMATS = {
     for name, summary, looks_like, reader, writer, *endings in _DECLARED
 }
 
+# How language models write coreference; `llm` finds out which of them it is.
+_ANSWERS = {
+    "llm": "what language models wrote, in any of the ways below, against a key",
+    "llm-crac": "CRAC's marks behind words, mended: `Ada|[e1] met`",
+    "llm-bracket": "brackets that open with the entity: `[e1 Ada]`, `[1 Ada]`",
+    "llm-markdown": "links: `[Ada](#cluster_1)`",
+    "llm-xml": 'XML-like tags: `<m id="1">Ada</m>`, `<e1>Ada</e1>`, MUC\'s COREF',
+    "llm-subscript": "subscripts: `[Ada]_1`",
+    "llm-hash": "hashes: `[Ada]#1`",
+    "llm-colon": "numbers behind colons: `[Ada: 1]`",
+    "llm-seq2seq": "Seq2seqCoref's: `<m> Ada | 1 </m>`",
+    "llm-mask": "CorefInst's: `<m>Ada</m>#1`",
+    "llm-curly": "braces: `{{Ada|1}}`",
+    "llm-tanl": "TANL's, linked by words: `[ she | Ada ]`",
+    "llm-link-append": "link-append's links with the words behind mentions",
+    "llm-qa": "questions and answers: `*It* refers to [the park]`",
+    "llm-json": "JSON of clusters, of strings or objects, broken or not",
+    "llm-lines": 'a line for each entity: `Entity 1: "Ada"; "she"`',
+}
+ANSWERS = {
+    name: Format(
+        name,
+        summary,
+        is_answers if name == "llm" else never,
+        "corefeval.formats.answers.reading:read_answers",
+        "",
+        needs_key=True,
+    )
+    for name, summary in _ANSWERS.items()
+}
+
 
 def format_for(name: str) -> Format:
     """The format that a file of this name is written in; a UsageError where it does not say.
@@ -254,9 +298,10 @@ def format_for(name: str) -> Format:
 
 def find_format(name: str) -> Format:
     """The format of a name."""
-    if not isinstance(name, str) or name not in FORMATS:
+    known = FORMATS | ANSWERS
+    if not isinstance(name, str) or name not in known:
         raise UsageError(_unknown(name))
-    return FORMATS[name]
+    return known[name]
 
 
 def _unknown(name: object) -> str:
@@ -265,15 +310,16 @@ def _unknown(name: object) -> str:
 
     endings = {end.lstrip("._"): one.name for one in FORMATS.values() for end in one.endings}
     text = str(name).lower().lstrip("._")
-    close = difflib.get_close_matches(text, FORMATS, n=1)
+    known = [*FORMATS, *ANSWERS]
+    close = difflib.get_close_matches(text, known, n=1)
     meant = endings.get(text) or next(iter(close), None)
     hint = f": did you mean {meant!r}?" if meant else ""
-    return f"there is no format {name!r:.60}{hint}\n  there are: {', '.join(FORMATS)}"
+    return f"there is no format {name!r:.60}{hint}\n  there are: {', '.join(known)}"
 
 
 def detect_format(head: bytes, file: str) -> Format:
     """The format that a file seems to have."""
-    for candidate in FORMATS.values():
+    for candidate in (ANSWERS["llm"], *FORMATS.values()):  # which is JSON, too
         if candidate.looks_like(head):
             return candidate
     first = head.lstrip().split(b"\n", 1)[0].decode("utf-8", "replace").strip()

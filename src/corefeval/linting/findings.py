@@ -112,6 +112,27 @@ _DECLARED = (
         "check whether ends are inclusive, and whether tokens are counted from 0 or from 1",
     ),
     FindingKind(
+        "llm-lost",
+        "error",
+        "a mention that a language model wrote and that could not be placed",
+        "it is left out of the score; --lost strict counts it as wrong",
+        "see the reason; ask the model again, or for another style of tags",
+    ),
+    FindingKind(
+        "llm-cut",
+        "error",
+        "an answer that ends before its document does",
+        "what is behind the end is missed; a note has the score on the text that was reached",
+        "allow for more tokens, or ask about less text: corefeval prompt --max-tokens",
+    ),
+    FindingKind(
+        "llm-refusal",
+        "error",
+        "an answer of which nothing can be read",
+        "the document counts as one without mentions",
+        "ask the model again",
+    ),
+    FindingKind(
         "no-common-mentions",
         "warning",
         "a document with mentions of which not one is the key's",
@@ -224,6 +245,20 @@ _DECLARED = (
         "see the message",
     ),
     FindingKind(
+        "llm-invented",
+        "warning",
+        "a mention that a language model wrote of words that the text does not have",
+        "it is left out of the score; --lost strict counts it as wrong",
+        "nothing is wrong with the file: the model made it up",
+    ),
+    FindingKind(
+        "llm-unclosed",
+        "warning",
+        "a tag of a language model that never closes, never opens, or closes another number",
+        "the mention is mended: one word, or up to the tag that fits best",
+        "ask the model again, or for another style of tags",
+    ),
+    FindingKind(
         "crossing-entities",
         "note",
         "mentions of different entities that overlap, none inside the other",
@@ -271,6 +306,27 @@ _DECLARED = (
         "entities of one mention",
         "they count for all metrics but MUC; keys such as those of OntoNotes have none",
         "--singletons drop leaves them out on both sides",
+    ),
+    FindingKind(
+        "llm-changed",
+        "note",
+        "a mention that was placed although its words were changed",
+        "it counts where its place is",
+        "check its tokens",
+    ),
+    FindingKind(
+        "llm-repeated",
+        "note",
+        "a mention that a language model wrote more than once",
+        "it counts once",
+        "nothing: models go round in loops",
+    ),
+    FindingKind(
+        "llm-ambiguous",
+        "note",
+        "a listed string that stands at several places of the text",
+        "which is meant is guessed from the order of the list",
+        "ask for tags in the text, or for sentence numbers; --occurrences has other rules",
     ),
 )
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from corefeval.diagnostics import InputError, PairingError, excerpt, memory_for, plural
-from corefeval.formats import annotates_nothing, files_of
+from corefeval.formats import annotates_nothing, files_of, read
 from corefeval.formats.conll.layout import Layout
 from corefeval.formats.conll.repair import Repair
 from corefeval.formats.registry import (
@@ -79,7 +79,10 @@ def inspect(
     """Check a file, or each file of a folder or pattern; also how they fit a key.
 
     The files of a folder are compared with the key together, and their documents with each other.
+    Answers of language models need a key; what became of their mentions is what is found.
     """
+    if format is not None and find_format(format).needs_key:
+        return [_inspect_answers(os.fspath(path), find_format(format), encoding, against)]
     files, several = files_of(path)
     if not several:
         return [_inspect_file(files[0], format, encoding, word_column, against)]
@@ -109,12 +112,33 @@ def _inspect_file(
         elif not source.data.size:
             raise InputError("the file is empty", file=source.file, fix="check the path")
         form = form or detect_format(source.data[:HEAD].tobytes(), source.file)
+        if form.needs_key:
+            return _inspect_answers(file, form, encoding, against)
     except InputError as error:
         if isinstance(error, UnknownFormatError):  # the list of all formats is long
             error = InputError(error.problem, file=error.file, found=error.found, fix=error.fix)
         name = "standard input" if file == "-" else file
         return Inspection(name, (from_error(error, file=name),), form)
     return inspect_source(source, form, against, word_column=word_column)
+
+
+def _inspect_answers(
+    path: str, format: Format, encoding: str, against: Corpus | None
+) -> Inspection:
+    """Check answers of language models, which cannot be read without their key."""
+    try:
+        corpus = read(path, format=format.name, encoding=encoding, key=against)
+    except InputError as error:
+        return Inspection(path, (from_error(error, file=path),), format)
+    from corefeval.linting.answers import answer_findings
+
+    findings = [] if corpus.ledger is None else list(answer_findings(corpus.ledger, path))
+    known = {finding.kind for finding in findings}
+    rest = tuple(notice for notice in corpus.notices if notice.kind not in known)
+    locator = Locator(corpus.with_details(notices=rest), path)
+    # Tokens, and so their lines, are the key's.
+    findings += [replace(one, line=None) for one in _corpus_findings(locator, against)]
+    return Inspection(path, tuple(grade(findings)), format, corpus)
 
 
 def inspect_source(

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from corefeval.diagnostics import InputError, Notice, excerpt, plural
 from corefeval.model.arrays import BoolArray, IntArray, ragged_arange
 from corefeval.model.categories import LazyArray, LazyNames, taken
+from corefeval.model.ledger import Ledger
 from corefeval.model.relations import NO_RELATIONS, Relations
 from corefeval.model.tokens import Tokens
 from corefeval.model.views import Document, DocumentId
@@ -38,7 +39,8 @@ class Corpus:
     where these are ids of its own, the same of which may be the same entity in other documents.
     `mention_origin` numbers the documents that mentions come from, where documents were merged.
     `metadata` (per document), `sentence_metadata` (per document and sentence) and `relations`
-    (bridging, split antecedents) are kept where a format has them.
+    (bridging, split antecedents) are kept where a format has them. `ledger` says what became of
+    mentions that were written in words, where these had to be placed.
     """
 
     documents: tuple[DocumentId, ...]
@@ -59,6 +61,7 @@ class Corpus:
     relations: Relations = NO_RELATIONS
     name: str = ""
     notices: tuple[Notice, ...] = ()
+    ledger: Ledger | None = None
 
     def __repr__(self) -> str:
         return (
@@ -154,6 +157,7 @@ class Corpus:
             relations=corpus.relations.on_entities(entity_rank),
             tokens=self.tokens.select(old) if self.tokens else None,
             names=None if entities is None else _pick_names(entities, entity_order),
+            ledger=self.ledger and self.ledger.select(list(map(str, names))),
         )
 
     def with_details(self, **details: Any) -> Corpus:

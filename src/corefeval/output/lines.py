@@ -124,5 +124,5 @@ def cells_of(
 
 def rate_cells(score: Score, best: float | None) -> list[Cell]:
     """Recall, precision and F1, bold where it is the best."""
-    *rates, f1 = [percent(score.rates.get(rate)) for rate in RATES]
+    *rates, f1 = [percent(score.rates.get(rate), score.rounding) for rate in RATES]
     return [*map(Cell, rates), Cell(f1, bool(best) and score.f1 == best)]

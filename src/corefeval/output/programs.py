@@ -17,12 +17,13 @@ OFFICIAL_NAMES = {
     "lea": "lea",
 }
 _RULE = "-" * 74
+_AVERAGE = ("muc", "b3", "ceafe")
+RATES = ("recall", "precision", "f1")
 
 
 def draw_conll(results: Sequence[Result], *, by_document: bool = False) -> str:
     """Every metric that the official scorer has, in its own form."""
-    if any(result.protocol.aggregate == "macro" for result in results):
-        raise UsageError("the official scorer sums over documents: it has no macro average")
+    _check_sums(results, "the official scorer")
     chosen = [name for name in OFFICIAL_NAMES if name in results[0].tables]
     if not chosen:
         raise UsageError(f"the official scorer prints only {', '.join(OFFICIAL_NAMES)}")
@@ -39,6 +40,11 @@ def draw_conll(results: Sequence[Result], *, by_document: bool = False) -> str:
                     parts += [f"{visible(document.id)}:", *totals, ""]
             parts += ["====== TOTALS =======", *_totals(result.scores, metric), ""]
     return "\n".join(parts)
+
+
+def _check_sums(results: Sequence[Result], program: str) -> None:
+    if any(result.protocol.aggregate != "micro" for result in results):
+        raise UsageError(f"{program} sums over documents: it has no macro average")
 
 
 def _totals(scores: Mapping[str, Score], metric: str) -> list[str]:
@@ -88,6 +94,38 @@ def _cut(rate: float) -> str:
     return f"{int(10000 * rate) / 100:.15g}%"
 
 
+COVAL_NAMES = {"mentions": "mentions", "muc": "muc", "b3": "bcub", "ceafe": "ceafe", "lea": "lea"}
+
+
+def draw_coval(results: Sequence[Result], *, by_document: bool = False) -> str:
+    """Every metric that coval's scorer.py prints, in its own form.
+
+    The program itself prints no documents; `by_document` adds them before the whole.
+    """
+    _check_sums(results, "coval")
+    lines = []
+    for result in results:
+        lines += [f"response: {visible(result.response)}"] if len(results) > 1 else []
+        if not any(name in result.tables for name in COVAL_NAMES):
+            raise UsageError(f"coval prints only {', '.join(COVAL_NAMES)}")
+        for document in result.documents if by_document else ():
+            lines += [f"{visible(document.id)}:", *_coval_lines(document.scores), ""]
+        lines += _coval_lines(result.scores)
+    return "\n".join((*lines, ""))
+
+
+def _coval_lines(scores: Mapping[str, Score]) -> list[str]:
+    lines = []
+    for name, own in COVAL_NAMES.items():
+        if name in scores:
+            recall, precision, f1 = (100 * scores[name].rates[one] for one in RATES)
+            text = f"Recall: {recall:.2f}  Precision: {precision:.2f}  F1: {f1:.2f}"
+            lines.append(f"{own:<10} {text}")
+    if all(name in scores for name in _AVERAGE):
+        lines.append(f"CoNLL score: {100 * sum(scores[name].f1 for name in _AVERAGE) / 3:.2f}")
+    return lines
+
+
 COREFUD_NAMES = {
     "muc": "muc",
     "b3": "bcub",
@@ -99,7 +137,6 @@ COREFUD_NAMES = {
     "zero": "zero",
 }
 OWN_RULES = "corefeval's own rules, not corefud-scorer's (--protocol corefud-1.2 has these)"
-_AVERAGE = ("muc", "b3", "ceafe")
 _METHODS = {"align": "dependent", "place": "linear"}
 _SETTINGS = {"partial": "partial-corefud"}
 
@@ -110,8 +147,7 @@ def draw_corefud(results: Sequence[Result], *, by_document: bool = False) -> str
     The program itself prints no documents; `by_document` adds them before the whole. Where other
     rules than the program's made the numbers, its first line gives way to one that says so.
     """
-    if any(result.protocol.aggregate == "macro" for result in results):
-        raise UsageError("corefud-scorer sums over documents: it has no macro average")
+    _check_sums(results, "corefud-scorer")
     lines = []
     for result in results:
         lines += [f"response: {visible(result.response)}"] if len(results) > 1 else []
@@ -135,7 +171,7 @@ def _heading(result: Result, chosen: Sequence[str]) -> list[str]:
             kinds.append(f"zeros (using {_METHODS[protocol.zeros]} match method)")
     setting = _SETTINGS.get(protocol.match, protocol.match)
     metrics = ", ".join(COREFUD_NAMES[name] for name in chosen)
-    scorer = "The scorer" if protocol.emulates else f"These are {OWN_RULES}.\ncorefeval"
+    scorer = "The scorer" if protocol.emulate != "none" else f"These are {OWN_RULES}.\ncorefeval"
     return [
         f"{scorer} is evaluating {', '.join(kinds)} using {setting} match evaluation setting.",
         f"The following metrics will be evaluated: {metrics}",

@@ -37,7 +37,7 @@ class ResultDrawing(Drawing):
     things: Sequence[Result]
     by_document: bool = False
 
-    formats: ClassVar = (*Drawing.formats, "conll", "corefud")
+    formats: ClassVar = (*Drawing.formats, "conll", "coval", "corefud")
 
     def sheet(self, format: str) -> Sheet:
         """A terminal has responses below each other, papers have them side by side."""
@@ -67,6 +67,10 @@ class ResultDrawing(Drawing):
             from corefeval.output.programs import draw_conll
 
             return draw_conll(self.things, by_document=self.by_document)
+        if format == "coval":
+            from corefeval.output.programs import draw_coval
+
+            return draw_coval(self.things, by_document=self.by_document)
         if format == "corefud":
             from corefeval.output.programs import draw_corefud
 
@@ -127,6 +131,7 @@ def _response(result: Result) -> dict[str, object]:
         "documents": [
             {"id": document.id, "scores": _scores(document.scores)} for document in result.documents
         ],
+        **({"answers": dict(result.answers)} if result.answers else {}),
         "notices": [notice.as_dict() for notice in result.notices],
     }
 
@@ -217,7 +222,10 @@ def document_table(results: Sequence[Result]) -> Table:
                 for line in lines
             ]
             cells = [
-                Cell(percent(f1), several and bool(top) and f1 == top)
+                Cell(
+                    percent(f1, document.result.protocol.rounding),
+                    several and bool(top) and f1 == top,
+                )
                 for f1, top in zip(f1s, best, strict=True)
             ]
             rows.append((Cell("" if rows else identifier), *name, *cells))

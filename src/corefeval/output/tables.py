@@ -71,13 +71,21 @@ def table_of(headings: Iterable[str], rows: Iterable[Iterable[str]], caption: st
     return Table(columns, (tuple(tuple(map(Cell, row)) for row in rows),), caption)
 
 
-def percent(value: float | None) -> str:
-    """A rate as a percentage with two decimals, rounded.
+def percent(value: float | None, rounding: str = "none") -> str:
+    """A rate as a percentage with two decimals, rounded, or as a protocol's `rounding` says.
 
-    >>> percent(2 / 3), percent(None)
-    ('66.67', '')
+    >>> percent(2 / 3), percent(None), percent(2 / 3, "truncate(2)"), percent(2 / 3, "round(1)")
+    ('66.67', '', '66.66', '66.7')
     """
-    return "" if value is None else f"{100 * value:.2f}"
+    if value is None or value != value:
+        return "" if value is None else "nan"
+    if rounding == "none":
+        return f"{100 * value:.2f}"
+    word, _, digits = rounding.rstrip(")").partition("(")
+    if word == "truncate":
+        scale = 10 ** int(digits)
+        return f"{int(100 * scale * value) / scale:.{digits}f}"
+    return f"{100 * value:.{digits}f}"
 
 
 def interval(score: Score, rate: str = "f1") -> str:

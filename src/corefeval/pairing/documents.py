@@ -73,7 +73,8 @@ def pair(
         _in_places(side, places, pairs.identifiers)
         for side, places in ((key, pairs.key), (response, pairs.response))
     )
-    ignore_tokens = protocol.tokens == "ignore"
+    # Who pairs by position takes no notice of what the documents are.
+    ignore_tokens = protocol.tokens == "ignore" or protocol.pairing == "position"
     notices, paired = list(pairs.notices), pairs.both
     key, more = with_key_on_tokens(key, response)
     notices += more
@@ -171,6 +172,8 @@ def pair_documents(
         raise PairingError("the key has no documents", file=names[0] or None)
     identifiers = tuple(key[index] for index in mine.tolist())
     other_ids = tuple(response[index] for index in theirs.tolist())
+    if protocol.pairing == "position":
+        return _pair_in_order(identifiers, other_ids, mine, theirs, names[1])
     if identifiers == other_ids:
         return DocumentPairs(identifiers, mine, theirs)
     partner = partners(identifiers, other_ids)
@@ -199,6 +202,24 @@ def pair_documents(
         mine = np.append(mine, np.full(len(extra), -1))
         old = np.append(old, others)
     return DocumentPairs(identifiers, mine, np.append(theirs, -1)[old], notices)
+
+
+def _pair_in_order(
+    identifiers: tuple[DocumentId, ...],
+    other_ids: tuple[DocumentId, ...],
+    mine: IntArray,
+    theirs: IntArray,
+    name: str,
+) -> DocumentPairs:
+    """The documents in the same places, up to the end of the shorter side."""
+    number = min(mine.size, theirs.size)
+    renames = sum(one != other for one, other in zip(identifiers, other_ids, strict=False))
+    notices: tuple[Notice, ...] = ()
+    if renames or mine.size != theirs.size:
+        text = f"{name or 'response'}: documents pair by position: {mine.size} in the key, "
+        text += f"{theirs.size} in the response, {{n}} under other names"
+        notices = (Notice("positions", text, renames, noun="document"),)
+    return DocumentPairs(identifiers[:number], mine[:number], theirs[:number], notices)
 
 
 # By what the protocol says of them.
@@ -231,7 +252,8 @@ def _list_lacking(
             f"{plural(len(lacking), noun)} not in the {other}",
             file=name or None,
             found=list_names([str(one) for one in lacking]) + hint,
-            fix=f"call documents the same on both sides, or choose another value for {which!r}",
+            fix=f"call documents the same on both sides, or go on with --{which} "
+            + " or ".join(texts),
         )
     text = f"{name or 'response'}: {texts[policy]}{hint}"
     names = tuple(map(str, lacking))

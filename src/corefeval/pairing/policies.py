@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from corefeval.diagnostics import InputError, Notice, excerpt
 from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray, IntArray, is_sorted
+from corefeval.model.construction import assemble
 from corefeval.protocol import Duplicates, Protocol
 
 
@@ -80,15 +81,69 @@ def without_singletons(
     return corpus.keep_mentions(keep), codes[keep], (notice,)
 
 
+def with_lost(corpus: Corpus, codes: IntArray) -> tuple[Corpus, IntArray]:
+    """The corpus with a mention for each one that was written and could not be placed.
+
+    It stands in its entity, on tokens that nobody else has, and its code is negative: it is never
+    matched. Documents without tokens have no room for any.
+    """
+    lost = [] if corpus.ledger is None else [e for e in corpus.ledger.entries if e.state == "lost"]
+    start, end, tokens = corpus.mention_start, corpus.mention_end, corpus.tokens
+    if not lost or start is None or end is None or tokens is None:
+        return corpus, codes
+    documents = {str(identifier): index for index, identifier in enumerate(corpus.documents)}
+    owners = corpus.entity_document.tolist()
+    names = list(corpus.names or map(str, range(len(owners))))
+    entities = {pair: number for number, pair in enumerate(zip(owners, names, strict=True))}
+    columns = zip(corpus.mention_document.tolist(), start.tolist(), end.tolist(), strict=True)
+    taken = set(columns)
+    rows: list[tuple[int, ...]] = []
+    room = {index: _spans(int(tokens.counts[index])) for index in documents.values()}
+    for entry in lost:
+        index = documents.get(entry.document, -1)
+        free = (one for one in room.get(index, ()) if (index, *one) not in taken)
+        span = next(free, None)
+        if span is not None:
+            entity = entities.setdefault((index, entry.entity), len(entities))
+            rows.append((index, *span, entity, -1 - len(rows)))
+    added = np.array(rows, dtype=np.int64).reshape(-1, 5).T
+    whole = assemble(
+        documents=corpus.documents,
+        mention_document=np.concatenate((corpus.mention_document, added[0])),
+        start=np.concatenate((start, added[1])),
+        end=np.concatenate((end, added[2])),
+        entity=np.concatenate((corpus.mention_entity, added[3])),
+        features={"code": np.concatenate((codes, added[4]))},
+        tokens=tokens,
+        name=corpus.name,
+    )
+    named = [name for (_, name), _ in sorted(entities.items(), key=lambda one: (one[0][0], one[1]))]
+    kept = {"ledger": corpus.ledger, "notices": corpus.notices}
+    return whole.with_details(names=named, features={}, **kept), whole.features["code"]
+
+
+def _spans(count: int) -> Iterator[tuple[int, int]]:
+    """All spans of a document, the longest first."""
+    return (
+        (start, start + size) for size in range(count, 0, -1) for start in range(count - size + 1)
+    )
+
+
 def apply_policies(
     corpora: Sequence[Corpus], codes: Sequence[IntArray], protocol: Protocol
 ) -> tuple[list[Corpus], list[IntArray], list[Notice]]:
-    """Corpora without repeated mentions and singletons, as the protocol says, and their codes."""
+    """Corpora without repeated mentions and singletons, as the protocol says, and their codes.
+
+    Codes are negative for mentions of answers that were lost, where these are to count.
+    """
     kept, kept_codes = [], []
     notices: list[Notice] = []
+    # The first corpus is the key; all others are responses.
+    first = {"drop": 0, "drop-response": 1}.get(protocol.singletons, len(corpora))
     for place, (corpus, own) in enumerate(zip(corpora, codes, strict=True)):
-        apply = partial(_apply, corpus, own, protocol)
-        choices = f"policies {protocol.duplicates} {protocol.singletons}"
+        lost = protocol.lost == "strict"
+        apply = partial(_apply, corpus, own, protocol.duplicates, place >= first, lost)
+        choices = f"policies {protocol.duplicates} {place >= first} {lost}"
         # A key comes again with the next response, and mostly with the same codes.
         made = apply() if place else corpus.remember(choices, apply, of=own)
         kept.append(corpus if made[0] is None else made[0])
@@ -98,11 +153,18 @@ def apply_policies(
 
 
 def _apply(
-    corpus: Corpus, codes: IntArray, protocol: Protocol
+    corpus: Corpus,
+    codes: IntArray,
+    duplicates: Duplicates,
+    drops_singletons: bool,
+    counts_lost: bool,
 ) -> tuple[Corpus | None, IntArray, tuple[Notice, ...]]:
     """What the protocol leaves; no corpus where that is all, for none is to keep itself alive."""
-    left, codes, notices = without_duplicates(corpus, codes, protocol.duplicates)
-    if protocol.singletons == "drop":
+    left = corpus
+    if counts_lost:
+        left, codes = with_lost(left, codes)
+    left, codes, notices = without_duplicates(left, codes, duplicates)
+    if drops_singletons:
         left, codes, dropped = without_singletons(left, codes)
         notices += dropped
     return None if left is corpus else left, codes, notices

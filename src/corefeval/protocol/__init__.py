@@ -15,20 +15,20 @@ from typing import Any, Unpack
 from corefeval._version import __version__
 from corefeval.checks import did_you_mean
 from corefeval.diagnostics import UsageError
+from corefeval.protocol.choice import NUMBER, Choice
 from corefeval.protocol.declarations import (
     HEADS,
     MINIMA,
-    NAMED,
     STEPS,
     Aggregate,
-    Choice,
     Choices,
     Duplicates,
     Emulate,
     Extra,
     Fields,
+    Lost,
     Missing,
-    NamedProtocol,
+    Occurrences,
     Singletons,
     Spans,
     TokenCheck,
@@ -39,6 +39,7 @@ from corefeval.protocol.declarations import (
     choices,
     fields,
 )
+from corefeval.protocol.named import NAMED, NamedProtocol, find_named, programs_with
 from corefeval.syntax import split_call
 
 __all__ = [
@@ -52,8 +53,10 @@ __all__ = [
     "Emulate",
     "Extra",
     "Fields",
+    "Lost",
     "Missing",
     "NamedProtocol",
+    "Occurrences",
     "Protocol",
     "Singletons",
     "Spans",
@@ -64,7 +67,9 @@ __all__ = [
     "Zeros",
     "choices",
     "fields",
+    "find_named",
     "join_protocols",
+    "programs_with",
     "split_choices",
 ]
 
@@ -111,9 +116,10 @@ class Protocol:
         protocol = Protocol()
         if parts and not parts[0][1]:
             name = parts.pop(0)[0]
-            if name not in NAMED:
+            named = find_named(name)
+            if named is None:
                 raise UsageError(f"there is no protocol {name!r}: {_hint(name, bool(parts))}")
-            protocol = protocol.but(**NAMED[name].choices)
+            protocol = protocol.but(**named.choices)
         chosen = dict(parts)
         for name, value in parts:
             if [one for one, _ in parts].count(name) > 1:
@@ -136,13 +142,11 @@ class Protocol:
         if not changes:
             return self
         chosen = {**dict(self.values), **{n: _checked(n, v) for n, v in changes.items()}}
-        return Protocol(
-            tuple(
-                (name, chosen[name])
-                for name, choice in fields().items()
-                if chosen.get(name, choice.default) != choice.default
-            )
-        )
+        known = fields()
+        unusual = {name for name, value in chosen.items() if value != known[name].default}
+        # Most protocols have few choices or none that are not at their defaults.
+        order = known if unusual else ()
+        return Protocol(tuple((name, chosen[name]) for name in order if name in unusual))
 
     def __getattr__(self, name: str) -> Any:
         """The value of a choice."""
@@ -156,17 +160,34 @@ class Protocol:
     @property
     def shown(self) -> dict[str, str]:
         """The choices that the signature has, by the names that it gives them."""
+        values = dict(self.values)
         return {
-            name.replace("_", "-"): getattr(self, name)
+            name.replace("_", "-"): values.get(name, choice.default)
             for name, choice in fields().items()
-            if (choice.always and (name != "duplicates" or not self.emulates))
-            or getattr(self, name) != choice.default
+            if name in values or (choice.always and (name != "duplicates" or self._has_duplicates))
         }
 
     @property
+    def _has_duplicates(self) -> bool:
+        """Whether repeats go by corefeval's own rule, on one side at least."""
+        return self.emulate == "none" and "once" in (self.repeats_key, self.repeats_response)
+
+    @property
+    def accidents(self) -> dict[str, str]:
+        """The choices that are accidents of other programs, which only emulation can do."""
+        known = fields()
+        return {name: value for name, value in self.values if known[name].is_accident(value)}
+
+    @property
+    def without_accidents(self) -> Protocol:
+        """The same with the defaults in their place."""
+        known = fields()
+        return self.but(**{name: known[name].default for name in self.accidents})  # type: ignore[arg-type]
+
+    @property
     def emulates(self) -> bool:
-        """Whether another program's numbers are wanted, which has rules of its own for repeats."""
-        return bool(self.emulate != "none")
+        """Whether another program's accidents are wanted."""
+        return bool(self.values) and bool(self.accidents)
 
     @property
     def signature(self) -> str:
@@ -219,6 +240,8 @@ def split_choices(
 
     A flag such as `ignore_tokens` becomes the value that it stands for; None leaves a choice alone.
     """
+    if not options:
+        return {}, {}
     known = choices(steps)
     flags = {choice.flag: (name, choice.flagged) for name, choice in known.items() if choice.flag}
     chosen: dict[str, Any] = {}
@@ -249,6 +272,8 @@ def _checked(name: str, value: object) -> str:
                 message += "once and call score for each"
             raise UsageError(message + _explain_share(choice, value))
         return found
+    if type(value) is int and choice.pattern == NUMBER:
+        value = str(value)
     if not isinstance(value, str):
         raise UsageError(f"{name} is a text, not {value!r:.60}")
     if value != choice.default and not re.fullmatch(choice.pattern, value, re.DOTALL):
@@ -293,8 +318,10 @@ def _explain_share(choice: Choice, value: object) -> str:
 
 def _hint(name: str, is_before_choices: bool) -> str:
     """What people may have meant by a name that no protocol has."""
+    import difflib  # whoever makes no mistake can do without
+
     hint = did_you_mean(name, NAMED)
-    if is_before_choices and not hint.endswith("?"):
+    if is_before_choices and not difflib.get_close_matches(name, NAMED, cutoff=0.75):
         return f"a metric before a signature is for --metrics / metrics=: leave out {name!r} here"
     more = "or write choices as match:exact|…"
     return f"{hint} {more.capitalize()}" if hint.endswith("?") else f"{hint}; {more}"

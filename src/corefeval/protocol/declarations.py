@@ -1,20 +1,15 @@
 """Every choice of a protocol, declared once, and the named bundles of them. No numpy here."""
 
-from __future__ import annotations
+# No `annotations` from __future__ here: to read types from text takes longer than to make them.
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cache
-from typing import (
-    Annotated,
-    Literal,
-    TypedDict,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Annotated, Literal, TypedDict, get_args, get_origin, get_type_hints
 
-Singletons = Literal["keep", "drop"]
+from corefeval.protocol.accidents import Accidents
+from corefeval.protocol.choice import Choice
+
+Singletons = Literal["keep", "drop", "drop-response", "double-response"]
 Duplicates = Literal["first", "last", "error"]
 Zeros = Literal["align", "place", "drop"]
 Missing = Literal["empty", "skip", "error"]
@@ -23,47 +18,17 @@ TokenCheck = Literal["check", "ignore"]
 Spans = Literal["auto", "inclusive", "exclusive"]
 WrongSpans = Literal["auto", "head", "overlap"]
 Unmarked = Literal["singleton", "missing"]
-Undefined = Literal["0", "1"]
-Aggregate = Literal["micro", "macro"]
+Undefined = Literal["0", "1", "epsilon", "nan-ceafe", "error"]
+Aggregate = Literal["micro", "macro", "macro-f", "macro-rates", "weighted", "pool"]
+Pairing = Literal["name", "position", "one"]
+Average = Literal["f1", "rates", "truncated"]
 Emulate = Literal["none", "corefud-1.2"]
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """What is declared of a choice.
-
-    `summary` is its line of help, `values` says of each value in a few words what it does, and
-    `at` names the step at which it acts. Values in `shares` take a number above 0 and up to 1 in
-    parentheses, and have the one that is said there without it. A choice without values takes any
-    text that `pattern` allows, or a regular expression where it `is_expression`. The signature has
-    it `always`, or where it is not at its default.
-    `flag` is an option without a value, as people write it for the value `flagged`; a choice that
-    is no `option` is for Python alone.
-    """
-
-    default: str
-    summary: str
-    at: str
-    values: Mapping[str, str] | None = None
-    shares: Mapping[str, float] = field(default_factory=dict)
-    pattern: str = ".+"
-    is_expression: bool = False
-    always: bool = False
-    flag: str = ""
-    flagged: str = ""
-    option: bool = True
-
-    @property
-    def spellings(self) -> dict[str, str]:
-        """What is said of each value, by the value as it is written: `overlap(0.5)`."""
-        return {
-            f"{value}({self.shares[value]:g})" if value in self.shares else value: meaning
-            for value, meaning in (self.values or {}).items()
-        }
+Occurrences = Literal["in-order", "first", "all"]
+Lost = Literal["drop", "strict"]
 
 
 # The steps that take part where key and response are compared; errors and agreement have more.
-STEPS = ("pairing", "policies", "matching", "features", "rates", "emulation")
+STEPS = ("reading", "pairing", "policies", "matching", "features", "rates", "emulation")
 
 
 # What may have told the heads of mentions, in the order in which a signature names it.
@@ -72,8 +37,8 @@ HEADS = ("file", "dependencies", "parse", "tags")
 MINIMA = ("stated", "parse")
 
 
-class Choices(TypedDict, total=False):
-    """The choices of a protocol, in the order of the signature."""
+class SoundChoices(TypedDict, total=False):
+    """The choices that have something to be said for each of their values."""
 
     match: Annotated[
         str,
@@ -98,8 +63,16 @@ class Choices(TypedDict, total=False):
             "keep",
             "Keep entities of one mention, or drop them on both sides.",
             at="policies",
-            values={"keep": "they take part", "drop": "they are left out on both sides"},
+            values={
+                "keep": "they take part",
+                "drop": "they are left out on both sides",
+                "drop-response": "they are left out of the response",
+                "double-response": "a response's one has its mention twice",
+            },
             always=True,
+            accidents=("double-response",),
+            example="abc,d,e / ab,d,f: CEAFe keep 60, drop 80, drop-response 40, "
+            "double-response 48.9",
         ),
     ]
     duplicates: Annotated[
@@ -129,6 +102,22 @@ class Choices(TypedDict, total=False):
             },
         ),
     ]
+    pairing: Annotated[
+        Pairing,
+        Choice(
+            "name",
+            "Which documents of key and response are the same.",
+            at="pairing",
+            values={
+                "name": "those of the same id",
+                "position": "those in the same place, up to the end of the shorter side",
+                "one": "all are one text; entities of the same number are one entity",
+            },
+            accidents=("one",),
+            example="documents 1: ab / ab and 2: ab,cd / ab,cd, the response in the other order: "
+            "name MUC 100, position 66.7",
+        ),
+    ]
     documents: Annotated[
         str, Choice("*", "Only documents whose id matches this glob.", at="pairing")
     ]
@@ -143,6 +132,7 @@ class Choices(TypedDict, total=False):
                 "skip": "they are left out",
                 "error": "the score is refused",
             },
+            example="ab / ab and ab / –: empty MUC 66.7, skip 100, error no number",
         ),
     ]
     extra: Annotated[
@@ -156,6 +146,7 @@ class Choices(TypedDict, total=False):
                 "count": "they count, and all in them is spurious",
                 "error": "the score is refused",
             },
+            example="ab / ab and – / ab: ignore MUC 100, count 66.7, error no number",
         ),
     ]
     across: Annotated[
@@ -191,6 +182,31 @@ class Choices(TypedDict, total=False):
                 "exclusive": "before the token at their end",
             },
             option=False,
+        ),
+    ]
+    occurrences: Annotated[
+        Occurrences,
+        Choice(
+            "in-order",
+            "Which place a string means that a language model listed, if it has several.",
+            at="reading",
+            values={
+                "in-order": "the one that the order of the list and its neighbours tell",
+                "first": "the first of all",
+                "all": "every place that nobody has yet",
+            },
+        ),
+    ]
+    lost: Annotated[
+        Lost,
+        Choice(
+            "drop",
+            "What becomes of mentions that a language model wrote and the text does not have.",
+            at="policies",
+            values={
+                "drop": "they are left out, which raises precision",
+                "strict": "they stay in their entities, and match nothing",
+            },
         ),
     ]
     tagset: Annotated[
@@ -229,7 +245,15 @@ class Choices(TypedDict, total=False):
             "0",
             "What a recall or precision of nothing (0/0) is.",
             at="rates",
-            values={"0": "0, as in the official scorer", "1": "1, where both sides have nothing"},
+            values={
+                "0": "0, as in the official scorer",
+                "1": "1, where both sides have nothing",
+                "epsilon": "0, and every ratio has 1e-7 more below",
+                "nan-ceafe": "as epsilon, but no number for CEAFe where the key has no entity",
+                "error": "the score is refused",
+            },
+            accidents=("error",),
+            example="ab / ab and – / ab, macro-rates: CEAFe 0 50, epsilon 50, nan-ceafe no number",
         ),
     ]
     aggregate: Annotated[
@@ -238,8 +262,43 @@ class Choices(TypedDict, total=False):
             "micro",
             "Rates of all documents' counts together (micro), or means over documents (macro).",
             at="rates",
-            values={"micro": "rates of summed counts", "macro": "means of documents' rates"},
+            values={
+                "micro": "rates of summed counts",
+                "macro": "means of documents' rates, where there is anything to count",
+                "macro-f": "means of all documents' rates",
+                "macro-rates": "means of all documents' recall and precision, and F1 of these",
+                "weighted": "means by the mentions of the key, of the response, of both for F1",
+                "pool": "rates of summed counts, with pairs of mentions across documents",
+            },
             always=True,
+            accidents=("weighted", "pool"),
+            example="ab / ab and abcd,ef / ab,cdef: MUC micro 80, macro, macro-f and macro-rates "
+            "87.5, weighted 81.2",
+        ),
+    ]
+    average: Annotated[
+        Average,
+        Choice(
+            "f1",
+            "What the CoNLL score is the mean of.",
+            at="rates",
+            values={
+                "f1": "three F1",
+                "rates": "three F1; recall and precision too, each of three",
+                "truncated": "three F1, each cut to two decimals of a per cent",
+            },
+            example="F1 of 46.429, 70.6 and 70.204: f1 62.411, truncated 62.407",
+        ),
+    ]
+    rounding: Annotated[
+        str,
+        Choice(
+            "none",
+            "How the program prints its numbers, which the text form then does too: truncate(2) "
+            "cuts, round(1) rounds to so many decimals.",
+            at="rates",
+            pattern=r"(truncate|round)\([0-9]\)",
+            example="70.209: truncate(2) 70.20, round(2) 70.21, round(1) 70.2",
         ),
     ]
     emulate: Annotated[
@@ -252,6 +311,10 @@ class Choices(TypedDict, total=False):
             option=False,
         ),
     ]
+
+
+class Choices(SoundChoices, Accidents, total=False):
+    """The choices of a protocol, in the order of the signature."""
 
 
 class Fields(Choices, total=False):
@@ -303,40 +366,3 @@ def choices(steps: tuple[str, ...] | None = None) -> Mapping[str, Choice]:
         for name, choice in fields().items()
         if name in Choices.__annotations__ and (steps is None or choice.at in steps)
     }
-
-
-@dataclass(frozen=True, slots=True)
-class NamedProtocol:
-    """A bundle of choices with a name, and where it comes from."""
-
-    name: str
-    summary: str
-    choices: Choices
-    reference: str = ""
-
-
-_COREFUD: Choices = {
-    "match": "head", "singletons": "drop", "zeros": "align", "emulate": "corefud-1.2"
-}  # fmt: skip
-_NAMED = (
-    NamedProtocol("default", "exact spans, singletons kept, summed counts", {}),
-    NamedProtocol(
-        "corefud-1.2",
-        "corefud-scorer 1.2 as it comes: heads, zeros aligned, singletons dropped",
-        _COREFUD,
-        "https://github.com/ufal/corefud-scorer",
-    ),
-    NamedProtocol(
-        "crac-2022",
-        "the shared task CRAC 2022 by corefud-scorer 1.2: partial match",
-        {**_COREFUD, "match": "partial", "zeros": "place"},
-        "Žabokrtský et al. 2022",
-    ),
-    NamedProtocol(
-        "crac-2024",
-        "the shared tasks CRAC 2024 and later: as corefud-1.2",
-        _COREFUD,
-        "Novák et al. 2024",
-    ),
-)
-NAMED: dict[str, NamedProtocol] = {one.name: one for one in _NAMED}

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from corefeval._version import __version__
 from corefeval.analysis.errors import KINDS, SUMMARIES, ErrorAnalysis
-from corefeval.diagnostics import CorefEvalError, Notice
+from corefeval.diagnostics import CorefEvalError, Notice, excerpt
 from corefeval.display import visible
 from corefeval.model import Corpus
 from corefeval.model.arrays import FloatArray, IntArray
@@ -28,6 +28,9 @@ from corefeval.results import CountTable, Result, Score
 from corefeval.results.rates import rates_of
 from corefeval.results.slices import all_values
 from corefeval.stats import PairDifference, compare
+
+if TYPE_CHECKING:
+    from corefeval.analysis.explanation import Sensitivity
 
 Json = dict[str, Any]
 _RATES = ("recall", "precision", "f1")
@@ -97,11 +100,32 @@ def _describe_response(
         "name": one.name,
         "version": version,
         "signature": one.result.signature,
-        "notices": [str(notice) for notice in collect_notices(one)],
+        "notices": [
+            *(str(notice) for notice in collect_notices(one)),
+            *(_own_words(errors.response) if text else ()),
+        ],
         "errors": _describe_errors(one.analysis),
         "lost": _count_lost_points(one.analysis),
         "documents": response_documents(errors, place, shares, text=text),
     }
+
+
+_SHOWN = 50  # mentions in a model's own words
+
+
+def _own_words(response: Corpus) -> Iterator[str]:
+    """What a language model wrote where it is not what the key has, in its own words."""
+    ledger = response.ledger
+    told = [] if ledger is None else [e for e in ledger.entries if e.state in ("changed", "lost")]
+    has_words = response.tokens is not None and "word" in response.tokens.columns
+    for entry in told[:_SHOWN]:
+        where = "elsewhere" if entry.is_placed else "nowhere"
+        if entry.is_placed and has_words:
+            words = response[entry.document].words[entry.start : entry.end]
+            where = f"for {excerpt(' '.join(words))}"
+        yield f"{entry.document}: {excerpt(entry.written)} was written {where} ({entry.why})"
+    if len(told) > _SHOWN:
+        yield f"and {len(told) - _SHOWN:,} more mentions: corefeval check lists them"
 
 
 def collect_notices(one: Scored) -> list[Notice]:
@@ -231,6 +255,34 @@ def _describe_differences(
         }
         for one in pairs
     ]
+
+
+def describe_choices(found: Sensitivity) -> Json:
+    """What values of choices are worth, by response and metric; what has no effect, what turns."""
+    record: Json = {
+        "metrics": [
+            {"name": name, "title": found.titles.get(name, name)} for name in found.metrics
+        ],
+        "effects": [
+            {
+                "name": effect.name,
+                "points": {
+                    name: {m: None if p is None else _short(p) for m, p in points.items()}
+                    for name, points in zip(found.responses, effect.points, strict=True)
+                },
+            }
+            for effect in found.effects
+            if effect.is_shown
+        ],
+        "quiet": found.without_effect,
+        "refusals": [f"No number with {values}: {why}." for why, values in found.refusals.items()],
+        "turns": [
+            f"{found.titles.get(one.metric, one.metric)}: {one.above} is above {one.below}, but "
+            f"not with {', '.join(one.values)}."
+            for one in found.turns
+        ],
+    }
+    return {name: _make_visible(value) for name, value in record.items()}
 
 
 def _describe_errors(analysis: ErrorAnalysis) -> Json:

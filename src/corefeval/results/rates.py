@@ -17,6 +17,9 @@ Numbers = NDArray[np.float64]
 Rates = dict[str, Numbers]
 
 
+EPSILON = 1e-7  # what some programs add to every denominator
+
+
 def divide(numerator: Any, denominator: Any, undefined: float = 0.0) -> Numbers:
     """A ratio in which x/0 is 0, or what else `undefined` says."""
     top, bottom = np.broadcast_arrays(
@@ -61,6 +64,19 @@ def blanc_rates(
     }
 
 
+def scorch_rates(counts: Mapping[str, Any], undefined: float = 0.0) -> Rates:
+    """BLANC as scorch has it: 1 where there is no link, but the same mention or none at all."""
+    rates = blanc_rates(counts, undefined)
+    kinds = ("coreference", "non_coreference")
+    links = sum(np.asarray(counts[f"{kind}_{side}"]) for kind in kinds for side in _SIDES)
+    common = np.asarray(counts["common_mentions"])
+    same = (common == counts["key_mentions"]) & (common == counts["response_mentions"])
+    return {name: np.where((links == 0) & same, 1.0, rate) for name, rate in rates.items()}
+
+
+_SIDES = ("key", "response")
+
+
 def antecedent_rates(counts: Mapping[str, Any], undefined: float = 0.0) -> Rates:
     """Wrong linkage (wl) counts against recall and precision; accuracy is of what was resolved."""
     correct, resolved = counts["tp"], counts["tp"] + counts["wl"]
@@ -90,14 +106,32 @@ RATES: dict[str, Callable[[Mapping[str, Any], float], Rates]] = {
     "ratio": ratio_rates,
     "blanc": blanc_rates,
     "blanc-of-both": partial(blanc_rates, of_both=True),
+    "blanc-of-scorch": scorch_rates,
     "antecedents": antecedent_rates,
     "anchors": anchor_rates,
 }
 
 
 def rates_of(shape: str, counts: Mapping[str, Any], undefined: str = "0") -> Rates:
-    """The rates that follow from counts of a shape; `undefined` is what x/0 is, "0" or "1"."""
-    return RATES[shape](counts, float(undefined))
+    """The rates that follow from counts of a shape; `undefined` is what x/0 is, "0" or "1".
+
+    With "epsilon" or "nan-ceafe" every denominator of recall and precision is a little more.
+    """
+    if undefined in _EPSILONS and shape == "ratio":
+        recall, precision = (
+            np.asarray(counts[f"{rate}_numerator"]) / (counts[f"{rate}_denominator"] + EPSILON)
+            for rate in ("recall", "precision")
+        )
+        return {"recall": recall, "precision": precision, "f1": epsilon_mean(recall, precision)}
+    return RATES[shape](counts, float(undefined == "1"))
+
+
+_EPSILONS = ("epsilon", "nan-ceafe")
+
+
+def epsilon_mean(recall: Numbers, precision: Numbers) -> Numbers:
+    """F1 with a little more below."""
+    return np.asarray(2.0 * recall * precision / (recall + precision + EPSILON))
 
 
 T = TypeVar("T")
@@ -112,7 +146,8 @@ class Score:
     `counts` are sums over documents, also where `rates` are means over documents (macro). A metric
     that goes by a feature, like p-link, has a score for each value in `categories`. `intervals` are
     (low, high) for each rate, where intervals were asked for. A single document has none of its
-    own: `segments` then is the score of its segments, with their intervals.
+    own: `segments` then is the score of its segments, with their intervals. `rounding` is how the
+    program that the protocol describes prints rates; `rates` are never rounded.
     """
 
     metric: str
@@ -122,6 +157,7 @@ class Score:
     categories: Mapping[str, Score] = field(default_factory=dict)
     intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     segments: Score | None = None
+    rounding: str = "none"
 
     @property
     def has_counted(self) -> bool:

@@ -16,7 +16,8 @@ from corefeval._version import __version__
 from corefeval.diagnostics import InputError, Notice, UsageError, merge_notices, plural
 from corefeval.protocol import OF_MENTIONS, Protocol, join_protocols
 from corefeval.protocol import fields as protocol_fields
-from corefeval.results.rates import Numbers, Rates, Score, rates_of, score_rows
+from corefeval.results.aggregation import Aggregation, average_rates
+from corefeval.results.rates import Numbers, Rates, Score, score_rows
 from corefeval.tabular import Row, Tabular
 
 if TYPE_CHECKING:
@@ -82,7 +83,9 @@ class Result(Tabular, Mapping[str, Score]):
     from them, so nobody can average F-scores by mistake. `protocol` says how they were counted, by
     which `version`. `intervals` are (low, high) by metric and rate, of level `ci`, where they were
     asked for; sums have none. Those of a single document are of its segments, whose own rates are
-    `segment_rates`. Where a result is of segments, `whole_rates` are those of the document.
+    `segment_rates`. Where a result is of segments, `whole_rates` are those of the document. Of
+    answers of a language model `answers` has what became of the mentions that were written, and the
+    CoNLL score of other readings (strict, on the text that was reached, lowest and highest).
     """
 
     tables: Mapping[str, CountTable]
@@ -100,6 +103,7 @@ class Result(Tabular, Mapping[str, Score]):
     ci: float | None = None
     intervals: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)
     segment_rates: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    answers: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -119,22 +123,19 @@ class Result(Tabular, Mapping[str, Score]):
     @cached_property
     def scores(self) -> dict[str, Score]:
         """Every metric's score over all documents."""
-        by_documents = self.document_rates if self.protocol.aggregate == "macro" else None
         rates: dict[str, Rates] = {}
+        totals: dict[str, dict[str, float]] = {}
         for metric, table in self.tables.items():
+            totals[metric] = {}
             if table.parts:
-                rates[metric] = {"f1": _mean([rates[part]["f1"] for part in table.parts])}
-            elif by_documents is None:
-                rates[metric] = rates_of(table.shape, table.totals(), self.protocol.undefined)
-            else:
-                counted = table.counted()
-                rates[metric] = {
-                    name: _mean(values[counted]) if counted.any() else np.zeros(())
-                    for name, values in by_documents[metric].items()
-                }
+                rates[metric] = average_rates([rates[part] for part in table.parts], self.protocol)
+                continue
+            aggregation, counts = self.aggregation(metric), table.columns()
+            totals[metric] = aggregation.totals(counts)
+            rates[metric] = aggregation.whole(counts, totals[metric])
         return {
             metric: replace(
-                self._score(metric, rates[metric], table.totals()),
+                self._score(metric, rates[metric], totals[metric]),
                 categories=self._categories(metric, table),
                 **self._confidence(metric),
             )
@@ -326,7 +327,8 @@ class Result(Tabular, Mapping[str, Score]):
 
     def _score(self, metric: str, rates: Mapping[str, object], counts: dict[str, float]) -> Score:
         values = {name: float(value) for name, value in rates.items()}  # type: ignore[arg-type]
-        return Score(metric, values, counts, f"{metric}|{self.signature}")
+        signature = f"{metric}|{self.signature}"
+        return Score(metric, values, counts, signature, rounding=self.protocol.rounding)
 
     @cached_property
     def document_rates(self) -> dict[str, Rates]:
@@ -334,10 +336,15 @@ class Result(Tabular, Mapping[str, Score]):
         rates: dict[str, Rates] = {}
         for metric, table in self.tables.items():
             if table.parts:
-                rates[metric] = {"f1": _mean([rates[part]["f1"] for part in table.parts])}
+                rates[metric] = average_rates([rates[part] for part in table.parts], self.protocol)
             else:
-                rates[metric] = rates_of(table.shape, table.columns(), self.protocol.undefined)
+                rates[metric] = self.aggregation(metric).rates(table.columns())
         return rates
+
+    def aggregation(self, metric: str) -> Aggregation:
+        """How a metric's rates follow from its counts."""
+        table = self.tables[metric]
+        return Aggregation.of(metric, table.shape, table.names, self.protocol)
 
 
 def _check_addends(first: Result, part: Result, joint: Protocol) -> None:
@@ -385,10 +392,6 @@ def _joint_name(names: Iterable[str]) -> str:
 
 def _plain(feature: str) -> str:
     return "".join(feature.split()).lower()
-
-
-def _mean(values: Sequence[Numbers] | Numbers) -> Numbers:
-    return np.asarray(np.mean(values, axis=0))
 
 
 @dataclass(frozen=True, slots=True, repr=False)

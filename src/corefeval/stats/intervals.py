@@ -229,7 +229,15 @@ def _count_documents(result: Result, metric: str) -> int:
 
 
 def _attach(result: Result, intervals: ByRate, units: Result, plan: _Plan) -> Result:
-    """The result with the intervals of its units: its documents or segments."""
+    """The result with the intervals of its units: its documents or segments.
+
+    What is no number in a document, as a protocol may say of CEAFe, has no interval.
+    """
+    intervals = {
+        metric: rates
+        for metric, rates in intervals.items()
+        if all(end == end for ends in rates.values() for end in ends)
+    }
     if not intervals:
         return result
     own = {metric: units[metric].rates for metric in intervals} if plan.unit == "segment" else {}

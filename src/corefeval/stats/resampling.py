@@ -10,7 +10,7 @@ with their number.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any, TypeGuard
 
@@ -21,7 +21,8 @@ from corefeval.diagnostics import UsageError, excerpt, plural
 from corefeval.display import distinct_names
 from corefeval.protocol import Protocol
 from corefeval.results import CountTable, Result
-from corefeval.results.rates import Numbers, Rates, divide, rates_of
+from corefeval.results.aggregation import Aggregation, average_rates
+from corefeval.results.rates import Numbers, Rates
 from corefeval.syntax import split_list
 
 # How the mentions of one response were read says nothing about how they were scored, nor do
@@ -153,18 +154,15 @@ class Columns:
     """Where a metric's counts stand, and how its rates follow from their sums."""
 
     rows: slice
-    names: tuple[str, ...] = ()
-    shape: str = ""
+    aggregation: Aggregation | None = None
     parts: tuple[str, ...] = ()
-    undefined: str = "0"
+    protocol: Protocol = field(default_factory=Protocol)
 
     def rates(self, sums: Numbers) -> Rates:
         """The rates of summed counts: `sums` has a row for each count."""
-        if self.shape == "macro":
-            return {
-                name: divide(sums[index], sums[-1]) for index, name in enumerate(self.names[:-1])
-            }
-        return rates_of(self.shape, dict(zip(self.names, sums, strict=True)), self.undefined)
+        if self.aggregation is None:
+            raise TypeError("a mean has no counts of its own")
+        return self.aggregation.rates_of_sums(sums)
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,8 +203,8 @@ class Stack:
                 if name not in rates:
                     rates[name] = self.columns[name].rates(pick(self.columns[name].rows))
             if columns.parts:
-                f1 = np.mean([rates[part]["f1"] for part in columns.parts], axis=0)
-                rates[metric] = {"f1": np.asarray(f1)}
+                parts = [rates[part] for part in columns.parts]
+                rates[metric] = average_rates(parts, columns.protocol)
         return {metric: rates[metric] for metric in wanted}
 
     def rate(self, pick: Pick, name: str) -> Numbers:
@@ -238,8 +236,9 @@ def stack(results: Sequence[Result], metrics: Sequence[str]) -> Stack:
     values = np.empty((end, len(results), len(first.document_ids)))
     for metric, column in columns.items():
         for index, result in enumerate(results):
-            if not column.parts:
-                values[column.rows, index] = _additive(result.tables[metric], column)
+            if column.aggregation is not None:
+                counts = result.tables[metric].columns()
+                values[column.rows, index] = column.aggregation.additive(counts)
     _round_to_grid(values)
     return Stack(columns, tuple(metrics), values)
 
@@ -314,24 +313,11 @@ def _sizes(trials: int, bytes_each: int) -> Iterator[int]:
 def _columns(metric: str, tables: Sequence[CountTable], start: int, protocol: Protocol) -> Columns:
     table = tables[0]
     if table.parts:
-        return Columns(slice(0, 0), parts=table.parts)
+        return Columns(slice(0, 0), parts=table.parts, protocol=protocol)
     if any((other.shape, other.names) != (table.shape, table.names) for other in tables):
         raise UsageError(f"the results count {metric} in different ways: score them again")
-    undefined = protocol.undefined
-    if protocol.aggregate == "micro":
-        rows = slice(start, start + len(table.names))
-        return Columns(rows, table.names, table.shape, undefined=undefined)
-    names = (*rates_of(table.shape, dict.fromkeys(table.names, np.zeros(1))), "counted")
-    return Columns(slice(start, start + len(names)), names, "macro", undefined=undefined)
-
-
-def _additive(table: CountTable, column: Columns) -> Numbers:
-    """What adds up over documents: counts, or (macro) rates and whether they are to be averaged."""
-    if column.shape != "macro":
-        return np.asarray(table.values, dtype=np.float64).T
-    counted = table.counted().astype(np.float64)
-    rates = rates_of(table.shape, table.columns(), column.undefined)
-    return np.stack([*(rates[name] * counted for name in column.names[:-1]), counted])
+    aggregation = Aggregation.of(metric, table.shape, table.names, protocol)
+    return Columns(slice(start, start + aggregation.width), aggregation)
 
 
 def _round_to_grid(values: Numbers) -> None:

@@ -1,0 +1,286 @@
+"""coval's minimum spans, NP_only and remove_nested, step by step as coval takes them.
+
+Trees are cut from the key's parse bits, for mentions of both sides. The steps are not what the
+paper (Moosavi et al. 2019) means in every corner: `match:min` is for those who want that.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from corefeval.diagnostics import InputError, Notice
+from corefeval.emulation.documents import Document, Entities, Mention, Paired, sentence_starts
+from corefeval.protocol import Protocol, programs_with
+
+_NOMINAL = frozenset(("NP", "NM", "QP", "NX"))
+_VERBAL = frozenset(("VP",))
+_NO_CONTENT = frozenset(("CC", "DT", "IN"))
+_BRACKETS = frozenset(("-LRB-", "-RRB-"))
+
+
+@dataclass(slots=True)
+class Node:
+    """A constituent, or a terminal: its words joined, their place, and whether it is good."""
+
+    tag: str
+    children: list[Node] = field(default_factory=list)
+    text: str = ""
+    place: int = -1
+    is_good: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """The columns of the key's document that trees are cut from; tokens of all sentences.
+
+    `trees` are those that were cut, by their first and last token and the first one's number.
+    """
+
+    words: Sequence[str]
+    tags: Sequence[str]
+    bits: Sequence[str]
+    trees: dict[tuple[int, int, int], Node | None] = field(default_factory=dict)
+
+
+Texts = Mapping[int | None, Text | None]
+
+
+def read_texts(documents: Sequence[Document], paired: Paired) -> Texts:
+    """The key's text of each document, by its index; None where there is no parse."""
+    tokens = paired.key.tokens
+    if tokens is None or not {"word", "parse"} <= set(tokens.columns):
+        return dict.fromkeys(one.index for one in documents)
+    names = [name for name in ("word", "parse", "tag") if name in tokens.columns]
+    cells = [[value or "" for value in tokens.coded(name).values()] for name in names]
+    if len(names) < 3:
+        cells.append([""] * len(cells[0]))
+    texts: dict[int | None, Text | None] = {}
+    for index in dict.fromkeys(one.index for one in documents):
+        first = 0 if index is None else int(tokens.offsets[index])
+        last = len(cells[0]) if index is None else first + int(tokens.counts[index])
+        words, bits, tags = (column[first:last] for column in cells)
+        has_trees = any("*" in cell or "(" in cell for cell in bits)
+        texts[index] = Text(words, tags, bits) if has_trees else None
+    return texts
+
+
+def cut_mentions(
+    documents: Sequence[Document], paired: Paired, texts: Texts, protocol: Protocol
+) -> tuple[list[Document], list[Notice]]:
+    """Documents with mentions by their minimum spans, without verb phrases or nested mentions.
+
+    Raises an InputError where all documents are one, in which case coval's minimum spans crash.
+    """
+    if protocol.min_span == "yes" and protocol.pairing == "one":
+        raise InputError(
+            f"minimum spans end {programs_with('pairing', 'one')} (it gives a list of sentences to "
+            "a function that opens a file)",
+            fix="--min-span no goes on",
+        )
+    if not paired.has_spans:  # labels have no place in a text
+        return list(documents), _notices(documents, documents, texts, protocol)
+    cut = []
+    for one in documents:
+        key, response = (
+            _Side(sentence_starts(corpus, one.index), texts[one.index], protocol).settle(entities)
+            for entities, corpus in zip(one.sides, (paired.key, paired.response), strict=True)
+        )
+        cut.append(replace(one, key=key, response=response))
+    return cut, _notices(documents, cut, texts, protocol)
+
+
+def _notices(
+    before: Sequence[Document], after: Sequence[Document], texts: Texts, protocol: Protocol
+) -> list[Notice]:
+    notices = []
+    if "yes" in (protocol.min_span, protocol.np_only) and not any(texts.values()):
+        text = "the key has no parse: mentions are compared by their whole spans"
+        notices.append(Notice("no-parse", text))
+    numbers = [sum(len(e) for one in d for s in one.sides for e in s) for d in (before, after)]
+    if numbers[0] > numbers[1]:
+        text = "{n} left out as verb phrases, nested mentions or what is left with them"
+        notices.append(Notice("left-out", text, numbers[0] - numbers[1], noun="mention"))
+    return notices
+
+
+class _Side:
+    """One side of a document: its sentences, and the key's text."""
+
+    def __init__(self, starts: list[int], text: Text | None, protocol: Protocol) -> None:
+        self.starts, self.text, self.protocol = starts or [0], text, protocol
+
+    def settle(self, entities: Entities) -> Entities:
+        """The entities as coval scores them."""
+        if self.protocol.np_only == "yes":
+            entities = list(self._without_verbs(entities))
+        moved = [[self._identity(mention) for mention in entity] for entity in entities]
+        if self.protocol.remove_nested == "yes":
+            moved = [
+                kept
+                for entity, own in zip(entities, moved, strict=True)
+                if (kept := self._without_nested(entity, own))
+            ]
+        return moved
+
+    def place(self, mention: Mention) -> tuple[int, int, int]:
+        """The sentence of a mention's end, and both ends, each counted in its own sentence."""
+        first, last = mention[:2]
+        sentence, other = (bisect_right(self.starts, token) - 1 for token in (last, first))
+        return sentence, first - self.starts[other], last - self.starts[sentence]
+
+    def tree(self, mention: Mention) -> Node | None:
+        """The tree of a mention, from the tokens of the sentence of its end."""
+        if self.text is None:
+            return None
+        sentence, first, last = self.place(mention)
+        start = self.starts[sentence]
+        place = start + first, start + last, first
+        if place not in self.text.trees:
+            self.text.trees[place] = _cut(self.text, *place)
+        return self.text.trees[place]
+
+    def _identity(self, mention: Mention) -> Mention:
+        tree = self.tree(mention) if self.protocol.min_span == "yes" else None
+        if tree is None and self.protocol.identity != "sentence":
+            return mention
+        place = self.place(mention)
+        if tree is None or self.text is None:
+            return *place, *mention[2:]
+        start = self.starts[place[0]]
+        words = self.text.words[start + place[1] : start + place[2] + 1]
+        return place[0], _minimum(tree) or frozenset((w, i) for i, w in enumerate(words))
+
+    def _without_verbs(self, entities: Entities) -> Iterator[list[Mention]]:
+        for entity in entities:
+            trees = [self.tree(mention) for mention in entity]
+            kept = [m for m, t in zip(entity, trees, strict=True) if t is None or t.tag != "VP"]
+            if len(kept) == len(entity) or len(kept) > 1:
+                yield kept
+
+    def _without_nested(self, entity: list[Mention], identities: list[Mention]) -> list[Mention]:
+        places = [self.place(mention) for mention in entity]
+        nested = [
+            index
+            for index, (mine, one) in enumerate(zip(places, identities, strict=True))
+            for theirs, other in zip(places, identities, strict=True)
+            if one != other
+            and mine[0] == theirs[0]
+            and theirs[1] <= mine[1]
+            and mine[2] <= theirs[2]
+        ]
+        if len(entity) - len(nested) == 1:
+            return [] if self.protocol.singletons == "drop" else identities
+        return [one for index, one in enumerate(identities) if index not in nested]
+
+
+def _cut(text: Text, start: int, last: int, offset: int) -> Node | None:
+    """The tree of the tokens from `start` to `last`, of which the first has number `offset`."""
+    roots: list[Node] = []
+    stack: list[Node] = []
+    waiting: list[int] = []
+    name: str | None = None
+    seen = False
+
+    def push(node: Node) -> None:
+        (stack[-1].children if stack else roots).append(node)
+
+    def hang(place: int) -> None:
+        if waiting:
+            words = [text.words[token] for token in waiting]
+            good = any(_is_good(text.words[token], text.tags[token]) for token in waiting)
+            push(Node("", text=" ".join(words), place=place, is_good=good))
+            waiting.clear()
+
+    def open_node(tag: str) -> None:
+        node = Node(tag)
+        push(node)
+        stack.append(node)
+
+    for token in range(start, min(last + 1, len(text.bits))):
+        place = token - start + offset
+        for character in text.bits[token]:
+            seen |= character in "(*)"
+            if character == "(":
+                if not any(_is_plain(text.words[one]) for one in waiting):
+                    waiting.clear()
+                if waiting and not stack:
+                    open_node("")  # words outside of constituents are one with what follows
+                hang(place)
+                if name is not None:
+                    open_node(name)
+                name = ""
+            elif character == "*":
+                if name is not None:
+                    open_node(name)
+                name = None
+                waiting.append(token)
+            elif character == ")":
+                hang(place)
+                if stack:
+                    stack.pop()
+            elif name is not None and character.isalpha():
+                name += character
+    if not seen:
+        return None
+    hang(last - start + offset)
+    return roots[0] if len(roots) == 1 else Node("NP", roots)
+
+
+def _is_plain(word: str) -> bool:
+    return word.isalpha() or word.isdigit()
+
+
+def _is_good(word: str, tag: str) -> bool:
+    if word in _BRACKETS or tag in _NO_CONTENT:
+        return False
+    return any(character.isalnum() or character == "%" for character in word)
+
+
+def _minimum(root: Node) -> frozenset[tuple[str, int]]:
+    """The texts and places of the terminals that a mention cannot do without; none, or some."""
+    found = [root] if root.is_good else _good_children(root)
+    if not found:
+        allowed = _allowed(root)
+        chosen = [c for c in root.children if c.tag[:2] in allowed and c.children]
+        searches = [_search(child, allowed) for child in chosen] or [_search(root, None)]
+        found = [terminal for terminals in searches for terminal in terminals]
+    return frozenset((terminal.text, terminal.place) for terminal in found)
+
+
+def _allowed(root: Node) -> frozenset[str]:
+    if root.tag[:2] in ("VP", "NP", "NM"):
+        return _VERBAL if root.tag[:2] == "VP" else _NOMINAL
+    tags = {child.tag[:2] for child in root.children}
+    return _VERBAL if "VP" in tags and not tags & {"NP", "NM"} else _NOMINAL
+
+
+def _good_children(node: Node) -> list[Node]:
+    return [child for child in node.children if child.is_good]
+
+
+def _search(root: Node, allowed: frozenset[str] | None) -> list[Node]:
+    """The good terminals at the smallest depth below allowed constituents.
+
+    Where nothing is allowed yet, the first noun or verb phrase says what is.
+    """
+    level = [root]
+    while level:
+        found: list[Node] = []
+        following: list[Node] = []
+        for node in level:
+            tag = node.tag[:2]
+            if allowed is None and tag in ("NP", "NM", "VP"):
+                allowed = _VERBAL if tag == "VP" else _NOMINAL
+            if allowed is not None and tag in allowed:
+                found += _good_children(node)
+            following += [
+                child
+                for child in node.children
+                if child.children and (allowed is None or child.tag[:2] in allowed)
+            ]
+        if found:
+            return found
+        level = following
+    return []

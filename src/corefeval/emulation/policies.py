@@ -1,0 +1,162 @@
+"""What becomes of repeated mentions, singletons and mentions that only the response has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from corefeval.diagnostics import InputError, Notice
+from corefeval.emulation.documents import Document, Entities
+from corefeval.protocol import Protocol, programs_with
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Whether documents have mentions that are repeated on one side, or entities of one mention."""
+
+    has_repeats: bool
+    has_singletons: bool
+
+
+def find_facts(documents: Sequence[Document]) -> Facts:
+    """What there is in documents that policies are about."""
+    sides = [side for one in documents for side in one.sides]
+    return Facts(
+        any(len({m for e in side for m in e}) < sum(map(len, side)) for side in sides),
+        any(len(entity) == 1 for side in sides for entity in side),
+    )
+
+
+def settle_repeats(
+    documents: Sequence[Document], protocol: Protocol
+) -> tuple[list[Document], list[Notice]]:
+    """Documents in which mentions are repeated only as the protocol lets them be."""
+    settled = []
+    for one in documents:
+        known = {mention for entity in one.key for mention in entity}
+        key = _settle(one.key, protocol.repeats_key, protocol, known)
+        response = _settle(one.response, protocol.repeats_response, protocol, known)
+        settled.append(replace(one, key=key, response=response))
+    notices = []
+    for side in ("key", "response"):
+        before, after = (
+            sum(len(entity) for one in these for entity in getattr(one, side))
+            for these in (documents, settled)
+        )
+        if side == "response" and protocol.limit != "none" and before - after > int(protocol.limit):
+            raise InputError(
+                f"{before - after:,} repeated mentions in the response, more than "
+                f"{protocol.limit}, end {programs_with('limit', protocol.limit)}",
+                expected="each mention once",
+                fix="--limit none goes on without them",
+            )
+        if before > after:
+            rule = getattr(protocol, f"repeats_{side}")
+            text = f"{side}: {{n}} left out (repeats {rule})"
+            notices.append(Notice("repeated-mentions", text, before - after, noun="mention"))
+    return settled, notices
+
+
+def _settle(entities: Entities, rule: str, protocol: Protocol, known: set[object]) -> Entities:
+    if rule == "keep":
+        return entities
+    if rule == "once":
+        return _once(entities, protocol)
+    if rule == "known":
+        return _first_of(entities, known)
+    unique = [list(dict.fromkeys(entity)) for entity in entities]
+    return unique if rule == "collapse" else _last_of_adjacent(unique)
+
+
+def _once(entities: Entities, protocol: Protocol) -> Entities:
+    every = {mention for entity in entities for mention in entity}
+    if len(every) == sum(map(len, entities)):
+        return entities
+    if protocol.duplicates == "error":
+        raise InputError(
+            "a mention is repeated",
+            expected="each mention once",
+            fix="--duplicates first (or last) keeps one of them",
+        )
+    if protocol.duplicates == "first":
+        return _first_of(entities, every)
+    return _reversed(_first_of(_reversed(entities), every))
+
+
+def _reversed(entities: Entities) -> Entities:
+    return [entity[::-1] for entity in entities[::-1]]
+
+
+def _first_of(entities: Entities, known: Iterable[object]) -> Entities:
+    """Of known mentions the first, and all others."""
+    left = set(known)
+    once = set(left)
+    kept = []
+    for entity in entities:
+        own = []
+        for mention in entity:
+            if mention not in once or mention in left:
+                own.append(mention)
+                left.discard(mention)
+        kept.append(own)
+    return [entity for entity in kept if entity]
+
+
+def _last_of_adjacent(entities: Entities) -> Entities:
+    """Of the same mention in entities that end it side by side, the last.
+
+    At a token, mentions of several tokens end in the order of their entities, then those of one.
+    """
+    ends = [
+        ((*mention[1::-1], mention[0] == mention[1]) if _is_span(mention) else (), index, mention)
+        for index, entity in enumerate(entities)
+        for mention in entity
+    ]
+    ends.sort(key=lambda end: (end[0][::2], end[1]) if end[0] else ((), end[1]))
+    dropped = {
+        (index, mention)
+        for (_, index, mention), (_, _, following) in pairwise(ends)
+        if mention == following
+    }
+    kept = [[m for m in entity if (i, m) not in dropped] for i, entity in enumerate(entities)]
+    return [entity for entity in kept if entity]
+
+
+def _is_span(mention: object) -> bool:
+    return isinstance(mention, tuple) and len(mention) == 2 and type(mention[0]) is int
+
+
+def settle_singletons(documents: Sequence[Document], rule: str) -> list[Document]:
+    """Documents without the entities of one mention, or with these doubled in the response."""
+    if rule == "keep":
+        return list(documents)
+    if rule == "double-response":
+        return [
+            replace(one, response=[e * 2 if len(e) == 1 else e for e in one.response])
+            for one in documents
+        ]
+    return [
+        replace(
+            one,
+            key=_larger(one.key) if rule == "drop" else one.key,
+            response=_larger(one.response),
+        )
+        for one in documents
+    ]
+
+
+def _larger(entities: Entities) -> Entities:
+    return [entity for entity in entities if len(entity) > 1]
+
+
+def settle_twinless(documents: Sequence[Document], rule: str) -> list[Document]:
+    """Documents whose keys have the response's own mentions as singletons, where that is asked."""
+    if rule == "as-is":
+        return list(documents)
+    settled = []
+    for one in documents:
+        known = {mention for entity in one.key for mention in entity}
+        new = dict.fromkeys(m for entity in one.response for m in entity if m not in known)
+        settled.append(replace(one, key=[*one.key, *([mention] for mention in new)]))
+    return settled

@@ -1,0 +1,356 @@
+"""Scores as other programs make them: one pipeline, in which every choice of theirs has its place.
+
+Documents are paired, cut, ordered and identified; then repeats, singletons and twinless mentions
+are settled; then metrics count. `Material` remembers what each of these steps made of what it was
+given, by the choices that it depends on, and a step that changes nothing gives back what it was
+given: protocols that share steps share their work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property, partial
+from typing import TypeVar
+
+import numpy as np
+
+from corefeval.assignment import heaviest_matching
+from corefeval.diagnostics import InputError, Notice, UsageError, memory_for, merge_notices
+from corefeval.emulation import formulas
+from corefeval.emulation.documents import (
+    Document,
+    Paired,
+    cut_windows,
+    identify,
+    list_documents,
+    order_entities,
+    pair_corpora,
+)
+from corefeval.emulation.formulas import Table
+from corefeval.emulation.minimum_spans import cut_mentions, read_texts
+from corefeval.emulation.policies import (
+    Facts,
+    find_facts,
+    settle_repeats,
+    settle_singletons,
+    settle_twinless,
+)
+from corefeval.metrics import Metric, parse_metrics, spell
+from corefeval.model import Corpus
+from corefeval.model.identity import digest
+from corefeval.protocol import Protocol, programs_with
+from corefeval.results import CountTable, Result
+from corefeval.results.rates import Numbers
+
+T = TypeVar("T")
+
+# The metrics, and the choices that their formulas heed beside those of the steps before.
+METRICS: dict[str, tuple[str, ...]] = {
+    "mentions": (),
+    "muc": ("owner", "muc"),
+    "b3": ("owner", "b3", "b3_singletons"),
+    "ceafm": ("owner", "ceaf", "ceafm"),
+    "ceafe": ("owner", "ceaf", "ceafe_singletons"),
+    "blanc": ("owner", "blanc"),
+    "lea": ("owner", "lea", "lea_singletons"),
+    "links": ("owner", "blanc"),
+}
+_TITLES = {
+    "mentions": "Mentions", "muc": "MUC", "b3": "B³", "ceafm": "CEAFm", "ceafe": "CEAFe",
+    "blanc": "BLANC", "lea": "LEA", "links": "Links", "conll": "CoNLL",
+}  # fmt: skip
+_CONLL = ("muc", "b3", "ceafe")
+_RATIO = ("recall_numerator", "recall_denominator", "precision_numerator", "precision_denominator")
+_BLANC = tuple(
+    f"{kind}_{side}"
+    for kind in ("coreference", "non_coreference")
+    for side in ("common", "key", "response")
+)
+_SHAPES = {"key": "blanc", "halves": "blanc", "luo": "blanc-of-both", "scorch": "blanc-of-scorch"}
+
+_PAIRING = ("pairing", "documents", "missing", "extra", "across", "tokens", "spans", "zeros")
+_COVAL = ("min_span", "np_only", "remove_nested")
+_REPEATS = ("repeats_key", "repeats_response", "duplicates", "limit")
+# Variants of formulas that are the same without repeats, and without singletons.
+_OF_REPEATS = ("owner", "muc", "b3", "ceaf", "lea", "blanc")
+_OF_SINGLETONS = ("b3_singletons", "ceafe_singletons", "lea_singletons")
+_ANY = Protocol()
+
+
+class Material:
+    """A key and a response, and what the steps made of them so far."""
+
+    def __init__(self, key: Corpus, response: Corpus) -> None:
+        self.key, self.response = key, response
+        self.key_digest = digest(key)
+        self._known: dict[tuple[object, ...], tuple[object, Sequence[object]]] = {}
+
+    def result(
+        self, protocol: Protocol, metrics: str | Metric | Iterable[str | Metric] = "standard"
+    ) -> Result:
+        """The result under a protocol; an error where a program that it describes would stop."""
+        if protocol.match != "exact":
+            raise UsageError(
+                f"{_text(protocol)} goes with match exact alone, not {protocol.match}: leave "
+                "one of them out"
+            )
+        if protocol.lost == "strict" and self.response.ledger is not None:
+            raise UsageError(
+                f"{_text(protocol)} does not know of mentions that were lost: leave out lost strict"
+            )
+        wanted = wanted_metrics(metrics, protocol)
+        with memory_for():
+            documents, notices = self.documents(protocol)
+            tables = {name: self._table(name, documents, protocol) for name in wanted}
+        paired = self._paired(protocol)
+        result = Result(
+            tables=tables,
+            document_ids=tuple(one.name for one in documents),
+            protocol=protocol.but(spans=paired.spans),
+            key=self.key.name,
+            response=self.response.name,
+            key_digest=self.key_digest,
+            notices=merge_notices((*paired.notices, *notices)),
+            spell=spell,
+            titles={name: _TITLES[name] for name in wanted},
+        )
+        if protocol.undefined == "error":
+            _check_defined(result)
+        if protocol.aggregate == "weighted" and not any(s for one in documents for s in one.sides):
+            raise InputError(
+                "there is not a single mention, so that the weights of all documents are zero, "
+                f"which ends {programs_with('aggregate', 'weighted')}",
+                fix="--aggregate micro goes on",
+            )
+        return result
+
+    def documents(self, protocol: Protocol) -> tuple[list[Document], list[Notice]]:
+        """The documents that metrics count on, and what was left out of them."""
+        documents, notices = self._identified(protocol)
+        _check_something(documents, protocol)
+        more: list[Notice] = []
+        if self._facts(documents).has_repeats:
+            documents, more = self._remember(
+                "repeats",
+                (documents,),
+                _REPEATS,
+                protocol,
+                lambda: settle_repeats(documents, protocol),
+            )
+        if not _cuts(protocol):
+            documents = self._with_singletons(documents, protocol)
+        if protocol.keyless == "skip" and not all(one.key for one in documents):
+            documents = self._remember(
+                "keyless", (documents,), (), protocol, lambda: [one for one in documents if one.key]
+            )
+        if protocol.twinless != "as-is":
+            rule = protocol.twinless
+            documents = self._remember(
+                "twinless",
+                (documents,),
+                ("twinless",),
+                protocol,
+                lambda: settle_twinless(documents, rule),
+            )
+        return documents, [*notices, *more]
+
+    def _remember(
+        self,
+        step: str,
+        given: Sequence[object],
+        names: Sequence[str],
+        protocol: Protocol,
+        make: Callable[[], T],
+    ) -> T:
+        """What a step makes of what is given, under the choices that it depends on."""
+        known = (step, *map(id, given), *(getattr(protocol, name) for name in names))
+        if known not in self._known:
+            # With what was given, lest something else get its id.
+            self._known[known] = make(), given
+        return self._known[known][0]  # type: ignore[return-value]
+
+    def _facts(self, documents: list[Document]) -> Facts:
+        return self._remember("facts", (documents,), (), _ANY, lambda: find_facts(documents))
+
+    def _paired(self, protocol: Protocol) -> Paired:
+        names = _PAIRING
+        if self._are_alike and protocol.pairing != "one":
+            # By name or by position, and with none that is missing, it is the same.
+            protocol = protocol.but(pairing="name", missing="empty", extra="ignore")
+        make = partial(pair_corpora, self.key, self.response, protocol)
+        return self._remember("pair", (), names, protocol, make)
+
+    @cached_property
+    def _are_alike(self) -> bool:
+        """Whether both sides have the same documents in the same order, each once."""
+        names, others = ([*map(str, side.documents)] for side in (self.key, self.response))
+        return names == others and len({*names}) == len(names)
+
+    def _identified(self, protocol: Protocol) -> tuple[list[Document], list[Notice]]:
+        """The documents, cut and in order, with mentions by what tells them apart."""
+        paired, notices = self._paired(protocol), list[Notice]()
+        is_one = protocol.pairing == "one"
+        documents = self._remember(
+            "list", (paired,), (), protocol, lambda: list_documents(paired, is_one=is_one)
+        )
+        if protocol.window != "none":
+            cut = partial(cut_windows, documents, paired, int(protocol.window))
+            documents, notices = self._remember("cut", (documents,), ("window",), protocol, cut)
+        if protocol.order != "list" and paired.has_spans and self._may_repeat(documents, protocol):
+            order = partial(order_entities, documents, protocol.order)
+            documents = self._remember("order", (documents,), ("order",), protocol, order)
+        if not _cuts(protocol):
+            return self._moved(documents, paired, protocol), notices
+        # coval drops singletons while it reads, before anything else.
+        read = self._with_singletons(documents, protocol)
+        names = (*_COVAL, "identity", "singletons", "pairing")
+        texts = self._remember(
+            "texts", (documents, paired), (), protocol, lambda: read_texts(documents, paired)
+        )
+        documents, more = self._remember(
+            "coval",
+            (read, paired),
+            names,
+            protocol,
+            lambda: cut_mentions(read, paired, texts, protocol),
+        )
+        return documents, [*notices, *more]
+
+    def _may_repeat(self, documents: list[Document], protocol: Protocol) -> bool:
+        """Whether a mention may be there twice, now or once mentions are told apart otherwise."""
+        if _cuts(protocol) or self._facts(documents).has_repeats:
+            return True
+        return self._moved(documents, self._paired(protocol), protocol) is not documents
+
+    def _moved(
+        self, documents: list[Document], paired: Paired, protocol: Protocol
+    ) -> list[Document]:
+        make = partial(identify, documents, paired, protocol.identity)
+        return self._remember("identify", (documents, paired), ("identity",), protocol, make)
+
+    def _with_singletons(self, documents: list[Document], protocol: Protocol) -> list[Document]:
+        """The documents with singletons as they are wanted."""
+        if protocol.singletons == "keep" or not self._facts(documents).has_singletons:
+            return documents
+        make = partial(settle_singletons, documents, protocol.singletons)
+        return self._remember("singletons", (documents,), ("singletons",), protocol, make)
+
+    def _table(self, metric: str, documents: list[Document], protocol: Protocol) -> CountTable:
+        if metric == "conll":
+            return CountTable("mean", parts=_CONLL)
+        values = self._count(metric, documents, protocol)
+        shape = _SHAPES[protocol.blanc] if metric == "blanc" else "ratio"
+        columns = _BLANC if metric == "blanc" else _RATIO
+        if protocol.aggregate == "weighted":
+            sizes = [[sum(map(len, side)) for side in one.sides] for one in documents]
+            values = np.hstack((values, np.array(sizes, dtype=np.float64).reshape(-1, 2)))
+            columns = (*columns, "key_weight", "response_weight")
+        if metric == "blanc" and (protocol.aggregate == "pool" or protocol.blanc == "scorch"):
+            mentions = self._count("mentions", documents, protocol)
+            values = np.hstack((values, mentions[:, [1, 3, 0]]))
+            columns = (*columns, "key_mentions", "response_mentions", "common_mentions")
+        return CountTable(shape, columns, values)
+
+    def _count(self, metric: str, documents: list[Document], protocol: Protocol) -> Numbers:
+        """A metric's counts; formulas are not told apart where they do not differ."""
+        facts = self._facts(documents)
+        moot = (() if facts.has_repeats else _OF_REPEATS) + (
+            () if facts.has_singletons else _OF_SINGLETONS
+        )
+        owner = () if "owner" in moot else ("owner",)
+        tables = self._remember(
+            "tables",
+            (documents,),
+            owner,
+            protocol,
+            lambda: [Table(*d.sides, protocol.owner) for d in documents],
+        )
+        names = [name for name in METRICS[metric] if name not in moot]
+        return self._remember(
+            metric, (tables,), names, protocol, lambda: count_metric(metric, tables, protocol)
+        )
+
+
+def _cuts(protocol: Protocol) -> bool:
+    return any(getattr(protocol, name) == "yes" for name in _COVAL)
+
+
+def _check_something(documents: Sequence[Document], protocol: Protocol) -> None:
+    if protocol.nothing == "ok":
+        return
+    for side in ("key", "response"):
+        if not any(getattr(one, side) for one in documents):
+            programs = programs_with("nothing", "error")
+            raise InputError(
+                f"the {side} has not a single mention, which ends {programs}",
+                fix="--nothing ok goes on",
+            )
+
+
+def _check_defined(result: Result) -> None:
+    for metric, table in result.tables.items():
+        for name, column in table.columns().items():
+            if name.endswith("_denominator") and not column.all():
+                document = result.document_ids[int(np.argmin(column))]
+                raise InputError(
+                    f"{metric} of {document} divides by zero, which undefined error refuses",
+                    fix="--undefined 0 goes on",
+                )
+
+
+def _text(protocol: Protocol) -> str:
+    return ", ".join(
+        f"{name.replace('_', '-')} {value}" for name, value in protocol.accidents.items()
+    )
+
+
+def wanted_metrics(metrics: str | Metric | Iterable[str | Metric], protocol: Protocol) -> list[str]:
+    """The metrics that are asked for; presets leave out what other programs do not have."""
+    wanted = []
+    for request in parse_metrics(metrics):
+        name = str(request.metric)
+        if name in METRICS or name == "conll":
+            wanted.append(name)
+        elif request.by_name:
+            known = ", ".join((*METRICS, "conll"))
+            raise UsageError(f"there is no {name} with {_text(protocol)}: there are {known}")
+    return wanted
+
+
+def count_metric(metric: str, tables: Sequence[Table], protocol: Protocol) -> Numbers:
+    """A metric's counts, a row for each document."""
+    if metric in ("ceafm", "ceafe"):
+        return _count_ceaf(metric, tables, protocol)
+    if metric in ("blanc", "links"):
+        rows = []
+        for table in tables:
+            found, apart = formulas.count_links(table, protocol)
+            rows.append(
+                [*found, *apart] if metric == "blanc" else [found[0], found[1], found[0], found[2]]
+            )
+        return np.array(rows, dtype=np.float64).reshape(len(tables), 6 if metric == "blanc" else 4)
+    counted = {
+        "mentions": lambda table, _: formulas.count_mentions(table),
+        "muc": formulas.count_muc,
+        "b3": formulas.count_b3,
+        "lea": formulas.count_lea,
+    }[metric]
+    rows = [[*recall, *precision] for recall, precision in (counted(t, protocol) for t in tables)]
+    return np.array(rows, dtype=np.float64).reshape(len(tables), 4)
+
+
+def _count_ceaf(metric: str, tables: Sequence[Table], protocol: Protocol) -> Numbers:
+    """CEAF of all documents at once: their entities are numbered through."""
+    counts = np.zeros((len(tables), 4))
+    edges: list[tuple[int, int, int, float]] = []
+    first = [0, 0]
+    for index, table in enumerate(tables):
+        weights, counts[index, 1::2] = formulas.weigh_pairs(table, protocol, metric)
+        edges += [(index, first[0] + one, first[1] + other, w) for one, other, w in weights]
+        first = [first[0] + len(table.mine), first[1] + len(table.theirs)]
+    if edges:
+        document, rows, columns, worth = (np.array(part) for part in zip(*edges, strict=True))
+        chosen = heaviest_matching(rows, columns, worth.astype(np.float64))
+        sums = np.bincount(document[chosen], worth[chosen], minlength=len(tables))
+        counts[:, 0] = counts[:, 2] = sums
+    return counts

@@ -1,0 +1,145 @@
+"""The documents of a key, prepared for what is laid upon them; and which document a text is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from corefeval.diagnostics import InputError
+from corefeval.formats.answers.alignment import SEED, grams_of
+from corefeval.formats.answers.table import Likeness
+from corefeval.formats.answers.text import ATOM, ZERO, Atoms, Vocabulary, atoms_of_tokens
+from corefeval.model import Corpus, DocumentId
+from corefeval.model.arrays import BoolArray, IntArray
+from corefeval.model.ledger import Span
+from corefeval.model.text_tokens import text_of
+
+_LEAST_SHARE = 0.2  # of a document's seeds that an answer must have to be taken for it
+
+
+@dataclass(slots=True)
+class KeyDocument:
+    """A document of the key, prepared once for all that is laid upon it."""
+
+    index: int
+    identifier: str
+    words: Sequence[str]
+    atoms: Atoms
+    breaks: BoolArray
+    sentence_of: IntArray
+    bounds: tuple[IntArray, IntArray]  # where each word begins and ends in the corpus' positions
+    spans: dict[Span, int]  # the key's own mentions and their entities
+
+    def shift(self, span: Span) -> Span:
+        """Words of the document as positions of the corpus."""
+        return int(self.bounds[0][span[0]]), int(self.bounds[1][span[1] - 1])
+
+
+class KeyTexts:
+    """The texts of a key, with one vocabulary for all of them."""
+
+    def __init__(self, key: Corpus) -> None:
+        if key.tokens is None or (
+            "word" not in key.tokens.columns and text_of(key.tokens, 0) is None
+        ):
+            raise InputError(
+                "answers of language models are laid upon the words of the key, which has none",
+                file=key.name or None,
+                fix="take a key with words: CoNLL, CoNLL-U, JSON with sentences or tokens …",
+            )
+        self.key = key
+        self.vocabulary = Vocabulary()
+        self.zero = self.vocabulary.number(ZERO)
+        self.likeness = Likeness(self.vocabulary)
+        self.identifiers = [str(identifier) for identifier in key.documents]
+        self._documents: dict[int, KeyDocument] = {}
+
+    def find(self, identifier: str) -> int | None:
+        """The document of an id, or of a name or file name that only one document has."""
+        spellings: tuple[Callable[[DocumentId], str], ...] = (
+            str,
+            lambda one: one.name,
+            lambda one: re.sub(r"[^\w.-]", "_", str(one)),
+        )
+        for spell in spellings:
+            named = [i for i, one in enumerate(self.key.documents) if spell(one) == identifier]
+            if len(named) == 1:
+                return named[0]
+        return None
+
+    def document(self, index: int) -> KeyDocument:
+        """A document by its number."""
+        if index not in self._documents:
+            self._documents[index] = self._prepare(index)
+        return self._documents[index]
+
+    def _prepare(self, index: int) -> KeyDocument:
+        tokens = self.key.tokens
+        assert tokens is not None
+        text = text_of(tokens, index)
+        if text is not None:
+            found = list(ATOM.finditer(text))
+            words = [match.group() for match in found]
+            spots = np.array([match.span() for match in found], dtype=np.int64).reshape(-1, 2)
+            bounds = spots[:, 0], spots[:, 1]
+            starts, empty = [0] if words else [], None
+        else:
+            words = tokens.column(index, "word") if tokens.counts[index] else []
+            every = np.arange(len(words), dtype=np.int64)
+            bounds = every, every + 1
+            starts = tokens.sentence_starts(index)
+            empty = None
+            if "empty" in tokens.columns and words:
+                empty = [bool(cell) for cell in tokens.column(index, "empty")]
+        atoms = atoms_of_tokens(words, empty, self.vocabulary)
+        first = np.zeros(len(words) + 1, dtype=np.bool_)
+        first[[0, *starts]] = True
+        breaks = np.ones(len(atoms) + 1, dtype=np.bool_)
+        edge = np.diff(atoms.start, prepend=-1) != 0
+        breaks[:-1] = first[atoms.start] & edge
+        rows = range(*self.key.mention_offsets[index : index + 2].tolist())
+        spans: dict[Span, int] = {}
+        if self.key.mention_start is not None and self.key.mention_end is not None:
+            start, end = (
+                side[rows.start : rows.stop].tolist()
+                for side in (self.key.mention_start, self.key.mention_end)
+            )
+            entity = self.key.mention_entity[rows.start : rows.stop].tolist()
+            spans = {(s, e): n for s, e, n in zip(start, end, entity, strict=True)}
+        sentence = np.maximum(np.cumsum(first[: len(words)]) - 1, 0)
+        return KeyDocument(
+            index, self.identifiers[index], words, atoms, breaks, sentence, bounds, spans
+        )
+
+    def find_by_text(self, text: Atoms, among: Iterable[int]) -> list[tuple[int, int, int]]:
+        """Documents that a text has much of: number, and the atoms from the first to the last seed.
+
+        They come in the order of the text.
+        """
+        own = grams_of(text.numbers, SEED)
+        found = []
+        for index in among:
+            theirs = np.unique(grams_of(self.document(index).atoms.numbers, SEED))
+            if not theirs.size or not own.size:
+                continue
+            spot = np.minimum(np.searchsorted(theirs, own), theirs.size - 1)
+            hits = np.flatnonzero(theirs[spot] == own)
+            if np.unique(own[hits]).size >= max(_LEAST_SHARE * min(theirs.size, own.size), 1):
+                found.append(
+                    (index, int(np.percentile(hits, 2)), int(np.percentile(hits, 98)), hits.size)
+                )
+        found.sort(key=lambda one: -one[3])
+        return sorted(((i, low, high) for i, low, high, _ in found), key=lambda one: one[1])
+
+    def find_by_strings(self, strings: Sequence[str], among: Iterable[int]) -> list[int]:
+        """Documents that have most of some strings, the best first."""
+        wanted = [[self.vocabulary.number(a) for a in ATOM.findall(text)] for text in strings]
+        scores = []
+        for index in among:
+            known = set(self.document(index).atoms.numbers.tolist())
+            score = sum(len(one) for one in wanted if one and known.issuperset(one))
+            scores.append((score, -index))
+        return [-index for score, index in sorted(scores, reverse=True) if score]

@@ -1,0 +1,427 @@
+"""Lists of mentions: JSON, however broken, lines, questions with answers, and link-append."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from corefeval.formats.answers.text import fold_text
+
+
+@dataclass(slots=True)
+class Listed:
+    """A mention as a string, with what is said of its place: a sentence, or where it begins.
+
+    `behind` are words that follow it, where the answer quotes them. `lost` says why it is no
+    mention after all, such as a string that was cut off.
+    """
+
+    text: str
+    entity: str
+    where: int
+    sentence: int | None = None
+    start: int | None = None
+    end: int | None = None
+    behind: str = ""
+    lost: str = ""
+
+
+# ------------------------------------------------------------------ JSON that may be broken
+
+
+class Text(str):
+    """A string of an answer, where it stands, and whether it has its end."""
+
+    where: int = 0
+    complete: bool = True
+
+
+@dataclass(slots=True)
+class Node:
+    """A list, or an object as a list of keys and values; `complete` if it was closed."""
+
+    is_object: bool
+    items: list[object]
+    keys: list[str]
+    complete: bool = False
+    where: int = 0
+
+
+_TOKEN = re.compile(
+    r"""(?P<comment>//[^\n]*|/\*.*?\*/|(?m:^\s*\#[^\n]*))
+      | (?P<string>"(?:[^"\\]|\\.)*")
+      | (?P<single>'(?:[^'\\]|\\.|'(?=\w))*'(?=\s*(?:[,\]}:]|$)))
+      | (?P<half>(?<![^\s\[{(,:])["'](?:[^"\\]|\\.)*\\?\Z)
+      | (?P<open>[\[{(]) | (?P<close>[\]})]) | (?P<colon>:) | (?P<comma>,)
+      | (?P<number>-?\d+(?:\.\d+)?) | (?P<word>[^\W\d]\w*)""",
+    re.VERBOSE | re.DOTALL,
+)
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+
+
+def _unquote(token: str) -> str:
+    def plain(match: re.Match[str]) -> str:
+        code = match[1]
+        return chr(int(code[1:], 16)) if len(code) == 5 else _ESCAPES.get(code, code)
+
+    return re.sub(r"\\(u[0-9a-fA-F]{4}|.)", plain, token, flags=re.DOTALL)
+
+
+def parse_json(text: str) -> list[Node]:
+    """The lists and objects in a text, with or without talk around them; nothing is refused.
+
+    Comments, trailing commas, single quotes and missing ends are taken as they come.
+    """
+    roots: list[Node] = []
+    stack: list[Node] = []
+    waiting: str | None = None  # the key whose value comes next
+    for match in _TOKEN.finditer(text):
+        kind, token = match.lastgroup, match.group()
+        if kind == "open":
+            node = Node(token == "{", [], [], where=match.start())
+            if stack:
+                _put(stack[-1], node, waiting)
+            else:
+                roots.append(node)
+            stack.append(node)
+            waiting = None
+        elif not stack:
+            continue
+        elif kind == "close":
+            stack.pop().complete = True
+            waiting = None
+        elif kind == "colon":
+            if stack[-1].is_object and stack[-1].items and isinstance(stack[-1].items[-1], str):
+                waiting = str(stack[-1].items.pop())
+                stack[-1].keys.pop()
+        elif kind in ("string", "single", "half"):
+            value = Text(_unquote(token[1:] if kind == "half" else token[1:-1]))
+            value.where, value.complete = match.start(), kind != "half"
+            _put(stack[-1], value, waiting)
+            waiting = None
+        elif kind == "number":
+            unsure = match.end() == len(text)
+            _put(stack[-1], None if unsure else float(token), waiting)
+            waiting = None
+        elif kind == "word":
+            waiting = None if waiting is not None else waiting
+    return [root for root in roots if root.items]
+
+
+def _put(node: Node, value: object, key: str | None) -> None:
+    node.items.append(value)
+    node.keys.append(key or "")
+
+
+_MENTION_KEYS = (
+    "text",
+    "mention",
+    "token",
+    "surface",
+    "expression",
+    "span",
+    "string",
+    "phrase",
+    "name",
+)
+_CLUSTER_KEYS = ("mentions", "cluster", "items", "members", "coreferences", "references", "aliases")
+_GROUP_KEYS = (
+    "refersto", "cluster", "clusterid", "entity", "entityid", "chain", "chainid", "id", "coref",
+    "label",
+)  # fmt: skip
+_SENTENCE_KEYS = (
+    "sentence",
+    "sent",
+    "sentenceid",
+    "sentencenumber",
+    "sentenceindex",
+    "sentid",
+    "line",
+)
+_START_KEYS = (
+    "start",
+    "starttoken",
+    "begin",
+    "startoffset",
+    "startchar",
+    "charstart",
+    "offset",
+    "position",
+)
+_END_KEYS = ("end", "endtoken", "stop", "endoffset", "endchar", "charend")
+
+
+def _plain_key(key: str) -> str:
+    return re.sub(r"[\W_]", "", key).lower()
+
+
+class _Clusters:
+    """Mentions of the lists and objects of an answer; entities are numbered in their order."""
+
+    def __init__(self) -> None:
+        self.mentions: list[Listed] = []
+        self.number = -1
+
+    def walk(self, root: Node) -> None:
+        """Read a list or an object: a cluster, or something with clusters in it."""
+        waiting = [root]
+        while waiting:  # the first one first; nothing here is deep, but answers may be
+            node = waiting.pop()
+            if _is_cluster(node):
+                self.cluster(node)
+                continue
+            named = dict(zip(map(_plain_key, node.keys), node.items, strict=True))
+            listed = next((named[k] for k in _CLUSTER_KEYS if isinstance(named.get(k), Node)), None)
+            if node.is_object and isinstance(listed, Node) and _is_cluster(listed):
+                self.cluster(listed)
+                continue
+            waiting += [one for one in reversed(node.items) if isinstance(one, Node)]
+
+    def cluster(self, node: Node) -> None:
+        """The mentions of a cluster; of several, where each of them says whose it is."""
+        found = [(one, self._mention(one, node)) for one in node.items]
+        groups = {}
+        for item, mention in found:
+            label = _group(item) if isinstance(item, Node) else None
+            if mention is not None and label is not None:
+                groups[id(item)] = label
+        if len(groups) == sum(mention is not None for _, mention in found) and groups:
+            numbers: dict[str, int] = {}
+            for item, mention in found:
+                if mention is not None:
+                    label = groups[id(item)]
+                    own = numbers.setdefault(label, self.number + 1 + len(numbers))
+                    mention.entity = str(own)
+                    self.mentions.append(mention)
+            self.number += len(numbers)
+            return
+        self.number += 1
+        for _, mention in found:
+            if mention is not None:
+                mention.entity = str(self.number)
+                self.mentions.append(mention)
+
+    def _mention(self, item: object, cluster: Node) -> Listed | None:
+        cut = "cut off"
+        if isinstance(item, Text):
+            return Listed(str(item), "", item.where, lost="" if item.complete else cut)
+        if not isinstance(item, Node):
+            return None
+        if not item.is_object:
+            text = next((one for one in item.items if isinstance(one, Text)), None)
+            if text is None:
+                return None
+            numbers = [int(one) for one in item.items if isinstance(one, float)]
+            start, end = (*numbers[:2], None, None)[:2]
+            return Listed(
+                str(text), "", text.where, None, start, end, lost="" if item.complete else cut
+            )
+        values = dict(zip(map(_plain_key, item.keys), item.items, strict=True))
+        text = _first_text(values)
+        if text is None:
+            return None
+        whole = item.complete or _has_all_keys(item, cluster)
+        sentence, start, end = (
+            next((int(v) for k in keys if isinstance(v := values.get(k), float)), None)
+            for keys in (_SENTENCE_KEYS, _START_KEYS, _END_KEYS)
+        )
+        lost = "" if text.complete and whole else cut
+        return Listed(str(text), "", text.where, sentence, start, end, lost=lost)
+
+
+def _first_text(values: dict[str, object]) -> Text | None:
+    return next((v for k in _MENTION_KEYS if isinstance(v := values.get(k), Text)), None)
+
+
+def _has_all_keys(item: Node, cluster: Node) -> bool:
+    """Whether an object that was cut off has all that the others have."""
+    first = cluster.items[0]
+    return (
+        isinstance(first, Node)
+        and first is not item
+        and first.keys == item.keys
+        and None not in item.items
+    )
+
+
+def _group(item: Node) -> str | None:
+    """The entity that a mention says it belongs to."""
+    for key, value in zip(item.keys, item.items, strict=True):
+        if _plain_key(key) in _GROUP_KEYS and isinstance(value, Text | float):
+            return fold_text(str(value))
+    return None
+
+
+def _is_cluster(node: Node) -> bool:
+    """A list of strings, of strings with numbers, or of objects with the text of a mention."""
+    if node.is_object or not node.items:
+        return False
+    return any(_is_mention(one) for one in node.items)
+
+
+def _is_mention(item: object) -> bool:
+    if isinstance(item, Text):
+        return True
+    if not isinstance(item, Node) or not item.items:
+        return False
+    if not item.is_object:
+        rest = item.items[1:]
+        return (
+            isinstance(item.items[0], Text)
+            and bool(rest)
+            and all(isinstance(v, float) for v in rest)
+        )
+    values = dict(zip(map(_plain_key, item.keys), item.items, strict=True))
+    if any(isinstance(values.get(key), Node) for key in _CLUSTER_KEYS):
+        return False
+    return _first_text(values) is not None
+
+
+def read_json(text: str) -> list[Listed]:
+    """Mentions in JSON; clusters are lists, objects of lists, or objects with `mentions`."""
+    made = _Clusters()
+    for root in parse_json(text):
+        made.walk(root)
+    return made.mentions
+
+
+# ------------------------------------------------------------------ lines
+
+_LINE = re.compile(
+    r"^[ \t]*(?:[-*•]|\d+[.)])?[ \t]*\**(?:(?:entity|cluster|chain|group|e)[ _]?[\w-]*|\d+)"
+    r"[^:\n\"“]{0,60}?\**[ \t]*:\**[ \t]*(.+)$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_QUOTED = re.compile(
+    r"[\"“]([^\"“”\n]*)[\"”](?:\s*\((?:sentence|sent\.?|s)\s*(\d+)\))?", re.IGNORECASE
+)
+_HALF_QUOTE = re.compile(r"[\"“]([^\"“”\n]*)$")
+_PART = re.compile(r"[^;,|]+")
+_SAID = re.compile(r"\s*\((?:sentence|sent\.?|s)\s*(\d+)\)\s*$", re.IGNORECASE)
+
+
+def read_lines(text: str) -> list[Listed]:
+    """An entity on each line: `Entity 1: "Ada" (sentence 1); "She"`, quoted or not."""
+    mentions: list[Listed] = []
+    for number, line in enumerate(_LINE.finditer(text)):
+        content, shift = line[1], line.start(1)
+        quoted = list(_QUOTED.finditer(content))
+        for match in quoted:
+            sentence = int(match[2][:9]) if match[2] else None
+            mentions.append(Listed(match[1], str(number), shift + match.start(), sentence))
+        last = quoted[-1].end() if quoted else 0
+        if half := _HALF_QUOTE.search(content, last):
+            place = shift + half.start()
+            mentions.append(Listed(half[1], str(number), place, lost="cut off"))
+        if quoted:
+            continue
+        for match in _PART.finditer(content):
+            said = _SAID.search(match.group())
+            words = _SAID.sub("", match.group()).strip(" .")
+            if words and half is None:
+                sentence = int(said[1][:9]) if said else None
+                mentions.append(Listed(words, str(number), shift + match.start(), sentence))
+    return mentions
+
+
+# ------------------------------------------------------------------ questions and answers
+
+_QUOTE = r"(?:\*+(?P<{0}marked>[^*\n]{{1,400}})\*+|[\"“](?P<{0}quoted>[^\"“”\n]{{1,400}})[\"”])"
+_IN = r"(?:\s*\(sentence\s*(?P<{0}sentence>\d{{1,9}})\))?"
+_QA = re.compile(
+    r"(?:mention\s*:\s*(?P<mention>[^\n]{1,400}?)\s*\n[\s\S]{0,400}?|"
+    + (_QUOTE + _IN).format("")
+    + r"\s+)refers?\s+to\s*:?\s*(?P<to>[^\n]+)",
+    re.IGNORECASE,
+)
+_TO = re.compile(
+    r"(?:\[(?P<bracketed>[^\[\]]+)\]|" + _QUOTE.format("to_") + ")" + _IN.format("to_"),
+    re.IGNORECASE,
+)
+
+
+def read_questions(text: str) -> list[Listed]:
+    """`Mention: his wife … refers to: Mrs. Bennet`: mentions of the same answer are one entity.
+
+    The answer itself is a mention too where it stands in brackets or quotes, as in
+    `*It* refers to [the park]`; a bare name is only a label.
+    """
+    mentions: list[Listed] = []
+    entity_of: dict[tuple[str, str | None], str] = {}
+    for match in _QA.finditer(text):
+        own = (match["mention"] or match["marked"] or match["quoted"]).strip(' .*"“”{}')
+        cited = _TO.search(match["to"])
+        to = next(filter(None, cited.groups())) if cited else match["to"].strip(" .")
+        sentence = cited["to_sentence"] if cited else None
+        name = fold_text(to), sentence
+        entity = entity_of.get(name)
+        if entity is None:
+            entity = entity_of[name] = str(len(set(entity_of.values())))
+            if cited:
+                mentions.append(Listed(to, entity, match.start("to"), _number(sentence)))
+        entity_of[fold_text(own), match["sentence"]] = entity
+        mentions.append(Listed(own, entity, match.start(), _number(match["sentence"])))
+    return mentions
+
+
+def _number(text: str | None) -> int | None:
+    return None if text is None else int(text)
+
+
+# ------------------------------------------------------------------ link-append
+
+_LINK = re.compile(r"(?P<from>[^;\n]*?)##(?P<behind>[^;\n]*?)->(?P<to>[^;\n]*)(?:;;|$|(?=\n))")
+
+
+def read_links(text: str) -> list[Listed]:
+    """`it ## . ** _ -> cabin door ## opened . | ;;`: links to an antecedent, or to entity `[1`.
+
+    The words behind a mention tell which of several places is meant. Entities are numbered from 1
+    in the order of their first link.
+    """
+    mentions: list[Listed] = []
+    entity_of: dict[tuple[str, str], str] = {}
+    number = 0
+    for match in _LINK.finditer(text):
+        own, to = _context(match["from"], match["behind"]), match["to"].strip(" |")
+        if cluster := re.match(r"\[(\d+)", to):
+            entity = cluster[1]
+            number = max(number, int(entity))
+        else:
+            antecedent = _context(*(to.split("##", 1) if "##" in to else (to, "")))
+            known = entity_of.get(antecedent)
+            if known is None:
+                number += 1
+                known = entity_of[antecedent] = str(number)
+                mentions.append(
+                    Listed(antecedent[0], known, match.start("to"), behind=antecedent[1])
+                )
+            entity = known
+        entity_of[own] = entity
+        mentions.append(Listed(own[0], entity, match.start(), behind=own[1]))
+    return mentions
+
+
+def _context(mention: str, behind: str) -> tuple[str, str]:
+    """A mention and the words behind it, without the marks of sentences."""
+    words = " ".join(word for word in behind.split() if word not in ("**", "_", "|"))
+    return " ".join(mention.replace("**", " ").split()), words
+
+
+def count_links(text: str) -> int:
+    """How many links there are."""
+    return len(re.findall(r"##[^;\n]*->", text))
+
+
+def list_counts(text: str) -> Iterator[tuple[str, int]]:
+    """How many mentions each kind of list has in a text."""
+    yield "link-append", count_links(text)
+    yield "qa", sum(1 for _ in _QA.finditer(text))
+    lines = [one for one in _LINE.finditer(text) if '"' in one[1] or "“" in one[1] or ";" in one[1]]
+    yield "lines", sum(max(one[1].count('"') // 2, 1) for one in lines)
+    strings = r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'(?=\s*[,\]}:])"
+    rest, number = re.subn(strings, "", text)
+    talk = len(re.findall(r"[^\W\d_]{2,}", rest))  # a text with tags may have quotes, too
+    looks = re.search(r"[\[{]\s*[\"']", text) and talk <= 3 * number + 40
+    yield "json", len(read_json(text)) if looks else 0

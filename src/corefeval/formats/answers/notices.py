@@ -1,0 +1,111 @@
+"""What is said of answers: how they were read, what was placed, what was lost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import partial
+
+from corefeval.diagnostics import Notice, plural
+from corefeval.formats.answers.conventions import CONVENTIONS
+from corefeval.model import Corpus
+from corefeval.model.ledger import Coverage, Ledger
+
+_REACHED = 0.97  # a document of which less is there ends early
+
+
+@dataclass(frozen=True, slots=True)
+class Remarks:
+    """What reading noticed beside the ledger: answers for no document, and second ones for one."""
+
+    name: str
+    format: str
+    occurrences: str
+    unknown: list[str]
+    twice: list[str]
+    several: int
+
+
+def ends_early(one: Coverage) -> bool:
+    """Whether an answer stops before the end of its document."""
+    return 0 < one.reached < _REACHED * one.tokens
+
+
+def notices_of(corpus: Corpus, remarks: Remarks) -> tuple[Notice, ...]:
+    """A line for each thing that people should know."""
+    ledger = corpus.ledger
+    if ledger is None:
+        return ()
+    found = [*_about_reading(ledger, remarks), *_about_mentions(ledger, remarks)]
+    return tuple(notice for notice in found if notice.count)
+
+
+def _about_reading(ledger: Ledger, remarks: Remarks) -> list[Notice]:
+    name = remarks.name
+    conventions = Counter(one.convention for one in ledger.documents)
+    notices = []
+    for convention, count in conventions.most_common():
+        tags = CONVENTIONS.get(convention)
+        how = f"text with tags {tags.example}" if tags else "a list of mentions"
+        whose = "" if len(conventions) == 1 else f"{plural(count, 'answer')} "
+        family = {"number": "bracket", "named": "xml"}.get(convention, convention)
+        text = f"{name}: {whose}read as {how} (llm-{family})"
+        notices.append(Notice("llm-convention", text, count))
+    named = partial(_documents, name)
+    empty = {one.document for one in ledger.documents} - {one.document for one in ledger.entries}
+    early = [one for one in ledger.documents if ends_early(one)]
+    places = tuple(f"{one.document} after {one.reached / one.tokens:.0%}" for one in early)
+    cut = [one.document for one in ledger.documents if one.finish == "length"]
+    refused = [one.document for one in ledger.documents if one.finish in ("refusal", "error")]
+    return [
+        *notices,
+        named("llm-refusal", "of which nothing can be read, empty: {items}", sorted(empty)),
+        named("llm-stopped", "refused or failed, as the records say: {items}", refused),
+        named("llm-limit", "cut off by a limit of tokens, as the records say: {items}", cut),
+        named("llm-cut", "ending early: {items}", places),
+        named("llm-unknown", "of no document, left out: {items}", remarks.unknown, "answer"),
+        named("llm-twice", "answered again, the first answer kept: {items}", remarks.twice),
+        Notice("llm-several", f"{name}: {{n}} with several documents, cut apart", remarks.several,
+               noun="answer"),
+    ]  # fmt: skip
+
+
+def _documents(
+    name: str, kind: str, text: str, items: list[str] | tuple[str, ...], noun: str = "document"
+) -> Notice:
+    return Notice(kind, f"{name}: {{n}} {text}", len(items), tuple(items), noun)
+
+
+def _about_mentions(ledger: Ledger, remarks: Remarks) -> list[Notice]:
+    name = remarks.name
+    if not ledger.written:
+        return []
+    text = f"{name}: {ledger.written:,} mentions written, {ledger.placed:,} placed, "
+    text += f"{ledger.lost:,} lost, {ledger.repeated:,} repeated"
+    whys = Counter(why for one in ledger.entries if one.state == "changed" for why in [one.why])
+    listed = ", ".join(f"{count:,} {why}" for why, count in whys.most_common(4))
+    changed = f"{name}: {{n}} placed with changes ({listed}); corefeval check lists them"
+    notices = [
+        Notice("llm-mentions", text, ledger.written),
+        Notice("llm-changed", changed, ledger.changed, noun="mention"),
+    ]
+    return notices + _about_strings(ledger, remarks)
+
+
+def _about_strings(ledger: Ledger, remarks: Remarks) -> list[Notice]:
+    """The share of strings that have several places, and whether a list seems to mean all."""
+    lists = {one.document for one in ledger.documents if one.convention not in CONVENTIONS}
+    entries = [one for one in ledger.entries if one.document in lists and one.state != "lost"]
+    several = [one for one in entries if one.places > 1]
+    if not several:
+        return []
+    share = len(several) / len(entries)
+    text = f"{remarks.name}: {{n}} of {len(entries):,} ({share:.0%}) stand at several places of "
+    text += f"the text; which is meant was told by occurrences:{remarks.occurrences}"
+    notices = [Notice("llm-ambiguous", text, len(several), noun="string")]
+    strings = [(one.document, one.entity, one.written.lower()) for one in entries]
+    if len(set(strings)) == len(strings) and share >= 0.3 and remarks.occurrences != "all":
+        text = f"{remarks.name}: no string is listed twice in a cluster: if each stands for all of "
+        text += "its places, say --occurrences all"
+        notices.append(Notice("llm-once", text))
+    return notices

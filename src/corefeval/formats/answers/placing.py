@@ -1,0 +1,155 @@
+"""Tagged mentions put on the key's tokens, by the words that were laid upon the key."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from corefeval.formats.answers.alignment import Laid
+from corefeval.formats.answers.table import DIFFERENT, EQUAL
+from corefeval.formats.answers.tags import Tagged
+from corefeval.formats.answers.text import Atoms
+from corefeval.model.arrays import IntArray
+
+_NEAR = 8  # atoms: how far off a zero may stand
+
+
+@dataclass(slots=True)
+class Placement:
+    """Where a written mention went: its tokens, half open, or −1 and why not."""
+
+    start: int = -1
+    end: int = -1
+    why: str = ""
+
+    @property
+    def is_placed(self) -> bool:
+        """Whether it has tokens."""
+        return self.start >= 0
+
+
+class Projector:
+    """From characters of an answer's plain text to tokens of the key."""
+
+    def __init__(self, answer: Atoms, key: Atoms, laid: Laid, zero: int) -> None:
+        self.answer, self.key, self.laid, self.zero = answer, key, laid, zero
+        there = laid.to_key >= 0
+        index = np.arange(len(answer))
+        self.last = np.maximum.accumulate(np.where(there, index, -1)) if index.size else index
+        self.next = np.where(there, index, index.size)
+        if index.size:
+            self.next = np.minimum.accumulate(self.next[::-1])[::-1]
+        self.taken = np.zeros(len(key), dtype=np.bool_)
+        self.taken[laid.to_key[there]] = True
+
+    def place(self, mentions: Sequence[Tagged]) -> list[Placement]:
+        """The place of each mention."""
+        starts = np.array([one.start for one in mentions], dtype=np.int64)
+        ends = np.array([one.end for one in mentions], dtype=np.int64)
+        first = np.searchsorted(self.answer.end, starts, side="right").tolist()
+        behind = np.searchsorted(self.answer.start, ends, side="left").tolist()
+        return [
+            Placement(why=one.why) if one.lost else self._place(low, high)
+            for one, low, high in zip(mentions, first, behind, strict=True)
+        ]
+
+    def _place(self, low: int, high: int) -> Placement:
+        """The place of the atoms [low, high)."""
+        if low >= high:
+            return Placement(why="there are no words in it")
+        to_key = self.laid.to_key
+        p, q = int(self.next[low]), int(self.last[high - 1])
+        if p >= high:
+            return self._fill_hole(low, high)
+        inside = to_key[low:high]
+        kinds = self.laid.kind[low:high]
+        placed = int((inside >= 0).sum())
+        sure = int(((inside >= 0) & (kinds < DIFFERENT)).sum())
+        start, end = int(to_key[p]), int(to_key[q]) + 1
+        if p > low:
+            start -= self._room_before(low, p)
+        if q < high - 1:
+            end += self._room_behind(q, high)
+        size = high - low
+        if not sure and not self._is_straight(p, q):
+            return self._fill_hole(low, high)
+        if 2 * placed < size and 2 * (end - start) < size:
+            return Placement(why="most of its words are not there")
+        if end - start > 2 * size + 2:
+            return Placement(why="its words are far apart")
+        whole = placed == size == end - start and bool((kinds == EQUAL).all())
+        return self._tokens(start, end, "" if whole else "words changed")
+
+    def _is_straight(self, p: int, q: int) -> bool:
+        """Whether words of which none is the key's stand word for word between some that are."""
+        to_key, kind = self.laid.to_key, self.laid.kind
+        low, high = p, q
+        while low > 0 and to_key[low - 1] == to_key[low] - 1 and kind[low] == DIFFERENT:
+            low -= 1
+        while (
+            high < to_key.size - 1
+            and to_key[high + 1] == to_key[high] + 1
+            and kind[high] == DIFFERENT
+        ):
+            high += 1
+        at_edges = kind[low] != DIFFERENT or to_key[low] == 0
+        return bool(at_edges and (kind[high] != DIFFERENT or to_key[high] == len(self.key) - 1))
+
+    def _room_before(self, low: int, p: int) -> int:
+        """How many free atoms of the key before the first placed one belong to the mention."""
+        before = int(self.last[low - 1]) if low else -1
+        hole = int(self.laid.to_key[p]) - (int(self.laid.to_key[before]) + 1 if before >= 0 else 0)
+        return (
+            hole
+            if before == low - 1 and before >= 0 and hole <= 2 * (p - low)
+            else min(hole, p - low)
+        )
+
+    def _room_behind(self, q: int, high: int) -> int:
+        """The same behind the last one."""
+        size = self.laid.to_key.size
+        behind = int(self.next[high]) if high < size else size
+        limit = int(self.laid.to_key[behind]) if behind < size else len(self.key)
+        hole = limit - int(self.laid.to_key[q]) - 1
+        own = high - 1 - q
+        return hole if behind == high and behind < size and hole <= 2 * own else min(hole, own)
+
+    def _fill_hole(self, low: int, high: int) -> Placement:
+        """A mention none of whose words is laid: the key's words in its place, if it fills it."""
+        to_key, size = self.laid.to_key, self.laid.to_key.size
+        before = int(self.last[low - 1]) if low else -1
+        behind = int(self.next[high]) if high < size else size
+        start = int(to_key[before]) + 1 if before >= 0 else 0
+        end = int(to_key[behind]) if behind < size else len(self.key)
+        if high - low == 1 and self.answer.numbers[low] == self.zero:
+            return self._nearest_zero(start, end)
+        own, hole = high - low, end - start
+        enclosed = before == low - 1 and behind == high and before >= 0 and behind < size
+        enclosed = enclosed and DIFFERENT not in self.laid.kind[[before, behind]]
+        if enclosed and 0 < hole <= 2 * own + 1:
+            return self._tokens(start, end, "words changed")
+        return Placement(why="its words are not in the document")
+
+    def _nearest_zero(self, start: int, end: int) -> Placement:
+        """The nearest zero of the key that nobody has, for one that stands elsewhere."""
+        low, high = max(start - _NEAR, 0), min(end + _NEAR, len(self.key))
+        free = low + np.flatnonzero(
+            (self.key.numbers[low:high] == self.zero) & ~self.taken[low:high]
+        )
+        if not free.size:
+            return Placement(why="there is no zero here")
+        best = int(free[np.argmin(np.abs(2 * free + 1 - start - end))])
+        self.taken[best] = True
+        return self._tokens(best, best + 1, "a zero that stands elsewhere")
+
+    def _tokens(self, start: int, end: int, why: str) -> Placement:
+        """Atoms of the key as whole tokens."""
+        tokens: IntArray = self.key.start
+        widened = (start > 0 and tokens[start - 1] == tokens[start]) or (
+            end < tokens.size and tokens[end - 1] == tokens[end]
+        )
+        if widened:
+            why = f"{why}, widened to whole tokens" if why else "widened to whole tokens"
+        return Placement(int(tokens[start]), int(tokens[end - 1]) + 1, why)

@@ -1,0 +1,262 @@
+"""Tags in a text: which of them belong together, and the text without them."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+
+OPEN, CLOSE, TEXT_OPEN, TEXT_CLOSE, REMOVE = "open", "close", "text_open", "text_close", "remove"
+
+_PREFIX = re.compile(r"(?i)^#?\s*(?:cluster|entity|chain|coref|ent|id|e|c)?[\s_:-]*(?=\d)")
+_FIRST_WORD = re.compile(r"\s*[^\w\s]*(?P<word>\w+|[^\w\s]+)")
+_LAST_WORD = re.compile(r"(?P<word>[\w'’-]+|[^\w\s]+)[^\w\s]*\s*$")
+
+
+@dataclass(slots=True)
+class Tagged:
+    """A mention as it was written: its characters in the plain text, and its entity's label.
+
+    `where` is its place in the answer. `why` says how its tags were mended, or why it is `lost`.
+    """
+
+    start: int
+    end: int
+    entity: str
+    where: int
+    why: str = ""
+    lost: bool = False
+
+
+@dataclass(slots=True)
+class TaggedText:
+    """The text of an answer without its tags, and the mentions in it."""
+
+    text: str
+    mentions: list[Tagged]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mark:
+    """A tag in an answer, or a bracket of the text that may be taken for one."""
+
+    kind: str
+    start: int
+    end: int
+    label: str | None = None
+
+
+def normal_label(label: str) -> str:
+    """What is the same entity in different spellings: `#Cluster 2`, `e2` and `2`.
+
+    >>> [normal_label(text) for text in ("#Cluster 2", "cluster_2", "E2", "Hong_Kong")]
+    ['2', '2', '2', 'hong_kong']
+    """
+    return _PREFIX.sub("", label.strip()).strip(" #").lower()
+
+
+def find_marks(text: str, *patterns: tuple[str, re.Pattern[str]]) -> list[Mark]:
+    """All marks in order; of two at the same place the pattern that comes first wins."""
+    union = re.compile("|".join(f"({p.pattern})" for _, p in patterns), re.IGNORECASE)
+    first = list(accumulate((1 + p.groups for _, p in patterns), initial=1))
+    marks = []
+    for match in union.finditer(text):
+        index = next(i for i, group in enumerate(first) if match[group] is not None)
+        labels = (match[group] for group in range(first[index] + 1, first[index + 1]))
+        label = next((one for one in labels if one is not None), None)
+        marks.append(Mark(patterns[index][0], *match.span(), label))
+    return marks
+
+
+@dataclass(slots=True)
+class Assembly:
+    """Mentions by their tags, to be put into the plain text at the end."""
+
+    answer: str
+    mentions: list[Tagged] = field(default_factory=list)
+    removed: list[tuple[int, int]] = field(default_factory=list)
+    nameless: int = 0
+
+    def pair(self, opened: Mark, closed: Mark, label: str | None, why: str = "") -> None:
+        """A mention between two tags; one that names no entity is an entity of its own."""
+        self.removed += [(opened.start, opened.end), (closed.start, closed.end)]
+        if label is None or not normal_label(label):
+            self.nameless += 1
+            label, why = f"?{self.nameless}", why or "no entity is named"
+        self.add(opened.end, closed.start, label, opened.start, why)
+
+    def add(self, start: int, end: int, label: str, where: int, why: str = "") -> None:
+        """A mention between two places of the answer."""
+        self.mentions.append(Tagged(start, end, normal_label(label) or label, where, why))
+
+    def leave_open(self, mark: Mark) -> None:
+        """An opening tag that nothing closes: the first word behind it, where it says whose."""
+        if mark.label is None:
+            end = min(mark.end + 40, len(self.answer))
+            self.mentions.append(Tagged(mark.end, end, "", mark.start, "never closed", lost=True))
+            return
+        self.removed.append((mark.start, mark.end))
+        word = _FIRST_WORD.match(self.answer, mark.end)
+        start, end = word.span("word") if word else (mark.end, mark.end)
+        self.add(start, end, mark.label, mark.start, "never closed")
+
+    def leave_closed(self, mark: Mark) -> None:
+        """A closing tag that nothing opened: the last word before it, where it says whose."""
+        self.removed.append((mark.start, mark.end))
+        if mark.label is None:
+            start = max(mark.start - 40, 0)
+            self.mentions.append(
+                Tagged(start, mark.start, "", mark.start, "never opened", lost=True)
+            )
+            return
+        before = self.answer[max(mark.start - 80, 0) : mark.start]
+        word = _LAST_WORD.search(before)
+        shift = mark.start - len(before)
+        start, end = word.span("word") if word else (len(before), len(before))
+        self.add(shift + start, shift + end, mark.label or "", mark.start, "never opened")
+
+    def finish(self) -> TaggedText:
+        """The plain text with all mentions in it, in the order in which they were written."""
+        removed = _union(self.removed)
+        kept, last = [], 0
+        for start, end in removed:
+            kept.append(self.answer[last:start])
+            last = end
+        kept.append(self.answer[last:])
+        ends = [end for _, end in removed]
+        gone = [0, *accumulate(end - start for start, end in removed)]
+
+        def plain(place: int) -> int:
+            index = bisect_right(ends, place)
+            inside = max(place - removed[index][0], 0) if index < len(removed) else 0
+            return place - gone[index] - inside
+
+        for mention in self.mentions:
+            mention.start, mention.end = plain(mention.start), plain(mention.end)
+        self.mentions.sort(key=lambda one: (one.where, one.start))
+        return TaggedText("".join(kept), self.mentions)
+
+
+def _union(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Ranges in order, those that touch made one."""
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(ranges):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(end, merged[-1][1])
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def read_nested(text: str, marks: Iterable[Mark], *, bare: bool = False) -> TaggedText:
+    """Tags that nest: a closing one takes the newest opening one.
+
+    With `bare`, opening and closing tags without a label are a mention without an entity; else they
+    are brackets of the text.
+    """
+    made, stack = Assembly(text), list[Mark]()
+    for mark in marks:
+        if mark.kind in (OPEN, TEXT_OPEN):
+            stack.append(mark)
+        elif mark.kind == REMOVE:
+            made.removed.append((mark.start, mark.end))
+        elif mark.kind == TEXT_CLOSE:
+            if (
+                stack
+                and (opened := stack.pop()).kind == OPEN
+                and (bare or opened.label is not None)
+            ):
+                made.pair(opened, mark, opened.label)
+        else:
+            while stack and stack[-1].kind == TEXT_OPEN:
+                stack.pop()
+            if stack:
+                opened = stack.pop()
+                label = mark.label if mark.label is not None else opened.label
+                made.pair(opened, mark, label)
+            else:
+                made.leave_closed(mark)
+    for mark in stack:
+        if mark.kind == OPEN:
+            made.leave_open(mark)
+    return made.finish()
+
+
+def read_labelled(text: str, marks: Sequence[Mark], made: Assembly | None = None) -> TaggedText:
+    """Tags with labels on both sides, which may cross: a closing tag closes its own label.
+
+    What is left over is paired too, for models slip in one of the two numbers.
+    """
+    made = made or Assembly(text)
+    stack: list[Mark] = []  # of opening tags; what is closed already is passed over
+    by_label: dict[str, list[Mark]] = defaultdict(list)
+    closed_by: dict[Mark, Mark] = {}
+    unopened: list[Mark] = []
+    for mark in marks:
+        if mark.kind == OPEN:
+            stack.append(mark)
+            by_label[normal_label(mark.label or "")].append(mark)
+            continue
+        own = stack if mark.label is None else by_label[normal_label(mark.label)]
+        while own and own[-1] in closed_by:
+            own.pop()
+        if own:
+            closed_by[own.pop()] = mark
+        else:
+            unopened.append(mark)
+    waiting = [mark for mark in marks if mark.kind == OPEN and mark not in closed_by]
+    repaired = _pair_rest(closed_by, waiting, unopened)
+    for opened, closed in closed_by.items():
+        why = "closed with another number" if opened in repaired else ""
+        made.pair(opened, closed, opened.label, why)
+    for mark in waiting:
+        if mark not in closed_by:
+            made.leave_open(mark)
+    taken = set(closed_by.values())
+    for mark in unopened:
+        if mark not in taken:
+            made.leave_closed(mark)
+    return made.finish()
+
+
+_FAR = 600  # characters: no slip in a number reaches so far
+
+
+def _pair_rest(
+    closed_by: dict[Mark, Mark], waiting: Sequence[Mark], unopened: Sequence[Mark]
+) -> set[Mark]:
+    """Pair opening and closing tags whose numbers differ; says which opening tags these are.
+
+    A closing tag with the number of an outer mention closes that one too early. Its own closing tag
+    is left over then: they are exchanged, so that mentions nest.
+    """
+    repaired: set[Mark] = set()
+    if not unopened or not waiting:
+        return repaired
+    by_label: dict[str, list[Mark]] = defaultdict(list)
+    for opened in closed_by:
+        by_label[normal_label(opened.label or "")].append(opened)
+    for same in by_label.values():
+        same.sort(key=lambda one: one.start)
+    places = [one.start for one in waiting]
+    for closed in unopened:
+        low, high = bisect_right(places, closed.start - _FAR), bisect_right(places, closed.start)
+        before = [one for one in waiting[low:high] if one not in closed_by]
+        if not before:
+            continue
+        opened = before[-1]
+        same = by_label[normal_label(closed.label or "")]
+        near = bisect_right(same, opened.start, key=lambda one: one.start)
+        outer = next(
+            (o for o in reversed(same[max(near - 4, 0) : near])
+             if opened.start < closed_by[o].end < closed.end),
+            None,
+        )  # fmt: skip
+        if outer is not None:
+            closed, closed_by[outer] = closed_by[outer], closed
+        closed_by[opened] = closed
+        repaired.add(opened)
+    return repaired

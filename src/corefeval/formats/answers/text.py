@@ -1,0 +1,146 @@
+"""Text as it is compared: cleaned of what is no answer, cut into folded atoms."""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corefeval.model.arrays import IntArray
+
+# Scripts that write no blanks between words: each character is an atom.
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff"
+ATOM = re.compile(rf"##[^\W_]*|[{_UNSPACED}]|(?:(?![{_UNSPACED}])[^\W_])+|[^\w\s]|_")
+ZERO = "##"
+_THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
+_HALF_THOUGHT = re.compile(r"^\s*<(think|thinking|reasoning)>.*", re.DOTALL | re.IGNORECASE)
+_ENTITY = re.compile(r"&(?:#\d{1,6}|#x[0-9a-fA-F]{1,6}|[a-zA-Z]{2,8});")
+_ESCAPE = re.compile(r"\\([_*\[\]#|{}()<>`~])")
+_PLAIN = str.maketrans(
+    {
+        **dict.fromkeys("’‘‚‛`´′", "'"),
+        **dict.fromkeys("“”„‟«»″", '"'),
+        **dict.fromkeys("‐‑‒–—―−", "-"),
+        "ß": "ss", "ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe",
+    }
+)  # fmt: skip
+
+
+def clean(answer: str) -> str:
+    """The answer without thoughts, composed (NFC), and without the escapes of HTML and Markdown."""
+    text = unicodedata.normalize("NFC", answer)
+    if "<" in text:
+        text = _HALF_THOUGHT.sub("", _THOUGHT.sub("", text))
+    if "&" in text and _ENTITY.search(text):
+        text = html.unescape(text)
+    if "\\" in text:
+        text = _ESCAPE.sub(r"\1", text)
+    return text.replace("\ufeff", "").replace("\u200b", "")
+
+
+def fold(atom: str) -> str:
+    """An atom without case, accents and kinds of quotes and dashes; every zero is `##`.
+
+    >>> [fold(atom) for atom in ("Dvořák", "’", "—", "##él")]
+    ['dvorak', "'", '-', '##']
+    """
+    if atom.startswith(ZERO):
+        return ZERO
+    if atom.isascii():
+        return atom.lower().translate(_PLAIN)
+    apart = unicodedata.normalize("NFKD", atom.casefold())
+    return "".join(c for c in apart if not unicodedata.combining(c)).translate(_PLAIN)
+
+
+def fold_text(text: str) -> str:
+    """A text as strings are compared: folded words with one blank between them."""
+    return " ".join(map(fold, re.findall(r"\w+|[^\w\s]", text)))
+
+
+class Vocabulary:
+    """Numbers for folded atoms, and profiles of their letters to compare them by."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, int] = {}
+        self.folded: dict[str, int] = {}
+        self.words: list[str] = []
+
+    def number(self, atom: str) -> int:
+        """The number of an atom as it is written."""
+        known = self.numbers.get(atom)
+        if known is None:
+            plain = fold(atom)
+            known = self.folded.setdefault(plain, len(self.words))
+            if known == len(self.words):
+                self.words.append(plain)
+            self.numbers[atom] = known
+        return known
+
+    def profiles(self, numbers: IntArray) -> NDArray[np.int16]:
+        """For each number a row of counts: letters and pairs of letters, hashed into 64 bins."""
+        rows = np.zeros((numbers.size, 64), dtype=np.int16)
+        for row, number in enumerate(numbers.tolist()):
+            word = self.words[number]
+            bins = [ord(c) % 31 for c in word]
+            bins += [
+                32 + (ord(a) * 7 + ord(b)) % 31 for a, b in zip("^" + word, word + "$", strict=True)
+            ]
+            np.add.at(rows[row], bins, 1)
+        return rows
+
+
+@dataclass(slots=True)
+class Atoms:
+    """The atoms of a text: their numbers, and where each begins and ends in it.
+
+    For the key `start` and `end` are tokens instead of characters, both the atom's own.
+    """
+
+    numbers: IntArray
+    start: IntArray
+    end: IntArray
+
+    def __len__(self) -> int:
+        return int(self.numbers.size)
+
+    def __getitem__(self, some: slice) -> Atoms:
+        return Atoms(self.numbers[some], self.start[some], self.end[some])
+
+
+def atoms_of_text(text: str, vocabulary: Vocabulary) -> Atoms:
+    """The atoms of a text; three atoms `.` for each `…`, which stand where it stands."""
+    number = vocabulary.number
+    found = [(m.group(), m.start(), m.end()) for m in ATOM.finditer(text)]
+    return _arrays(((number(word), start, end, word) for word, start, end in found), vocabulary)
+
+
+def atoms_of_tokens(
+    words: Sequence[str], empty: Sequence[bool] | None, vocabulary: Vocabulary
+) -> Atoms:
+    """The atoms of tokens; an empty node is the atom `##`, and a token without any atom is `_`."""
+    cache: dict[str, list[str]] = {}
+    zero = [ZERO]
+
+    def rows() -> Iterable[tuple[int, int, int, str]]:
+        for token, word in enumerate(words):
+            parts = cache.get(word)
+            if parts is None:
+                parts = cache[word] = ATOM.findall(unicodedata.normalize("NFC", word)) or ["_"]
+            for part in zero if empty is not None and empty[token] else parts:
+                yield vocabulary.number(part), token, token, part
+
+    return _arrays(rows(), vocabulary)
+
+
+def _arrays(rows: Iterable[tuple[int, int, int, str]], vocabulary: Vocabulary) -> Atoms:
+    dot = vocabulary.number(".")
+    out: list[int] = []
+    for number, start, end, word in rows:
+        out += (dot, start, end) * 3 if word == "…" else (number, start, end)
+    table = np.array(out, dtype=np.int64).reshape(-1, 3)
+    return Atoms(table[:, 0].copy(), table[:, 1].copy(), table[:, 2].copy())

@@ -1,0 +1,293 @@
+"""The choices by which other programs differ from each other, each declared once. No numpy here.
+
+At their defaults they are corefeval's own rules. Any other value is an accident of some program,
+and is done in the room `emulation`; all of them may be combined.
+"""
+
+# No `annotations` from __future__ here: to read types from text takes longer than to make them.
+
+from typing import Annotated, Literal, TypedDict
+
+from corefeval.protocol.choice import NUMBER, Choice
+
+Order = Literal["list", "open", "close", "start"]
+Identity = Literal["token", "bounded", "sentence"]
+YesNo = Literal["no", "yes"]
+KeyRepeats = Literal["once", "keep", "collapse", "adjacent"]
+ResponseRepeats = Literal["once", "keep", "collapse", "adjacent", "known"]
+Owner = Literal["last", "first"]
+Counted = Literal["count", "skip"]
+CeafeSingletons = Literal["count", "skip-response"]
+Twinless = Literal["as-is", "key-singletons"]
+Muc = Literal["both", "response"]
+B3 = Literal["lookup", "response", "overlap", "unique"]
+Ceaf = Literal["list", "set", "matrix"]
+Ceafm = Literal["mentions", "entities"]
+Lea = Literal["label", "member"]
+Blanc = Literal["key", "scorch", "luo", "halves"]
+Nothing = Literal["ok", "error"]
+
+_REPEATS = {
+    "once": "each mention once in a document, as `duplicates` says",
+    "keep": "all of them count",
+    "collapse": "each mention once in an entity",
+    "adjacent": "as collapse; of entities that end it side by side, only the last has it",
+}
+_COUNTED = {"count": "they count as any entity", "skip": "they are left out"}
+_YES = {"no": "no", "yes": "as coval does it"}
+
+
+class Accidents(TypedDict, total=False):
+    """What other programs choose otherwise, in the order in which it is done."""
+
+    window: Annotated[
+        str,
+        Choice(
+            "none",
+            "Cut documents into windows of so many tokens, each a document of its own.",
+            at="emulation",
+            pattern=NUMBER,
+            example="aefh / ae,fh: MUC 80; windows of 4: 100, as a and e begin windows and vanish",
+        ),
+    ]
+    keyless: Annotated[
+        Counted,
+        Choice(
+            "count",
+            "What becomes of documents in which the key has no mention.",
+            at="emulation",
+            values={"count": "they count as any document", "skip": "they are left out"},
+            example="ab / ab and – / ab: count MUC P 50, skip 100",
+        ),
+    ]
+    order: Annotated[
+        Order,
+        Choice(
+            "list",
+            "Which of several entities with the same mention comes first.",
+            at="emulation",
+            values={
+                "list": "the one that is listed first; in CoNLL files, the one of the lower number",
+                "open": "the one whose first mention opens first",
+                "close": "the one whose first mention ends first",
+                "start": "the one whose first mention stands first, the shorter before the longer",
+            },
+            example="{0-3,5} {1-2,5} / {5,1-2} with repeats kept: open MUC 66.7, close 0",
+        ),
+    ]
+    identity: Annotated[
+        Identity,
+        Choice(
+            "token",
+            "What tells mentions apart.",
+            at="emulation",
+            values={
+                "token": "their tokens in the document",
+                "bounded": "the same; one over a sentence boundary refuses the score",
+                "sentence": "the sentence of their end, and both ends, each in its own sentence",
+            },
+            example="sentences of 4 and 6 tokens, {5-6,8} {1-6} / {1-6,8}: token B³ 50, sentence "
+            "66.7",
+        ),
+    ]
+    min_span: Annotated[
+        YesNo,
+        Choice(
+            "no",
+            "Compare minimum spans (MINA), cut from the key's parse.",
+            at="emulation",
+            values=_YES,
+            example="the old man of the sea / the old man: no: two mentions, yes: one",
+        ),
+    ]
+    np_only: Annotated[
+        YesNo,
+        Choice(
+            "no",
+            "Leave out verb phrases, by the key's parse.",
+            at="emulation",
+            values=_YES,
+            example="rose, the rise / the rise: no: one of two is missing, yes: nothing is left",
+        ),
+    ]
+    remove_nested: Annotated[
+        YesNo,
+        Choice(
+            "no",
+            "Leave out mentions inside another one of their entity.",
+            at="emulation",
+            values=_YES,
+            example="{0-4,1-2,8} / {0-4,8}: no MUC R 50, yes 100",
+        ),
+    ]
+    repeats_key: Annotated[
+        KeyRepeats,
+        Choice(
+            "once",
+            "What becomes of mentions that the key has several times.",
+            at="emulation",
+            values=_REPEATS,
+            example="aab / ab: keep CEAFe 120, collapse 100",
+        ),
+    ]
+    repeats_response: Annotated[
+        ResponseRepeats,
+        Choice(
+            "once",
+            "What becomes of mentions that the response has several times.",
+            at="emulation",
+            values={**_REPEATS, "known": "once where the key has the mention, else all of them"},
+            example="ab,cd / abb,cdb,xx: B³ keep 65.6, collapse 67.4, known 80",
+        ),
+    ]
+    limit: Annotated[
+        str,
+        Choice(
+            "none",
+            "Refuse the score where more than so many repeats of the response are left out.",
+            at="emulation",
+            pattern=NUMBER,
+            example="eleven mentions twice, repeats known, limit 10: no number",
+        ),
+    ]
+    owner: Annotated[
+        Owner,
+        Choice(
+            "last",
+            "Which of several entities a mention is looked up in.",
+            at="emulation",
+            values={"last": "the last of them", "first": "the first of them"},
+            example="abc / abc,bx with repeats kept: B³ R last 55.6, first 100",
+        ),
+    ]
+    b3_singletons: Annotated[
+        Counted,
+        Choice(
+            "count",
+            "What becomes of singletons in B³.",
+            at="emulation",
+            values={**_COUNTED, "skip": "left out, and what meets one on the other side is wrong"},
+            example="abc,d / ab,cd: count 70.6, skip 58.8",
+        ),
+    ]
+    ceafe_singletons: Annotated[
+        CeafeSingletons,
+        Choice(
+            "count",
+            "What becomes of singletons in CEAFe.",
+            at="emulation",
+            values={"count": "they count as any entity", "skip-response": "the response's go"},
+            example="ab,c,d against itself: count 100, skip-response 50",
+        ),
+    ]
+    lea_singletons: Annotated[
+        Counted,
+        Choice(
+            "count",
+            "What becomes of singletons in LEA.",
+            at="emulation",
+            values=_COUNTED,
+            example="a,b,cd / ab,cd: count 50, skip 66.7",
+        ),
+    ]
+    twinless: Annotated[
+        Twinless,
+        Choice(
+            "as-is",
+            "What becomes of response mentions that the key does not have.",
+            at="emulation",
+            values={"as-is": "nothing", "key-singletons": "the key has them too, each alone"},
+            example="ab / abc,d: B³ as-is 50, key-singletons 80; CEAFe 53.3, 72",
+        ),
+    ]
+    muc: Annotated[
+        Muc,
+        Choice(
+            "both",
+            "From which side MUC counts links.",
+            at="emulation",
+            values={
+                "both": "recall from the key's entities, precision from the response's",
+                "response": "both from the response's",
+            },
+            example="aab / ab with repeats kept: R both 100, response 50",
+        ),
+    ]
+    b3: Annotated[
+        B3,
+        Choice(
+            "lookup",
+            "How B³ finds what entities share.",
+            at="emulation",
+            values={
+                "lookup": "each mention has one entity on the other side",
+                "response": "both sums are over the response's mentions",
+                "overlap": "all pairs of entities, as sets",
+                "unique": "each mention once, with one entity on each side",
+            },
+            example="abc,bd / ab,cd with repeats kept: lookup 51.6, response 48.8, overlap 66.3, "
+            "unique 55.6",
+        ),
+    ]
+    ceaf: Annotated[
+        Ceaf,
+        Choice(
+            "list",
+            "What CEAF takes entities for.",
+            at="emulation",
+            values={
+                "list": "lists, in which the key's repeats count",
+                "set": "sets",
+                "matrix": "sets, of which all pairs of one side are the whole",
+            },
+            example="aab / ab with repeats kept: CEAFe list 120, set 100; CEAFm P 150, 100",
+        ),
+    ]
+    ceafm: Annotated[
+        Ceafm,
+        Choice(
+            "mentions",
+            "What CEAFm divides by.",
+            at="emulation",
+            values={"mentions": "the mentions of each side", "entities": "the entities"},
+            example="abc against itself: mentions 100, entities 300",
+        ),
+    ]
+    lea: Annotated[
+        Lea,
+        Choice(
+            "label",
+            "When LEA takes a link for found.",
+            at="emulation",
+            values={
+                "label": "both mentions have the same entity on the other side",
+                "member": "the first is in the entity of the second, whatever its own",
+            },
+            example="abc / abc,bx with repeats kept: R label 33.3, member 66.7",
+        ),
+    ]
+    blanc: Annotated[
+        Blanc,
+        Choice(
+            "key",
+            "Which half of BLANC counts alone.",
+            at="emulation",
+            values={
+                "key": "the one that the key has",
+                "scorch": "the same, but 100 where neither has a link and mentions are the same",
+                "luo": "the one that either side has",
+                "halves": "as key; links are of distinct mentions, and each half may stand alone",
+            },
+            example="a / a: key 0, scorch 100",
+        ),
+    ]
+    nothing: Annotated[
+        Nothing,
+        Choice(
+            "ok",
+            "Whether a side may have not a single mention.",
+            at="emulation",
+            values={"ok": "it may", "error": "the score is refused"},
+            example="ab / –: ok 0, error no number",
+        ),
+    ]

@@ -1,0 +1,333 @@
+"""Named protocols: bundles of choices under the names of the programs that make them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import cast
+
+from corefeval.protocol.declarations import Choices, choices
+
+
+@dataclass(frozen=True, slots=True)
+class NamedProtocol:
+    """A bundle of choices with a name, and where it comes from.
+
+    `metrics` are those that the program has, and `oddities` what is odd about its numbers.
+    """
+
+    name: str
+    summary: str
+    choices: Choices
+    reference: str = ""
+    metrics: str = ""
+    oddities: tuple[str, ...] = ()
+
+
+_COREFUD: Choices = {
+    "match": "head", "singletons": "drop", "zeros": "align", "emulate": "corefud-1.2"
+}  # fmt: skip
+_KEEP: Choices = {"repeats_key": "keep", "repeats_response": "keep"}
+_OFFICIAL: Choices = {
+    "order": "open", "repeats_key": "keep", "repeats_response": "known", "limit": "10",
+    "muc": "response", "b3": "response", "rounding": "truncate(2)",
+}  # fmt: skip
+_COVAL: Choices = {
+    **_KEEP, "missing": "error", "order": "close", "identity": "sentence", "ceafm": "entities",
+    "rounding": "round(2)",
+}  # fmt: skip
+_LEA_SKIPS: Choices = {**_KEEP, "lea_singletons": "skip", "average": "rates"}
+_E2E: Choices = {**_LEA_SKIPS, "b3_singletons": "skip", "ceafe_singletons": "skip-response"}
+_WL: Choices = {**_KEEP, "lea_singletons": "skip", "lea": "member", "undefined": "epsilon"}
+_NELEVAL: Choices = {
+    "extra": "count", "identity": "bounded",
+    "repeats_key": "adjacent", "repeats_response": "adjacent",
+    "b3": "unique", "ceaf": "matrix", "blanc": "halves", "aggregate": "pool", "nothing": "error",
+}  # fmt: skip
+
+_CONLL_METRICS = "muc, b3, ceafe, conll"
+_REPEATS = "A mention that stands twice counts twice, and CEAF can pass 100."
+_E2E_ODD = (
+    "Singletons are skipped in B³ and LEA, and the response's in CEAFe: a key with singletons "
+    "scores less than 100 against itself.",
+    "Numbers for corpora with singletons (LitBank, PreCo, ARRAU) are off by tens of points.",
+)
+_PROGRAMS = (
+    NamedProtocol(
+        "conll-8.01",
+        "the official CoNLL-2011/2012 scorer, version 8.01",
+        _OFFICIAL,
+        "Pradhan et al. 2014; https://github.com/conll/reference-coreference-scorers",
+        "muc, b3, ceafm, ceafe, blanc, mentions",
+        (
+            "Percentages are truncated, not rounded: 70.609 is printed as 70.6.",
+            "Repeats of a mention in the response are dropped where the key has the mention, and "
+            "more than ten of them end the program.",
+            "MUC and B³ are counted from the response's mentions on both sides, which differs "
+            "where the key has a mention twice.",
+        ),
+    ),
+    NamedProtocol(
+        "conll-lea",
+        "the official scorer's branch with LEA",
+        _OFFICIAL,
+        "Moosavi and Strube 2016; branch LEA-scorer of the official scorer",
+        "lea, and those of conll-8.01",
+        ("As conll-8.01; a singleton's link to itself counts in LEA.",),
+    ),
+    NamedProtocol(
+        "coval",
+        "coval's scorer.py, without options",
+        _COVAL,
+        "Moosavi and Strube 2016; https://github.com/ns-moosavi/coval",
+        "mentions, muc, b3, ceafe, lea, conll",
+        (
+            "A key document that the response lacks ends the program (KeyError).",
+            "A mention over a sentence boundary is taken for another one that ends there.",
+            _REPEATS,
+            "Its CEAFm, which no option reaches, divides by numbers of entities: a key against "
+            "itself passes 100.",
+        ),
+    ),
+    NamedProtocol(
+        "hf-coval",
+        "coval in Hugging Face's evaluate, which takes all documents for one",
+        {**_COVAL, "pairing": "one", "rounding": "none"},
+        "https://huggingface.co/spaces/evaluate-metric/coval",
+        "mentions, muc, b3, ceafe, lea, conll",
+        (
+            "All sentences are one text: entities of two documents that have the same number "
+            "become one entity.",
+            "Another number of sentences ends the program; the same number of other sentences "
+            "does not.",
+            "Its min_span always crashes.",
+        ),
+    ),
+    NamedProtocol(
+        "e2e",
+        "the metrics in e2e-coref, s2e, lingmess, coref-hoi and their heirs",
+        _E2E,
+        "Lee et al. 2017; https://github.com/kentonl/e2e-coref",
+        "muc, b3, ceafe, lea, conll",
+        (*_E2E_ODD, "What these papers report for OntoNotes is e2e-official."),
+    ),
+    NamedProtocol(
+        "e2e-official",
+        "the mean of three F1 that the official scorer printed: e2e, s2e, lingmess, wl-coref",
+        {**_OFFICIAL, "average": "truncated"},
+        "Lee et al. 2017; https://github.com/kentonl/e2e-coref",
+        "muc, b3, ceafe, conll",
+        ("The mean is of truncated numbers, up to 0.01 too low.",),
+    ),
+    NamedProtocol(
+        "allennlp",
+        "AllenNLP's ConllCorefScores",
+        {**_E2E, "singletons": "drop-response"},
+        "https://github.com/allenai/allennlp-models",
+        _CONLL_METRICS,
+        ("Its interface of antecedents cannot say predicted singletons.", *_E2E_ODD),
+    ),
+    NamedProtocol(
+        "allennlp-singletons",
+        "AllenNLP's ConllCorefScores with allow_singletons",
+        {**_E2E, "singletons": "double-response"},
+        "https://github.com/allenai/allennlp-models",
+        _CONLL_METRICS,
+        ("A predicted singleton becomes an entity that has its mention twice.",),
+    ),
+    NamedProtocol(
+        "maverick",
+        "Maverick's metrics, and xCoRe's",
+        _LEA_SKIPS,
+        "Martinelli et al. 2024; https://github.com/SapienzaNLP/maverick-coref",
+        "muc, b3, ceafe, lea, conll",
+        ("Singletons are skipped in LEA alone.", _REPEATS),
+    ),
+    NamedProtocol(
+        "bookcoref",
+        "BookCoref's evaluation of whole books and of split ones",
+        {**_LEA_SKIPS, "pairing": "position"},
+        "Martinelli et al. 2025; https://github.com/SapienzaNLP/bookcoref",
+        _CONLL_METRICS,
+        ("Documents pair by their place, whatever they are called.",),
+    ),
+    NamedProtocol(
+        "bookcoref-window",
+        "BookCoref's gold windows, of 1500 tokens if not said: bookcoref-window(1500)",
+        {**_LEA_SKIPS, "pairing": "position", "window": "1500"},
+        "Martinelli et al. 2025; https://github.com/SapienzaNLP/bookcoref",
+        _CONLL_METRICS,
+        ("A mention that begins at the first token of a window is in no window.",),
+    ),
+    NamedProtocol(
+        "fast-coref",
+        "fast-coref's metrics",
+        {**_LEA_SKIPS, "rounding": "round(1)"},
+        "Toshniwal et al. 2021; https://github.com/shtoshni/fast-coref",
+        "muc, b3, ceafe, lea, conll",
+        ("Singletons are skipped in LEA alone.", "Numbers are rounded to one decimal."),
+    ),
+    NamedProtocol(
+        "fast-coref-2",
+        "fast-coref's metrics with a cluster threshold of 2",
+        {**_LEA_SKIPS, "singletons": "drop", "rounding": "round(1)"},
+        "Toshniwal et al. 2021; https://github.com/shtoshni/fast-coref",
+        "muc, b3, ceafe, lea, conll",
+        ("Singletons are dropped on both sides, whatever the corpus has.",),
+    ),
+    NamedProtocol(
+        "tanl",
+        "TANL's metrics over all documents, and Seq2seqCoref's",
+        {**_KEEP, "ceaf": "set", "average": "rates"},
+        "Paolini et al. 2021; https://github.com/amazon-science/tanl",
+        _CONLL_METRICS,
+        ("It also prints means over documents: tanl-macro.",),
+    ),
+    NamedProtocol(
+        "tanl-macro",
+        "TANL's means over documents",
+        {**_KEEP, "ceaf": "set", "average": "rates", "aggregate": "macro-f"},
+        "Paolini et al. 2021; https://github.com/amazon-science/tanl",
+        _CONLL_METRICS,
+        ("A document without anything to find counts as 0.", "A short document weighs as a long."),
+    ),
+    NamedProtocol(
+        "wl-coref",
+        "the LEA in wl-coref's logs",
+        _WL,
+        "Dobrovolskii 2021; https://github.com/vdobrovolskii/wl-coref",
+        "lea",
+        (
+            "Singletons are skipped, and every ratio has 1e-7 more below.",
+            "What the paper reports is e2e-official.",
+        ),
+    ),
+    NamedProtocol(
+        "stanza",
+        "stanza's coreference checker",
+        {**_WL, "b3": "overlap", "aggregate": "macro-rates", "undefined": "nan-ceafe"},
+        "https://github.com/stanfordnlp/stanza",
+        "muc, b3, ceafe, lea, conll",
+        (
+            "Recall and precision are means over documents; LEA's are of sums.",
+            "CEAFe is no number where a document of the key has no entity.",
+            "The average that it logs is on head words.",
+        ),
+    ),
+    NamedProtocol(
+        "spacy",
+        "spacy-experimental's LEA",
+        _KEEP,
+        "https://github.com/explosion/spacy-experimental",
+        "lea",
+        ("LEA alone, as coval's.",),
+    ),
+    NamedProtocol(
+        "scorch",
+        "scorch, used for French corpora",
+        {
+            "missing": "skip", "extra": "error", "repeats_key": "collapse",
+            "repeats_response": "collapse", "owner": "first", "twinless": "key-singletons",
+            "b3": "overlap", "ceaf": "set", "blanc": "scorch", "aggregate": "weighted",
+        },
+        "https://github.com/LoicGrobol/scorch",
+        "muc, b3, ceafm, ceafe, blanc, conll",
+        (
+            "Response mentions that the key lacks are put into the key as singletons: what is "
+            "spurious costs less.",
+            "Rates are means over documents, weighted by mentions.",
+            "Key documents without a response are not scored; other response files are an error.",
+        ),
+    ),
+    NamedProtocol(
+        "neleval",
+        "neleval evaluate, the scorer of TAC KBP",
+        _NELEVAL,
+        "https://github.com/wikilinks/neleval",
+        "mentions, muc, b3, ceafm, ceafe, links, blanc's halves",
+        (
+            "Response documents that the key lacks count against precision.",
+            "CEAF divides by the sum over all pairs of entities of one side, which is more than "
+            "their number where they share mentions.",
+            "Pairs of mentions in two documents are non-coreference links.",
+            "A file without a mention, or a mention over a sentence boundary, ends the program.",
+        ),
+    ),
+    NamedProtocol(
+        "neleval-by-doc",
+        "neleval evaluate --by-doc: means over documents (aggregate:micro: its sums)",
+        {**_NELEVAL, "aggregate": "macro-f", "keyless": "skip"},
+        "https://github.com/wikilinks/neleval",
+        "mentions, muc, b3, ceafm, ceafe, links, blanc's halves",
+        ("Only documents in which the key has mentions take part.",),
+    ),
+)  # fmt: skip
+_NAMED = (
+    NamedProtocol("default", "exact spans, singletons kept, summed counts", {}),
+    NamedProtocol(
+        "corefud-1.2",
+        "corefud-scorer 1.2 as it comes: heads, zeros aligned, singletons dropped",
+        _COREFUD,
+        "https://github.com/ufal/corefud-scorer",
+    ),
+    NamedProtocol(
+        "crac-2022",
+        "the shared task CRAC 2022 by corefud-scorer 1.2: partial match",
+        {**_COREFUD, "match": "partial", "zeros": "place"},
+        "Žabokrtský et al. 2022",
+    ),
+    NamedProtocol(
+        "crac-2024",
+        "the shared tasks CRAC 2024 and later: as corefud-1.2",
+        _COREFUD,
+        "Novák et al. 2024",
+    ),
+    *_PROGRAMS,
+)
+NAMED: dict[str, NamedProtocol] = {one.name: one for one in _NAMED}
+
+# coval's options, which may be joined: coval-min-span-np-only.
+_COVAL_OPTIONS: dict[str, tuple[Choices, str]] = {
+    "-min-span": ({"min_span": "yes"}, "minimum spans, from the key's parse"),
+    "-np-only": ({"np_only": "yes"}, "without verb phrases"),
+    "-remove-nested": ({"remove_nested": "yes"}, "without mentions inside others of their entity"),
+    "-remove-singletons": ({"singletons": "drop"}, "without singletons"),
+}
+
+
+def find_named(name: str) -> NamedProtocol | None:
+    """The protocol of a name: a listed one, coval with options joined, or one with its length.
+
+    >>> find_named("coval-np-only-min-span").choices["np_only"]
+    'yes'
+    >>> find_named("bookcoref-window(10)").choices["window"]
+    '10'
+    """
+    if name in NAMED:
+        return NAMED[name]
+    if length := re.fullmatch(r"bookcoref-window\(([1-9]\d{0,8})\)", name):
+        base = NAMED["bookcoref-window"]
+        return replace(base, name=name, choices={**base.choices, "window": length[1]})
+    options = re.findall("|".join(_COVAL_OPTIONS), name.removeprefix("coval"))
+    if not options or name != "coval" + "".join(options) or len(set(options)) < len(options):
+        return None
+    base, chosen = NAMED["coval"], dict(NAMED["coval"].choices)
+    for option in options:
+        chosen.update(_COVAL_OPTIONS[option][0])
+    what = ", ".join(_COVAL_OPTIONS[option][1] for option in options)
+    return replace(base, name=name, summary=f"coval: {what}", choices=cast("Choices", chosen))
+
+
+NAMED.update(
+    {f"coval{one}": cast("NamedProtocol", find_named(f"coval{one}")) for one in _COVAL_OPTIONS}
+)
+
+
+def programs_with(name: str, value: str) -> str:
+    """The programs whose protocols have this value of a choice, for messages: `coval, scorch`."""
+    known = choices()[name].default
+    return ", ".join(
+        one.name
+        for one in _PROGRAMS
+        if one.choices.get(name, known) == value and "emulate" not in one.choices
+    )

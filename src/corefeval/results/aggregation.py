@@ -1,0 +1,145 @@
+"""From documents to a corpus: what adds up over documents, and the rates that follow from the sums.
+
+Whatever the aggregation, each document has a row of numbers, and the rates of a corpus are a
+function of their sums: of counts (micro), of rates and how many there are (macro), of rates times
+weights and of weights (weighted). So resampling is a matrix product under all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from corefeval.protocol import Protocol
+from corefeval.results.rates import (
+    EPSILON,
+    Numbers,
+    Rates,
+    divide,
+    epsilon_mean,
+    harmonic_mean,
+    rates_of,
+)
+
+_SIDES = ("key", "response", "common")
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregation:
+    """How a metric's rates of a corpus follow from its documents' counts."""
+
+    metric: str
+    shape: str
+    names: tuple[str, ...]
+    aggregate: str = "micro"
+    undefined: str = "0"
+
+    @staticmethod
+    def of(metric: str, shape: str, names: tuple[str, ...], protocol: Protocol) -> Aggregation:
+        """The aggregation that a protocol says for a metric."""
+        aggregate = protocol.aggregate
+        if aggregate == "macro-rates" and metric == "lea":
+            aggregate = "micro"
+        return Aggregation(metric, shape, names, aggregate, protocol.undefined)
+
+    @property
+    def width(self) -> int:
+        """How many numbers a document has."""
+        return len(self.additive({name: np.zeros(1) for name in self.names}))
+
+    def rates(self, counts: Mapping[str, Any]) -> Rates:
+        """The rates of single documents, or of counts however summed."""
+        return self._with_holes(rates_of(self.shape, counts, self.undefined), counts)
+
+    def _with_holes(self, rates: Rates, counts: Mapping[str, Any]) -> Rates:
+        """No number for CEAFe without key entities, where the protocol says so."""
+        if self.undefined != "nan-ceafe" or self.metric != "ceafe":
+            return rates
+        bottoms = (np.asarray(counts[f"{side}_denominator"]) for side in ("recall", "precision"))
+        no_key, no_response = (bottom == 0 for bottom in bottoms)
+        holes = (no_key, no_key & no_response, no_key)
+        return {
+            name: np.where(hole, np.nan, rate)
+            for (name, rate), hole in zip(rates.items(), holes, strict=True)
+        }
+
+    def additive(self, counts: Mapping[str, Numbers]) -> Numbers:
+        """What adds up over documents: a row for each number, a column for each document."""
+        columns = [counts[name] for name in self.names]
+        if self.aggregate == "micro" or (self.aggregate == "pool" and not self._is_blanc):
+            return np.stack(columns)
+        if self.aggregate == "pool":
+            mentions = [counts[f"{side}_mentions"] for side in _SIDES]
+            return np.stack([*columns, *(_choose(number) for number in mentions)])
+        undefined = "0" if self.aggregate == "macro-rates" else self.undefined
+        rates = self._with_holes(rates_of(self.shape, counts, undefined), counts)
+        if self.aggregate == "weighted":
+            key, response = counts["key_weight"], counts["response_weight"]
+            weights = (key, response, key + response)
+            weighed = (rate * weight for rate, weight in zip(rates.values(), weights, strict=True))
+            return np.stack([*weighed, *weights])
+        counted: Numbers = np.ones(columns[0].size)
+        if self.aggregate == "macro":
+            counted = np.asarray(np.stack(columns).any(axis=0), dtype=np.float64)
+        return np.stack([*(rate * counted for rate in rates.values()), counted])
+
+    def rates_of_sums(self, sums: Numbers) -> Rates:
+        """The rates that follow from sums, of any further shape, of what `additive` gives."""
+        if self.aggregate == "micro" or (self.aggregate == "pool" and not self._is_blanc):
+            return self.rates(dict(zip(self.names, sums, strict=True)))
+        if self.aggregate == "pool":
+            return self.rates(self._pooled(sums))
+        known = self.rates({name: np.zeros(1) for name in self.names})
+        if self.aggregate == "weighted":
+            half = len(known)
+            return {name: divide(sums[i], sums[half + i]) for i, name in enumerate(known)}
+        if self.aggregate != "macro-rates":
+            return {name: divide(sums[index], sums[-1]) for index, name in enumerate(known)}
+        # stanza's means have the little more below, instead of documents' ratios.
+        more, mean = (0.0, harmonic_mean)
+        if self.undefined in ("epsilon", "nan-ceafe"):
+            more, mean = EPSILON, epsilon_mean
+        rates = {name: divide(sums[index], sums[-1] + more) for index, name in enumerate(known)}
+        return {**rates, "f1": mean(rates["recall"], rates["precision"])}
+
+    @property
+    def _is_blanc(self) -> bool:
+        return self.shape.startswith("blanc")
+
+    def _pooled(self, sums: Numbers) -> dict[str, Numbers]:
+        """Counts with the pairs across documents, none of which is a link."""
+        counts = dict(zip(self.names, sums, strict=False))
+        for side, within in zip(_SIDES, sums[len(self.names) :], strict=True):
+            across = _choose(counts[f"{side}_mentions"]) - within
+            counts[f"non_coreference_{side}"] = counts[f"non_coreference_{side}"] + across
+        return counts
+
+    def whole(self, counts: Mapping[str, Numbers], totals: Mapping[str, float]) -> Rates:
+        """The rates of all documents together, whose counts and totals are these."""
+        if self.aggregate in ("micro", "pool"):
+            return self.rates(totals)
+        return self.rates_of_sums(self.additive(counts).sum(axis=1))
+
+    def totals(self, counts: Mapping[str, Numbers]) -> dict[str, float]:
+        """Each count summed over the documents; pooled, with the pairs across them."""
+        sums = {name: float(column.sum()) for name, column in counts.items()}
+        if self.aggregate == "pool" and self._is_blanc and sums:
+            pooled = self._pooled(self.additive(counts).sum(axis=1))
+            return {name: float(pooled[name]) for name in sums}
+        return sums
+
+
+def average_rates(parts: Sequence[Rates], protocol: Protocol) -> Rates:
+    """The rates of a mean of metrics: of their F1, as they are or cut, or of all rates."""
+    names = ("recall", "precision", "f1") if protocol.average == "rates" else ("f1",)
+    rates = {name: np.stack([part[name] for part in parts]) for name in names}
+    if protocol.average == "truncated":
+        rates["f1"] = np.trunc(rates["f1"] * 10000) / 10000
+    return {name: np.asarray(values.mean(axis=0)) for name, values in rates.items()}
+
+
+def _choose(number: Numbers) -> Numbers:
+    return number * (number - 1) / 2

@@ -1,0 +1,266 @@
+"""Answers of language models as files, and on the command line; and what models are asked."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import corefeval
+from corefeval.diagnostics import InputError
+from corefeval.formats.answers.prompts import (
+    STYLES,
+    Passage,
+    drop_crossing,
+    passages,
+    write_prompts,
+)
+from corefeval.model import CorpusBuilder
+
+TEXTS = {
+    "a/one": "Ada met the captain of the old ship in the harbour of Tarn . She greeted him .",
+    "b": "Every winter Tom repaired nets while his brother painted boats and doors . He sang .",
+}
+ANSWERS = {
+    "a/one": "[Ada](#1) met [the captain](#2) of the old ship in the harbour of Tarn. "
+    "[She](#1) greeted [him](#2).",
+    "b": "Every winter [Tom](#1) repaired nets while [[his](#1) brother](#2) painted boats and "
+    "doors. [He](#2) sang.",
+}
+LISTS = {"a/one": '[["Ada", "She"], ["the captain", "him"]]', "b": '[["Tom", "his"]]'}
+
+
+@pytest.fixture(scope="module")
+def key():
+    builder = CorpusBuilder(name="key")
+    for name, text in TEXTS.items():
+        words = text.split()
+        document = builder.document(name, words=words, sentence_starts=[0, words.index(".") + 1])
+        document.mention("1", 0, 1)
+        document.mention("1", words.index(".") + 1, words.index(".") + 2)
+    return builder.build()
+
+
+def read(source, key, **options):
+    corpus = corefeval.read_answers(source, key, **options)
+    return {str(d.id): sorted(m.span for m in d.mentions) for d in corpus}, corpus
+
+
+@pytest.fixture(scope="module")
+def expected(key):
+    return read(ANSWERS, key)[0]
+
+
+def chat(text, reason="stop"):
+    message = {"role": "assistant", "content": text}
+    return {"choices": [{"index": 0, "message": message, "finish_reason": reason}]}
+
+
+RECORDS = {
+    "answer": lambda name, text: {"id": name, "answer": text},
+    "output": lambda name, text: {"doc_id": name, "output": text},
+    "chat": lambda name, text: {"id": name, **chat(text)},
+    "batch": lambda name, text: {"id": "batch_req_1", "custom_id": name,
+                                 "response": {"status_code": 200, "body": chat(text)}},
+    "blocks": lambda name, text: {"custom_id": name, "result": {"type": "succeeded", "message": {
+        "content": [{"type": "thinking", "thinking": "[x](#9)"}, {"type": "text", "text": text}],
+        "stop_reason": "end_turn"}}},
+    "candidates": lambda name, text: {"key": name, "response": {"candidates": [
+        {"content": {"parts": [{"text": text}]}, "finishReason": "STOP"}]}},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", RECORDS)
+def test_records(kind, key, expected, tmp_path):
+    file = tmp_path / "answers.jsonl"
+    records = [RECORDS[kind](name, text) for name, text in ANSWERS.items()]
+    file.write_text("\n".join(map(json.dumps, records)))
+    assert read(file, key)[0] == expected
+    file.write_text(json.dumps(records))
+    assert read(file, key)[0] == expected
+
+
+def test_finish_reasons(key, tmp_path):
+    file = tmp_path / "answers.jsonl"
+    cut = {"custom_id": "b", "response": {"body": chat(ANSWERS["b"][:60], "length")}}
+    error = {"custom_id": "a/one", "error": {"message": "overloaded"}}
+    file.write_text(json.dumps(cut) + "\n" + json.dumps(error))
+    ledger = read(file, key)[1].ledger
+    assert {one.document: one.finish for one in ledger.documents} == {
+        "a/one": "error",
+        "b": "length",
+    }
+
+
+def test_folder_mapping_and_one_text(key, expected, tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "one.txt").write_text(ANSWERS["a/one"])
+    (tmp_path / "b.txt").write_text(ANSWERS["b"])
+    assert read(tmp_path, key)[0] == expected
+    (tmp_path / "map.json").write_text(json.dumps(ANSWERS))
+    assert read(tmp_path / "map.json", key)[0] == expected
+    assert read(tmp_path / "b.txt", key)[0] == {"b": expected["b"]}
+
+
+@pytest.mark.parametrize("answers", [ANSWERS, LISTS])
+def test_pairing_by_content(answers, key, tmp_path):
+    file = tmp_path / "answers.jsonl"
+    named = read(answers, key)[0]
+    file.write_text("\n".join(json.dumps({"answer": answers[name]}) for name in ("b", "a/one")))
+    assert read(file, key)[0] == named
+
+
+def test_several_documents_in_one_answer(key, expected, tmp_path):
+    text = f"Document 1:\n{ANSWERS['b']}\n\nDocument 2:\n{ANSWERS['a/one']}"
+    (tmp_path / "answer.txt").write_text(text)
+    spans, corpus = read(tmp_path / "answer.txt", key)
+    assert spans == expected
+    assert any(notice.kind == "llm-several" for notice in corpus.notices)
+    assert read({"b": text}, key)[0] == expected  # nobody else answered the other one
+
+
+def test_answers_for_nobody_and_second_answers_are_told(key, expected):
+    spans, corpus = read({**ANSWERS, "c": "[x](#1) y"}, key)
+    assert spans == expected
+    assert [n.items for n in corpus.notices if n.kind == "llm-unknown"] == [("c",)]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "empty"),
+        ("Nothing to see here.", "no mention in the answer"),
+        ('{"id": "b", "answer": "x"}\n{"id": "b"', "no JSON"),
+        ('{"id": "b", "answer": "x"}\n{"id": "a"}', "answer"),
+        ('{"id": "b", "answer": null}', "no answer"),
+    ],
+)
+def test_one_clear_error(text, problem, key, tmp_path):
+    file = tmp_path / "answers.jsonl"
+    file.write_text(text)
+    with pytest.raises(InputError, match=problem):
+        read(file, key)
+
+
+# ------------------------------------------------------------------ the command line
+
+
+def test_score_check_and_convert(run, tmp_path):
+    key, tagged, listed = map(corefeval.example, ("key", "tagged", "listed"))
+    status, out, err = run("score", key, tagged, listed, "--format", "json")
+    assert status == 0
+    assert "llm-markdown" in err and "llm-json" in err and "if lost mentions count as wrong" in err
+    for response in json.loads(out)["responses"]:
+        told = response["answers"]
+        assert told["written"] == told["placed"] + told["repeated"] + told["lost"]
+        assert len(told["documents"]) == 9
+        assert told["conll"]["strict"] < told["conll"]["drop"]
+    status, out, _ = run("check", tagged, "--against", key)
+    assert status == 1
+    assert "llm-invented" in out and "The villagers" in out and "llm-cut" in out
+    assert run("check", tagged)[0] == 2
+    target = tmp_path / "out.conll"
+    assert run("convert", listed, target, "--against", key)[0] == 0
+    own = corefeval.score(key, listed)
+    assert corefeval.score(key, target)["conll"].f1 == own["conll"].f1
+    assert run("convert", key, target, "--against", key)[0] == 2
+
+
+def test_formats_and_choices_of_the_command(run):
+    key, listed = corefeval.example("key"), corefeval.example("listed")
+    outs = {
+        rule: run("score", key, listed, "--occurrences", rule, "-m", "conll", "-q")[1]
+        for rule in ("in-order", "first", "all")
+    }
+    assert len(set(outs.values())) == 3
+    assert "occurrences:first" in outs["first"]
+    assert "lost:strict" in run("score", key, listed, "--lost", "strict", "-q")[1]
+    status, _, err = run("score", key, listed, "--response-format", "llm-markdown")
+    assert status == 0 and "nothing can be read" in err
+
+
+def test_report_and_compare_take_answers(run, tmp_path):
+    key, tagged = corefeval.example("key"), corefeval.example("tagged")
+    status, out, _ = run("compare", key, tagged, corefeval.example("eager"))
+    assert status == 0 and "tagged" in out
+    made = corefeval.report(key, {"model": tagged}, ci=None)
+    assert any("mentions written" in str(notice) for notice in made.notices)
+    assert "‘The villagers’ was written nowhere" in str(made.payload)
+    quiet = corefeval.report(key, {"model": tagged}, ci=None, text=False)
+    assert "villagers" not in str(quiet.payload)
+
+
+# ------------------------------------------------------------------ what models are asked
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_what_is_written_is_read_back(style):
+    key = corefeval.read(corefeval.example("key"))
+    chosen = STYLES[style]
+    answers, wanted = {}, {}
+    for name, passage in passages(key):
+        mentions = passage.mentions if chosen.crossing else drop_crossing(passage.mentions)
+        answers[name] = chosen.write(Passage(passage.words, passage.starts, mentions))
+        clusters: dict[str, set[tuple[int, int]]] = {}
+        for start, end, entity in mentions:
+            clusters.setdefault(entity, set()).add((start, end))
+        wanted[name] = [one for one in clusters.values() if len(one) > 1]
+    for format in ("llm", f"llm-{style}"):
+        corpus = corefeval.read_answers(answers, key, format=format)
+        assert corpus.ledger.lost == 0
+        found = {
+            str(document.id): [
+                {m.span for m in entity.mentions}
+                for entity in document.entities
+                if len(entity.mentions) > 1
+            ]
+            for document in corpus
+        }
+        missing = [one for name in wanted for one in wanted[name] if one not in found[name]]
+        # Links to words cannot tell two entities that are called alike.
+        assert len(missing) <= (4 if style == "tanl" else 0)
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_nothing_leaks(style, key):
+    plain = write_prompts(key, style)
+    for record, text in zip(plain, TEXTS.values(), strict=True):
+        body = record["user"].removeprefix("Text:\n").removesuffix("\n\nAnswer:")
+        assert body.split() == text.split()
+    assert write_prompts(key.keep_mentions(key.mention_start < 0), style).text == plain.text
+    given = write_prompts(key, style, mentions=True)
+    apart = key.with_details(
+        mention_entity=key.mention_entity * 0 + range(key.n_mentions),
+        entity_document=key.mention_document,
+        names=None,
+    )
+    assert write_prompts(apart, style, mentions=True).text == given.text
+    assert given.text != plain.text
+
+
+def test_pieces_are_put_together_again(key, expected):
+    made = write_prompts(key, "markdown", max_tokens=10)
+    assert [record["id"] for record in made] == ["a/one#1/2", "a/one#2/2", "b#1/2", "b#2/2"]
+    cut = {name: text.rindex("[") for name, text in ANSWERS.items()}
+    cut["a/one"] = ANSWERS["a/one"].index("[She")
+    pieces = {
+        f"{name}#{number}/2": text
+        for name, whole in ANSWERS.items()
+        for number, text in ((2, whole[cut[name] :]), (1, whole[: cut[name]]))
+    }
+    assert read(pieces, key)[0] == expected
+
+
+def test_prompt_command(run, tmp_path):
+    key, target = corefeval.example("key"), tmp_path / "prompts.jsonl"
+    status, out, _ = run(
+        "prompt", key, "--style", "json", "--shots", 2, "--from", key, "-o", target
+    )
+    assert status == 0 and not out
+    records = list(map(json.loads, target.read_text().splitlines()))
+    assert [set(one) for one in records] == [{"id", "system", "user"}] * 9
+    assert records[0]["user"].count("Answer:") == 3
+    assert run("prompt", key, "--shots", 1)[0] == 2
+    assert run("prompt", key, "--from", key)[0] == 2
+    assert run("prompt", key, "--style", "nonsense")[0] == 2
+    assert run("prompt", key, "--max-tokens", 0)[0] == 2

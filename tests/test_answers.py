@@ -1,0 +1,411 @@
+"""Answers of language models: conventions, placement, the ledger, and what is scored."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import random
+import sys
+import warnings
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import corefeval
+from corefeval.diagnostics import InputError, UsageError
+from corefeval.formats.answers.reading import FAMILIES
+from corefeval.formats.registry import ANSWERS
+from corefeval.model import Corpus, CorpusBuilder
+
+CASES = Path(__file__).parent / "data" / "answers" / "cases.jsonl"
+FAMILY = {"number": "bracket", "named": "xml"}
+WORDS = [
+    "Ada",
+    "met",
+    "the",
+    "captain",
+    "of",
+    "the",
+    "Argo",
+    ".",
+    "She",
+    "greeted",
+    "him",
+    ",",
+    "and",
+    "he",
+    "bowed",
+    ".",
+]
+
+
+def family(convention: str) -> str:
+    return "json" if convention.startswith("json") else FAMILY.get(convention, convention)
+
+
+def key_of(sample: dict[str, object], name: str = "d") -> Corpus:
+    builder = CorpusBuilder(name="key")
+    starts = sample.get("sentences", [0])
+    document = builder.document(name, words=sample["tokens"], sentence_starts=starts)
+    for number, cluster in enumerate(sample.get("key", ())):
+        for start, end in cluster:
+            document.mention(str(number), start, end)
+    return builder.build()
+
+
+def placed(corpus: Corpus) -> set[tuple[int, int, str]]:
+    return {(m.start, m.end, m.entity.name) for document in corpus for m in document.mentions}
+
+
+@cache
+def lines(path: Path) -> tuple[dict[str, object], ...]:
+    return tuple(map(json.loads, path.read_text(encoding="utf-8").splitlines()))
+
+
+# ------------------------------------------------------------------ conventions
+
+
+@pytest.mark.parametrize("case", lines(CASES), ids=lambda case: case["id"])
+@pytest.mark.parametrize("found", [True, False], ids=["found", "named"])
+def test_grammar_cases(case, found):
+    format = "llm" if found else f"llm-{family(case['convention'])}"
+    corpus = corefeval.read_answers({"d": case["answer"]}, key_of(case), format=format)
+    assert placed(corpus) == {(start, end, entity) for start, end, entity in case["expect"]}
+    assert corpus.ledger.lost + corpus.ledger.repeated == case["lost"]
+
+
+def test_every_format_of_answers_is_registered():
+    assert set(ANSWERS) == set(FAMILIES)
+
+
+@pytest.mark.parametrize(
+    ("format", "answer", "expect"),
+    [
+        ("llm-tanl", "[ Ada ] met [ the captain | x ] . [ She | Ada ] left [ him | the captain ]",
+         {(0, 1, "1"), (2, 4, "2"), (8, 9, "1"), (10, 11, "2")}),
+        ("llm-qa", "*She* refers to [Ada]\n*him* refers to [the captain of the Argo]",
+         {(0, 1, "0"), (8, 9, "0"), (2, 7, "1"), (10, 11, "1")}),
+        ("llm-qa", "- Mention: She\n- The mention refers to: Ada Lovelace", {(8, 9, "0")}),
+        ("llm-link-append", "She ## greeted him -> Ada ## met the | ;;\nhim ## , -> [1 ;;",
+         {(0, 1, "1"), (8, 9, "1"), (10, 11, "1")}),
+        ("llm-xml", '<COREF ID="1">Ada</COREF> met x . <COREF ID="2" REF="1">She</COREF> greeted',
+         {(0, 1, "1"), (8, 9, "1")}),
+        ("llm-seq2seq", "<m> Ada </new> met the captain of the Argo . <m> She | 0 </m> greeted",
+         {(0, 1, "0"), (8, 9, "0")}),
+        ("llm-json", '[{"Expression": "Ada", "RefersTo": "Ada"}, {"Expression": "She", '
+         '"RefersTo": "Ada"}, {"Expression": "him", "RefersTo": "captain"}]',
+         {(0, 1, "0"), (8, 9, "0"), (10, 11, "1")}),
+        ("llm-json", '[[["Ada", 0, 3], ["She", 34, 37]]]', {(0, 1, "0"), (8, 9, "0")}),
+        ("llm-lines", "Entity 1: Ada, She\nEntity 2: him; he",
+         {(0, 1, "0"), (8, 9, "0"), (10, 11, "1"), (13, 14, "1")}),
+        ("llm-markdown", "[Ada](#) met the captain of the Argo . [She](#) greeted him",
+         {(0, 1, "?1"), (8, 9, "?2")}),
+    ],
+)  # fmt: skip
+def test_other_conventions(format, answer, expect):
+    corpus = corefeval.read_answers({"d": answer}, key_of({"tokens": WORDS}), format=format)
+    assert placed(corpus) >= expect
+    assert len(placed(corpus)) == corpus.ledger.placed
+
+
+def test_wrong_closing_numbers_nest():
+    answer = "Ada|[e1] met the|[e2 captain of the|[e3 Argo|e2],e2] . She|[e1] greeted"
+    corpus = corefeval.read_answers({"d": answer}, key_of({"tokens": WORDS}))
+    assert {(2, 7, "2"), (5, 7, "3")} <= placed(corpus)
+
+
+def test_thoughts_and_escapes_are_no_text():
+    answer = (
+        "<think>[Ada](#9) is met</think>\\[Ada\\](#cluster\\_1) met [the captain](#2) of the Argo"
+    )
+    corpus = corefeval.read_answers({"d": answer}, key_of({"tokens": WORDS}))
+    assert placed(corpus) == {(0, 1, "1"), (2, 4, "2")}
+
+
+def test_unspaced_scripts():
+    key = key_of({"tokens": ["我", "喜欢", "北京", "。", "它", "很", "大", "。"]})
+    corpus = corefeval.read_answers({"d": "我喜欢[北京](#1)。[它](#1)很大。"}, key)
+    assert placed(corpus) == {(2, 3, "1"), (4, 5, "1")}
+
+
+# ------------------------------------------------------------------ the bar
+
+
+def judge(sample, found):
+    """Survivors that were found, survivors, and what was placed that nobody wrote there."""
+    accepted: set[tuple[int, int, str]] = set()
+    right = total = 0
+    damaged = [one for one in sample["truth"] if one["status"] == "damaged"]
+    for one in sample["truth"]:
+        spans = {(start, end, str(one["entity"])) for start, end in one.get("accept", ())}
+        accepted |= spans
+        if one["status"] == "survives":
+            total += 1
+            right += bool(spans & found)
+    wrong = [
+        (start, end, entity)
+        for start, end, entity in found - accepted
+        if not any(
+            str(one["entity"]) == entity and (one.get("start") == start or one.get("end") == end)
+            for one in damaged
+        )
+    ]
+    return right, total, len(wrong), len(found)
+
+
+def read_sample(sample):
+    corpus = corefeval.read_answers({"d": sample["answer"]}, key_of(sample))
+    ledger = corpus.ledger
+    assert ledger.written == ledger.placed + ledger.repeated + ledger.lost
+    assert ledger.placed == len(placed(corpus)) or sample["convention"].startswith("json")
+    return corpus, judge(sample, placed(corpus))
+
+
+def test_samples(shared):
+    totals = {"tags": [0] * 4, "lists": [0] * 4}
+    told = 0
+    samples = lines(shared / "answers" / "samples.jsonl")
+    for sample in samples:
+        corpus, numbers = read_sample(sample)
+        is_list = sample["convention"].startswith(("json", "lines"))
+        sums = totals["lists" if is_list else "tags"]
+        sums[:] = [a + b for a, b in zip(sums, numbers, strict=True)]
+        told += family(corpus.ledger.documents[0].convention) == family(sample["convention"])
+    right, survive, wrong, found = (sum(pair) for pair in zip(*totals.values(), strict=True))
+    assert right >= 0.994 * survive
+    assert wrong <= 0.006 * found
+    assert totals["tags"][0] >= 0.998 * totals["tags"][1]
+    assert told >= 59
+
+
+@pytest.fixture(scope="module")
+def generator(shared):
+    path = shared / "answers" / "generate.py"
+    spec = importlib.util.spec_from_file_location("answer_generator", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["answer_generator"] = module
+    spec.loader.exec_module(module)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # it leaves files open
+        return module, module.sampled_documents(module.load(shared / "gum"))
+
+
+CORRUPTIONS = [
+    {"typo": 0.1}, {"replace": 0.1}, {"case": 0.1}, {"fold": 1.0}, {"retokenise": 1.0},
+    {"detokenise": 1.0}, {"normalise": 1.0}, {"drop": 0.1}, {"drop-sentence": 0.3}, {"insert": 0.1},
+    {"insert-sentence": 0.3}, {"translate": 0.5}, {"truncate": 0.3}, {"loop": 0.2}, {"loop": 0.9},
+    {"preamble": 1}, {"several": 1}, {"unclosed": 0.2}, {"unopened": 0.2}, {"wrong-close": 0.05},
+    {"typo": 0.05, "drop": 0.03, "insert": 0.03, "retokenise": 1.0, "truncate": 0.2, "preamble": 1},
+]  # fmt: skip
+
+
+def test_corrupted_crac_text(generator):
+    """Where the bar is 99.9 and 0.1 %, over many more samples; here there is little to average."""
+    module, corpus = generator
+    sums = [0] * 4
+    for number, kinds in enumerate(CORRUPTIONS):
+        rng = random.Random(number)
+        name = rng.choice(sorted(corpus["key"]))
+        sample = module.make_sample(name, corpus, rng, "crac", "xrenner", 400, True, dict(kinds))
+        sums = [a + b for a, b in zip(sums, read_sample(sample)[1], strict=True)]
+    right, survive, wrong, found = sums
+    assert right >= 0.998 * survive
+    assert wrong <= 0.003 * found
+
+
+def test_real_answers(shared):
+    for sample in lines(shared / "answers" / "real" / "chat.jsonl"):
+        ledger = corefeval.read_answers({"d": sample["answer"]}, key_of(sample)).ledger
+        assert ledger.lost == ("the pandemic" in sample["answer"])
+        assert family(ledger.documents[0].convention) == family(sample["convention"])
+
+
+def test_real_links(shared):
+    data = json.loads((shared / "answers" / "real" / "link-append.json").read_text())
+    for document in data["documents"]:
+        tokens = [word for sentence in document["sentences"] for word in sentence]
+        key = key_of({"tokens": tokens, "key": document["expect"]})
+        answer = "\n".join(filter(None, document["outputs"]))
+        result = corefeval.score(key, {"d": answer}, response_format="llm", metrics="muc")
+        assert result["muc"].f1 == 1
+
+
+# ------------------------------------------------------------------ the ledger, whatever comes
+
+SNIPPETS = st.sampled_from(
+    ["[", "]", "](#1)", "[e1 ", "<m id=1>", "</m>", "|[e1]", "|e1]", "{{", "|1}}", '"', "'", "{",
+     "}", ",", ":", " | 2 </m>", "<m> ", "#1", "_1", "##", "->", ";;", "\n", "Ada", "the", "He ",
+     "captain", "Entity 1: ", "refers to [", "…", "\\", "&lt;", "\u0301", "中", "<think>", "[["],
+)  # fmt: skip
+KEY = key_of({"tokens": WORDS, "sentences": [0, 8], "key": [[[0, 1], [8, 9]], [[2, 7], [10, 11]]]})
+
+
+def check_ledger(answer: object, format: str) -> None:
+    try:
+        corpus = corefeval.read_answers({"d": answer}, KEY, format=format)
+    except InputError:
+        return
+    ledger = corpus.ledger
+    assert ledger.written == ledger.placed + ledger.repeated + ledger.lost == len(ledger.rows())
+    assert all(0 <= start < end <= len(WORDS) for start, end, _ in placed(corpus))
+    assert sum(entry.is_placed for entry in ledger.entries) == ledger.placed
+    one = ledger.documents[0]
+    if one.convention in ("json", "lines", "qa", "link-append"):
+        return
+    assert one.copied + one.changed + one.missing == one.tokens
+    assert len(placed(corpus)) == ledger.placed
+
+
+@settings(max_examples=60)
+@given(st.lists(SNIPPETS | st.text(max_size=3), max_size=25), st.sampled_from(sorted(FAMILIES)))
+def test_ledger_adds_up_for_anything(parts, format):
+    check_ledger("".join(parts), format)
+
+
+@settings(max_examples=40)
+@given(st.binary(max_size=60), st.sampled_from(sorted(FAMILIES)))
+def test_ledger_adds_up_for_bytes(data, format):
+    check_ledger(data.decode("utf-8", "replace"), format)
+
+
+@settings(max_examples=60)
+@given(
+    st.sampled_from(lines(CASES)),
+    st.lists(st.tuples(st.floats(0, 1), st.integers(0, 12), SNIPPETS), max_size=4),
+)
+def test_ledger_adds_up_for_edited_answers(case, edits):
+    answer = case["answer"]
+    for share, size, new in edits:
+        place = int(share * len(answer))
+        answer = answer[:place] + new + answer[place + size :]
+    check_ledger(answer, "llm")
+
+
+def test_deep_and_long_nonsense_ends():
+    for answer in ("[" * 5000, "{" * 5000 + '"a"', "[e1 " * 3000, "<e1>" * 3000 + "</e2>" * 3000):
+        check_ledger(answer, "llm")
+        check_ledger(answer, "llm-json")
+
+
+# ------------------------------------------------------------------ strings with several places
+
+
+def test_occurrences():
+    words = [
+        "He",
+        "said",
+        "that",
+        "he",
+        "knew",
+        "what",
+        "he",
+        "wanted",
+        ".",
+        "Ada",
+        "saw",
+        "him",
+        ".",
+    ]
+    key = key_of({"tokens": words})
+    answer = json.dumps([["He", "he"], ["Ada"]])
+    read = {
+        rule: placed(corefeval.read_answers({"d": answer}, key, occurrences=rule))
+        for rule in ("in-order", "first", "all")
+    }
+    assert read["in-order"] == {(0, 1, "0"), (3, 4, "0"), (9, 10, "1")}
+    assert read["first"] == {(0, 1, "0"), (9, 10, "1")}
+    assert read["all"] == {(0, 1, "0"), (3, 4, "0"), (6, 7, "0"), (9, 10, "1")}
+
+
+def test_the_share_of_ambiguous_strings_and_the_range_are_told():
+    key = key_of(
+        {
+            "tokens": ["he", "and", "he", "and", "he", ".", "Ada", "left", "."],
+            "key": [[[2, 3], [6, 7]]],
+        }
+    )
+    result = corefeval.score(key, {"d": '[["he", "Ada"]]'}, response_format="llm")
+    assert "1 string of 2 (50%)" in str(
+        next(n for n in result.notices if n.kind == "llm-ambiguous")
+    )
+    conll = result.answers["conll"]
+    assert conll["lowest"] <= conll["drop"] < conll["highest"] == 1
+    best = corefeval.score(key, {"d": '[["Ada"], ["x"]]'}, response_format="llm")
+    assert "highest" not in best.answers["conll"]
+
+
+def test_a_trimmed_string_within_its_own_cluster_is_lost():
+    words = ["this", "unprecedented", "pandemic", "began"]
+    corpus = corefeval.read_answers(
+        {"d": '[["this unprecedented pandemic", "the pandemic"]]'}, key_of({"tokens": words})
+    )
+    assert placed(corpus) == {(0, 3, "0")}
+    assert corpus.ledger.lost == 1
+
+
+# ------------------------------------------------------------------ the score and its bounds
+
+
+def scores(answer: str, **options):
+    return corefeval.score(KEY, {"d": answer}, response_format="llm", metrics="b3", **options)
+
+
+def test_lost_mentions_are_left_out_or_match_nothing():
+    answer = (
+        "[e1 Ada] met [e2 the captain of the Argo] . [e1 She] greeted [e2 him] , and he bowed ."
+    )
+    invented = answer + " [e1 The crew] cheered ."
+    assert scores(answer)["b3"].precision == scores(invented)["b3"].precision == 1
+    strict = scores(invented, lost="strict")
+    # An entity of two right mentions and one that matches nothing: (2 * 2/3 + 2) / 5.
+    assert strict["b3"].precision == pytest.approx((4 / 3 + 2) / 5)
+    assert strict["b3"].recall == 1
+    assert "lost:strict" in strict.signature
+    assert (
+        corefeval.score(
+            KEY, {"d": invented}, response_format="llm", metrics="b3", protocol=strict.signature
+        )["b3"]
+        == strict["b3"]
+    )
+    for match in ("overlap(0.1)", "overlap(1)"):
+        other = scores(invented, lost="strict", match=match)
+        assert other["b3"].precision == pytest.approx((4 / 3 + 2) / 5)
+
+
+def test_the_score_on_what_was_reached():
+    result = scores("[e1 Ada] met [e2 the captain of the Argo] .")
+    conll = result.answers["conll"]
+    assert conll["reached"] == pytest.approx(2 / 3)  # MUC has no links there
+    assert result.answers["documents"][0]["reached"] == 8
+    assert any("on the text that was reached" in str(notice) for notice in result.notices)
+
+
+def test_a_refusal_is_an_empty_document_with_a_notice():
+    result = corefeval.score(KEY, {"d": "I'm sorry, but I can't."}, response_format="llm")
+    assert result["b3"].recall == 0
+    assert any(notice.kind == "llm-refusal" for notice in result.notices)
+
+
+def test_heads_alone_are_scored_by_heads():
+    answer = "Ada met the [e2 captain] of the Argo . [e1 She] greeted [e2 him] , and he bowed ."
+    assert scores(answer)["b3"].recall < 1
+    corpus = corefeval.read_answers({"d": answer}, KEY)
+    assert placed(corpus) == {(3, 4, "2"), (8, 9, "1"), (10, 11, "2")}
+
+
+def test_what_is_no_answer_is_refused():
+    with pytest.raises(UsageError, match="no format"):
+        corefeval.read_answers({"d": "x"}, KEY, format="llm-none")
+    with pytest.raises(UsageError, match="a path, or a mapping"):
+        corefeval.read_answers(7, KEY)
+    with pytest.raises(UsageError, match="a corpus"):
+        corefeval.read_answers({"d": "x"}, None)
+    with pytest.raises(InputError, match="which has none"):
+        corefeval.score([["a", "b"]], {"": "[e1 a]"}, response_format="llm")
+    with pytest.raises(UsageError, match="read against"):
+        corefeval.read(corefeval.example("tagged"))
+    with pytest.raises(UsageError, match="read, not written"):
+        corefeval.write(KEY, "-", format="llm-markdown")

@@ -1,0 +1,292 @@
+"""Other scorers' numbers, under their protocols: every figure that they gave, and every refusal.
+
+The programs are no dependencies: they were run once, and what they gave is in `data/scorers` (and
+in the shared vectors, where they are at hand, for GUM). Rates and counts agree to 1e-9, and prints
+to the last digit. What cannot agree is named here: what AllenNLP's interface cannot take, and
+neleval's CEAF on a corpus where it depends on a hash.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import product
+
+import pytest
+
+import corefeval
+from conftest import ROOT
+from corefeval import CorefEvalError, InputError, UsageError
+from corefeval.emulation import Material
+from corefeval.output import render
+from corefeval.protocol import NAMED, Protocol, choices
+from scorer_vectors import (
+    DATA,
+    METRICS,
+    NAMES,
+    differences,
+    in_memory,
+    load,
+    protocol_of,
+    write_files,
+)
+
+SCORERS = sorted({scorer for name in NAMES for scorer in load("expected", name)} - {"metametric"})
+# Where a text is needed: windows and sentences have no place among plain mentions.
+NEED_TEXT = re.compile(r"window|hf-coval|neleval|min_span|NP_only|remove_nested|coval")
+
+
+def material_of(key, response) -> Material:
+    return Material(corefeval.read(key), corefeval.read(response))
+
+
+def check(material: Material, scorer: str, wanted: dict, name: str) -> list[tuple]:
+    """Where a protocol's numbers are not the program's."""
+    protocol, options = protocol_of(scorer)
+    made = Protocol.of(protocol, **options)
+    where = f"{name} {scorer}"
+    if "cannot be said" in wanted.get("error", ""):
+        return []
+    if "error" in wanted:
+        with pytest.raises(CorefEvalError, match=r"goes on|go on"):
+            material.result(made, METRICS)
+        return []
+    if scorer in ("tanl", "seq2seq"):
+        macro = material.result(Protocol.of("tanl-macro"), METRICS)
+        found = [*differences(macro.scores, wanted["macro"], f"{where} macro")]
+        result = material.result(made, METRICS)
+        return [*found, *differences(result.scores, wanted["micro"], where)]
+    if "error" in str(wanted["corpus"]):  # the corpus ends the program, its documents do not
+        with pytest.raises(CorefEvalError, match=r"goes on|go on"):
+            material.result(made, METRICS)
+        made, wanted = (
+            made.but(limit="none", aggregate="micro", extra="ignore"),
+            {**wanted, "corpus": {}},
+        )
+    result = material.result(made, METRICS)
+    found = [*differences(result.scores, wanted["corpus"], where)]
+    if scorer == "neleval":
+        result = material.result(Protocol.of("neleval-by-doc"), METRICS)
+        micro = material.result(Protocol.of("neleval-by-doc", aggregate="micro"), METRICS)
+        found += differences(result.scores, wanted["macro"], f"{where} macro")
+        found += differences(micro.scores, wanted["micro"], f"{where} micro")
+    if "average_of_printed" in wanted["corpus"]:
+        official = material.result(Protocol.of("e2e-official"), "conll")["conll"].f1
+        assert 100 * official == pytest.approx(wanted["corpus"]["average_of_printed"], abs=1e-9)
+    documents = {document.id.split(";")[0]: document for document in result.documents}
+    for identifier, figures in (wanted.get("documents") or {}).items():
+        found += differences(documents[identifier].scores, figures, f"{where} {identifier}")
+    return found
+
+
+def is_excepted(place: str) -> bool:
+    """What the specification itself leaves out."""
+    return "apart neleval" in place and "ceaf" in place
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_figure(name, tmp_path):
+    material = material_of(*write_files(name, tmp_path))
+    for scorer, wanted in load("expected", name).items():
+        if scorer != "metametric":
+            found = check(material, scorer, wanted, name)
+            assert not [one for one in found if not is_excepted(one[0])]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_entities_in_memory_score_as_files(name):
+    key, response = in_memory(load("corpora", name))
+    for scorer, wanted in load("expected", name).items():
+        if (
+            scorer != "metametric"
+            and not NEED_TEXT.search(scorer)
+            and "error" not in str(wanted)[:20]
+        ):
+            if "error" in str(wanted.get("corpus")):
+                continue
+            protocol, options = protocol_of(scorer)
+            result = corefeval.score(key, response, protocol=protocol, metrics=METRICS, **options)
+            figures = wanted.get("micro" if "micro" in wanted else "corpus")
+            assert not [*differences(result.scores, figures, f"{name} {scorer}")]
+
+
+@pytest.mark.parametrize(
+    "system", ["baseline", "corefgraph", "xrenner", "cort-latent", "cort-pair"]
+)
+def test_every_figure_on_gum(system, shared):
+    gum = shared / "gum"
+    material = material_of(gum / "key.conll", gum / f"{system}.conll")
+    vectors = json.loads((shared / "scorers" / "gum" / f"{system}.json").read_text())
+    for scorer, wanted in vectors.items():
+        if scorer != "metametric":
+            found = check(material, scorer, wanted, system)
+            assert not [one for one in found if not is_excepted(one[0])]
+
+
+@pytest.mark.parametrize("system", ["baseline", "xrenner"])
+def test_every_figure_on_gum_with_singletons(system, shared):
+    sides = [corefeval.read(shared / "gum" / f"{one}.conllu") for one in ("key", system)]
+    material = Material(*sides)
+    vectors = json.loads((shared / "scorers" / "gum" / f"{system}-singletons.json").read_text())
+    for scorer, wanted in vectors.items():
+        if scorer != "metametric" and "error" not in wanted:
+            assert not check(material, scorer, wanted, system)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_programs_own_prints(name, tmp_path):
+    material = material_of(*write_files(name, tmp_path))
+    for scorer, wanted in load("expected", name).items():
+        printed = wanted.get("printed")
+        if not isinstance(printed, list) or scorer not in ("coval", "conll-8.01"):
+            continue
+        result = material.result(Protocol.of(protocol_of(scorer)[0]))
+        text = render(result, format="coval" if scorer == "coval" else "conll")
+        lines = text.partition("METRIC lea")[0].splitlines()
+        assert [one for one in lines if one] == [
+            one for one in printed if one and not one.startswith("Repeated")
+        ]
+
+
+# The smallest examples leave other choices as a plain program has them.
+PLAIN = {"repeats_key": "keep", "repeats_response": "keep"}
+VALUES = {
+    ("aggregate", "macro"): "macro-rates", ("zero", "zero"): "0", ("window", "None"): "none",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "example", json.loads((DATA / "minimal.json").read_text()), ids=lambda one: one["policy"]
+)
+def test_the_smallest_example_of_each_choice(example):
+    key, response = in_memory(_with_orders(example["corpus"]))
+    policy = {"zero": "undefined"}.get(example["policy"], example["policy"])
+    base = {n: VALUES.get((n, v), v) for n, v in example["base"].items() if n != "metrics"}
+    for value, wanted in example["results"].items():
+        value = VALUES.get((example["policy"], value), value)
+        chosen = {**PLAIN, **base, policy: value}
+        if policy == "identity":
+            continue  # needs sentences: see the corpus `boundary`
+        if isinstance(wanted, str):
+            with pytest.raises(CorefEvalError):
+                corefeval.score(key, response, **chosen)
+            continue
+        result = corefeval.score(key, response, metrics=METRICS, **chosen)
+        for metric, rates in wanted.items():
+            score = result[{"bcub": "b3"}.get(metric, metric)]
+            got = [score.recall, score.precision, score.f1]
+            assert [100 * one for one in got] == pytest.approx(
+                [float(one) for one in rates], abs=0.0051, nan_ok=True
+            ), (policy, value, metric)
+
+
+def _with_orders(corpus):
+    return {
+        **corpus,
+        "documents": {
+            n: {**d, "response": d["response"] or []} for n, d in corpus["documents"].items()
+        },
+    }
+
+
+def test_every_combination_of_two_choices_runs():
+    """No choice of another program keeps another one from being made."""
+    corpus = load("corpora", "within")
+    key, response = in_memory(corpus)
+    material = Material(_corpus(key), _corpus(response))
+    accidents = {
+        name: [value for value in choice.values or ("4",) if choice.is_accident(value)]
+        for name, choice in choices().items()
+        if name != "emulate" and any(map(choice.is_accident, choice.values or ("4",)))
+    }
+    names = list(accidents)
+    for one, other in ((a, b) for i, a in enumerate(names) for b in names[i + 1 :]):
+        for mine, theirs in product(accidents[one], accidents[other]):
+            protocol = Protocol.of(**{one: mine, other: theirs})
+            try:
+                result = material.result(protocol, METRICS)
+            except InputError as error:
+                assert "go on" in str(error) or "goes on" in str(error)
+            else:
+                assert set(result.scores) >= {"muc", "b3", "ceafe", "conll"}
+                assert Protocol.parse(result.signature) == result.protocol
+
+
+def _corpus(entities):
+    return corefeval.preparation.as_corpus(entities, "key")
+
+
+def test_named_protocols_say_what_is_odd(run):
+    for name, named in NAMED.items():
+        status, out, _ = run("protocols", name)
+        assert status == 0
+        assert all(len(line) <= 80 for line in out.splitlines()), name
+        assert not named.metrics or (named.oddities and named.reference), name
+
+
+def test_refusals_name_the_program_and_what_goes_on():
+    one, two = {"1": [["a", "b"]]}, {"1": [["a", "b"]], "2": [["c", "d"]]}
+    twice = [["a", "b", *range(11)], [*range(11), "c"]]
+    for key, response, protocol, program, choice in (
+        (two, one, "coval", "coval", "--missing empty"),
+        (one, two, "scorch", "scorch", "--extra ignore"),
+        (twice, twice, "conll-8.01", "conll-8.01", "--limit none"),
+        (one, {"1": []}, "neleval", "neleval", "--nothing ok"),
+        ({"1": []}, {"1": []}, "scorch", "scorch", "--aggregate micro"),
+        (one, one, "hf-coval|min-span:yes", "hf-coval", "--min-span no"),
+    ):
+        with pytest.raises(InputError) as caught:
+            corefeval.score(key, response, protocol=protocol)
+        assert program in caught.value.problem
+        assert choice in str(caught.value.fix)
+        name, value = choice.removeprefix("--").split()
+        go_on = {name.replace("-", "_"): value}
+        assert corefeval.score(key, response, protocol=protocol, **go_on)["muc"].f1 >= 0
+
+
+def test_options_of_coval_join():
+    joined = Protocol.of("coval-np-only-min-span")
+    assert (
+        joined
+        == Protocol.of("coval-min-span-np-only")
+        == Protocol.of("coval", min_span="yes", np_only="yes")
+    )
+    for name in ("coval-", "coval-min-span-min-span", "coval-min", "bookcoref-window(0)"):
+        with pytest.raises(UsageError, match="no protocol"):
+            Protocol.of(name)
+    assert Protocol.of("bookcoref-window(10)").window == "10"
+
+
+def test_accidents_have_scores_alone():
+    with pytest.raises(UsageError, match="b3:response"):
+        corefeval.analyse([["a", "b"]], [["a", "b"]], protocol="conll-8.01", b3="response")
+    with pytest.raises(UsageError, match="has no scores by kind"):
+        corefeval.score([["a", "b"]], [["a", "b"]], protocol="e2e", by="kind")
+    with pytest.raises(UsageError, match="there is no lmuc"):
+        corefeval.score([["a", "b"]], [["a", "b"]], protocol="e2e", metrics="lmuc")
+    with pytest.raises(UsageError, match="match exact alone"):
+        corefeval.score([["a", "b"]], [["a", "b"]], protocol="e2e", match="head")
+
+
+def test_results_are_saved_and_compared(tmp_path):
+    corpus = load("corpora", "clean")
+    key, response = in_memory(corpus)
+    for protocol in ("scorch", "neleval", "tanl-macro", "stanza", "e2e-official"):
+        result = corefeval.score(key, response, protocol=protocol, identity="token")
+        result.save(tmp_path / "saved.json")
+        assert corefeval.load(tmp_path / "saved.json").scores == result.scores
+        with_intervals = corefeval.score(key, response, protocol=protocol, identity="token", ci=0.9)
+        low, high = with_intervals["muc"].intervals["f1"]
+        assert low <= result["muc"].f1 <= high
+
+
+def test_the_default_path_does_without_emulation():
+    import subprocess
+    import sys
+
+    code = (
+        "import sys, corefeval; corefeval.score([['a', 'b']], [['a']], singletons='drop-response')"
+    )
+    code += "; print([name for name in sys.modules if 'emulation' in name])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert done.stdout.strip() == "[]", done.stderr
