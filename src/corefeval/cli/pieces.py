@@ -61,10 +61,10 @@ class FilePieces:
         from concurrent.futures import ProcessPoolExecutor
         from multiprocessing import get_context
 
-        from corefeval.pieces.execution import end_with_parent
+        from corefeval.pieces.execution import follow_parent
 
         number = min(self.jobs, _MOST * (os.cpu_count() or 1))
-        pool = ProcessPoolExecutor(number, get_context("spawn"), end_with_parent)
+        pool = ProcessPoolExecutor(number, get_context("spawn"), follow_parent)
         return stack.enter_context(pool)
 
 

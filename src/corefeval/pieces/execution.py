@@ -8,6 +8,7 @@ import json
 import multiprocessing
 import os
 import pickle
+import signal
 import threading
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
@@ -91,11 +92,13 @@ def count_workers(executor: Executor) -> int:
     return known if isinstance(known, int) and known > 0 else os.cpu_count() or 1
 
 
-def end_with_parent() -> None:
-    """Have this process end when the one that started it is gone.
+def follow_parent() -> None:
+    """Have this process end when the one that started it is gone, and leave interrupts to that.
 
-    The workers of a pool wait for ever where that was killed, and the memory they have with them.
+    The workers of a pool wait for ever where that was killed, and the memory they have with them;
+    an interrupt at the terminal is sent to all, and each would show where it was.
     """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
 
     def watch() -> None:
