@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -149,9 +150,15 @@ class Alignment:
         """The number of groups by which counts are summed."""
         return self.n_documents * self.n_values
 
-    @cached_property
+    @property
     def swapped(self) -> Alignment:
         """The same with the sides exchanged: recall of it is precision."""
+        maker = vars(self).get("_maker")
+        original = None if maker is None else maker()
+        return self._mirror if original is None else original
+
+    @cached_property
+    def _mirror(self) -> Alignment:
         other = Alignment(
             self.n_documents,
             self.response,
@@ -163,15 +170,19 @@ class Alignment:
         o = self.overlap
         # Cached properties of a frozen object: the table is derived once, for both directions.
         other.__dict__["overlap"] = Overlap(o.response, o.key, o.count)
-        other.__dict__["swapped"] = self
+        return self.mirrored_by(other)
+
+    def mirrored_by(self, other: Alignment) -> Alignment:
+        """The other, once each of the two is what the other one is when swapped.
+
+        It knows this one weakly: a cycle would keep both corpora until somebody looks for cycles.
+        """
+        vars(self)["_mirror"] = other
+        vars(other)["_maker"] = weakref.ref(self)
         return other
 
-    def forget_swapped(self) -> None:
-        """Let go of the other direction.
-
-        The two know each other, so that all of both would stay until somebody looks for cycles.
-        """
-        vars(self).pop("swapped", None)
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_maker"}
 
     def split_by_origin(self) -> Alignment:
         """The same where entities end with the documents that were joined."""

@@ -200,9 +200,7 @@ class Method:
         if self.plan.protocol.emulates:
             return _emulate(key, response, self.metrics, self.by, self.plan, self.sampling)
         prepared = prepare_inputs(key, response, self.plan)
-        result = _count_and_sample(prepared, self.wanted, self.by, self.sampling)
-        prepared.alignment.forget_swapped()
-        return result
+        return _count_and_sample(prepared, self.wanted, self.by, self.sampling)
 
 
 def _with_protocol(made: Plan, sampling: Sampling) -> tuple[Plan, Sampling]:

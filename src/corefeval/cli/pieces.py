@@ -61,8 +61,11 @@ class FilePieces:
         from concurrent.futures import ProcessPoolExecutor
         from multiprocessing import get_context
 
+        from corefeval.pieces.execution import follow_parent
+
         number = min(self.jobs, _MOST * (os.cpu_count() or 1))
-        return stack.enter_context(ProcessPoolExecutor(number, mp_context=get_context("spawn")))
+        pool = ProcessPoolExecutor(number, get_context("spawn"), follow_parent)
+        return stack.enter_context(pool)
 
 
 @Parameter(name="*", group=_GROUP)

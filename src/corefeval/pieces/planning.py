@@ -176,7 +176,6 @@ def score_piece(piece: Piece, request: Request) -> Share:
             return _read_only(piece)
         prepared, of_key, of_response = prepare_piece(piece, request)
         result = count(prepared, request.metrics, by=request.by)
-        prepared.alignment.forget_swapped()
         has_mentions = bool(prepared.key.n_mentions or prepared.response.n_mentions)
         if not has_mentions:
             slices = {name: one.without_nothing() for name, one in result.slices.items()}
