@@ -199,10 +199,12 @@ class Alignment:
         """The sparse table of shared mentions, one sort over the whole corpus."""
         codes = self._cell_codes()
         codes.sort()
-        first = np.flatnonzero(
-            np.concatenate((np.ones(min(codes.size, 1), np.bool_), codes[1:] != codes[:-1]))
-        )
-        count = np.diff(np.append(first, codes.size))
+        new = np.ones(codes.size, dtype=np.bool_)
+        np.not_equal(codes[1:], codes[:-1], out=new[1:])
+        (first,) = new.nonzero()
+        count = np.empty_like(first)
+        np.subtract(first[1:], first[:-1], out=count[:-1])
+        count[-1:] = codes.size - first[-1:]
         key_entity, response_entity = np.divmod(codes[first], self._width)
         return Overlap(key_entity, response_entity, count)
 

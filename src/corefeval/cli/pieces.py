@@ -32,7 +32,7 @@ class FilePieces:
     ----------
     piece_size
         Work in pieces of so many bytes (of the key), such as 16MB; one that is larger than the
-        files means the whole in memory. By default files above 100MB are cut into pieces of 16MB.
+        files means the whole in memory. By default files above 200MB are cut into pieces of 16MB.
     jobs
         How many processes work on pieces.
     """

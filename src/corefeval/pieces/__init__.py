@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
 PIECE_SIZE = 16_000_000  # bytes of the key; smaller ones cost more, larger ones only memory
-AUTOMATIC = 100_000_000  # bytes of all files, above which pieces take no longer than the whole
+AUTOMATIC = 200_000_000  # bytes of all files, above which pieces take no longer than the whole
 
 Progress = Callable[[int, int, int], None]  # pieces done, all pieces, bytes done
 
