@@ -15,7 +15,7 @@ from corefeval.results import Score
 DATA = ROOT / "tests" / "data" / "scorers"
 NAMES = sorted(path.stem for path in (DATA / "corpora").glob("*.json"))
 METRICS = "mentions, muc, b3, ceafm, ceafe, blanc, lea, links, conll"
-_OURS = {"bcub": "b3", "pairwise": "links"}
+_OURS = {"bcub": "b3", "pairwise": "links", "pairwise_negative": "blanc", "average": "conll"}
 _RATES = {"r": "recall", "p": "precision", "f": "f1"}
 _COUNTS = {
     "r_num": "recall_numerator", "r_den": "recall_denominator",
@@ -89,6 +89,12 @@ def protocol_of(scorer: str) -> tuple[str, dict[str, str]] | None:
         "metametric": None,  # no protocol of ours
     }
     return known.get(" ".join((name, *options)), (name, {}))
+
+
+def metrics_of(figures: Mapping[str, Any]) -> list[str]:
+    """The metrics that figures are of, or all: to count what nobody compares costs as much."""
+    names = [name for name in figures if name not in ("average_of_printed", "error")]
+    return [_OURS.get(name, name) for name in names] or METRICS.split(", ")
 
 
 def differences(

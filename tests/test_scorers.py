@@ -27,6 +27,7 @@ from scorer_vectors import (
     differences,
     in_memory,
     load,
+    metrics_of,
     protocol_of,
     write_files,
 )
@@ -47,27 +48,28 @@ def check(material: Material, scorer: str, wanted: dict, name: str) -> list[tupl
     where = f"{name} {scorer}"
     if "cannot be said" in wanted.get("error", ""):
         return []
+    metrics = metrics_of(wanted.get("corpus", wanted.get("micro", {})))
     if "error" in wanted:
         with pytest.raises(CorefEvalError, match=r"goes on|go on"):
-            material.result(made, METRICS)
+            material.result(made, metrics)
         return []
     if scorer in ("tanl", "seq2seq"):
-        macro = material.result(Protocol.of("tanl-macro"), METRICS)
+        macro = material.result(Protocol.of("tanl-macro"), metrics)
         found = [*differences(macro.scores, wanted["macro"], f"{where} macro")]
-        result = material.result(made, METRICS)
+        result = material.result(made, metrics)
         return [*found, *differences(result.scores, wanted["micro"], where)]
     if "error" in str(wanted["corpus"]):  # the corpus ends the program, its documents do not
         with pytest.raises(CorefEvalError, match=r"goes on|go on"):
-            material.result(made, METRICS)
+            material.result(made, metrics)
         made, wanted = (
             made.but(limit="none", aggregate="micro", extra="ignore"),
             {**wanted, "corpus": {}},
         )
-    result = material.result(made, METRICS)
+    result = material.result(made, metrics)
     found = [*differences(result.scores, wanted["corpus"], where)]
     if scorer == "neleval":
-        result = material.result(Protocol.of("neleval-by-doc"), METRICS)
-        micro = material.result(Protocol.of("neleval-by-doc", aggregate="micro"), METRICS)
+        result = material.result(Protocol.of("neleval-by-doc"), metrics)
+        micro = material.result(Protocol.of("neleval-by-doc", aggregate="micro"), metrics)
         found += differences(result.scores, wanted["macro"], f"{where} macro")
         found += differences(micro.scores, wanted["micro"], f"{where} micro")
     if "average_of_printed" in wanted["corpus"]:
@@ -242,6 +244,14 @@ def test_refusals_name_the_program_and_what_goes_on():
         name, value = choice.removeprefix("--").split()
         go_on = {name.replace("-", "_"): value}
         assert corefeval.score(key, response, protocol=protocol, **go_on)["muc"].f1 >= 0
+
+
+def test_windows_of_nothing_score_nothing():
+    """Documents without a mention have no (start, end) spans, and need none."""
+    for key, response in (({"1": []}, {"1": []}), ({"1": [[(0, 0), (1, 1)]]}, {})):
+        assert corefeval.score(key, response, protocol="bookcoref-window")["conll"].f1 == 0
+    with pytest.raises(InputError, match="windows need mentions with places"):
+        corefeval.score([["a", "b"]], [["a", "b"]], protocol="bookcoref-window")
 
 
 def test_options_of_coval_join():

@@ -6,14 +6,16 @@ by; where there are no tokens, it is the label that it was given.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from corefeval.diagnostics import InputError, Notice, PairingError, excerpt
+from corefeval.formats.conll.tokens import ConllTokens
 from corefeval.live.spans import spans_reading, with_positions
 from corefeval.model import Corpus, DocumentId
 from corefeval.pairing import join_groups, pair
@@ -21,6 +23,7 @@ from corefeval.protocol import Protocol, Spans, programs_with
 
 Mention = Any  # hashable; a tuple (first token, last token, gaps …) where there are tokens
 Entities = list[list[Mention]]
+_BRACKET = re.compile(r"\(?[^()|]+\)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +133,11 @@ def _check_sentences(key: Corpus, response: Corpus, protocol: Protocol) -> None:
         )
 
 
-def list_documents(paired: Paired, *, is_one: bool) -> list[Document]:
-    """The documents with their entities, or one that has the entities of all."""
+def list_documents(paired: Paired, *, is_one: bool, order: str = "list") -> list[Document]:
+    """The documents with their entities in an order, or one that has the entities of all."""
     corpora = paired.key, paired.response
-    longest = max(_longest(corpus) for corpus in corpora) if is_one else 0
-    sides = [_joined(one, longest) if is_one else _entities(one) for one in corpora]
+    longest = max(_longest(corpus) for corpus in corpora) if is_one else None
+    sides = [_entities(one, longest, order) for one in corpora]
     names = ["all documents"] if is_one else [str(name) for name in paired.key.documents]
     return [
         Document(name, None if is_one else index, sides[0][index], sides[1][index])
@@ -142,25 +145,75 @@ def list_documents(paired: Paired, *, is_one: bool) -> list[Document]:
     ]
 
 
-def order_entities(documents: Sequence[Document], order: str) -> list[Document]:
-    """The documents with their entities in an order of their mentions."""
-    place = _PLACES[order]
-    return [
-        replace(one, key=_ordered(one.key, place), response=_ordered(one.response, place))
-        for one in documents
+def _entities(corpus: Corpus, longest: int | None, order: str) -> list[Entities]:
+    """The entities of each document, or with `longest` those of all documents as one.
+
+    As one, entities of the same number are one entity.
+    """
+    owners: Sequence[Any] = corpus.mention_entity.tolist()
+    listed: Sequence[Any] = range(corpus.n_entities)
+    if longest is not None:
+        listed = _numbers(corpus)
+        owners = [listed[entity] for entity in owners]
+    mentions = _mentions(corpus, longest)
+    entities: dict[Any, list[Mention]] = {entity: [] for entity in listed}
+    for entity, mention in zip(owners, mentions, strict=True):
+        entities[entity].append(mention)
+    names = list(entities)
+    if order != "list":
+        first: dict[Any, Any] = {}
+        for entity, place in zip(owners, _places(corpus, mentions, order), strict=True):
+            first[entity] = min(place, first.get(entity, place))
+        names = sorted(first, key=lambda name: first[name])
+    if longest is not None:
+        return [[entities[name] for name in names if entities[name]]]
+    documents: list[Entities] = [[] for _ in corpus.documents]
+    homes = corpus.entity_document.tolist()
+    for name in names:
+        if entities[name]:
+            documents[homes[name]].append(entities[name])
+    return documents
+
+
+def _numbers(corpus: Corpus) -> Sequence[Any]:
+    """What entities are called: their names, or else their numbers in their documents."""
+    first = np.searchsorted(corpus.entity_document, np.arange(len(corpus.documents)))
+    return corpus.names or [
+        row - int(first[document]) for row, document in enumerate(corpus.entity_document.tolist())
     ]
 
 
-def _entities(corpus: Corpus) -> list[Entities]:
-    """The entities of each document, in the order of the corpus."""
-    entities: Entities = [[] for _ in range(corpus.n_entities)]
-    for entity, mention in zip(corpus.mention_entity.tolist(), _mentions(corpus), strict=True):
-        entities[entity].append(mention)
-    documents: list[Entities] = [[] for _ in corpus.documents]
-    for document, own in zip(corpus.entity_document.tolist(), entities, strict=True):
-        if own:
-            documents[document].append(own)
-    return documents
+def _places(corpus: Corpus, mentions: list[Mention], order: str) -> list[tuple[Any, ...]]:
+    """Where each mention comes in an order of brackets: of those that open, or that close.
+
+    At a token, mentions of one token come first, then the others as the cell has them; without
+    cells, the longer before the shorter if they open, and the other way round if they close.
+    """
+    if order == "start":
+        return [mention[:2] for mention in mentions]
+    end = order == "close"
+    ranks = _ranks_in_cells(corpus, is_opening=not end) or [-m[not end] for m in mentions]
+    return [(m[end], m[0] != m[1], rank) for m, rank in zip(mentions, ranks, strict=True)]
+
+
+def _ranks_in_cells(corpus: Corpus, *, is_opening: bool) -> list[int]:
+    """For each mention, which bracket of its cell opens or closes it; none without such cells."""
+    tokens, names = corpus.tokens, corpus.names
+    if not isinstance(tokens, ConllTokens) or names is None or corpus.mention_start is None:
+        return []
+    assert corpus.mention_end is not None  # as it has starts
+    place = corpus.mention_start if is_opening else corpus.mention_end - 1
+    rows = (tokens.first[corpus.mention_document] + place).tolist()
+    cells = {row: _BRACKET.findall(tokens.cells(row)[-1]) for row in set(rows)}
+    single = corpus.mention_end - corpus.mention_start == 1
+    ranks = []
+    for row, entity, is_single in zip(
+        rows, corpus.mention_entity.tolist(), single.tolist(), strict=True
+    ):
+        name = names[entity]
+        text = f"({name})" if is_single else f"({name}" if is_opening else f"{name})"
+        ranks.append(cells[row].index(text) if text in cells[row] else len(cells[row]))
+    return ranks
 
 
 def _longest(corpus: Corpus) -> int:
@@ -188,19 +241,6 @@ def _mentions(corpus: Corpus, longest: int | None = None) -> list[Mention]:
     return mentions
 
 
-def _joined(corpus: Corpus, longest: int) -> list[Entities]:
-    """All documents as one: entities of the same number are one entity."""
-    first = np.searchsorted(corpus.entity_document, np.arange(len(corpus.documents)))
-    names: Sequence[Any] = corpus.names or [
-        row - int(first[document]) for row, document in enumerate(corpus.entity_document.tolist())
-    ]
-    entities: dict[Any, list[Mention]] = {name: [] for name in names}  # in the order of the list
-    rows = zip(corpus.mention_entity.tolist(), _mentions(corpus, longest), strict=True)
-    for entity, mention in rows:
-        entities[names[entity]].append(mention)
-    return [[entity for entity in entities.values() if entity]]
-
-
 def cut_windows(
     documents: Sequence[Document], paired: Paired, length: int
 ) -> tuple[list[Document], list[Notice]]:
@@ -208,7 +248,7 @@ def cut_windows(
 
     One more window ends with the document, and so has tokens of the one before it too.
     """
-    if not paired.has_spans:
+    if not paired.has_spans and any(side for one in documents for side in one.sides):
         raise InputError(
             "windows need mentions with places in a text",
             found="mentions that are no (start, end) spans",
@@ -241,17 +281,6 @@ def _size(corpus: Corpus, index: int | None) -> int:
 def _within(entities: Entities, start: int, end: int) -> Entities:
     parts = ([m for m in entity if start < m[0] < end] for entity in entities)
     return [part for part in parts if part]
-
-
-_PLACES: dict[str, Callable[[Mention], tuple[int, ...]]] = {
-    "open": lambda mention: (mention[0],),
-    "close": lambda mention: (mention[1], mention[0] != mention[1], -mention[0]),
-    "start": lambda mention: (mention[0], mention[1]),
-}
-
-
-def _ordered(entities: Entities, place: Callable[[Mention], tuple[int, ...]]) -> Entities:
-    return sorted(entities, key=lambda entity: min(map(place, entity)))
 
 
 def identify(documents: list[Document], paired: Paired, identity: str) -> list[Document]:

@@ -22,13 +22,20 @@ _BRACKETS = frozenset(("-LRB-", "-RRB-"))
 
 @dataclass(slots=True)
 class Node:
-    """A constituent, or a terminal: its words joined, their place, and whether it is good."""
+    """A constituent, or a terminal: its words joined as its tag, their place, if it is good.
+
+    A terminal may have children: what follows words that stand outside of all constituents.
+    """
 
     tag: str
     children: list[Node] = field(default_factory=list)
-    text: str = ""
-    place: int = -1
+    place: int | None = None
     is_good: bool = False
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether it stands for words."""
+        return self.place is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +169,8 @@ class _Side:
     def _without_nested(self, entity: list[Mention], identities: list[Mention]) -> list[Mention]:
         places = [self.place(mention) for mention in entity]
         nested = [
-            index
-            for index, (mine, one) in enumerate(zip(places, identities, strict=True))
+            one
+            for mine, one in zip(places, identities, strict=True)
             for theirs, other in zip(places, identities, strict=True)
             if one != other
             and mine[0] == theirs[0]
@@ -172,7 +179,7 @@ class _Side:
         ]
         if len(entity) - len(nested) == 1:
             return [] if self.protocol.singletons == "drop" else identities
-        return [one for index, one in enumerate(identities) if index not in nested]
+        return [one for one in identities if one not in nested]
 
 
 def _cut(text: Text, start: int, last: int, offset: int) -> Node | None:
@@ -183,20 +190,17 @@ def _cut(text: Text, start: int, last: int, offset: int) -> Node | None:
     name: str | None = None
     seen = False
 
-    def push(node: Node) -> None:
+    def hang(node: Node, *, stays: bool) -> None:
         (stack[-1].children if stack else roots).append(node)
+        if stays:
+            stack.append(node)
 
-    def hang(place: int) -> None:
+    def hang_words(place: int, *, stays: bool = False) -> None:
         if waiting:
-            words = [text.words[token] for token in waiting]
+            words = " ".join(text.words[token] for token in waiting)
             good = any(_is_good(text.words[token], text.tags[token]) for token in waiting)
-            push(Node("", text=" ".join(words), place=place, is_good=good))
+            hang(Node(words, place=place, is_good=good), stays=stays)
             waiting.clear()
-
-    def open_node(tag: str) -> None:
-        node = Node(tag)
-        push(node)
-        stack.append(node)
 
     for token in range(start, min(last + 1, len(text.bits))):
         place = token - start + offset
@@ -205,26 +209,25 @@ def _cut(text: Text, start: int, last: int, offset: int) -> Node | None:
             if character == "(":
                 if not any(_is_plain(text.words[one]) for one in waiting):
                     waiting.clear()
-                if waiting and not stack:
-                    open_node("")  # words outside of constituents are one with what follows
-                hang(place)
+                # Words outside of constituents stay open, and what follows is below them.
+                hang_words(place, stays=not stack)
                 if name is not None:
-                    open_node(name)
+                    hang(Node(name), stays=True)
                 name = ""
             elif character == "*":
                 if name is not None:
-                    open_node(name)
+                    hang(Node(name), stays=True)
                 name = None
                 waiting.append(token)
             elif character == ")":
-                hang(place)
+                hang_words(place)
                 if stack:
                     stack.pop()
             elif name is not None and character.isalpha():
                 name += character
     if not seen:
         return None
-    hang(last - start + offset)
+    hang_words(last - start + offset)
     return roots[0] if len(roots) == 1 else Node("NP", roots)
 
 
@@ -235,18 +238,18 @@ def _is_plain(word: str) -> bool:
 def _is_good(word: str, tag: str) -> bool:
     if word in _BRACKETS or tag in _NO_CONTENT:
         return False
-    return any(character.isalnum() or character == "%" for character in word)
+    return word == "%" or any(letter.isalpha() or letter.isdigit() for letter in word)
 
 
 def _minimum(root: Node) -> frozenset[tuple[str, int]]:
     """The texts and places of the terminals that a mention cannot do without; none, or some."""
-    found = [root] if root.is_good else _good_children(root)
+    found = [root] if root.is_good else [child for child in root.children if child.is_good]
     if not found:
         allowed = _allowed(root)
         chosen = [c for c in root.children if c.tag[:2] in allowed and c.children]
         searches = [_search(child, allowed) for child in chosen] or [_search(root, None)]
         found = [terminal for terminals in searches for terminal in terminals]
-    return frozenset((terminal.text, terminal.place) for terminal in found)
+    return frozenset((one.tag, one.place) for one in found if one.place is not None)
 
 
 def _allowed(root: Node) -> frozenset[str]:
@@ -256,31 +259,23 @@ def _allowed(root: Node) -> frozenset[str]:
     return _VERBAL if "VP" in tags and not tags & {"NP", "NM"} else _NOMINAL
 
 
-def _good_children(node: Node) -> list[Node]:
-    return [child for child in node.children if child.is_good]
-
-
 def _search(root: Node, allowed: frozenset[str] | None) -> list[Node]:
     """The good terminals at the smallest depth below allowed constituents.
 
-    Where nothing is allowed yet, the first noun or verb phrase says what is.
+    Where nothing is allowed yet, everything is opened, until the first noun or verb phrase that
+    comes up says what is: this holds for its neighbours on the right too.
     """
     level = [root]
     while level:
-        found: list[Node] = []
         following: list[Node] = []
         for node in level:
             tag = node.tag[:2]
             if allowed is None and tag in ("NP", "NM", "VP"):
                 allowed = _VERBAL if tag == "VP" else _NOMINAL
-            if allowed is not None and tag in allowed:
-                found += _good_children(node)
-            following += [
-                child
-                for child in node.children
-                if child.children and (allowed is None or child.tag[:2] in allowed)
-            ]
-        if found:
+            is_allowed = allowed is not None and tag in allowed
+            if not node.is_terminal and (is_allowed or allowed is None or node is root):
+                following += [one for one in node.children if is_allowed or not one.is_terminal]
+        if found := [node for node in following if node.is_good]:
             return found
         level = following
     return []

@@ -23,7 +23,6 @@ from corefeval.emulation.documents import (
     cut_windows,
     identify,
     list_documents,
-    order_entities,
     pair_corpora,
 )
 from corefeval.emulation.formulas import Table
@@ -193,12 +192,12 @@ class Material:
         documents = self._remember(
             "list", (paired,), (), protocol, lambda: list_documents(paired, is_one=is_one)
         )
+        if protocol.order != "list" and paired.has_spans and self._may_repeat(documents, protocol):
+            make = partial(list_documents, paired, is_one=is_one, order=protocol.order)
+            documents = self._remember("order", (paired,), ("order",), protocol, make)
         if protocol.window != "none":
             cut = partial(cut_windows, documents, paired, int(protocol.window))
             documents, notices = self._remember("cut", (documents,), ("window",), protocol, cut)
-        if protocol.order != "list" and paired.has_spans and self._may_repeat(documents, protocol):
-            order = partial(order_entities, documents, protocol.order)
-            documents = self._remember("order", (documents,), ("order",), protocol, order)
         if not _cuts(protocol):
             return self._moved(documents, paired, protocol), notices
         # coval drops singletons while it reads, before anything else.

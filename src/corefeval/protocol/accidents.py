@@ -68,8 +68,8 @@ class Accidents(TypedDict, total=False):
             at="emulation",
             values={
                 "list": "the one that is listed first; in CoNLL files, the one of the lower number",
-                "open": "the one whose first mention opens first",
-                "close": "the one whose first mention ends first",
+                "open": "the one whose first mention opens first, in a cell as it is written",
+                "close": "the one whose first mention ends first, in a cell as it is written",
                 "start": "the one whose first mention stands first, the shorter before the longer",
             },
             example="{0-3,5} {1-2,5} / {5,1-2} with repeats kept: open MUC 66.7, close 0",
