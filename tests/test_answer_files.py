@@ -132,7 +132,6 @@ def test_answers_for_nobody_and_second_answers_are_told(key, expected):
         ("Nothing to see here.", "no mention in the answer"),
         ('{"id": "b", "answer": "x"}\n{"id": "b"', "no JSON"),
         ('{"id": "b", "answer": "x"}\n{"id": "a"}', "answer"),
-        ('{"id": "b", "answer": null}', "no answer"),
     ],
 )
 def test_one_clear_error(text, problem, key, tmp_path):

@@ -101,7 +101,7 @@ def parse_json(text: str) -> list[Node]:
             _put(stack[-1], value, waiting)
             waiting = None
         elif kind == "number":
-            unsure = match.end() == len(text)
+            unsure = match.end() == len(text) or len(token) > 15  # cut off, or no place at all
             _put(stack[-1], None if unsure else float(token), waiting)
             waiting = None
         elif kind == "word":
@@ -288,9 +288,12 @@ def read_json(text: str) -> list[Listed]:
 
 # ------------------------------------------------------------------ lines
 
+_BULLET = r"(?:[-*•]|\d+[.)])"
 _LINE = re.compile(
-    r"^[ \t]*(?:[-*•]|\d+[.)])?[ \t]*\**(?:(?:entity|cluster|chain|group|e)[ _]?[\w-]*|\d+)"
-    r"[^:\n\"“]{0,60}?\**[ \t]*:\**[ \t]*(.+)$",
+    rf"^[ \t]*(?:{_BULLET}?[ \t]*\**(?:(?:entity|cluster|chain|group|e)[ _]?[\w-]*|\d+)"
+    r"[^:\n\"“]{0,60}?\**[ \t]*:\**[ \t]*|"
+    # - Ada: "Ada", "she": any name, or none, where there are several strings
+    rf"{_BULLET}[ \t]+(?:[^:\n\"“]{{0,60}}:\**[ \t]*)?(?=[\"“][^\"“”\n]*[\"”][,; \t]+[\"“]))(.+)$",
     re.IGNORECASE | re.MULTILINE,
 )
 _QUOTED = re.compile(
@@ -371,7 +374,9 @@ def _number(text: str | None) -> int | None:
 
 # ------------------------------------------------------------------ link-append
 
-_LINK = re.compile(r"(?P<from>[^;\n]*?)##(?P<behind>[^;\n]*?)->(?P<to>[^;\n]*)(?:;;|$|(?=\n))")
+_LINK = re.compile(
+    r"(?<![^;\n])(?P<from>(?:(?!##)[^;\n])*+)##(?P<behind>(?:(?!->)[^;\n])*+)->(?P<to>[^;\n]*)"
+)
 
 
 def read_links(text: str) -> list[Listed]:
@@ -385,7 +390,7 @@ def read_links(text: str) -> list[Listed]:
     number = 0
     for match in _LINK.finditer(text):
         own, to = _context(match["from"], match["behind"]), match["to"].strip(" |")
-        if cluster := re.match(r"\[(\d+)", to):
+        if cluster := re.match(r"\[(\d{1,9})", to):
             entity = cluster[1]
             number = max(number, int(entity))
         else:
@@ -411,17 +416,20 @@ def _context(mention: str, behind: str) -> tuple[str, str]:
 
 def count_links(text: str) -> int:
     """How many links there are."""
-    return len(re.findall(r"##[^;\n]*->", text))
+    return sum("##" in link.rpartition("->")[0] for link in re.split(r"[;\n]", text))
 
 
 def list_counts(text: str) -> Iterator[tuple[str, int]]:
     """How many mentions each kind of list has in a text."""
     yield "link-append", count_links(text)
     yield "qa", sum(1 for _ in _QA.finditer(text))
-    lines = [one for one in _LINE.finditer(text) if '"' in one[1] or "“" in one[1] or ";" in one[1]]
-    yield "lines", sum(max(one[1].count('"') // 2, 1) for one in lines)
+    lines = [one[1] for one in _LINE.finditer(text)]
+    listed = [one for one in lines if '"' in one or "“" in one or ";" in one]
+    if not listed and len(lines) > 1:  # Entity 1: Ada, she
+        listed = [one for one in lines if "," in one]
+    yield "lines", sum(max(one.count('"') // 2, 1) for one in listed)
     strings = r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'(?=\s*[,\]}:])"
     rest, number = re.subn(strings, "", text)
     talk = len(re.findall(r"[^\W\d_]{2,}", rest))  # a text with tags may have quotes, too
-    looks = re.search(r"[\[{]\s*[\"']", text) and talk <= 3 * number + 40
+    looks = re.search(r"[\[{(]\s*[\"']", text) and talk <= 3 * number + 40
     yield "json", len(read_json(text)) if looks else 0

@@ -42,7 +42,8 @@ def notices_of(corpus: Corpus, remarks: Remarks) -> tuple[Notice, ...]:
 
 def _about_reading(ledger: Ledger, remarks: Remarks) -> list[Notice]:
     name = remarks.name
-    conventions = Counter(one.convention for one in ledger.documents)
+    written = {one.document for one in ledger.entries}
+    conventions = Counter(one.convention for one in ledger.documents if one.document in written)
     notices = []
     for convention, count in conventions.most_common():
         tags = CONVENTIONS.get(convention)
@@ -52,7 +53,7 @@ def _about_reading(ledger: Ledger, remarks: Remarks) -> list[Notice]:
         text = f"{name}: {whose}read as {how} (llm-{family})"
         notices.append(Notice("llm-convention", text, count))
     named = partial(_documents, name)
-    empty = {one.document for one in ledger.documents} - {one.document for one in ledger.entries}
+    empty = {one.document for one in ledger.documents} - written
     early = [one for one in ledger.documents if ends_early(one)]
     places = tuple(f"{one.document} after {one.reached / one.tokens:.0%}" for one in early)
     cut = [one.document for one in ledger.documents if one.finish == "length"]
@@ -80,7 +81,7 @@ def _about_mentions(ledger: Ledger, remarks: Remarks) -> list[Notice]:
     name = remarks.name
     if not ledger.written:
         return []
-    text = f"{name}: {ledger.written:,} mentions written, {ledger.placed:,} placed, "
+    text = f"{name}: {plural(ledger.written, 'mention')} written, {ledger.placed:,} placed, "
     text += f"{ledger.lost:,} lost, {ledger.repeated:,} repeated"
     whys = Counter(why for one in ledger.entries if one.state == "changed" for why in [one.why])
     listed = ", ".join(f"{count:,} {why}" for why, count in whys.most_common(4))

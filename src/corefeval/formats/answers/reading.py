@@ -32,6 +32,7 @@ from corefeval.model.construction import assemble
 from corefeval.model.ledger import Coverage, Entry, Ledger, Span, State
 
 Written = TaggedText | list[Listed]
+_LONG = 2000  # characters of a mention that are kept in the ledger
 
 LISTS = {
     "json": read_json, "lines": read_lines, "qa": read_questions, "link-append": read_links,
@@ -119,7 +120,7 @@ class AnswerReader:
         page = Page(document, _coverage(document, atoms, laid, convention))
         for one, place in zip(parsed.mentions, places, strict=True):
             why = ", ".join(dict.fromkeys(filter(None, (one.why, place.why))))
-            written = " ".join(parsed.text[one.start : one.end].split())
+            written = " ".join(parsed.text[one.start : min(one.end, one.start + _LONG)].split())
             spans = [(place.start, place.end)] if place.is_placed else []
             page.add(written, one.entity, spans, why, one.where, bool(why))
         page.mark_copies()
@@ -265,6 +266,14 @@ def read_answers(
                 twice.append(document.identifier)
                 continue
             pages[index] = reader.read(written, document, job.convention, job.answer.finish)
+    if not pages and jobs:
+        raise InputError(
+            "no answer is about a document of the key",
+            file=where,
+            found=", ".join(map(excerpt, unknown[:3])),
+            expected=", ".join(f"‘{one}’" for one in texts.identifiers[:3]),
+            fix="give answers the ids of the key's documents; without ids they are told by their text",
+        )
     ordered = [pages[index] for index in sorted(pages)]
     corpus = _corpus_of(ordered, key, name or where)
     several = sum(len(job.documents) > 1 for job in jobs)
