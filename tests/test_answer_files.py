@@ -263,3 +263,16 @@ def test_prompt_command(run, tmp_path):
     assert run("prompt", key, "--from", key)[0] == 2
     assert run("prompt", key, "--style", "nonsense")[0] == 2
     assert run("prompt", key, "--max-tokens", 0)[0] == 2
+
+
+def test_what_became_of_mentions_is_saved(tmp_path):
+    file = tmp_path / "results.json"
+    key, answers = corefeval.example("key"), corefeval.example("tagged")
+    result = corefeval.score(key, answers, response_format="llm", lost="strict")
+    result.save(file)
+    assert corefeval.load(file).answers == result.answers
+    text = file.read_text()
+    for damage in ('"lost":2', '"lost":-1', '"lost":"x"'):
+        file.write_text(text.replace('"lost":1', damage))
+        with pytest.raises(InputError, match="damaged"):
+            corefeval.load(file)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 
 import pytest
-from test_answers import WORDS, key_of, placed
 
 import corefeval
 from corefeval.diagnostics import InputError
+from test_answers import WORDS, key_of, placed
 
 TAGGED = {(0, 1, "1"), (2, 7, "2"), (5, 7, "3"), (8, 9, "1"), (10, 11, "2"), (13, 14, "2")}
 LISTED = {(0, 1, "0"), (8, 9, "0"), (2, 7, "1"), (10, 11, "1"), (13, 14, "1")}

@@ -272,7 +272,7 @@ def read_answers(
             file=where,
             found=", ".join(map(excerpt, unknown[:3])),
             expected=", ".join(f"‘{one}’" for one in texts.identifiers[:3]),
-            fix="give answers the ids of the key's documents; without ids they are told by their text",
+            fix="give answers the ids of the key's documents",
         )
     ordered = [pages[index] for index in sorted(pages)]
     corpus = _corpus_of(ordered, key, name or where)
