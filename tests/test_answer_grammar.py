@@ -113,3 +113,11 @@ def test_answers_about_nothing_are_one_error():
     with pytest.raises(InputError, match="no answer is about a document") as caught:
         corefeval.read_answers({"x": "[Ada](#1)", "y": "[he](#1)"}, key_of({"tokens": WORDS}))
     assert "‘x’, ‘y’" in str(caught.value)
+
+
+def test_a_list_that_is_too_long_to_weigh_is_told(monkeypatch):
+    monkeypatch.setattr("corefeval.formats.answers.sweep._EFFORT", 3)
+    key = key_of({"tokens": ["he", "and", "he", "and", "he", "and", "he"]})
+    corpus = corefeval.read_answers({"d": '[["he", "he"], ["he"]]'}, key)
+    assert len(placed(corpus)) == 3
+    assert "llm-unswept" in [notice.kind for notice in corpus.notices]

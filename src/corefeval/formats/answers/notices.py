@@ -16,13 +16,17 @@ _REACHED = 0.97  # a document of which less is there ends early
 
 @dataclass(frozen=True, slots=True)
 class Remarks:
-    """What reading noticed beside the ledger: answers for no document, and second ones for one."""
+    """What reading noticed beside the ledger.
+
+    `unknown` are answers for no document, `twice` documents with a second one, `unswept` those with
+    so many places of listed strings that they were not weighed against each other.
+    """
 
     name: str
-    format: str
     occurrences: str
     unknown: list[str]
     twice: list[str]
+    unswept: list[str]
     several: int
 
 
@@ -66,6 +70,8 @@ def _about_reading(ledger: Ledger, remarks: Remarks) -> list[Notice]:
         named("llm-cut", "ending early: {items}", places),
         named("llm-unknown", "of no document, left out: {items}", remarks.unknown, "answer"),
         named("llm-twice", "answered again, the first answer kept: {items}", remarks.twice),
+        named("llm-unswept", "too long to weigh all places of listed strings: each takes the first "
+              "that is free: {items}", remarks.unswept),
         Notice("llm-several", f"{name}: {{n}} with several documents, cut apart", remarks.several,
                noun="answer"),
     ]  # fmt: skip

@@ -102,6 +102,7 @@ class AnswerReader:
 
     texts: KeyTexts
     occurrences: str = "in-order"
+    unswept: list[str] = field(default_factory=list)  # documents with too many places to weigh
 
     def read(self, written: Written, document: KeyDocument, convention: str, finish: str) -> Page:
         """What was written about one document, in one convention."""
@@ -133,7 +134,9 @@ class AnswerReader:
         vocabulary = self.texts.vocabulary
         text = KeyText(document.words, document.atoms, vocabulary, document.sentence_of)
         chooser = Chooser(text, listed, self.occurrences, self.texts.likeness)
-        for one, places in zip(listed, chooser.choose(), strict=True):
+        chosen = chooser.choose()
+        self.unswept += [] if chooser.is_swept else [document.identifier]
+        for one, places in zip(listed, chosen, strict=True):
             spans = [(place.start, place.end) for place in places if place.is_placed]
             more = f"and {len(spans) - 1} more places" if len(spans) > 1 else ""
             why = ", ".join(filter(None, (places[0].why, more)))
@@ -277,7 +280,7 @@ def read_answers(
     ordered = [pages[index] for index in sorted(pages)]
     corpus = _corpus_of(ordered, key, name or where)
     several = sum(len(job.documents) > 1 for job in jobs)
-    remarks = Remarks(name or where, format, occurrences, unknown, twice, several)
+    remarks = Remarks(name or where, occurrences, unknown, twice, reader.unswept, several)
     return corpus.with_details(notices=notices_of(corpus, remarks))
 
 

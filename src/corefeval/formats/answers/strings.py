@@ -133,6 +133,7 @@ class Chooser:
         ]
         self.items.sort(key=lambda item: (item.cluster, item.row))
         self.taken: set[tuple[int, int]] = set()
+        self.is_swept = True  # whether all places could be weighed together
         self._queues: dict[str, Iterator[Place]] = {}
         self._look_up()
 
@@ -252,7 +253,9 @@ class Chooser:
                 wanted = Wanted(item.row, *shared[text], distance)
             by_cluster[item.cluster].append(wanted)
         clusters = [by_cluster[number] for number in sorted(by_cluster)]
-        for row, place in sweep(clusters, ordered=ordered, firsts_in_order=firsts).items():
+        places = sweep(clusters, ordered=ordered, firsts_in_order=firsts)
+        self.is_swept = places is not None
+        for row, place in (places or {}).items():
             if settled[row].settled is None:
                 self._settle(settled[row], place)
 
