@@ -121,3 +121,20 @@ def test_a_list_that_is_too_long_to_weigh_is_told(monkeypatch):
     corpus = corefeval.read_answers({"d": '[["he", "he"], ["he"]]'}, key)
     assert len(placed(corpus)) == 3
     assert "llm-unswept" in [notice.kind for notice in corpus.notices]
+
+
+def test_a_loop_over_what_the_key_says_twice_is_no_copy_of_the_second():
+    passage = "does the change that these symbols show violate any of the ideas of the old theory"
+    key = f"here it begins with some words : {passage} ? the solution is this : {passage} ? it ends"
+    loop = f"[e1 {passage}] "
+    answer = f"here it begins with some words : {loop * 8}"
+    corpus = corefeval.read_answers({"d": answer}, key_of({"tokens": key.split()}))
+    assert [(m.start, m.end) for document in corpus for m in document.mentions] == [(7, 23)]
+    assert corpus.ledger.repeated == 7
+
+
+def test_a_string_that_is_listed_twice_for_all_its_places_is_repeated():
+    key = key_of({"tokens": ["he", "and", "he", "left"]})
+    corpus = corefeval.read_answers({"d": '[["he", "he"], ["he"]]'}, key, occurrences="all")
+    assert placed(corpus) == {(0, 1, "0"), (2, 3, "0")}
+    assert [entry.state for entry in corpus.ledger.entries] == ["placed", "repeated", "lost"]

@@ -209,12 +209,13 @@ class Chooser:
 
     def _all(self) -> list[list[Placement]]:
         result: list[list[Placement]] = [[] for _ in self.items]
+        owner: dict[Place, int] = {}
         for item in self.items:
-            free = [one for one in item.places if one not in self.taken]
-            self.taken.update(free)
-            result[item.row] = [Placement(*one, item.why) for one in free] or [
-                self._placement(item)
-            ]
+            free = [one for one in item.places if one not in owner]
+            owner.update(dict.fromkeys(free, item.cluster))
+            own = free or [one for one in item.places if owner[one] == item.cluster]  # said twice
+            places = [Placement(*one, item.why) for one in own]
+            result[item.row] = places or [self._placement(item)]
         return result
 
     # -------------------------------------------------------------- in order
