@@ -8,6 +8,7 @@ import pytest
 
 import corefeval
 from corefeval.diagnostics import InputError
+from corefeval.formats.answers.prompts import STYLES, passages
 from test_answers import WORDS, key_of, placed
 
 TAGGED = {(0, 1, "1"), (2, 7, "2"), (5, 7, "3"), (8, 9, "1"), (10, 11, "2"), (13, 14, "2")}
@@ -138,3 +139,24 @@ def test_a_string_that_is_listed_twice_for_all_its_places_is_repeated():
     corpus = corefeval.read_answers({"d": '[["he", "he"], ["he"]]'}, key, occurrences="all")
     assert placed(corpus) == {(0, 1, "0"), (2, 3, "0")}
     assert [entry.state for entry in corpus.ledger.entries] == ["placed", "repeated", "lost"]
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_zeros_are_asked_for_and_read_back(style, tmp_path):
+    rows = ["Los (e1", "jugadores e1)", "dijeron -", "que -", "4.1 (e1)", "ganan -", ". -"]
+    lines, number = ["# newdoc id = d", "# global.Entity = eid"], 0
+    for word, entity in map(str.split, rows):
+        number += word != "4.1"
+        place, form = ("4.1", "_") if word == "4.1" else (str(number), word)
+        deps = "5:nsubj" if word == "4.1" else "_"
+        tree = ["_", "_"] if word == "4.1" else [str(number - 1), "dep" if number > 1 else "root"]
+        misc = "_" if entity == "-" else f"Entity={entity}"
+        lines.append("\t".join([place, form, "_", "_", "_", "_", *tree, deps, misc]))
+    file = tmp_path / "key.conllu"
+    file.write_text("\n".join(lines) + "\n\n")
+    key = corefeval.read(file)
+    ((name, passage),) = passages(key)
+    assert passage.words == ["Los", "jugadores", "dijeron", "que", "##", "ganan", "."]
+    corpus = corefeval.read_answers({name: STYLES[style].write(passage)}, key)
+    assert {span[:2] for span in placed(corpus)} == {(0, 2), (4, 5)}
+    assert corpus.ledger.lost == 0

@@ -291,7 +291,9 @@ def _number(text: str | None) -> int | None:
 # ------------------------------------------------------------------ link-append
 
 _LINK = re.compile(
-    r"(?<![^;\n])(?P<from>(?:(?!##)[^;\n])*+)##(?P<behind>(?:(?!->)[^;\n])*+)->(?P<to>[^;\n]*)"
+    # A mention may be a zero, which is ## itself.
+    r"(?<![^;\n])(?P<from>\s*(?:##\w*\s+)?(?:(?!##)[^;\n])*+)##(?P<behind>(?:(?!->)[^;\n])*+)->"
+    r"(?P<to>[^;\n]*)"
 )
 
 
@@ -310,7 +312,9 @@ def read_links(text: str) -> list[Listed]:
             entity = cluster[1]
             number = max(number, int(entity))
         else:
-            antecedent = _context(*(to.split("##", 1) if "##" in to else (to, "")))
+            zero = re.match(r"\s*##\w*\s+(?=##)", to)
+            place = to.find("##", zero.end() if zero else 0)
+            antecedent = _context(to[:place], to[place + 2 :]) if place >= 0 else _context(to, "")
             known = entity_of.get(antecedent)
             if known is None:
                 number += 1

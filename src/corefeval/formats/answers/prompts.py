@@ -11,7 +11,7 @@ from itertools import pairwise
 from corefeval.diagnostics import Notice, UsageError
 from corefeval.display import json_text
 from corefeval.formats.answers.reading import read_answers
-from corefeval.formats.answers.text import fold_text
+from corefeval.formats.answers.text import ZERO, fold_text
 from corefeval.model import Corpus, Document
 from corefeval.model.tokens import unbroken_word
 
@@ -395,9 +395,18 @@ def _passage(document: Document) -> Passage:
     for mention in document.mentions:
         number = numbers.setdefault(mention.entity.index, str(len(numbers) + 1))
         found.append((mention.start, mention.end, number))
-    words = document.words if document.n_tokens else []
-    starts = [one.start for one in document._tokens().sentences(document.index)] or [0]
+    tokens = document._tokens()
+    words = list(document.words) if document.n_tokens else []
+    if words and "empty" in tokens.columns:  # zeros are words that can be tagged
+        empty = map(bool, tokens.column(document.index, "empty"))
+        words = [_zero(word) if zero else word for word, zero in zip(words, empty, strict=True)]
+    starts = [one.start for one in tokens.sentences(document.index)] or [0]
     return Passage(words, starts, tuple(dict.fromkeys(found)))
+
+
+def _zero(word: str) -> str:
+    """The word of an empty node: `##`, with its form where it has one."""
+    return f"{ZERO}{word}" if word.isalpha() else ZERO
 
 
 def passages(corpus: Corpus) -> Iterator[tuple[str, Passage]]:
