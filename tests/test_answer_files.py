@@ -8,13 +8,8 @@ import pytest
 
 import corefeval
 from corefeval.diagnostics import InputError
-from corefeval.formats.answers.prompts import (
-    STYLES,
-    Passage,
-    drop_crossing,
-    passages,
-    write_prompts,
-)
+from corefeval.formats.answers.prompts import drop_crossing, passages, write_prompts
+from corefeval.formats.answers.styles import STYLES, Passage
 from corefeval.model import CorpusBuilder
 
 TEXTS = {
