@@ -16,6 +16,7 @@ import json
 import shutil
 import sys
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,10 +33,17 @@ from bench.loops import processor_times, repeated_responses, start_up, training_
 from bench.partitions import ceaf_of_fives, ceaf_of_pairs
 from bench.pieces import against_whole, joining, with_jobs, write_large
 from bench.timing import best, command_time, peak_memory
+from corefeval.diagnostics import plural
 from corefeval.lab.perturbations import drop_mentions
 from corefeval.stats import compare
 
 GROWTH = "at most 2.5"
+GUM = Path(__file__).parents[2] / "shared" / "conformance" / "gum"
+# In 22 choices not as coval has it.
+MANY = (
+    "scorch|singletons:drop-response|b3-singletons:skip|ceafe-singletons:skip-response|"
+    "lea-singletons:skip|lea:member|muc:response|keyless:skip|undefined:epsilon|average:rates"
+)
 
 
 @dataclass
@@ -125,6 +133,30 @@ def matching(key: Path, response: Path) -> list[Measured]:
         )
         for match in ("head", "partial")
     ]
+
+
+def explaining(name: str, key: Path, response: Path, goal: str = "") -> list[Measured]:
+    """What explanations cost, in scorings of the same files and metrics; processor time of both."""
+    metrics = "muc, b3, ceafe, conll"
+    one = best(lambda: corefeval.score(key, response, metrics=metrics), clock=time.process_time)
+    asked: dict[str, dict[str, str]] = {
+        "from conll-8.01 to scorch": {"from_": "conll-8.01", "to": "scorch"},
+        "from coval to scorch and more": {"from_": "coval", "to": MANY},
+        "every value of every choice": {},
+    }
+    rows = []
+    for label, options in asked.items():
+        found = corefeval.explain(key, response, **options)
+        number = len(found.effects) if not options else len(found.steps) + len(found.quiet)
+        seconds = best(
+            lambda options=options: corefeval.explain(key, response, **options),
+            3,
+            clock=time.process_time,
+        )
+        label = f"{name}, explain {label}: {plural(number, 'choice' if options else 'value')}"
+        ratio = f"{seconds / one:.1f} ×"
+        rows.append(Measured(label, seconds, "one scoring", ratio, goal if options else ""))
+    return rows
 
 
 def comparing(key: Path, response: Path) -> list[Measured]:
@@ -339,6 +371,9 @@ def speed(folder: Path, scale: int, peer: str | None, status: Status) -> list[Me
     rows += reading_and_scoring("test set", key, response, "")
     rows += against_scorch("test set", key, response)
     rows += comparing(key, response)
+    rows += explaining("test set", key, response)
+    if GUM.is_dir():
+        rows += explaining("GUM", GUM / "key.conll", GUM / "xrenner.conll", "at most 30")
     rows += against_peer("test set", peer, key, response)
     status.update("a novel …")
     key, response, _ = write_corpus(folder, "novel", 1, 150_000 // scale)

@@ -145,6 +145,7 @@ USAGE = {
     "score": "KEY [RESPONSE...] [OPTIONS]",
     "errors": "KEY RESPONSE [MORE...] [OPTIONS]",
     "compare": "KEY [RESPONSE...] [OPTIONS]",
+    "explain": "[KEY] [RESPONSE] [MORE...] [OPTIONS]",
     "report": "KEY RESPONSE [MORE...] [OPTIONS]",
     "agree": "FILE OTHER [MORE...] [OPTIONS]",
     "lab": "[EXPERIMENT] [KEY] [RESPONSE] [OPTIONS]",

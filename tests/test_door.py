@@ -38,13 +38,21 @@ def things():
         "Agreement": agree({"ann": KEY, "bob": EAGER}),
         "Statistics": statistics(corefeval.read(KEY)),
         "ExperimentResult": EXPERIMENTS["splits"].run(metrics="muc, lea"),
+        "Explanation": corefeval.explain(KEY, EAGER, to="e2e"),
+        "Sensitivity": corefeval.explain(KEY, EAGER, CAUTIOUS),
+        "Search": corefeval.explain(KEY, EAGER, to=70.2),
+        "ResultDifference": corefeval.explain_results(result, corefeval.score(KEY, CAUTIOUS)),
         "Concordance": compared.agreement,
         "Differences": compared.differences()[0],
     }
 
 
 NAMES = ("Result", "Slices", "Comparison", "ErrorAnalysis", "Agreement", "Statistics",
-         "ExperimentResult", "Concordance", "Differences")  # fmt: skip
+         "ExperimentResult", "Explanation", "Sensitivity", "Search", "ResultDifference",
+         "Concordance", "Differences")  # fmt: skip
+
+OF_NO_DOCUMENTS = {"ExperimentResult", "Concordance", "Explanation", "Sensitivity", "Search",
+                   "ResultDifference"}  # fmt: skip
 
 
 def test_every_drawing_is_tested(things):
@@ -81,7 +89,7 @@ def test_a_repr_is_short(things, name):
     assert len(text) < 250 and "\n" not in text
 
 
-@pytest.mark.parametrize("name", sorted(set(NAMES) - {"ExperimentResult", "Concordance"}))
+@pytest.mark.parametrize("name", sorted(set(NAMES) - OF_NO_DOCUMENTS))
 def test_documents_mean_the_same_everywhere(things, name):
     thing = things[name]
     ids = list(corefeval.score(KEY, EAGER).document_ids)
@@ -110,7 +118,7 @@ def test_single_documents_add_up(things):
 @pytest.mark.parametrize("name", NAMES)
 def test_everything_is_rendered_in_every_format(things, name, format):
     thing = things[name]
-    if format in ("conll", "corefud") and name != "Result":
+    if format in ("conll", "coval", "corefud") and name != "Result":
         with pytest.raises(UsageError, match=f"no output format '{format}' here"):
             render(thing, format=format)
         return

@@ -118,10 +118,10 @@ ROOMS = {
         "_version", "analysis", "evaluation", "features", "formats", "linting", "metrics", "model",
         "pairing", "preparation", "results",
     },
-    "scorer": {"evaluation", "metrics", "model", "preparation", "protocol", "results"},
+    "scorer": {"evaluation", "metrics", "model", "pieces", "preparation", "protocol", "results"},
     "analysis": {
-        "alignment", "evaluation", "features", "formats", "live", "matching", "metrics", "model",
-        "pairing", "preparation", "protocol", "results", "slicing", "stats",
+        "alignment", "emulation", "evaluation", "features", "formats", "live", "matching",
+        "metrics", "model", "pairing", "preparation", "protocol", "results", "slicing", "stats",
     },
     "lab": {
         "alignment", "evaluation", "features", "metrics", "model", "preparation", "protocol",

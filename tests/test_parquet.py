@@ -142,6 +142,7 @@ MISTAKES = {
     "'word' has the wrong type": {"word": ["Ada met the captain"]},
     "do not fit together": {"end": [[1]]},
     "values missing": {"end": [[1, None]]},
+    "a row has no document": {"document": pyarrow.array([None], pyarrow.string())},
     "a mention has no entity": {"entity": [["a", None]]},
     "spans no tokens": {"end": [[1, 2]]},
     "at most 4 tokens": {"end": [[1, 5]]},

@@ -7,7 +7,10 @@ from __future__ import annotations
 import gzip
 import io
 import multiprocessing
+import os
 import pickle
+import signal
+import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
@@ -55,6 +58,37 @@ def test_errors_of_workers_are_errors_here(tmp_path, paths):
     with processes(1) as executor, pytest.raises(InputError) as caught:
         corefeval.score(paths[0], broken, piece_size=300, executor=executor)
     assert (caught.value.file, caught.value.line) == (str(broken), 2)
+
+
+def test_executors_that_do_not_work_any_more(paths):
+    executor, ended = processes(1), ThreadPoolExecutor(1)
+    executor.submit(os._exit, 1).exception()
+    ended.shutdown()
+    for one, error, words in ((executor, InputError, "gone"), (ended, UsageError, "shut down")):
+        with pytest.raises(error, match=words):
+            corefeval.score(*paths, piece_size=300, executor=one)
+        with pytest.raises(error, match=words):
+            list(corefeval.Scorer(paths[0]).map([paths[1]], executor=one))
+
+
+@pytest.mark.parametrize("end", ["SIGKILL", "SIGINT"])
+def test_workers_end_with_a_run(end):
+    script = f"""if __name__ == "__main__":
+    import os, signal, sys, time
+    from corefeval.cli.pieces import FilePieces
+    try:
+        with FilePieces(jobs=2).cutting(quiet=True) as cutting:
+            list(cutting.executor.map(time.sleep, (0.3, 0.3)))
+            (os.kill if "{end}" == "SIGKILL" else os.killpg)(os.getpid(), signal.{end})
+            time.sleep(20)
+    except KeyboardInterrupt:
+        sys.exit(-signal.SIGINT)"""
+    # Workers have the output open too: it comes to an end with the last of them, or never.
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, timeout=20, start_new_session=True
+    )
+    assert done.returncode in (-signal.Signals[end], 256 - signal.Signals[end])
+    assert b"Traceback" not in done.stderr
 
 
 class Counting(ThreadPoolExecutor):
@@ -146,6 +180,9 @@ def test_addresses(in_pieces, paths):
     assert len(in_pieces) == 4
     with pytest.raises(InputError, match="cannot be read"):
         corefeval.score("memory://pieces/none", "memory://pieces/r/a.conll")
+    for target in ("memory://pieces/new.conll", "memory://pieces/k/a.conll"):
+        with pytest.raises(InputError, match="cannot be written: it is an address"):
+            corefeval.write(corefeval.read(paths[0]), target, format="conll")
 
 
 def test_addresses_without_fsspec(monkeypatch, paths):
@@ -181,6 +218,7 @@ def test_the_command_line(paths, capsys, tmp_path):
         (["--jobs", "0"], "from 1"),
         (["--jobs", "2", "--scheduler", "tcp://127.0.0.1:1"], "take one"),
         (["--resume", "{folder}", "--piece-size", "99"], "other files"),
+        (["--resume", "s3://bucket/kept", "--piece-size", "99"], "not an address"),
         (["--protocol", "corefud-1.2", "--piece-size", "1MB"], "not made in pieces"),
     ],
 )
@@ -188,6 +226,11 @@ def test_what_cannot_be_asked_for(paths, capsys, options, words):
     options = [option.replace("{folder}", str(paths[0].parent)) for option in options]
     assert main(["score", *map(str, paths), *options]) == 2
     assert words in capsys.readouterr().err
+
+
+def test_a_folder_is_a_path(paths):
+    with pytest.raises(UsageError, match="resume is the path of a folder, not 3"):
+        corefeval.score(*paths, piece_size=300, resume=3)
 
 
 def test_statistics_in_pieces(paths, tmp_path, capsys):
@@ -226,6 +269,7 @@ def test_checks_in_pieces(tmp_path, capsys):
         conll(odd, end=False),
         conll(odd).replace("#begin document", "#begin  document"),
         corefud(odd),
+        corefud(odd).replace("d3_0", "d3_0\n1\tx").replace("d1_0", "d1_0\n1\ty"),
         "\n".join(lines),
         conll([replace(text, mentions=()) for text in odd]),
         conll(odd).replace("nw/d4", "nw/d5"),

@@ -7,6 +7,7 @@ import pytest
 import corefeval
 from browsing import CAUTIOUS, EAGER, KEY, VIEWS, open_text
 from corefeval.analysis.errors import analyse
+from corefeval.reports import report
 
 
 def test_every_view_is_a_click_away(visit, example_page):
@@ -31,6 +32,17 @@ def test_the_overview_has_scores_errors_and_notices(visit, example_page):
     ]
     assert counts == [*(row.count for row in rows), sum(row.count for row in rows)]
     assert "left out" in text
+
+
+def test_the_overview_says_how_much_depends_on_the_scorer(visit, report_folder, example_page):
+    path = report_folder / "explained.html"
+    systems = {"cautious": CAUTIOUS, "eager": EAGER}
+    report(KEY, systems, metrics="conll", ci=None, by=(), explain=True).save(path)
+    page = visit(path.as_uri())
+    rows = page.locator("#scorer-choices tbody tr").all_inner_texts()
+    assert any(row.startswith("singletons drop\t0.00\t") for row in rows)
+    assert "Without effect here: " in page.locator("#scorer-choices").inner_text()
+    assert not visit(example_page).locator("#scorer-choices").count()
 
 
 def test_choosing_a_response_and_a_metric_changes_the_page(visit, example_page):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import pickle
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -11,12 +12,15 @@ from hypothesis import given, settings
 
 import corefeval
 from corefeval import InputError, Result, Scorer, UsageError, read, score
+from corefeval.alignment import Alignment
 from corefeval.metrics import REGISTRY
+from corefeval.model import Corpus
 from remote_work import add_documents
 from strategies import corpora
 
 EXAMPLES = [corefeval.example(name) for name in ("cautious", "eager", "key")]
 KEY = corefeval.example("key")
+EAGER = corefeval.example("eager")
 CONLLU = """# newdoc id = {name}
 # global.Entity = eid-etype-head-minspan
 1	The	the	DET	DT	_	2	det	_	Entity=(e1-person-2-2
@@ -200,7 +204,7 @@ def test_scorers_add_up():
     one, other = Scorer(metrics="muc"), Scorer(metrics=["MUC"])
     one.update([["a", "b"]], [["a", "b"]])
     other.update([["a", "b"]], [["a"], ["b"]])
-    both = sum([one, other])
+    both = sum(pickle.loads(pickle.dumps(each)) for each in (one, Scorer(metrics="muc"), other))
     assert both.compute()["muc"].recall == 0.5
     assert one.compute()["muc"].recall == 1.0
     with pytest.raises(UsageError, match="do not merge"):
@@ -220,6 +224,45 @@ def test_intervals_are_of_all_documents():
     assert result["muc"].intervals["f1"]
 
 
+def test_intervals_of_responses():
+    options = {"metrics": "muc", "ci": 0.9, "samples": 50, "seed": 3}
+    assert Scorer(KEY, **options)(EAGER) == corefeval.score(KEY, EAGER, **options)
+
+
+def test_an_error_loses_no_documents():
+    scorer = Scorer(metrics="muc", duplicates="error")
+    scorer.update([["a", "b"]], [["a", "b"]])
+    scorer.update([["a", "a"]], [["a", "b"]])
+    for _ in range(2):
+        with pytest.raises(InputError, match="repeated in document ‘1’"):
+            scorer.compute()
+
+
+@pytest.mark.parametrize("names", [(5, "5"), ("a; part 1", "a; part 001"), ("0", None)])
+def test_documents_of_one_id_are_told_apart(names):
+    scorer = Scorer(metrics="muc")
+    if names[1] is None:
+        names = names[::-1]
+    for name in names:
+        scorer.update([["a", "b"]], [["a", "b"]], document=name)
+    first, second = scorer.compute().document_ids
+    assert second == f"{first} (2)"
+
+
+def test_wrong_use_of_map_and_update():
+    scorer = Scorer([["a", "b"]])
+    with pytest.raises(UsageError, match="an executor has a method submit"):
+        list(scorer.map([], executor=3))
+    for wrong in (None, 5, "a.conll"):
+        with pytest.raises(UsageError, match="responses are a list"):
+            list(scorer.map(wrong))
+    stated = Scorer(KEY, metrics="muc", by="x", features={"x": lambda mention: "y"})
+    with pytest.raises(UsageError, match="cannot go to other processes"):
+        list(stated.map([EAGER], executor=ProcessPoolExecutor(1)))
+    with pytest.raises(UsageError, match="ids of their own"):
+        scorer.update(KEY, EAGER, document="a")
+
+
 def test_mistakes_are_told_early():
     with pytest.raises(UsageError, match="did you mean 'muc'"):
         Scorer(metrics="mcu")
@@ -236,3 +279,19 @@ def test_mistakes_are_told_early():
     assert len(scorer.compute().document_ids) == 1
     assert "muc" in repr(scorer)
     assert "key" in repr(Scorer(KEY))
+
+
+@pytest.mark.parametrize("metrics", ["standard", "all"])
+def test_nothing_of_a_score_stays_behind(metrics):
+    def scored_things():
+        return {id(one) for one in gc.get_objects() if isinstance(one, Alignment | Corpus)}
+
+    score(KEY, EAGER, metrics=metrics, by="kind")
+    gc.collect()
+    before = scored_things()
+    gc.disable()
+    try:
+        score(KEY, EAGER, metrics=metrics, by="kind")
+        assert scored_things() <= before
+    finally:
+        gc.enable()

@@ -16,6 +16,14 @@ from corefeval._version import __version__
 if TYPE_CHECKING:
     from corefeval.analysis.agreement import Agreement, agree
     from corefeval.analysis.errors import ErrorAnalysis, analyse
+    from corefeval.analysis.explanation import (
+        Explanation,
+        ResultDifference,
+        Search,
+        Sensitivity,
+        explain,
+        explain_results,
+    )
     from corefeval.diagnostics import (
         CorefEvalError,
         InputError,
@@ -52,6 +60,14 @@ if TYPE_CHECKING:
 _HOMES = {
     "corefeval.analysis.agreement": ("Agreement", "agree"),
     "corefeval.analysis.errors": ("ErrorAnalysis", "analyse"),
+    "corefeval.analysis.explanation": (
+        "Explanation",
+        "ResultDifference",
+        "Search",
+        "Sensitivity",
+        "explain",
+        "explain_results",
+    ),
     "corefeval.diagnostics": (
         "CorefEvalError",
         "InputError",
@@ -94,6 +110,7 @@ __all__ = [
     "Document",
     "DocumentId",
     "ErrorAnalysis",
+    "Explanation",
     "InputError",
     "Metric",
     "Notice",
@@ -103,8 +120,11 @@ __all__ = [
     "Protocol",
     "Report",
     "Result",
+    "ResultDifference",
     "Score",
     "Scorer",
+    "Search",
+    "Sensitivity",
     "Slices",
     "TagSet",
     "UndefinedMetricError",
@@ -118,6 +138,8 @@ __all__ = [
     "corpus_from_entities",
     "count",
     "example",
+    "explain",
+    "explain_results",
     "load",
     "load_all",
     "prepare",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -149,9 +150,15 @@ class Alignment:
         """The number of groups by which counts are summed."""
         return self.n_documents * self.n_values
 
-    @cached_property
+    @property
     def swapped(self) -> Alignment:
         """The same with the sides exchanged: recall of it is precision."""
+        maker = vars(self).get("_maker")
+        original = None if maker is None else maker()
+        return self._mirror if original is None else original
+
+    @cached_property
+    def _mirror(self) -> Alignment:
         other = Alignment(
             self.n_documents,
             self.response,
@@ -163,8 +170,19 @@ class Alignment:
         o = self.overlap
         # Cached properties of a frozen object: the table is derived once, for both directions.
         other.__dict__["overlap"] = Overlap(o.response, o.key, o.count)
-        other.__dict__["swapped"] = self
+        return self.mirrored_by(other)
+
+    def mirrored_by(self, other: Alignment) -> Alignment:
+        """The other, once each of the two is what the other one is when swapped.
+
+        It knows this one weakly: a cycle would keep both corpora until somebody looks for cycles.
+        """
+        vars(self)["_mirror"] = other
+        vars(other)["_maker"] = weakref.ref(self)
         return other
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_maker"}
 
     def split_by_origin(self) -> Alignment:
         """The same where entities end with the documents that were joined."""
@@ -181,10 +199,12 @@ class Alignment:
         """The sparse table of shared mentions, one sort over the whole corpus."""
         codes = self._cell_codes()
         codes.sort()
-        first = np.flatnonzero(
-            np.concatenate((np.ones(min(codes.size, 1), np.bool_), codes[1:] != codes[:-1]))
-        )
-        count = np.diff(np.append(first, codes.size))
+        new = np.ones(codes.size, dtype=np.bool_)
+        np.not_equal(codes[1:], codes[:-1], out=new[1:])
+        (first,) = new.nonzero()
+        count = np.empty_like(first)
+        np.subtract(first[1:], first[:-1], out=count[:-1])
+        count[-1:] = codes.size - first[-1:]
         key_entity, response_entity = np.divmod(codes[first], self._width)
         return Overlap(key_entity, response_entity, count)
 

@@ -90,7 +90,7 @@ def score(
     `as_segments` the result of a single document is that of its segments, each a document of its
     own, so that it can be compared with others.
 
-    Files larger than 100 MB are scored in pieces of their documents, with the same result and far
+    Files larger than 200 MB are scored in pieces of their documents, with the same result and far
     less memory. `piece_size` says how large these are (`"16MB"`), of files of any size; `executor`
     is any `concurrent.futures.Executor` that works on them, such as Dask's; `resume` is a folder
     in which finished pieces are kept, so that a run that broke goes on. `progress` is called with
@@ -214,7 +214,9 @@ def _with_protocol(made: Plan, sampling: Sampling) -> tuple[Plan, Sampling]:
             raise UsageError(f"the protocol says ci:{protocol.ci}, which cannot be done again")
         level, samples, seed = text.groups()
         sampling = replace(sampling, ci=float(level), samples=int(samples), seed=int(seed))
-    return replace(made, protocol=protocol.but(segments="none", ci="none")), sampling
+    if protocol.segments != "none" or protocol.ci != "none":
+        made = replace(made, protocol=protocol.but(segments="none", ci="none"))
+    return made, sampling
 
 
 def _emulate(
@@ -236,8 +238,9 @@ def _emulate(
         raise UsageError(f"{accident} has no {asked}: leave them out")
     if protocol.emulate == "none":
         parse_metrics(metrics)  # what is misspelt is told before anything is read
-        sides = made.read(key, "key", is_key=True), made.read(response, "response")
-        result = Material(*sides).result(protocol, metrics)
+        corpus = made.read(key, "key", is_key=True)
+        read_response = made.read(response, "response", key=corpus)
+        result = Material(corpus, read_response).result(protocol, metrics)
     else:
         if {made.key_format, made.response_format} - {None, "corefud"} or made.word_column:
             raise UsageError(f"{accident} reads corefud alone: leave out formats")
@@ -356,6 +359,8 @@ def _count(prepared: Prepared, wanted: Sequence[MetricRequest], by: Sequence[str
         slices[cut.feature], more = slice_result(result, prepared, cut)
         notices += more
     notices += prepared.feature_notices
+    if not slices and not notices:
+        return result
     return replace(result, slices=slices, notices=tuple(dict.fromkeys(notices)))
 
 
@@ -559,7 +564,8 @@ def _count_tables(
         try:
             for side in (alignment.key, alignment.response) if own else ():
                 side.feature(own or "")
-            tables[str(metric)] = replace(count_table(metric, alignment), by=own)
+            table = count_table(metric, alignment)
+            tables[str(metric)] = table if own is None else replace(table, by=own)
         except UndefinedMetricError as error:
             if request.by_name:
                 raise

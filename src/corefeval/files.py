@@ -203,6 +203,9 @@ def _descriptor(path: str) -> int | None:
 def _one_error(path: PathLike, problem: str) -> Iterator[None]:
     if not os.fspath(path):
         raise UsageError(f"{problem}: its path is empty")
+    if is_remote(os.fspath(path)):  # which would be a folder here, called `s3:`
+        message = f"{problem}: it is an address, from which files are only read"
+        raise InputError(message, file=os.fspath(path), fix="write it here, and copy it there")
     try:
         yield
     except OSError as error:

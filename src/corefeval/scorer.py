@@ -12,9 +12,11 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Unpack
 
 from corefeval.diagnostics import UsageError
-from corefeval.evaluation import Method, Metrics, Sampling, with_intervals
+from corefeval.evaluation import SEGMENTS, Method, Metrics, Sampling, with_intervals
 from corefeval.metrics.metric import DEFAULT_PRESET
+from corefeval.model import DocumentId
 from corefeval.model.construction import PlainDocument, corpus_from_plain, read_plain
+from corefeval.pieces import Cutting, workers_told
 from corefeval.preparation import Input, Options, Stated, plan
 from corefeval.results import Result
 
@@ -29,8 +31,9 @@ _LOT = 10_000  # documents of updates that wait to be counted together
 class Scorer:
     """Scores many responses against a key that is read and prepared once.
 
-    The arguments are those of `score`, and `scorer(response)` is what `score(key, response, …)`
-    gives. It pickles, so that responses can be scored in other processes: see `map`.
+    The arguments are those of `score`, but for those of pieces, and `scorer(response)` is what
+    `score(key, response, …)` gives. It pickles, so that responses can be scored in other
+    processes: see `map`.
 
     >>> scorer = Scorer([["Ada", "she"], ["it"]], metrics="muc, b3")
     >>> scorer([["Ada", "she", "it"]])
@@ -59,9 +62,14 @@ class Scorer:
         by: str | Iterable[str] = (),
         protocol: Protocol | str | None = None,
         features: Stated = None,
+        ci: float | None = None,
+        samples: int = 1000,
+        seed: int = 0,
+        segments: int = SEGMENTS,
         **options: Unpack[Options],
     ) -> None:
-        self._method = Method.of(metrics, by, plan(protocol, options, features=features))
+        made = plan(protocol, options, features=features)
+        self._method = Method.of(metrics, by, made, Sampling(ci, samples, seed, segments))
         self._key = None if key is None else self._method.read_key(key)
         self.reset()
 
@@ -80,6 +88,9 @@ class Scorer:
         way at once. The key goes to each process with every response, and is unpacked there once;
         responses that are paths are read there.
         """
+        Cutting(executor=executor)  # which may be none
+        if isinstance(responses, str | bytes | os.PathLike) or not isinstance(responses, Iterable):
+            raise UsageError(f"responses are a list of them, not {responses!r:.60}")
         if executor is None:
             yield from map(self, responses)
             return
@@ -90,12 +101,17 @@ class Scorer:
         waiting: deque[Future[Result]] = deque()
         try:
             remaining = iter(responses)
-            for response in islice(remaining, 2 * workers):
-                waiting.append(executor.submit(work, response))
-            while waiting:
-                yield waiting.popleft().result()
-                for response in islice(remaining, 1):
-                    waiting.append(executor.submit(work, response))
+            ahead = 2 * workers
+            while True:
+                for response in islice(remaining, ahead):
+                    with workers_told():
+                        waiting.append(executor.submit(work, response))
+                if not waiting:
+                    return
+                with workers_told():
+                    result = waiting.popleft().result()
+                yield result
+                ahead = 1
         finally:
             for future in waiting:
                 future.cancel()
@@ -108,10 +124,12 @@ class Scorer:
         """
         if self._method.sampling.as_segments:
             raise UsageError("segments are of a single document: leave them out of the protocol")
-        name = str(self._number) if document is None else document
+        name = str(self._number) if document is None else str(DocumentId.parse(str(document)))
         sides = [read_plain(side, name) for side in (key, response)]
         self._number += 1
         if sides[0] is None or sides[1] is None:
+            if document is not None:
+                raise UsageError("document= is for plain entities: others have ids of their own")
             self._count()
             self._parts.append(self._counting.score(key, response))
             return
@@ -182,12 +200,14 @@ class Scorer:
         """Count the documents that wait."""
         if not self._waiting:
             return
-        waiting, self._waiting = self._waiting, {}
         key, response = (
-            corpus_from_plain({name: pair[side] for name, pair in waiting.items()}, name=which)
+            corpus_from_plain(
+                {name: pair[side] for name, pair in self._waiting.items()}, name=which
+            )
             for side, which in enumerate(("key", "response"))
         )
         self._parts.append(self._counting.score(key, response))
+        self._waiting = {}  # where there is an error, it is told again, and nothing is lost
 
 
 class _Parcel:
@@ -200,7 +220,14 @@ class _Parcel:
 
     @staticmethod
     def of(scorer: Scorer) -> _Parcel:
-        return _Parcel(uuid.uuid4().hex, pickle.dumps(scorer, protocol=pickle.HIGHEST_PROTOCOL))
+        try:
+            data = pickle.dumps(scorer, protocol=pickle.HIGHEST_PROTOCOL)
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            raise UsageError(
+                f"this scorer cannot go to other processes: {error}; state features by mappings or "
+                "by functions of a module, or take an executor of threads"
+            ) from None
+        return _Parcel(uuid.uuid4().hex, data)
 
     def __call__(self, response: Input) -> Result:
         known = _Parcel._open

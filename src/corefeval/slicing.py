@@ -132,7 +132,7 @@ def count_table(metric: Metric, alignment: Alignment) -> CountTable:
     counts = metric.count(alignment)
     if not metric.is_own:
         counts = _check(metric, counts, alignment.n_groups)
-    values = np.stack(list(counts.values()), axis=1)
+    values = np.array(list(counts.values())).T.copy()
     return CountTable(metric.shape, tuple(counts), values)
 
 

@@ -32,9 +32,9 @@ from fuzzing.inputs import (
 
 # How many of a thousand cases each command gets: all alike, but for what is slow or says little.
 SHARES = {
-    "score": 200, "errors": 120, "compare": 110, "agree": 110, "check": 160, "stats": 90,
-    "convert": 160, "report": 6, "lab": 6, "metrics": 12, "features": 12, "protocols": 12,
-    "example": 14, "prompt": 60,
+    "score": 170, "explain": 60, "errors": 110, "compare": 110, "agree": 90, "check": 150,
+    "stats": 80, "convert": 150, "report": 6, "lab": 6, "metrics": 12, "features": 12,
+    "protocols": 12, "example": 14, "prompt": 50,
 }  # fmt: skip
 SLOW_EXPERIMENTS = ("trust", "correct-links", "mention-identification", "mention-tagger")
 
@@ -156,6 +156,8 @@ class _Maker:
         written = self.random.choice(argument.names)
         if hint is bool:
             return [(written,)]
+        if name == "--results":
+            return [(written, self._value(name, hint), self._value(name, hint))]
         return [(written, self._value(name, hint))]
 
     def _positional(self, argument: Any) -> list[str]:
@@ -190,7 +192,7 @@ class _Maker:
             )
         return STRINGS[name](self)
 
-    def input(self) -> str:
+    def input(self, *, saved: bool = False) -> str:
         """A path to be read, and the files behind it; rarely none, or standard input."""
         random, bad = self.random, self.bad
         if random.random() < bad / 4:
@@ -203,6 +205,8 @@ class _Maker:
             kind = SAVED
         if self.kinds and random.random() < (0.1 if self.command != "agree" else 0.01):
             kind = ANSWERED
+        if saved and random.random() >= bad:
+            kind = SAVED
         name = "abcdefgh"[len(self.kinds) % 8]
         if random.random() < 0.06:
             name += random.choice(PATHS)[:60]
@@ -217,8 +221,8 @@ class _Maker:
         self.files |= files
         if random.random() < 0.02:
             self.files["empty/"] = b""
-        labelled = self.command in ("score", "compare", "errors", "report", "agree")
-        if labelled and len(self.kinds) > 1 and random.random() < 0.3:
+        labelled = self.command in ("score", "compare", "explain", "errors", "report", "agree")
+        if labelled and not saved and len(self.kinds) > 1 and random.random() < 0.3:
             label = (
                 random.choice(ARGUMENTS) if random.random() < 0.4 else f"system{len(self.kinds)}"
             )
@@ -339,6 +343,7 @@ def _limits(maker: _Maker) -> str:
 ACCIDENTS = {f"--{name.replace('_', '-')}" for name in choices(("emulation",))}
 _System = ("a.conll", "b.conll", "c.conll", "system2", "system3", "b.json")
 
+_PUBLISHED = ("61.3", "70", "", "x", "1e3", "-1", "nan", "61,3", "61.3%", "999999", "e2e|x:y")
 _BAD = ("0", "1", "10", "-1", "1.5KB", "x", "GB", "", "1" + "0" * 30 + "TB")
 
 
@@ -392,7 +397,15 @@ STRINGS: dict[str, Callable[[_Maker], str]] = {
         lambda maker: maker.random.choice(("none", "1", "7", *(_BAD if maker.bad else ()))),
     ),
     "--features": _stated,
-    "--to": lambda maker: maker.random.choice([*FORMATS]),
+    "--to": lambda maker: maker.random.choice(
+        [*FORMATS]
+        if maker.command == "convert"
+        else [*NAMED, *_PUBLISHED[: 2 + 9 * bool(maker.bad)]]
+    ),
+    "--from": lambda maker: (
+        _protocol(maker) if maker.random.random() < 0.3 else maker.random.choice([*NAMED])
+    ),
+    "--results": lambda maker: maker.input(saved=True),
     "EXPERIMENT": _experiment,
     "NAME": _names,
     "--metrics": lambda maker: maker.listed(metrics(sound=not maker.bad)),

@@ -101,7 +101,7 @@ def _blame(case: Case, outcome: Outcome) -> Iterator[str]:
         return
     names = {"standard input", "tags.json", "features.tsv"}
     names |= {"document"} if case.command == "lab" else set()  # of the only key
-    for text in (group[-1] for group in case.arguments):
+    for text in (word for group in case.arguments[1:] for word in group[1:] or group):
         for part in (text, text.rpartition("=")[2], text.partition("=")[0]):
             names |= {part, short(part), part.rstrip("*/"), os.path.splitext(part)[0]}
             names |= {path for path in outcome.before if part and _is_below(path, part)}

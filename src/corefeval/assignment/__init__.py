@@ -94,7 +94,7 @@ def heaviest_matching(
         taken.append(chosen if left is None else left[chosen])
         if is_last:
             break
-        free = np.flatnonzero(_is_free(row, chosen) & _is_free(column, chosen))
+        (free,) = (_is_free(row, chosen) & _is_free(column, chosen)).nonzero()
         left = free if left is None else left[free]
         row, column, weight = row[free], column[free], weight[free]
     return np.sort(np.concatenate(taken)) if taken else np.empty(0, dtype=np.int64)
@@ -111,7 +111,7 @@ def _dominant_edges(row: IntArray, column: IntArray, weight: FloatArray, lead: f
     """Edges that outweigh their heaviest rivals together by `lead`, one a row and column."""
     rivals = _heaviest_other(row, weight)
     rivals += _heaviest_other(column, weight)
-    candidates = np.flatnonzero(weight >= rivals + lead)
+    (candidates,) = (weight >= rivals + lead).nonzero()
     candidates = candidates[_first_of_each(row[candidates])]
     return candidates[_first_of_each(column[candidates])]
 
@@ -122,7 +122,7 @@ def _heaviest_other(vertex: IntArray, weight: FloatArray) -> FloatArray:
     best = np.zeros(n_vertices)
     np.maximum.at(best, vertex, weight)
     rival = best[vertex]
-    at = np.flatnonzero(weight == rival)
+    (at,) = (weight == rival).nonzero()
     champion = np.empty(n_vertices, dtype=np.int64)
     champion[vertex[at]] = at  # one of the equals: the last one written stays
     others = weight.copy()

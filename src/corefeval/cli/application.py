@@ -12,6 +12,7 @@ from corefeval.cli.arguments import usage_of, with_unpacking
 from corefeval.cli.compare import compare
 from corefeval.cli.corpora import check, convert, stats
 from corefeval.cli.errors import errors
+from corefeval.cli.explain import explain
 from corefeval.cli.lab import lab
 from corefeval.cli.listings import example, features, metrics, protocols
 from corefeval.cli.prompt import prompt
@@ -36,7 +37,9 @@ app = App(
     ),
 )
 Commands = tuple[Callable[..., object], ...]
-_READERS: Commands = (score, errors, compare, report, agree, lab, check, stats, convert, prompt)
+_READERS: Commands = (
+    score, errors, compare, explain, report, agree, lab, check, stats, convert, prompt,
+)  # fmt: skip
 _LISTINGS: Commands = (metrics, features, protocols, example)
 for place, command in enumerate((*map(with_unpacking, _READERS), *_LISTINGS)):
     app.command(command, help_epilogue="", usage=usage_of(command), sort_key=place)

@@ -32,7 +32,7 @@ class FilePieces:
     ----------
     piece_size
         Work in pieces of so many bytes (of the key), such as 16MB; one that is larger than the
-        files means the whole in memory. By default files above 100MB are cut into pieces of 16MB.
+        files means the whole in memory. By default files above 200MB are cut into pieces of 16MB.
     jobs
         How many processes work on pieces.
     """
@@ -61,8 +61,11 @@ class FilePieces:
         from concurrent.futures import ProcessPoolExecutor
         from multiprocessing import get_context
 
+        from corefeval.pieces.execution import follow_parent
+
         number = min(self.jobs, _MOST * (os.cpu_count() or 1))
-        return stack.enter_context(ProcessPoolExecutor(number, mp_context=get_context("spawn")))
+        pool = ProcessPoolExecutor(number, get_context("spawn"), follow_parent)
+        return stack.enter_context(pool)
 
 
 @Parameter(name="*", group=_GROUP)

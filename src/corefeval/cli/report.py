@@ -30,6 +30,7 @@ def report(
     samples: int = 1000,
     seed: int = 0,
     level: float = 0.95,
+    explain: Annotated[bool, FLAG()] = False,
     reading: ErrorReading = ERRORS,
 ) -> None:
     """Make a report on responses: one HTML file that opens anywhere, without a network.
@@ -61,6 +62,8 @@ def report(
         Where the random numbers begin.
     level
         How much of the samples an interval holds.
+    explain
+        Show also how much scores depend on the choices that scorers make.
     """
     from corefeval.cli.responses import read_all
     from corefeval.reports import DEFAULT_FEATURES
@@ -88,6 +91,7 @@ def report(
         ci=None if no_ci else level,
         samples=samples,
         seed=seed,
+        explain=explain,
         **reading.policies,
     )
     page.save(output)

@@ -130,27 +130,25 @@ def _check_sentences(key: Corpus, response: Corpus, protocol: Protocol) -> None:
         )
 
 
-def make_documents(paired: Paired, protocol: Protocol) -> tuple[list[Document], list[Notice]]:
-    """The documents with entities of spans, cut into windows and in order; what was left out."""
+def list_documents(paired: Paired, *, is_one: bool) -> list[Document]:
+    """The documents with their entities, or one that has the entities of all."""
     corpora = paired.key, paired.response
-    is_one = protocol.pairing == "one"
     longest = max(_longest(corpus) for corpus in corpora) if is_one else 0
     sides = [_joined(one, longest) if is_one else _entities(one) for one in corpora]
     names = ["all documents"] if is_one else [str(name) for name in paired.key.documents]
-    documents = [
+    return [
         Document(name, None if is_one else index, sides[0][index], sides[1][index])
         for index, name in enumerate(names)
     ]
-    notices: list[Notice] = []
-    if protocol.window != "none":
-        documents, notices = _cut(documents, paired, int(protocol.window))
-    if protocol.order != "list" and paired.has_spans:
-        place = _PLACES[protocol.order]
-        documents = [
-            replace(one, key=_ordered(one.key, place), response=_ordered(one.response, place))
-            for one in documents
-        ]
-    return documents, notices
+
+
+def order_entities(documents: Sequence[Document], order: str) -> list[Document]:
+    """The documents with their entities in an order of their mentions."""
+    place = _PLACES[order]
+    return [
+        replace(one, key=_ordered(one.key, place), response=_ordered(one.response, place))
+        for one in documents
+    ]
 
 
 def _entities(corpus: Corpus) -> list[Entities]:
@@ -203,7 +201,7 @@ def _joined(corpus: Corpus, longest: int) -> list[Entities]:
     return [[entity for entity in entities.values() if entity]]
 
 
-def _cut(
+def cut_windows(
     documents: Sequence[Document], paired: Paired, length: int
 ) -> tuple[list[Document], list[Notice]]:
     """Windows of so many tokens as documents: mentions that start behind their first token.
@@ -256,17 +254,28 @@ def _ordered(entities: Entities, place: Callable[[Mention], tuple[int, ...]]) ->
     return sorted(entities, key=lambda entity: min(map(place, entity)))
 
 
-def identify(documents: Sequence[Document], paired: Paired, identity: str) -> list[Document]:
-    """The documents with mentions by what a program tells them apart by."""
+def identify(documents: list[Document], paired: Paired, identity: str) -> list[Document]:
+    """The documents with mentions by what a program tells them apart by.
+
+    They are the same ones where that changes nothing: where sentences are the same on both sides,
+    and no mention goes over a boundary.
+    """
     if identity == "token" or not paired.has_spans:
-        return list(documents)
+        return documents
+    sides = paired.key, paired.response
+    starts = [[sentence_starts(corpus, one.index) for corpus in sides] for one in documents]
+    changes = any(mine != theirs for mine, theirs in starts)
+    for one, both in zip(documents, starts, strict=True):
+        for entities, own, corpus in zip(one.sides, both, sides, strict=True):
+            found = _over_boundary(entities, own)
+            if found is not None and identity == "bounded":
+                raise _boundary_error(one, found, corpus.name)
+            changes |= found is not None
+    if identity == "bounded" or not changes:
+        return documents
     return [
-        replace(
-            one,
-            key=_by_sentence(one, one.key, paired.key, identity),
-            response=_by_sentence(one, one.response, paired.response, identity),
-        )
-        for one in documents
+        replace(one, key=_by_sentence(one.key, own[0]), response=_by_sentence(one.response, own[1]))
+        for one, own in zip(documents, starts, strict=True)
     ]
 
 
@@ -280,29 +289,32 @@ def sentence_starts(corpus: Corpus, index: int | None) -> list[int]:
     return starts
 
 
-def _by_sentence(document: Document, entities: Entities, corpus: Corpus, identity: str) -> Entities:
-    starts = sentence_starts(corpus, document.index)
-    if not starts:
-        return entities
-    moved: Entities = []
+def _over_boundary(entities: Entities, starts: list[int]) -> Mention | None:
+    """A mention that begins in another sentence than it ends in."""
     for entity in entities:
-        own = []
         for mention in entity:
-            first, last, *gaps = mention
-            sentence = bisect_right(starts, last) - 1
-            other = sentence if first >= starts[sentence] else bisect_right(starts, first) - 1
-            if other != sentence and identity == "bounded":
-                raise _over_boundary(document, mention, corpus)
-            place = (sentence, first - starts[other], last - starts[sentence], *gaps)
-            own.append(mention if identity == "bounded" else place)
-        moved.append(own)
-    return moved
+            if starts and mention[0] < starts[bisect_right(starts, mention[1]) - 1]:
+                return mention
+    return None
 
 
-def _over_boundary(document: Document, mention: Mention, corpus: Corpus) -> InputError:
+def _by_sentence(entities: Entities, starts: list[int]) -> Entities:
+    """Mentions by the sentence of their end, and both ends, each in its own sentence."""
+    return [[_place(mention, starts) for mention in entity] for entity in entities]
+
+
+def _place(mention: Mention, starts: list[int]) -> Mention:
+    if not starts:
+        return mention
+    first, last, *gaps = mention
+    sentence, other = (bisect_right(starts, token) - 1 for token in (last, first))
+    return sentence, first - starts[other], last - starts[sentence], *gaps
+
+
+def _boundary_error(document: Document, mention: Mention, file: str) -> InputError:
     return InputError(
         f"a mention over a sentence boundary ends {programs_with('identity', 'bounded')}",
-        file=corpus.name or None,
+        file=file or None,
         found=f"tokens {mention[0]} to {mention[1]} of {excerpt(document.name)}",
         expected="each mention inside of a sentence",
         fix="--identity token goes on with it",

@@ -7,13 +7,11 @@ paper (Moosavi et al. 2019) means in every corner: `match:min` is for those who 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from corefeval.diagnostics import InputError, Notice
 from corefeval.emulation.documents import Document, Entities, Mention, Paired, sentence_starts
-from corefeval.model import Corpus
 from corefeval.protocol import Protocol, programs_with
 
 _NOMINAL = frozenset(("NP", "NM", "QP", "NX"))
@@ -35,15 +33,41 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """The columns of the key's document that trees are cut from; tokens of all sentences."""
+    """The columns of the key's document that trees are cut from; tokens of all sentences.
+
+    `trees` are those that were cut, by their first and last token and the first one's number.
+    """
 
     words: Sequence[str]
     tags: Sequence[str]
     bits: Sequence[str]
+    trees: dict[tuple[int, int, int], Node | None] = field(default_factory=dict)
+
+
+Texts = Mapping[int | None, Text | None]
+
+
+def read_texts(documents: Sequence[Document], paired: Paired) -> Texts:
+    """The key's text of each document, by its index; None where there is no parse."""
+    tokens = paired.key.tokens
+    if tokens is None or not {"word", "parse"} <= set(tokens.columns):
+        return dict.fromkeys(one.index for one in documents)
+    names = [name for name in ("word", "parse", "tag") if name in tokens.columns]
+    cells = [[value or "" for value in tokens.coded(name).values()] for name in names]
+    if len(names) < 3:
+        cells.append([""] * len(cells[0]))
+    texts: dict[int | None, Text | None] = {}
+    for index in dict.fromkeys(one.index for one in documents):
+        first = 0 if index is None else int(tokens.offsets[index])
+        last = len(cells[0]) if index is None else first + int(tokens.counts[index])
+        words, bits, tags = (column[first:last] for column in cells)
+        has_trees = any("*" in cell or "(" in cell for cell in bits)
+        texts[index] = Text(words, tags, bits) if has_trees else None
+    return texts
 
 
 def cut_mentions(
-    documents: Sequence[Document], paired: Paired, protocol: Protocol
+    documents: Sequence[Document], paired: Paired, texts: Texts, protocol: Protocol
 ) -> tuple[list[Document], list[Notice]]:
     """Documents with mentions by their minimum spans, without verb phrases or nested mentions.
 
@@ -55,7 +79,8 @@ def cut_mentions(
             "a function that opens a file)",
             fix="--min-span no goes on",
         )
-    texts = {one.index: _text(paired.key, one.index) for one in documents}
+    if not paired.has_spans:  # labels have no place in a text
+        return list(documents), _notices(documents, documents, texts, protocol)
     cut = []
     for one in documents:
         key, response = (
@@ -67,7 +92,7 @@ def cut_mentions(
 
 
 def _notices(
-    before: Sequence[Document], after: Sequence[Document], texts: Any, protocol: Protocol
+    before: Sequence[Document], after: Sequence[Document], texts: Texts, protocol: Protocol
 ) -> list[Notice]:
     notices = []
     if "yes" in (protocol.min_span, protocol.np_only) and not any(texts.values()):
@@ -80,29 +105,14 @@ def _notices(
     return notices
 
 
-def _text(corpus: Corpus, index: int | None) -> Text | None:
-    tokens = corpus.tokens
-    if tokens is None or not {"word", "parse"} <= set(tokens.columns):
-        return None
-    wanted = range(len(corpus.documents)) if index is None else (index,)
-    words, bits = ([c for d in wanted for c in tokens.column(d, n)] for n in ("word", "parse"))
-    tags = [c for d in wanted for c in tokens.column(d, "tag")] if "tag" in tokens.columns else []
-    if not any("*" in cell or "(" in cell for cell in bits):
-        return None
-    return Text(words, tags or [""] * len(words), bits)
-
-
 class _Side:
     """One side of a document: its sentences, and the key's text."""
 
     def __init__(self, starts: list[int], text: Text | None, protocol: Protocol) -> None:
         self.starts, self.text, self.protocol = starts or [0], text, protocol
-        self.trees: dict[Mention, Node | None] = {}
 
     def settle(self, entities: Entities) -> Entities:
         """The entities as coval scores them."""
-        if not all(isinstance(mention, tuple) for entity in entities for mention in entity):
-            return entities  # labels have no place in a text
         if self.protocol.np_only == "yes":
             entities = list(self._without_verbs(entities))
         moved = [[self._identity(mention) for mention in entity] for entity in entities]
@@ -122,23 +132,25 @@ class _Side:
 
     def tree(self, mention: Mention) -> Node | None:
         """The tree of a mention, from the tokens of the sentence of its end."""
-        if mention not in self.trees:
-            self.trees[mention] = None
-            if self.text is not None:
-                sentence, first, last = self.place(mention)
-                start = self.starts[sentence]
-                self.trees[mention] = _cut(self.text, start + first, start + last, first)
-        return self.trees[mention]
+        if self.text is None:
+            return None
+        sentence, first, last = self.place(mention)
+        start = self.starts[sentence]
+        place = start + first, start + last, first
+        if place not in self.text.trees:
+            self.text.trees[place] = _cut(self.text, *place)
+        return self.text.trees[place]
 
     def _identity(self, mention: Mention) -> Mention:
-        place = (*self.place(mention), *mention[2:])
-        if self.protocol.min_span == "yes" and self.text is not None:
-            tree = self.tree(mention)
-            if tree is not None:
-                start = self.starts[place[0]]
-                words = self.text.words[start + place[1] : start + place[2] + 1]
-                return place[0], _minimum(tree) or frozenset((w, i) for i, w in enumerate(words))
-        return place if self.protocol.identity == "sentence" else mention
+        tree = self.tree(mention) if self.protocol.min_span == "yes" else None
+        if tree is None and self.protocol.identity != "sentence":
+            return mention
+        place = self.place(mention)
+        if tree is None or self.text is None:
+            return *place, *mention[2:]
+        start = self.starts[place[0]]
+        words = self.text.words[start + place[1] : start + place[2] + 1]
+        return place[0], _minimum(tree) or frozenset((w, i) for i, w in enumerate(words))
 
     def _without_verbs(self, entities: Entities) -> Iterator[list[Mention]]:
         for entity in entities:

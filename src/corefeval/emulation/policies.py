@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from corefeval.diagnostics import InputError, Notice
 from corefeval.emulation.documents import Document, Entities
 from corefeval.protocol import Protocol, programs_with
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Whether documents have mentions that are repeated on one side, or entities of one mention."""
+
+    has_repeats: bool
+    has_singletons: bool
+
+
+def find_facts(documents: Sequence[Document]) -> Facts:
+    """What there is in documents that policies are about."""
+    sides = [side for one in documents for side in one.sides]
+    return Facts(
+        any(len({m for e in side for m in e}) < sum(map(len, side)) for side in sides),
+        any(len(entity) == 1 for side in sides for entity in side),
+    )
 
 
 def settle_repeats(

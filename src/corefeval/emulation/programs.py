@@ -1,13 +1,15 @@
 """Scores as other programs make them: one pipeline, in which every choice of theirs has its place.
 
 Documents are paired, cut, ordered and identified; then repeats, singletons and twinless mentions
-are settled; then metrics count. `Material` remembers what each of these steps gave for the choices
-that it depends on, so that protocols which share steps share their work.
+are settled; then metrics count. `Material` remembers what each of these steps made of what it was
+given, by the choices that it depends on, and a step that changes nothing gives back what it was
+given: protocols that share steps share their work.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property, partial
 from typing import TypeVar
 
 import numpy as np
@@ -18,12 +20,21 @@ from corefeval.emulation import formulas
 from corefeval.emulation.documents import (
     Document,
     Paired,
+    cut_windows,
     identify,
-    make_documents,
+    list_documents,
+    order_entities,
     pair_corpora,
 )
 from corefeval.emulation.formulas import Table
-from corefeval.emulation.policies import settle_repeats, settle_singletons, settle_twinless
+from corefeval.emulation.minimum_spans import cut_mentions, read_texts
+from corefeval.emulation.policies import (
+    Facts,
+    find_facts,
+    settle_repeats,
+    settle_singletons,
+    settle_twinless,
+)
 from corefeval.metrics import Metric, parse_metrics, spell
 from corefeval.model import Corpus
 from corefeval.model.identity import digest
@@ -57,13 +68,13 @@ _BLANC = tuple(
 )
 _SHAPES = {"key": "blanc", "halves": "blanc", "luo": "blanc-of-both", "scorch": "blanc-of-scorch"}
 
-_PAIRING = ("pairing", "documents", "across", "missing", "extra", "tokens", "spans", "zeros")
-_DOCUMENTS = (*_PAIRING, "window", "order", "identity", "min_span", "np_only", "remove_nested")
+_PAIRING = ("pairing", "documents", "missing", "extra", "across", "tokens", "spans", "zeros")
 _COVAL = ("min_span", "np_only", "remove_nested")
-_MENTIONS = (
-    *_DOCUMENTS, "repeats_key", "repeats_response", "duplicates", "limit", "singletons", "keyless",
-    "twinless", "nothing",
-)  # fmt: skip
+_REPEATS = ("repeats_key", "repeats_response", "duplicates", "limit")
+# Variants of formulas that are the same without repeats, and without singletons.
+_OF_REPEATS = ("owner", "muc", "b3", "ceaf", "lea", "blanc")
+_OF_SINGLETONS = ("b3_singletons", "ceafe_singletons", "lea_singletons")
+_ANY = Protocol()
 
 
 class Material:
@@ -72,7 +83,7 @@ class Material:
     def __init__(self, key: Corpus, response: Corpus) -> None:
         self.key, self.response = key, response
         self.key_digest = digest(key)
-        self._known: dict[tuple[object, ...], object] = {}
+        self._known: dict[tuple[object, ...], tuple[object, Sequence[object]]] = {}
 
     def result(
         self, protocol: Protocol, metrics: str | Metric | Iterable[str | Metric] = "standard"
@@ -82,6 +93,10 @@ class Material:
             raise UsageError(
                 f"{_text(protocol)} goes with match exact alone, not {protocol.match}: leave "
                 "one of them out"
+            )
+        if protocol.lost == "strict" and self.response.ledger is not None:
+            raise UsageError(
+                f"{_text(protocol)} does not know of mentions that were lost: leave out lost strict"
             )
         wanted = wanted_metrics(metrics, protocol)
         with memory_for():
@@ -111,50 +126,119 @@ class Material:
 
     def documents(self, protocol: Protocol) -> tuple[list[Document], list[Notice]]:
         """The documents that metrics count on, and what was left out of them."""
-        return self._remember(_MENTIONS, protocol, self._settled)
+        documents, notices = self._identified(protocol)
+        _check_something(documents, protocol)
+        more: list[Notice] = []
+        if self._facts(documents).has_repeats:
+            documents, more = self._remember(
+                "repeats",
+                (documents,),
+                _REPEATS,
+                protocol,
+                lambda: settle_repeats(documents, protocol),
+            )
+        if not _cuts(protocol):
+            documents = self._with_singletons(documents, protocol)
+        if protocol.keyless == "skip" and not all(one.key for one in documents):
+            documents = self._remember(
+                "keyless", (documents,), (), protocol, lambda: [one for one in documents if one.key]
+            )
+        if protocol.twinless != "as-is":
+            rule = protocol.twinless
+            documents = self._remember(
+                "twinless",
+                (documents,),
+                ("twinless",),
+                protocol,
+                lambda: settle_twinless(documents, rule),
+            )
+        return documents, [*notices, *more]
 
     def _remember(
-        self, names: Sequence[str], protocol: Protocol, make: Callable[[Protocol], T]
+        self,
+        step: str,
+        given: Sequence[object],
+        names: Sequence[str],
+        protocol: Protocol,
+        make: Callable[[], T],
     ) -> T:
-        known = (make.__qualname__, *(getattr(protocol, name) for name in names))
+        """What a step makes of what is given, under the choices that it depends on."""
+        known = (step, *map(id, given), *(getattr(protocol, name) for name in names))
         if known not in self._known:
-            self._known[known] = make(protocol)
-        return self._known[known]  # type: ignore[return-value]
+            # With what was given, lest something else get its id.
+            self._known[known] = make(), given
+        return self._known[known][0]  # type: ignore[return-value]
+
+    def _facts(self, documents: list[Document]) -> Facts:
+        return self._remember("facts", (documents,), (), _ANY, lambda: find_facts(documents))
 
     def _paired(self, protocol: Protocol) -> Paired:
-        return self._remember(_PAIRING, protocol, self._pair)
+        names = _PAIRING
+        if self._are_alike and protocol.pairing != "one":
+            # By name or by position, and with none that is missing, it is the same.
+            protocol = protocol.but(pairing="name", missing="empty", extra="ignore")
+        make = partial(pair_corpora, self.key, self.response, protocol)
+        return self._remember("pair", (), names, protocol, make)
 
-    def _pair(self, protocol: Protocol) -> Paired:
-        return pair_corpora(self.key, self.response, protocol)
+    @cached_property
+    def _are_alike(self) -> bool:
+        """Whether both sides have the same documents in the same order, each once."""
+        names, others = ([*map(str, side.documents)] for side in (self.key, self.response))
+        return names == others and len({*names}) == len(names)
 
     def _identified(self, protocol: Protocol) -> tuple[list[Document], list[Notice]]:
-        paired = self._paired(protocol)
-        documents, notices = make_documents(paired, protocol)
-        if any(getattr(protocol, name) == "yes" for name in _COVAL):
-            from corefeval.emulation.minimum_spans import cut_mentions
-
-            # coval drops singletons while it reads, before anything else.
-            documents = settle_singletons(documents, protocol.singletons)
-            documents, more = cut_mentions(documents, paired, protocol)
-            return documents, [*notices, *more]
-        return identify(documents, paired, protocol.identity), notices
-
-    def _settled(self, protocol: Protocol) -> tuple[list[Document], list[Notice]]:
-        names = (*_DOCUMENTS, *(["singletons"] if _cuts(protocol) else []))
-        documents, notices = self._remember(names, protocol, self._identified)
-        _check_something(documents, protocol)
-        documents, more = settle_repeats(documents, protocol)
+        """The documents, cut and in order, with mentions by what tells them apart."""
+        paired, notices = self._paired(protocol), list[Notice]()
+        is_one = protocol.pairing == "one"
+        documents = self._remember(
+            "list", (paired,), (), protocol, lambda: list_documents(paired, is_one=is_one)
+        )
+        if protocol.window != "none":
+            cut = partial(cut_windows, documents, paired, int(protocol.window))
+            documents, notices = self._remember("cut", (documents,), ("window",), protocol, cut)
+        if protocol.order != "list" and paired.has_spans and self._may_repeat(documents, protocol):
+            order = partial(order_entities, documents, protocol.order)
+            documents = self._remember("order", (documents,), ("order",), protocol, order)
         if not _cuts(protocol):
-            documents = settle_singletons(documents, protocol.singletons)
-        if protocol.keyless == "skip":
-            documents = [one for one in documents if one.key]
-        return settle_twinless(documents, protocol.twinless), [*notices, *more]
+            return self._moved(documents, paired, protocol), notices
+        # coval drops singletons while it reads, before anything else.
+        read = self._with_singletons(documents, protocol)
+        names = (*_COVAL, "identity", "singletons", "pairing")
+        texts = self._remember(
+            "texts", (documents, paired), (), protocol, lambda: read_texts(documents, paired)
+        )
+        documents, more = self._remember(
+            "coval",
+            (read, paired),
+            names,
+            protocol,
+            lambda: cut_mentions(read, paired, texts, protocol),
+        )
+        return documents, [*notices, *more]
+
+    def _may_repeat(self, documents: list[Document], protocol: Protocol) -> bool:
+        """Whether a mention may be there twice, now or once mentions are told apart otherwise."""
+        if _cuts(protocol) or self._facts(documents).has_repeats:
+            return True
+        return self._moved(documents, self._paired(protocol), protocol) is not documents
+
+    def _moved(
+        self, documents: list[Document], paired: Paired, protocol: Protocol
+    ) -> list[Document]:
+        make = partial(identify, documents, paired, protocol.identity)
+        return self._remember("identify", (documents, paired), ("identity",), protocol, make)
+
+    def _with_singletons(self, documents: list[Document], protocol: Protocol) -> list[Document]:
+        """The documents with singletons as they are wanted."""
+        if protocol.singletons == "keep" or not self._facts(documents).has_singletons:
+            return documents
+        make = partial(settle_singletons, documents, protocol.singletons)
+        return self._remember("singletons", (documents,), ("singletons",), protocol, make)
 
     def _table(self, metric: str, documents: list[Document], protocol: Protocol) -> CountTable:
         if metric == "conll":
             return CountTable("mean", parts=_CONLL)
-        names = (*_MENTIONS, *METRICS[metric])
-        values = self._remember(names, protocol, self._counter(metric, documents))
+        values = self._count(metric, documents, protocol)
         shape = _SHAPES[protocol.blanc] if metric == "blanc" else "ratio"
         columns = _BLANC if metric == "blanc" else _RATIO
         if protocol.aggregate == "weighted":
@@ -162,24 +246,29 @@ class Material:
             values = np.hstack((values, np.array(sizes, dtype=np.float64).reshape(-1, 2)))
             columns = (*columns, "key_weight", "response_weight")
         if metric == "blanc" and (protocol.aggregate == "pool" or protocol.blanc == "scorch"):
-            counter = self._counter("mentions", documents)
-            mentions = self._remember((*_MENTIONS, "owner"), protocol, counter)
+            mentions = self._count("mentions", documents, protocol)
             values = np.hstack((values, mentions[:, [1, 3, 0]]))
             columns = (*columns, "key_mentions", "response_mentions", "common_mentions")
         return CountTable(shape, columns, values)
 
-    def _counter(self, metric: str, documents: list[Document]) -> Callable[[Protocol], Numbers]:
-        """What counts a metric; its name is that of the metric, by which it is remembered."""
-
-        def count(protocol: Protocol) -> Numbers:
-            known = (*_MENTIONS, "owner")
-            tables = self._remember(
-                known, protocol, lambda p: [Table(*d.sides, p.owner) for d in documents]
-            )
-            return count_metric(metric, tables, protocol)
-
-        count.__qualname__ = metric
-        return count
+    def _count(self, metric: str, documents: list[Document], protocol: Protocol) -> Numbers:
+        """A metric's counts; formulas are not told apart where they do not differ."""
+        facts = self._facts(documents)
+        moot = (() if facts.has_repeats else _OF_REPEATS) + (
+            () if facts.has_singletons else _OF_SINGLETONS
+        )
+        owner = () if "owner" in moot else ("owner",)
+        tables = self._remember(
+            "tables",
+            (documents,),
+            owner,
+            protocol,
+            lambda: [Table(*d.sides, protocol.owner) for d in documents],
+        )
+        names = [name for name in METRICS[metric] if name not in moot]
+        return self._remember(
+            metric, (tables,), names, protocol, lambda: count_metric(metric, tables, protocol)
+        )
 
 
 def _cuts(protocol: Protocol) -> bool:

@@ -46,9 +46,15 @@ def take_samples(tokens: Tokens | None, names: Iterable[str | int] | None = None
 
 
 def empty_columns(tokens: Tokens | None) -> list[str | int]:
-    """The columns that somebody asked for, and that have nothing in them."""
-    known = {} if tokens is None else _SAMPLES.get(tokens, {})
-    return [name for name, sample in known.items() if not sample]
+    """The columns that somebody asked for, and that have nothing in them but may have elsewhere."""
+    if tokens is None:
+        return []
+    named = set(tokens.columns)
+    return [
+        name
+        for name, sample in _SAMPLES.get(tokens, {}).items()
+        if not sample and (name in named or isinstance(name, int) or not tokens.columns_hold)
+    ]
 
 
 class TokenColumns:

@@ -43,7 +43,7 @@ def common_rows(key: IntArray, response: IntArray) -> tuple[IntArray, IntArray]:
     # The lowest bit tells the sides apart. numpy's stable sort finds the two runs and merges them.
     merged = np.concatenate((left << 1, (right << 1) | 1))
     merged.sort(kind="stable")
-    found = np.flatnonzero(merged[1:] ^ merged[:-1] == 1)
+    (found,) = (merged[1:] ^ merged[:-1] == 1).nonzero()
     from_response = np.cumsum(merged & 1)[found]
     key_rows, response_rows = found - from_response, from_response
     if key_order is not None:

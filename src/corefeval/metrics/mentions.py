@@ -130,7 +130,7 @@ def ceafe(alignment: Alignment, *, twinless: Twinless = "none") -> Counts:
 def best_alignment(alignment: Alignment, similarity: FloatArray) -> FloatArray:
     """The similarity of the most similar one-to-one alignment of entities, by document."""
     overlap = alignment.overlap
-    positive = np.flatnonzero(similarity > 0)
+    (positive,) = (similarity > 0).nonzero()
     weights = similarity[positive]
     aligned = heaviest_matching(overlap.key[positive], overlap.response[positive], weights)
     document = alignment.key.entity_document[overlap.key[positive[aligned]]]

@@ -162,6 +162,8 @@ class Metric:
         return function(alignment, **dict(self.parameters))  # type: ignore[return-value]
 
     def __str__(self) -> str:
+        if not self.parameters:
+            return self.name
         settings = ", ".join(f"{key}={_text(value)}" for key, value in self.parameters)
         return f"{self.name}({settings})" if settings else self.name
 

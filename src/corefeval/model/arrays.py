@@ -91,5 +91,7 @@ def without_gaps(numbers: IntArray) -> tuple[IntArray, int]:
         present[numbers] = True
         if present.all():
             return numbers, high + 1
+        ends: IntArray = np.cumsum(present, dtype=np.int64)
+        return ends[numbers] - 1, int(ends[-1])
     ranks, distinct = dense_ranks(numbers)
     return ranks, int(distinct.size)

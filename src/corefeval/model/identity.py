@@ -194,7 +194,7 @@ _ODD = tuple(np.uint64(number) for number in (
     0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93,
     0xFF51AFD7ED558CCD,
 ))  # fmt: skip
-
+_SPREAD = np.uint64(29)
 
 VERSION = "v2"  # digests of another version are not comparable
 
@@ -246,6 +246,8 @@ def _mix(columns: list[NDArray[np.uint64]]) -> NDArray[np.uint64]:
     """One number for each row, spread over all bits."""
     mixed = np.zeros(columns[0].size, dtype=np.uint64)
     for column, odd in zip(columns, _ODD, strict=False):
-        mixed = (mixed + column) * odd
-        mixed ^= mixed >> np.uint64(29)
-    return mixed * _ODD[-1]
+        mixed += column
+        mixed *= odd
+        mixed ^= mixed >> _SPREAD
+    mixed *= _ODD[-1]
+    return mixed

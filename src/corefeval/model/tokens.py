@@ -70,6 +70,7 @@ class Tokens(ABC):
     """
 
     counts: IntArray
+    columns_hold = False  # whether these are the columns of all of the text that this is a part of
 
     @property
     @abstractmethod

@@ -25,6 +25,10 @@ DRAWINGS = {
     "Agreement": "corefeval.output.annotators:AgreementDrawing",
     "Statistics": "corefeval.output.corpora:StatisticsDrawing",
     "ExperimentResult": "corefeval.figures.tables:ExperimentDrawing",
+    "Explanation": "corefeval.output.explanations:ExplanationDrawing",
+    "Sensitivity": "corefeval.output.explanations:SensitivityDrawing",
+    "Search": "corefeval.output.explanations:SearchDrawing",
+    "ResultDifference": "corefeval.output.explanations:ResultDrawing",
     "Tabular": "corefeval.output.drawing:Drawing",
 }
 
@@ -52,10 +56,10 @@ def render(
 ) -> str:
     """Any result, or several of one type, as text in a format.
 
-    Results are what `score`, `compare`, `analyse`, `agree`, `statistics` or an experiment of the
-    lab gave, or the slices of a result. Every type has all formats; `conll`, `coval` and
-    `corefud`, which are other scorers' own, are of scores alone. `color` is for terminals. JSON and
-    CSV are not rounded.
+    Results are what `score`, `compare`, `analyse`, `agree`, `explain`, `statistics` or an
+    experiment of the lab gave, or the slices of a result. Every type has all formats; `conll`,
+    `coval` and `corefud`, which are other scorers' own, are of scores alone. `color` is for
+    terminals. JSON and CSV are not rounded.
 
     Scores and agreement have `by_document` (JSON has documents in any case). A comparison has
     `pairs`, `differences`, `agreement` and `power` (of `metric`), which add to what is shown; CSV,

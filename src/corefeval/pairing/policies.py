@@ -143,10 +143,10 @@ def apply_policies(
     for place, (corpus, own) in enumerate(zip(corpora, codes, strict=True)):
         lost = protocol.lost == "strict"
         apply = partial(_apply, corpus, own, protocol.duplicates, place >= first, lost)
-        choices = f"policies {protocol.duplicates} {place >= first}"
+        choices = f"policies {protocol.duplicates} {place >= first} {lost}"
         # A key comes again with the next response, and mostly with the same codes.
         made = apply() if place else corpus.remember(choices, apply, of=own)
-        kept.append(made[0])
+        kept.append(corpus if made[0] is None else made[0])
         kept_codes.append(made[1])
         notices += made[2]
     return kept, kept_codes, notices
@@ -158,11 +158,13 @@ def _apply(
     duplicates: Duplicates,
     drops_singletons: bool,
     counts_lost: bool,
-) -> tuple[Corpus, IntArray, tuple[Notice, ...]]:
+) -> tuple[Corpus | None, IntArray, tuple[Notice, ...]]:
+    """What the protocol leaves; no corpus where that is all, for none is to keep itself alive."""
+    left = corpus
     if counts_lost:
-        corpus, codes = with_lost(corpus, codes)
-    corpus, codes, notices = without_duplicates(corpus, codes, duplicates)
+        left, codes = with_lost(left, codes)
+    left, codes, notices = without_duplicates(left, codes, duplicates)
     if drops_singletons:
-        corpus, codes, dropped = without_singletons(corpus, codes)
+        left, codes, dropped = without_singletons(left, codes)
         notices += dropped
-    return corpus, codes, notices
+    return None if left is corpus else left, codes, notices

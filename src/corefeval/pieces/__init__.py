@@ -6,18 +6,19 @@ This module imports nothing that a small score would have to wait for.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from corefeval.diagnostics import CorefEvalError, UsageError
+from corefeval.diagnostics import CorefEvalError, InputError, UsageError
 from corefeval.files import PathLike, is_remote, parse_size
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
 PIECE_SIZE = 16_000_000  # bytes of the key; smaller ones cost more, larger ones only memory
-AUTOMATIC = 100_000_000  # bytes of all files, above which pieces take no longer than the whole
+AUTOMATIC = 200_000_000  # bytes of all files, above which pieces take no longer than the whole
 
 Progress = Callable[[int, int, int], None]  # pieces done, all pieces, bytes done
 
@@ -44,6 +45,8 @@ class Cutting:
             raise UsageError(f"a piece has a byte at least, not {self.size!r:.60}")
         if self.executor is not None and not callable(getattr(self.executor, "submit", None)):
             raise UsageError(f"an executor has a method submit; {self.executor!r:.60} has none")
+        if not isinstance(self.resume, str | os.PathLike | None):
+            raise UsageError(f"resume is the path of a folder, not {self.resume!r:.60}")
 
     @property
     def bytes(self) -> int:
@@ -63,6 +66,28 @@ class Cutting:
         if any(side is None or side.path == "-" for side in sides):
             return False
         return self.is_asked_for or sum(_size(side.path) for side in sides if side) > AUTOMATIC
+
+
+@contextmanager
+def workers_told() -> Iterator[None]:
+    """Within, that the workers of an executor are gone is one clear error."""
+    try:
+        yield
+    except CorefEvalError:
+        raise
+    except Exception as error:
+        from concurrent.futures import BrokenExecutor, CancelledError
+
+        if isinstance(error, RuntimeError) and "after shutdown" in str(error):
+            raise UsageError("the executor was shut down: take one that still works") from None
+        lost = isinstance(error, BrokenExecutor | CancelledError)
+        if not lost and not type(error).__module__.startswith("distributed"):
+            raise
+        raise InputError(
+            f"the workers are gone: {error or type(error).__name__}",
+            fix="they may have had too little memory: take smaller pieces or fewer workers, and go "
+            "on with --resume / resume=…",
+        ) from None
 
 
 def as_file(source: object) -> NamedFile | None:

@@ -60,11 +60,13 @@ def check_file(path: str, reading: Reading, cutting: Cutting) -> Inspection | No
         shares = map_pieces(
             _check, parts, current_limit(), executor=cutting.executor, progress=cutting.progress
         )
-    found = [share.contents for share in shares if share.contents is not None]
-    findings = [finding for share in shares for finding in share.findings]
+    # The whole is told of up to the first mistake behind which it cannot be read.
+    broken = next((share for share in shares if share.contents is None), None)
+    told_of = shares if broken is None else [broken]
+    findings = [finding for share in told_of for finding in share.findings]
     contents = None
-    if len(found) == len(shares):
-        contents = Contents.total(found)
+    if broken is None:
+        contents = Contents.total([one.contents for one in shares if one.contents is not None])
         told = read_notices([n for share in shares for n in share.notices], side.notes)
         findings += whole_file_findings(file.file, contents, told)
         if contents.tokens != 1:  # the only token of a piece, and not of the file

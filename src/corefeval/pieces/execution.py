@@ -5,22 +5,19 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import multiprocessing
 import os
 import pickle
+import signal
+import threading
 from collections.abc import Callable
-from concurrent.futures import (
-    FIRST_COMPLETED,
-    BrokenExecutor,
-    CancelledError,
-    Executor,
-    Future,
-    wait,
-)
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from typing import Any, TypeVar
 
 from corefeval._version import __version__
-from corefeval.diagnostics import CorefEvalError, InputError, UsageError
-from corefeval.files import write_file
+from corefeval.diagnostics import UsageError
+from corefeval.files import is_remote, write_file
+from corefeval.pieces import workers_told
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -74,30 +71,16 @@ def map_pieces(
         while waiting or running:
             while waiting and len(running) < _AHEAD * count_workers(executor):
                 number = waiting.pop()
-                running[executor.submit(function, pieces[number], request)] = number
+                with workers_told():
+                    running[executor.submit(function, pieces[number], request)] = number
             for future in wait(running, return_when=FIRST_COMPLETED).done:
-                finish(running.pop(future), _result(future))
+                with workers_told():
+                    result = future.result()
+                finish(running.pop(future), result)
     finally:
         for future in running:
             future.cancel()
     return results
-
-
-def _result(future: Future[R]) -> R:
-    """What came of a piece; that workers died is one clear error."""
-    try:
-        return future.result()
-    except CorefEvalError:
-        raise
-    except Exception as error:
-        lost = isinstance(error, BrokenExecutor | CancelledError)
-        if not lost and not type(error).__module__.startswith("distributed"):
-            raise
-        raise InputError(
-            f"the workers are gone: {error or type(error).__name__}",
-            fix="they may have had too little memory: take smaller pieces or fewer workers, and go "
-            "on with --resume / resume=…",
-        ) from None
 
 
 def count_workers(executor: Executor) -> int:
@@ -109,6 +92,23 @@ def count_workers(executor: Executor) -> int:
     return known if isinstance(known, int) and known > 0 else os.cpu_count() or 1
 
 
+def follow_parent() -> None:
+    """Have this process end when the one that started it is gone, and leave interrupts to that.
+
+    The workers of a pool wait for ever where that was killed, and the memory they have with them;
+    an interrupt at the terminal is sent to all, and each would show where it was.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+
+    def watch() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
 class Kept:
     """The finished pieces of a run in a folder.
 
@@ -117,6 +117,8 @@ class Kept:
     """
 
     def __init__(self, folder: str, run: dict[str, object]) -> None:
+        if is_remote(folder):
+            raise UsageError(f"--resume is a folder of this machine, not an address: {folder}")
         self.folder = folder
         described = {"version": __version__, **run}
         text = json.dumps(described, indent=1, ensure_ascii=False, default=str)

@@ -176,9 +176,6 @@ def score_piece(piece: Piece, request: Request) -> Share:
             return _read_only(piece)
         prepared, of_key, of_response = prepare_piece(piece, request)
         result = count(prepared, request.metrics, by=request.by)
-        # The two directions of an alignment know each other, so that all of the piece would stay
-        # until somebody looks for cycles.
-        vars(prepared.alignment).pop("swapped", None)
         has_mentions = bool(prepared.key.n_mentions or prepared.response.n_mentions)
         if not has_mentions:
             slices = {name: one.without_nothing() for name, one in result.slices.items()}

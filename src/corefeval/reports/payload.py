@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from corefeval.results import CountTable, Result, Score
 from corefeval.results.rates import rates_of
 from corefeval.results.slices import all_values
 from corefeval.stats import PairDifference, compare
+
+if TYPE_CHECKING:
+    from corefeval.analysis.explanation import Sensitivity
 
 Json = dict[str, Any]
 _RATES = ("recall", "precision", "f1")
@@ -252,6 +255,34 @@ def _describe_differences(
         }
         for one in pairs
     ]
+
+
+def describe_choices(found: Sensitivity) -> Json:
+    """What values of choices are worth, by response and metric; what has no effect, what turns."""
+    record: Json = {
+        "metrics": [
+            {"name": name, "title": found.titles.get(name, name)} for name in found.metrics
+        ],
+        "effects": [
+            {
+                "name": effect.name,
+                "points": {
+                    name: {m: None if p is None else _short(p) for m, p in points.items()}
+                    for name, points in zip(found.responses, effect.points, strict=True)
+                },
+            }
+            for effect in found.effects
+            if effect.is_shown
+        ],
+        "quiet": found.without_effect,
+        "refusals": [f"No number with {values}: {why}." for why, values in found.refusals.items()],
+        "turns": [
+            f"{found.titles.get(one.metric, one.metric)}: {one.above} is above {one.below}, but "
+            f"not with {', '.join(one.values)}."
+            for one in found.turns
+        ],
+    }
+    return {name: _make_visible(value) for name, value in record.items()}
 
 
 def _describe_errors(analysis: ErrorAnalysis) -> Json:

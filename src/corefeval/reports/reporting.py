@@ -18,7 +18,7 @@ from corefeval.model import Corpus, Document
 from corefeval.preparation import Input, Options, Plan, Prepared, Stated, plan, prepare_corpora
 from corefeval.protocol import STEPS, Protocol
 from corefeval.reports.page import Report, check_library
-from corefeval.reports.payload import Scored, collect_notices, make_payload
+from corefeval.reports.payload import Scored, collect_notices, describe_choices, make_payload
 from corefeval.slicing import canonical_feature
 from corefeval.syntax import split_list
 
@@ -45,6 +45,7 @@ def report(
     seed: int = 0,
     protocol: Protocol | str | None = None,
     features: Stated = None,
+    explain: bool = False,
     **options: Unpack[Options],
 ) -> Report:
     """Make a report on one or more responses: `report(key, responses).save("report.html")`.
@@ -55,7 +56,8 @@ def report(
     is there once for each, to be switched between. What `by` names and the data do not have is left
     out, and the report says so. `ci` is the level of the intervals (None: no intervals). With
     `text=False` the report has no words of the corpus in it, for texts that may not be passed on:
-    scores, errors and the shape of the annotation stay.
+    scores, errors and the shape of the annotation stay. With `explain` it also shows how much
+    scores depend on the choices that scorers make, which takes the time of some forty scorings.
 
     >>> made = report([["Ada", "she"], ["it"]], {"mine": [["Ada", "she", "it"]]}, metrics="b3")
     >>> made
@@ -69,11 +71,12 @@ def report(
     asked = [canonical_feature(name) for name in (split_list(by) if isinstance(by, str) else by)]
     wanted = [name for name in asked if text or not shows_words(name)]
     left_out = [_explain_words(name) for name in asked if name not in wanted]
-    prepared = [
-        prepare_corpora(key_corpus, corpus, one)
+    planned = [
+        (corpus, one)
         for name, source in _name_responses(responses).items()
         for corpus, one in _name_matches(plans[0].read(source, name, key=key_corpus), name, plans)
     ]
+    prepared = [prepare_corpora(key_corpus, corpus, one) for corpus, one in planned]
     analyses = judge_alike([analyse_prepared(one, wanted_metrics) for one in prepared])
     scored = [
         _score(one, analysis, wanted_metrics, wanted, sampling)
@@ -84,6 +87,12 @@ def report(
     left_out += _explain_tests(scored)
     notices |= {str(notice): notice for notice in left_out}
     page = make_payload(scored, text=text, title=name, seed=seed)
+    if explain:
+        # Other reports do not pay for importing what other programs do.
+        from corefeval.analysis.explanation import measure_corpora
+
+        corpora = [corpus for corpus, one in planned if one is plans[0]]
+        page["choices"] = describe_choices(measure_corpora(key_corpus, corpora, plans[0]))
     return Report(page, tuple(notices.values()))
 
 

@@ -251,8 +251,9 @@ def _count_groups(
     groups = _Groups(number, *sides, *rows, document=document)
     other = _Groups(number, *sides[::-1], *rows[::-1], document=document)
     # As in Alignment.swapped: one table for both directions.
-    vars(groups).update(overlap=alignment.overlap, swapped=other)
-    vars(other).update(overlap=alignment.swapped.overlap, swapped=groups)
+    vars(groups)["overlap"] = alignment.overlap
+    vars(other)["overlap"] = alignment.swapped.overlap
+    groups.mirrored_by(other)
     return metric.count(groups)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -221,7 +222,7 @@ class _Job:
 
 def read_answers(
     answers: object,
-    key: Corpus,
+    key: Corpus | str | os.PathLike[str],
     *,
     format: str = "llm",
     occurrences: str = "in-order",
@@ -230,11 +231,11 @@ def read_answers(
 ) -> Corpus:
     """What language models wrote, as a corpus on the key's tokens; its `ledger` tells all.
 
-    `answers` is a path (JSON lines with ids and answers, records of chat interfaces, a folder of
-    texts named by document, one text) or a mapping from document ids to texts. `format` is `llm`,
-    which finds the convention, or one of them, such as `llm-markdown`. `occurrences` says which
-    place a listed string means that has several: the one that the order of the list tells
-    (`in-order`), the `first`, or `all`.
+    `key` is a corpus, or the path of one. `answers` is a path (JSON lines with ids and answers,
+    records of chat interfaces, a folder of texts named by document, one text) or a mapping from
+    document ids to texts. `format` is `llm`, which finds the convention, or one of them, such
+    as `llm-markdown`. `occurrences` says which place a listed string means that has several:
+    the one that the order of the list tells (`in-order`), the `first`, or `all`.
 
     >>> import corefeval
     >>> key = corefeval.read(corefeval.example("key"))
@@ -246,8 +247,12 @@ def read_answers(
         raise UsageError(
             f"there is no format {format!r} of answers: there are {', '.join(FAMILIES)}"
         )
+    if isinstance(key, str | os.PathLike):
+        from corefeval.formats import read
+
+        key = read(key)
     if not isinstance(key, Corpus):
-        raise UsageError(f"the key of answers is a corpus, not {key!r:.60}")
+        raise UsageError(f"the key of answers is a corpus or its file, not {key!r:.60}")
     if occurrences not in ("in-order", "first", "all"):
         raise UsageError(f"occurrences are in-order, first or all, not {occurrences!r:.60}")
     texts = KeyTexts(key)

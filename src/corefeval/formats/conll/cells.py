@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +23,8 @@ def number_ids(
     data: ByteArray, position: IntArray, length: IntArray, packed: NDArray[np.uint64]
 ) -> IntArray:
     """Number ids that stand at positions of the data; `packed` are their first eight bytes."""
-    numbers, distinct = dense_ranks(_decimal_values(packed, length))
+    values = _decimal_values(packed, length)
+    numbers, distinct = dense_ranks(packed if values is None else values)
     longer = np.flatnonzero(length > SHORT)
     seen: dict[bytes, int] = {}
     view = data.data
@@ -36,24 +36,29 @@ def number_ids(
     return numbers
 
 
-def _decimal_values(packed: NDArray[np.uint64], length: IntArray) -> NDArray[Any]:
-    """The values of ids that are all plain decimal numbers, whose range is small; else as they are.
+def _decimal_values(packed: NDArray[np.uint64], length: IntArray) -> IntArray | None:
+    """The values of ids that are all plain decimal numbers, whose range is small; None for others.
 
     Eight digits are read at once: neighbours are joined into pairs, pairs into fours, fours into
     the whole (each line below halves the number of lanes in the 64-bit word).
     """
-    if not packed.size or int(length.max()) > SHORT:
-        return packed
-    shift = np.uint64(64) - np.uint64(8) * length.astype(np.uint64)
-    digits = (packed << shift) - (_ZEROS << shift)
-    no_digit = ((digits + _NINE_TO_HIGH) | digits) & _HIGH
-    leading_zero = ((packed & np.uint64(0xFF)) == ord("0")) & (length > 1)
-    if no_digit.any() or leading_zero.any():
-        return packed
-    pairs = (digits * np.uint64(10) + (digits >> np.uint64(8))) & np.uint64(0x00FF00FF00FF00FF)
-    fours = (pairs * np.uint64(100) + (pairs >> np.uint64(16))) & np.uint64(0x0000FFFF0000FFFF)
-    values = (fours * np.uint64(10000) + (fours >> np.uint64(32))) & np.uint64(0xFFFFFFFF)
-    return np.asarray(values, dtype=np.int64)
+    if int(length.max(initial=0)) > SHORT:
+        return None
+    values = np.empty(packed.size, dtype=np.int64)
+    for offset in range(0, packed.size, _CELLS_AT_ONCE):
+        piece = slice(offset, offset + _CELLS_AT_ONCE)
+        own, shift = packed[piece], _ID_SHIFTS[length[piece]]
+        digits = (own << shift) - (_ZEROS << shift)
+        no_digit = ((digits + _NINE_TO_HIGH) | digits) & _HIGH
+        leading_zero = ((own & np.uint64(0xFF)) == ord("0")) & (length[piece] > 1)
+        if no_digit.any() or leading_zero.any():
+            return None
+        pairs = (digits * np.uint64(10) + (digits >> np.uint64(8))) & np.uint64(0x00FF00FF00FF00FF)
+        fours = (pairs * np.uint64(100) + (pairs >> np.uint64(16))) & np.uint64(0x0000FFFF0000FFFF)
+        values[piece] = (fours * np.uint64(10000) + (fours >> np.uint64(32))) & np.uint64(
+            0xFFFFFFFF
+        )
+    return values
 
 
 _OTHER, _OPEN, _CLOSE, _BAR = range(4)
@@ -64,6 +69,7 @@ _CLASSES[ord("|")] = _BAR
 
 _CELLS_AT_ONCE = 1 << 14  # so many that the arrays on the way stay in the processor's cache
 _ID_MASKS = np.array([(1 << 8 * size) - 1 for size in range(SHORT + 1)], dtype=np.uint64)
+_ID_SHIFTS = np.array([64 - 8 * size for size in range(SHORT + 1)], dtype=np.uint64)
 
 
 @dataclass(frozen=True, slots=True)

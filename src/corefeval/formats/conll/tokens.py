@@ -35,7 +35,7 @@ from corefeval.model.arrays import BoolArray, IntArray, ragged_arange
 from corefeval.model.categories import Categories
 from corefeval.model.tokens import plain_word, rows_of_tokens
 
-_ROWS_AT_ONCE = 1 << 13
+_ROWS_AT_ONCE = 1 << 14
 _WIDE, _NARROW = 64, 32
 _MAX_WINDOWS = 64
 _ONE = np.uint64(1)
@@ -197,6 +197,7 @@ class ConllTokens(Tokens):
     word_column: int | None = None
     shared_blanks: Bitmap | None = field(default=None, repr=False)
     shared_layout: Layout | None = field(default=None, repr=False)
+    columns_hold = True  # all parts of a file have one layout
 
     @property
     def source(self) -> str:

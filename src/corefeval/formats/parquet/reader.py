@@ -91,7 +91,11 @@ def _unknown_columns(table: ParquetTable) -> tuple[Notice, ...]:
 
 def _documents(table: ParquetTable) -> list[DocumentId]:
     """The id of each row."""
-    names = table.texts("document", table.column("document")).tolist()
+    column = table.column("document")
+    if column.null_count:
+        found = f"{column.null_count} without one"
+        raise bad_file(table.source.file, "a row has no document", found=found, expected="its id")
+    names = table.texts("document", column).tolist()
     if "part" not in table.types:
         return [DocumentId(name or table.source.stem) for name in names]
     parts = table.numbers("part", table.column("part"), missing=-1).tolist()

@@ -22,10 +22,32 @@ export const overviewView = {
       el("div", { class: "pair" },
         el("section", { class: "card" }, el("h2", {}, "Most expensive entities"), topEntities(10)),
         el("section", { class: "card" }, el("h2", {}, "Most expensive mentions"), topMentions(10))),
+      choiceCard(system),
       notices(system),
     ];
   },
 };
+
+/** How much the scores depend on the choices of scorers, where that was measured. */
+function choiceCard(system) {
+  const found = data.choices;
+  const size = (one) => Math.max(...Object.values(one.points[system.name] ?? {}).map((value) => Math.abs(value ?? 0)), 0);
+  const effects = (found?.effects ?? []).filter((one) => size(one) >= 0.00005).sort((one, other) => size(other) - size(one));
+  if (!effects.length) return [];
+  const points = (value) => (value === null || value === undefined ? "–" : signedPoints(value));
+  const rows = effects.map((one) => [one.name, ...found.metrics.map(({ name }) => points(one.points[system.name]?.[name]))]);
+  return el("section", { class: "card", id: "scorer-choices" },
+    el("h2", {}, "How much it depends on the scorer"),
+    el("p", { class: "hint" }, `${system.name}: the points of F1 that other choices of scorers would change, largest first.`),
+    table([{ title: "Choice" }, ...found.metrics.map(({ title }) => ({ title, numeric: true }))], rows),
+    [...found.turns, ...found.refusals].map((line) => el("p", {}, line)),
+    found.quiet ? el("p", { class: "hint" }, `Without effect here: ${found.quiet}.`) : []);
+}
+
+function signedPoints(value) {
+  const text = percent(Math.abs(value));
+  return Number(text) === 0 ? text : `${value < 0 ? "−" : "+"}${text}`;
+}
 
 function corpusLine() {
   const texts = data.texts[systems[state.system].version];

@@ -1,0 +1,198 @@
+"""Why numbers differ: the choices of scorers, and what each is worth on given data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Unpack, overload
+
+from corefeval.analysis.explanation.differences import (
+    Explanation,
+    Step,
+    explain_difference,
+    without_data_fields,
+)
+from corefeval.analysis.explanation.saved import ResultDifference, explain_saved
+from corefeval.analysis.explanation.scorings import CONLL, Scorings
+from corefeval.analysis.explanation.sensitivity import (
+    Search,
+    Sensitivity,
+    is_number,
+    measure_choices,
+    search_number,
+)
+from corefeval.diagnostics import UsageError
+from corefeval.display import distinct_names
+from corefeval.evaluation import Metrics
+from corefeval.metrics import Metric
+from corefeval.model import Corpus
+from corefeval.preparation import Input, Options, Plan, plan
+from corefeval.protocol import NAMED, Protocol
+from corefeval.results import Result
+
+__all__ = [
+    "Explanation",
+    "ResultDifference",
+    "Search",
+    "Sensitivity",
+    "Step",
+    "explain",
+    "explain_results",
+    "measure_corpora",
+]
+
+
+@overload
+def explain(
+    key: Input,
+    response: Input,
+    *more: Input,
+    from_: Protocol | str | None = None,
+    to: None = None,
+    metrics: Metrics | None = None,
+    shapley: bool = False,
+    protocol: Protocol | str | None = None,
+    **options: Unpack[Options],
+) -> Sensitivity: ...
+
+
+@overload
+def explain(
+    key: Input,
+    response: Input,
+    *more: Input,
+    from_: Protocol | str | None = None,
+    to: float,
+    metrics: Metrics | None = None,
+    shapley: bool = False,
+    protocol: Protocol | str | None = None,
+    **options: Unpack[Options],
+) -> Search: ...
+
+
+@overload
+def explain(
+    key: Input,
+    response: Input,
+    *more: Input,
+    from_: Protocol | str | None = None,
+    to: Protocol | str,
+    metrics: Metrics | None = None,
+    shapley: bool = False,
+    protocol: Protocol | str | None = None,
+    **options: Unpack[Options],
+) -> Explanation | Search: ...
+
+
+def explain(
+    key: Input,
+    response: Input,
+    *more: Input,
+    from_: Protocol | str | None = None,
+    to: Protocol | str | float | None = None,
+    metrics: Metrics | None = None,
+    shapley: bool = False,
+    protocol: Protocol | str | None = None,
+    **options: Unpack[Options],
+) -> Explanation | Search | Sensitivity:
+    """Explain why a score is what it is: which choices of scorers it depends on, and how much.
+
+    With `to`, a protocol, it is which choices make its numbers differ from those of `from_` (by
+    default corefeval's own), and what each is worth: alone, last, in turn, and with `shapley` as
+    the mean over all orders. With a number as `to`, in per cent and as it was published (61.3, or
+    "61.30" for two decimals), it is which named protocols and single choices give it. Without `to`
+    it is how much numbers depend on each choice; with several responses it is also told whether
+    their order changes.
+
+    `metrics` are muc, b3, ceafe and conll by default, for a number conll. Options are those of
+    `score`; choices among them go for both protocols. See docs/explain.md.
+
+    >>> key = [["a", "b"], ["c"], ["d"]]
+    >>> found = explain(key, key, from_="conll-8.01", to="e2e")
+    >>> for step in found.steps:
+    ...     print(step.change, round(100 * step.turn["conll"], 2))
+    ceafe-singletons: count → skip-response -16.67
+    """
+    if from_ is not None and protocol is not None:
+        raise UsageError("from and protocol are the same here: leave one of them out")
+    base = protocol if from_ is None else from_
+    made = plan(base, options)
+    if to is None:
+        wanted = CONLL if metrics is None else metrics
+        sources, corpus = (response, *more), made.read(key, "key", is_key=True)
+        corpora = [made.read(one, "response", key=corpus) for one in sources]
+        return measure_corpora(corpus, corpora, made, wanted, sources=sources)
+    if more:
+        raise UsageError("two protocols, or a number, are explained on one response, not several")
+    if is_number(to):
+        scorings = Scorings(key, response, made, "conll" if metrics is None else metrics)
+        return search_number(scorings, made.protocol, to)
+    goal = plan(to if isinstance(to, Protocol) else str(to), options)
+    scorings = Scorings(key, response, made, CONLL if metrics is None else metrics)
+    protocols = without_data_fields(made.protocol), without_data_fields(goal.protocol)
+    return explain_difference(scorings, protocols, (_name(base), _name(to)), shapley=shapley)
+
+
+def explain_results(
+    first: Result,
+    second: Result,
+    key: Input = None,
+    response: Input = None,
+    *,
+    shapley: bool = False,
+    **options: Unpack[Options],
+) -> ResultDifference:
+    """What differs between two results: their choices, their data and their numbers.
+
+    With the key and the response of both at hand, it is also what each choice is worth.
+
+    >>> from corefeval import score
+    >>> key = [["a", "b"], ["c"]]
+    >>> results = [score(key, key, metrics="conll", protocol=name) for name in ("default", "e2e")]
+    >>> explain_results(*results).choices["b3_singletons"]
+    ('count', 'skip')
+    >>> explain_results(*results, key, key).explanation
+    <Explanation first → second: conll 100.00 → 88.89 by 1 choice>
+    """
+    made = None if key is None or response is None else plan(None, options)
+    return explain_saved(first, second, made, key, response, shapley=shapley)
+
+
+def measure_corpora(
+    key: Corpus,
+    responses: Sequence[Corpus],
+    made: Plan,
+    metrics: Metrics = CONLL,
+    *,
+    sources: Sequence[Input] | None = None,
+) -> Sensitivity:
+    """How much the numbers of responses depend on each choice of a plan's protocol.
+
+    `sources` are what the responses were read from, for choices that act where they are read.
+    Raises a UsageError for a program that takes no other choices.
+    """
+    if made.protocol.emulate != "none":
+        program = made.protocol.emulate
+        raise UsageError(
+            f"{program} takes no choices of other programs: say with to=… / --to what to compare "
+            "it with"
+        )
+    names = distinct_names([corpus.name or "response" for corpus in responses])
+    wanted = metrics if isinstance(metrics, str | Metric) else list(metrics)
+    named = [replace(one, name=name) for one, name in zip(responses, names, strict=True)]
+    read_again = named if sources is None else sources
+    scored = [
+        Scorings(key, source, made, wanted, corpus=corpus)
+        for corpus, source in zip(named, read_again, strict=True)
+    ]
+    return measure_choices(scored, made.protocol)
+
+
+def _name(protocol: object) -> str:
+    """What a protocol is called: its name, or the text that was given."""
+    if protocol is None or protocol == Protocol():
+        return "default"
+    if isinstance(protocol, str):
+        return protocol
+    named = (name for name in NAMED if Protocol.parse(name) == protocol)
+    return next(named, str(protocol))

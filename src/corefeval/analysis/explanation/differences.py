@@ -1,0 +1,453 @@
+"""Two protocols on the same data: which choices make their numbers differ, and what each is worth.
+
+Let D be the choices in which the two differ, and v(S) the number of the first with the choices S of
+D taken from the second. A choice p is worth v({p}) − v(∅) alone, v(D) − v(D∖{p}) last, the step
+that it makes when choices are switched one after the other as the pipeline has them (in turn), and
+the mean of its steps over all orders (Shapley). In turn and Shapley add up to v(D) − v(∅).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import factorial
+
+from corefeval.analysis.explanation.scorings import (
+    Outcome,
+    Scorings,
+    one_line,
+    round_as,
+    subtract,
+)
+from corefeval.diagnostics import Notice, UsageError, merge_notices
+from corefeval.protocol import Protocol
+from corefeval.tabular import Row, Tabular
+
+# The choices in the order in which they act.
+PIPELINE = (
+    "occurrences", "documents", "pairing", "missing", "extra", "across", "tokens", "spans", "zeros",
+    "window", "order", "tagset", "match", "identity", "min_span", "np_only", "remove_nested",
+    "lost", "duplicates", "repeats_key", "repeats_response", "limit", "owner", "singletons",
+    "b3_singletons", "ceafe_singletons", "lea_singletons", "keyless", "twinless", "nothing",
+    "muc", "b3", "ceaf", "ceafm", "lea", "blanc", "aggregate", "undefined", "average",
+    "rounding", "emulate",
+)  # fmt: skip
+MOST_SHAPLEY = 10  # choices, of which there are 1,024 sets
+_NOTHING = 1e-9
+_SHOWN = 0.00005  # half a hundredth of a point
+
+Points = Mapping[str, float | None]
+Names = frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """One of the two protocols: exact scores, and scores as the program prints them."""
+
+    name: str
+    protocol: Protocol
+    scores: Points
+    printed: Points
+
+    def as_dict(self) -> Row:
+        """For JSON."""
+        return {
+            "name": self.name,
+            "protocol": str(self.protocol),
+            "scores": dict(self.scores),
+            "printed": dict(self.printed),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A choice that differs, and what it is worth in each metric; None where that is no number."""
+
+    choice: str
+    before: str
+    after: str
+    alone: Points
+    last: Points
+    turn: Points
+    shapley: Points
+
+    @property
+    def change(self) -> str:
+        """The choice and its two values."""
+        return describe_change(self.choice, self.before, self.after)
+
+    def as_dict(self) -> Row:
+        """For JSON."""
+        worth = {name: dict(getattr(self, name)) for name in ("alone", "last", "turn", "shapley")}
+        return {"choice": self.choice, "from": self.before, "to": self.after, **worth}
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """Two choices that do the same work (`redundant`) in a metric, or of which one needs the other.
+
+    Of a kind `needs`, the first does nothing but with the second; of a kind `need each other`,
+    neither does. `alone` is what each is worth alone, `together` what both are.
+    """
+
+    kind: str
+    choices: tuple[str, str]
+    metric: str
+    alone: tuple[float, float]
+    together: float
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A protocol that gives no number: why, and which choices of the other one would go on."""
+
+    name: str
+    reason: str
+    choices: tuple[str, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation(Tabular):
+    """Why two protocols give different numbers on the same data.
+
+    `steps` are the choices that have an effect, in the order of the pipeline, with rounding last;
+    `quiet` says which ones have none here, and `number` how many protocols were scored for it.
+    Where a protocol gives no number, `refusals` say why, and the steps are between protocols that
+    go on. All scores and points are F1 from 0 to 1.
+
+    >>> from corefeval import explain
+    >>> key, response = [["a", "b"], ["c"]], [["a", "b"], ["c"]]
+    >>> explain(key, response, from_="conll-8.01", to="e2e")
+    <Explanation conll-8.01 → e2e: conll 100.00 → 88.89 by 1 choice>
+    """
+
+    key: str
+    response: str
+    metrics: tuple[str, ...]
+    titles: Mapping[str, str]
+    start: End
+    goal: End
+    steps: tuple[Step, ...]
+    quiet: tuple[str, ...]
+    relations: tuple[Relation, ...]
+    refusals: tuple[Refusal, ...]
+    number: int
+    notices: tuple[Notice, ...] = ()
+
+    def rows(self) -> list[Row]:
+        """One row for each choice that has an effect and each metric."""
+        return [
+            {
+                "choice": step.choice,
+                "from": step.before,
+                "to": step.after,
+                "metric": metric,
+                **{
+                    name: getattr(step, name).get(metric)
+                    for name in ("alone", "last", "turn", "shapley")
+                },
+            }
+            for step in self.steps
+            for metric in self.metrics
+        ]
+
+    def as_dict(self) -> Row:
+        """For JSON."""
+        return {
+            "key": self.key,
+            "response": self.response,
+            "from": self.start.as_dict(),
+            "to": self.goal.as_dict(),
+            "refusals": [
+                {"name": one.name, "reason": one.reason, "choices": list(one.choices)}
+                for one in self.refusals
+            ],
+            "steps": [step.as_dict() for step in self.steps],
+            "without_effect": list(self.quiet),
+            "relations": [
+                {
+                    "kind": one.kind,
+                    "choices": list(one.choices),
+                    "metric": one.metric,
+                    "alone": list(one.alone),
+                    "together": one.together,
+                }
+                for one in self.relations
+            ],
+            "scorings": self.number,
+            "notices": [notice.as_dict() for notice in self.notices],
+        }
+
+    def __repr__(self) -> str:
+        metric = self.metrics[-1]
+        ends = (self.start.scores.get(metric), self.goal.scores.get(metric))
+        first, second = ("no number" if one is None else f"{100 * one:.2f}" for one in ends)
+        number = f"{len(self.steps)} choice{'s' * (len(self.steps) != 1)}"
+        names = f"{self.start.name} → {self.goal.name}"
+        return f"<Explanation {names}: {metric} {first} → {second} by {number}>"
+
+
+def describe_change(choice: str, before: str, after: str) -> str:
+    """A choice and its two values, as people read it."""
+    return f"{choice.replace('_', '-')}: {before} → {after}"
+
+
+def explain_difference(
+    scorings: Scorings,
+    protocols: tuple[Protocol, Protocol],
+    names: tuple[str, str],
+    *,
+    shapley: bool = False,
+) -> Explanation:
+    """Why two protocols give different numbers.
+
+    Raises the error of both where both refuse the data for the same reason, and a UsageError where
+    Shapley values are asked for more choices than can be.
+    """
+    switch = _Switch(scorings, *protocols)
+    none, every = frozenset[str](), frozenset(switch.names)
+    outcomes = switch.score(none), switch.score(every)
+    if all(one.error for one in outcomes) and str(outcomes[0].error) == str(outcomes[1].error):
+        raise outcomes[0].error  # type: ignore[misc]
+    # What a refusal needs to go on is taken from the other side; the rest is between those.
+    needs = (
+        _needs(switch.names, switch.score),
+        _needs(switch.names, lambda back: switch.score(every - back)),
+    )
+    refusals = tuple(
+        Refusal(name, one_line(str(one.error)), tuple(sorted(need or ())))
+        for name, one, need in zip(names, outcomes, needs, strict=True)
+        if one.error
+    )
+    worth = None
+    if None not in needs:
+        lower, upper = needs[0] or none, every - (needs[1] or none)
+        worth = _Worth(switch, lower, upper) if lower <= upper else None
+    steps = worth.steps(shapley) if worth else ()
+    ends = [
+        End(name, protocol, one.scores, _print(one, protocol))
+        for name, protocol, one in zip(names, protocols, outcomes, strict=True)
+    ]
+    rounding = _rounding(ends[0], ends[1], scorings.metrics, shapley)
+    notices = merge_notices(dict.fromkeys(n for one in outcomes for n in one.notices))
+    return Explanation(
+        key=scorings.key.name,
+        response=scorings.response.name,
+        metrics=scorings.metrics,
+        titles=dict(scorings.titles),
+        start=ends[0],
+        goal=ends[1],
+        steps=(*steps, *rounding),
+        quiet=worth.quiet if worth else (),
+        relations=tuple(worth.relations(steps)) if worth else (),
+        refusals=refusals,
+        number=scorings.number,
+        notices=notices,
+    )
+
+
+class _Switch:
+    """Two protocols, and all that are between them."""
+
+    def __init__(self, scorings: Scorings, start: Protocol, goal: Protocol) -> None:
+        self.scorings, self.goal = scorings, goal
+        self.start = start.but(rounding="none")
+        differ = start.differences(goal)
+        order = {name: place for place, name in enumerate(PIPELINE)}
+        # A program that takes no other choices is left first and entered last; so are matches.
+        order["emulate"] = -1 if start.emulate != "none" else len(PIPELINE)
+        order["match"] += len(PIPELINE) if goal.match != "exact" else 0
+        self.names = sorted((n for n in differ if n != "rounding" and n in order), key=order.get)  # type: ignore[arg-type]
+
+    def change(self, name: str) -> tuple[str, str]:
+        """A choice's values in both protocols."""
+        return getattr(self.start, name), getattr(self.goal, name)
+
+    def score(self, names: Names) -> Outcome:
+        """What the first protocol gives with some choices of the second."""
+        chosen = {name: getattr(self.goal, name) for name in names}
+        return self.scorings.score(Protocol.of_fields(chosen, self.start))
+
+
+class _Worth:
+    """What the choices between a lower and an upper set are worth."""
+
+    def __init__(self, switch: _Switch, lower: Names, upper: Names) -> None:
+        self.switch, self.lower, self.upper = switch, lower, upper
+        self.metrics = switch.scorings.metrics
+        self.names = [name for name in switch.names if name in upper - lower]
+        start, end = self._scores(), self._scores(*self.names)
+        self.alone = {n: subtract(self._scores(n), start, self.metrics) for n in self.names}
+        rest = {n: [other for other in self.names if other != n] for n in self.names}
+        self.last = {n: subtract(end, self._scores(*rest[n]), self.metrics) for n in self.names}
+        self.turn = self._turns()
+        self.active = [name for name in self.names if not self._is_quiet(name)]
+
+    def _scores(self, *names: str) -> Points:
+        return self.switch.score(self.lower | {*names}).scores
+
+    def _turns(self) -> dict[str, Points]:
+        """Each choice's step; one without a number is part of the next that has one."""
+        turns: dict[str, Points] = {}
+        known = dict(self._scores())
+        for place, name in enumerate(self.names):
+            scores = self._scores(*self.names[: place + 1])
+            turns[name] = subtract(scores, known, self.metrics)
+            known.update({metric: one for metric, one in scores.items() if one is not None})
+        return turns
+
+    def _is_quiet(self, name: str) -> bool:
+        values = [v for one in (self.alone, self.last, self.turn) for v in one[name].values()]
+        numbers = [value for value in values if value is not None]
+        return bool(numbers) and max(map(abs, numbers)) < _NOTHING
+
+    @property
+    def quiet(self) -> tuple[str, ...]:
+        """The choices without an effect."""
+        return tuple(
+            describe_change(name, *self.switch.change(name))
+            for name in self.names
+            if name not in self.active
+        )
+
+    def steps(self, shapley: bool) -> tuple[Step, ...]:
+        """The choices with an effect."""
+        shares = self._shapley() if shapley else {}
+        return tuple(
+            Step(
+                name,
+                *self.switch.change(name),
+                self.alone[name],
+                self.last[name],
+                self.turn[name],
+                shares.get(name, {}),
+            )
+            for name in self.active
+        )
+
+    def _shapley(self) -> dict[str, Points]:
+        """Each choice's mean step over all orders, exactly: from all sets of active choices."""
+        self._call_back()
+        number = len(self.active)
+        if number > MOST_SHAPLEY:
+            raise UsageError(
+                f"{number} choices have an effect here, and Shapley values are for up to "
+                f"{MOST_SHAPLEY}: leave --shapley out"
+            )
+        sets = {
+            frozenset(chosen): self._scores(*chosen)
+            for size in range(number + 1)
+            for chosen in combinations(self.active, size)
+        }
+        return {name: self._mean_step(name, sets, number) for name in self.active}
+
+    def _mean_step(self, name: str, sets: Mapping[Names, Points], number: int) -> Points:
+        shares: dict[str, float | None] = dict.fromkeys(self.metrics, 0.0)
+        for chosen in sets:
+            if name in chosen:
+                continue
+            weight = factorial(len(chosen)) * factorial(number - len(chosen) - 1)
+            steps = subtract(sets[chosen | {name}], sets[chosen], self.metrics)
+            for metric, step in steps.items():
+                share = shares[metric]
+                missing = step is None or share is None
+                shares[metric] = None if missing else share + weight * step / factorial(number)  # type: ignore[operator]
+        return shares
+
+    def _call_back(self) -> None:
+        """Make quiet choices active, where they have an effect together: in pairs, or all."""
+        goal = self._scores(*self.names)
+        while not _same(self._scores(*self.active), goal):
+            quiet = [name for name in self.names if name not in self.active]
+            before = self._scores(*self.active)
+            called = {
+                name
+                for pair in combinations(quiet, 2)
+                if not _same(self._scores(*self.active, *pair), before)
+                for name in pair
+            }
+            chosen = {*self.active, *(called or quiet)}
+            self.active = [name for name in self.names if name in chosen]
+
+    def relations(self, steps: Sequence[Step]) -> Iterable[Relation]:
+        """The pairs of choices that do the same work or need each other, by metric."""
+        start = self._scores()
+        # What is worth the same alone and last is worth it whatever else is chosen.
+        names = [step.choice for step in steps if _differs(step.alone, step.last)]
+        for chosen in combinations(names, 2):
+            both = subtract(self._scores(*chosen), start, self.metrics)
+            # Those that do nothing alone, in no metric, come first.
+            pair = sorted(chosen, key=lambda name: not self._is_idle(name))
+            idle = sum(map(self._is_idle, pair))
+            for metric, together in both.items():
+                mine, theirs = (self.alone[name][metric] for name in pair)
+                if together is None or mine is None or theirs is None:
+                    continue
+                kind = _relation(mine, theirs, together, idle)
+                if kind:
+                    yield Relation(kind, (pair[0], pair[1]), metric, (mine, theirs), together)
+
+    def _is_idle(self, name: str) -> bool:
+        return all(value is not None and abs(value) < _SHOWN for value in self.alone[name].values())
+
+
+def _relation(mine: float, theirs: float, together: float, idle: int) -> str:
+    """What two choices are to each other, of which the first `idle` ones do nothing alone."""
+    more = together - mine - theirs
+    if idle:
+        return ("", "needs", "need each other")[idle] if abs(more) >= _SHOWN else ""
+    least, most = sorted((abs(mine), abs(theirs)))
+    is_large = mine * theirs > 0 and least > max(_SHOWN, most / 10)
+    return "redundant" if is_large and more * mine < 0 and abs(more) >= least / 2 else ""
+
+
+def _differs(one: Points, other: Points) -> bool:
+    differences = subtract(one, other, [*one]).values()
+    return any(value is None or abs(value) >= _SHOWN for value in differences)
+
+
+def _same(one: Points, other: Points) -> bool:
+    differences = subtract(one, other, [*other]).values()
+    return all(value is not None and abs(value) < _NOTHING for value in differences)
+
+
+def _needs(names: Sequence[str], score: Callable[[Names], Outcome]) -> Names | None:
+    """The fewest choices that have to be switched for a number; None where nothing helps."""
+    if not score(frozenset()).error:
+        return frozenset()
+    for name in names:
+        if not score(frozenset((name,))).error:
+            return frozenset((name,))
+    chosen = frozenset[str]()
+    for name in names:
+        chosen |= {name}
+        if not score(chosen).error:
+            break
+    else:
+        return None
+    for name in names:
+        if not score(chosen - {name}).error:
+            chosen -= {name}
+    return chosen
+
+
+def _print(outcome: Outcome, protocol: Protocol) -> Points:
+    return {
+        metric: None if score is None else round_as(score, protocol.rounding)
+        for metric, score in outcome.scores.items()
+    }
+
+
+def _rounding(start: End, goal: End, metrics: Sequence[str], shapley: bool) -> tuple[Step, ...]:
+    """The last step: the number that is printed, less the exact one."""
+    before, after = start.protocol.rounding, goal.protocol.rounding
+    if after == "none" or not goal.scores:
+        return ()
+    less = subtract(goal.printed, goal.scores, metrics)
+    return (Step("rounding", before, after, {}, {}, less, less if shapley else {}),)
+
+
+def without_data_fields(protocol: Protocol) -> Protocol:
+    """The choices of a protocol alone, without what a result says of its data."""
+    return replace(protocol, values=tuple(one for one in protocol.values if one[0] in PIPELINE))

@@ -1,0 +1,158 @@
+"""Many scorings of the same key and response: what protocols share is done once."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from corefeval.diagnostics import CorefEvalError, Notice, UsageError
+from corefeval.emulation import Material, score_emulated
+from corefeval.emulation.programs import METRICS
+from corefeval.evaluation import Metrics, count
+from corefeval.metrics import Metric, parse_metrics
+from corefeval.model import Corpus
+from corefeval.preparation import Input, Plan, prepare_inputs
+from corefeval.protocol import Protocol
+from corefeval.results import Result
+
+CONLL = "muc, b3, ceafe, conll"
+
+# What makes other rates of the same counts.
+_RATES = ("aggregate", "undefined", "average", "rounding")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a protocol gives: the exact F1 of each metric, or the error that says why it does not.
+
+    A score that is no number is None.
+    """
+
+    scores: Mapping[str, float | None]
+    error: CorefEvalError | None = None
+    notices: tuple[Notice, ...] = ()
+
+
+class Scorings:
+    """A key and a response under any protocol; `number` counts the protocols that were scored.
+
+    Reading is done once (answers of language models once for each way to place strings), other
+    steps once for the choices that they depend on.
+    """
+
+    def __init__(
+        self,
+        key: Input,
+        response: Input,
+        plan: Plan,
+        metrics: Metrics,
+        *,
+        corpus: Corpus | None = None,
+    ) -> None:
+        self._asked = metrics if isinstance(metrics, str | Metric) else list(metrics)
+        self.metrics = tuple(str(one.metric) for one in parse_metrics(self._asked))
+        self.plan, self._inputs = plan, (key, response)
+        self.key: Corpus = plan.read(key, "key", is_key=True)
+        if corpus is None:
+            corpus = plan.read(response, "response", key=self.key)
+        self.response: Corpus = corpus
+        self._responses = {plan.protocol.occurrences: self.response}
+        self._materials: dict[str, Material] = {}
+        self.titles: dict[str, str] = {}
+        self._outcomes: dict[Protocol, Outcome] = {}
+        self._results: dict[Protocol, Result] = {}
+
+    @property
+    def reads_files(self) -> bool:
+        """Whether there are files, which some programs read in their own way."""
+        return all(isinstance(one, str | os.PathLike) and one != "-" for one in self._inputs)
+
+    @property
+    def number(self) -> int:
+        """How many protocols were scored so far."""
+        return len(self._outcomes)
+
+    def score(self, protocol: Protocol) -> Outcome:
+        """What a protocol gives."""
+        if protocol not in self._outcomes:
+            self._outcomes[protocol] = self._outcome(protocol)
+        return self._outcomes[protocol]
+
+    def _outcome(self, protocol: Protocol) -> Outcome:
+        try:
+            result = self._result(protocol)
+            values = {
+                metric: result[metric].f1 if metric in result.tables else math.nan
+                for metric in self.metrics
+            }
+        except CorefEvalError as error:
+            return Outcome({}, error)
+        self.titles.update(result.titles or {})
+        scores = {name: None if math.isnan(one) else one for name, one in values.items()}
+        return Outcome(scores, notices=result.notices)
+
+    def _result(self, protocol: Protocol) -> Result:
+        if protocol.emulate != "none":
+            encoding = self.plan.encoding
+            return score_emulated(*self._inputs, self._asked, protocol, encoding=encoding)
+        response = self._read(protocol)
+        is_shared = protocol.match == "exact" and {*self.metrics} <= {*METRICS, "conll"}
+        is_shared &= protocol.lost != "strict" or response.ledger is None
+        if protocol.emulates or is_shared:
+            if protocol.occurrences not in self._materials:
+                self._materials[protocol.occurrences] = Material(self.key, response)
+            return self._materials[protocol.occurrences].result(protocol, self._asked)
+        defaults = {name: getattr(Protocol(), name) for name in _RATES}
+        base = Protocol.of_fields(defaults, protocol)
+        if base not in self._results:
+            prepared = prepare_inputs(self.key, response, replace(self.plan, protocol=base))
+            self._results[base] = count(prepared, self._asked)
+        chosen = {name: getattr(protocol, name) for name in defaults}
+        counted = self._results[base]
+        return replace(counted, protocol=Protocol.of_fields(chosen, counted.protocol))
+
+    def _read(self, protocol: Protocol) -> Corpus:
+        """The response; answers that have strings without places are read anew for each rule."""
+        if self.response.ledger is None:
+            return self.response
+        if protocol.occurrences not in self._responses:
+            source = self._inputs[1]
+            if isinstance(source, Corpus):
+                raise UsageError("the answers were read already: give their files or texts")
+            plan = replace(self.plan, protocol=protocol)
+            again = plan.read(source, "response", key=self.key)
+            self._responses[protocol.occurrences] = replace(again, name=self.response.name)
+        return self._responses[protocol.occurrences]
+
+
+def round_as(rate: float, rounding: str) -> float:
+    """A rate as a program prints it in per cent.
+
+    >>> round_as(0.702599, "truncate(2)"), round_as(0.702599, "round(1)")
+    (0.7025, 0.703)
+    """
+    if rounding == "none":
+        return rate
+    decimals = int(rounding[-2])
+    if rounding.startswith("round"):
+        return round(100 * rate, decimals) / 100
+    scale: int = 10 ** (decimals + 2)
+    return math.trunc(rate * scale) / scale
+
+
+def subtract(
+    one: Mapping[str, float | None], other: Mapping[str, float | None], metrics: Sequence[str]
+) -> dict[str, float | None]:
+    """The difference of scores by metric; None where either is no number."""
+    found: dict[str, float | None] = {}
+    for metric in metrics:
+        mine, theirs = one.get(metric), other.get(metric)
+        found[metric] = None if mine is None or theirs is None else mine - theirs
+    return found
+
+
+def one_line(text: str) -> str:
+    """A message of several lines on one."""
+    return "; ".join(line.strip() for line in text.splitlines()).rstrip(".")

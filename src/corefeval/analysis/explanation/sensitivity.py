@@ -1,0 +1,408 @@
+"""How much numbers depend on each choice, and which choices give a number that was published."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from corefeval.analysis.explanation.differences import PIPELINE, Points
+from corefeval.analysis.explanation.scorings import Scorings, one_line, round_as, subtract
+from corefeval.diagnostics import Notice, UsageError, merge_notices, plural
+from corefeval.metrics import Metric
+from corefeval.protocol import NAMED, STEPS, Protocol, choices
+from corefeval.tabular import Row, Tabular
+
+_SHOWN = 0.00005  # half a hundredth of a point
+_GIVEN = "as given"
+_LEFT_OUT = ("emulate", "documents", "spans", "tagset")
+
+
+def other_values(protocol: Protocol) -> Iterator[tuple[str, str]]:
+    """Every choice with each value that it does not have in a protocol, as the pipeline has them.
+
+    A choice that takes any text has the values that named protocols give it. What says which data
+    is scored, and what only a program as a whole has, is left out.
+    """
+    known = choices(STEPS)
+    for name in PIPELINE:
+        if name not in _LEFT_OUT:
+            named = (str(one.choices.get(name, "")) for one in NAMED.values())
+            values = known[name].spellings or dict.fromkeys(filter(None, named))
+            for value in dict.fromkeys((known[name].default, *values)):
+                if value != getattr(protocol, name):
+                    yield name, value
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """A value of a choice: for each response the points that it is worth, and why it has none.
+
+    `points` has a mapping from metrics for each response, against the default.
+    """
+
+    choice: str
+    value: str
+    points: tuple[Points, ...]
+    refusals: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """The choice and the value, as people read it."""
+        return f"{self.choice.replace('_', '-')} {self.value}"
+
+    @property
+    def size(self) -> float:
+        """The largest of the points, of either sign."""
+        numbers = (p for one in self.points for p in one.values() if p is not None)
+        return max(map(abs, numbers), default=0.0)
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether anything of it can be seen with two decimals."""
+        return self.size >= _SHOWN
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Two responses whose order by a metric is another one with some values of choices."""
+
+    metric: str
+    above: str
+    below: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class Sensitivity(Tabular):
+    """How much numbers depend on each choice: `effects` of each of its other values, largest first.
+
+    `scores` are those of each response under `protocol`. `turns` are pairs of responses whose order
+    depends on a choice.
+
+    >>> from corefeval import explain
+    >>> found = explain([["a", "b"], ["c"]], [["a", "b"], ["c"]])
+    >>> found.effects[0].name, round(found.effects[0].points[0]["conll"], 4)
+    ('singletons drop-response', -0.1778)
+    """
+
+    key: str
+    responses: tuple[str, ...]
+    protocol: Protocol
+    metrics: tuple[str, ...]
+    titles: Mapping[str, str]
+    scores: tuple[Points, ...]
+    effects: tuple[Effect, ...]
+    turns: tuple[Turn, ...]
+    notices: tuple[Notice, ...] = ()
+
+    @property
+    def without_effect(self) -> str:
+        """The values that change nothing that can be seen, on one line."""
+        return group_values(
+            (one.choice, one.value)
+            for one in self.effects
+            if not one.is_shown and not any(one.refusals)
+        )
+
+    @property
+    def refusals(self) -> dict[str, str]:
+        """For each reason why there is no number, on one line, the values that it is of."""
+        reasons: dict[str, dict[tuple[str, str], None]] = {}
+        for effect in self.effects:
+            for reason in filter(None, effect.refusals):
+                values = reasons.setdefault(one_line(reason), {})
+                values[effect.choice, effect.value] = None
+        return {reason: group_values(values) for reason, values in reasons.items()}
+
+    def rows(self) -> list[Row]:
+        """One row for each value of each choice, response and metric."""
+        return [
+            {
+                "choice": effect.choice,
+                "value": effect.value,
+                "response": response,
+                "metric": metric,
+                "points": points.get(metric),
+                "refusal": refusal or None,
+            }
+            for effect in self.effects
+            for response, points, refusal in zip(
+                self.responses, effect.points, effect.refusals, strict=True
+            )
+            for metric in self.metrics
+        ]
+
+    def as_dict(self) -> Row:
+        """For JSON."""
+        return {
+            "key": self.key,
+            "protocol": str(self.protocol),
+            "responses": {
+                name: dict(scores) for name, scores in zip(self.responses, self.scores, strict=True)
+            },
+            "effects": [
+                {
+                    "choice": effect.choice,
+                    "value": effect.value,
+                    "points": {
+                        name: dict(points)
+                        for name, points in zip(self.responses, effect.points, strict=True)
+                    },
+                    "refusals": {
+                        name: why
+                        for name, why in zip(self.responses, effect.refusals, strict=True)
+                        if why
+                    },
+                }
+                for effect in self.effects
+            ],
+            "turns": [
+                {"metric": t.metric, "above": t.above, "below": t.below, "values": list(t.values)}
+                for t in self.turns
+            ],
+            "notices": [notice.as_dict() for notice in self.notices],
+        }
+
+    def __repr__(self) -> str:
+        shown = sum(effect.is_shown for effect in self.effects)
+        responses = plural(len(self.responses), "response")
+        values = plural(len(self.effects), "value")
+        return f"<Sensitivity of {responses} to {values}, of which {shown} matter>"
+
+
+def group_values(values: Iterable[tuple[str, str]]) -> str:
+    """Choices with their values, as people read them.
+
+    >>> group_values([("order", "open"), ("order", "close"), ("owner", "first")])
+    'order open, close; owner first'
+    """
+    groups: dict[str, list[str]] = {}
+    for choice, value in values:
+        groups.setdefault(choice.replace("_", "-"), []).append(value)
+    return "; ".join(f"{choice} {', '.join(some)}" for choice, some in groups.items())
+
+
+def measure_choices(scored: Sequence[Scorings], protocol: Protocol) -> Sensitivity:
+    """How much the numbers of some responses depend on each choice.
+
+    Raises the error of a response that gives no number under the protocol itself.
+    """
+    base = protocol.but(rounding="none")
+    outcomes = [one.score(base) for one in scored]
+    for outcome in outcomes:
+        if outcome.error is not None:
+            raise outcome.error
+    metrics = scored[0].metrics
+    defaults = [outcome.scores for outcome in outcomes]
+    effects = [_measure(scored, defaults, protocol, *value) for value in other_values(protocol)]
+    effects.sort(key=lambda effect: -round(effect.size, 9))
+    names = tuple(one.response.name for one in scored)
+    return Sensitivity(
+        key=scored[0].key.name,
+        responses=names,
+        protocol=protocol,
+        metrics=metrics,
+        titles=dict(scored[0].titles),
+        scores=tuple(defaults),
+        effects=tuple(effects),
+        turns=tuple(_turns(names, defaults, effects, metrics)),
+        notices=merge_notices(dict.fromkeys(n for one in outcomes for n in one.notices)),
+    )
+
+
+def _measure(
+    scored: Sequence[Scorings],
+    defaults: Sequence[Points],
+    protocol: Protocol,
+    name: str,
+    value: str,
+) -> Effect:
+    points, refusals = [], []
+    base = protocol.but(rounding="none")
+    changed = base if name == "rounding" else Protocol.of_fields({name: value}, base)
+    for one, default in zip(scored, defaults, strict=True):
+        outcome = one.score(changed)
+        scores = dict(outcome.scores)
+        if name == "rounding":
+            scores = {m: None if s is None else round_as(s, value) for m, s in scores.items()}
+        points.append(subtract(scores, default, one.metrics))
+        refusals.append(str(outcome.error or ""))
+    return Effect(name, value, tuple(points), tuple(refusals))
+
+
+def _turns(
+    names: Sequence[str],
+    defaults: Sequence[Points],
+    effects: Sequence[Effect],
+    metrics: Sequence[str],
+) -> Iterator[Turn]:
+    """The pairs of responses whose order some values of choices turn round."""
+    for metric in metrics:
+        for pair in combinations(range(len(names)), 2):
+            first, second = (defaults[at].get(metric) for at in pair)
+            if first is None or second is None or abs(first - second) < _SHOWN:
+                continue
+            above, below = pair if first > second else pair[::-1]
+            lead = abs(first - second)
+            turned = []
+            for effect in effects:
+                gains = effect.points[above].get(metric), effect.points[below].get(metric)
+                if gains[0] is not None and gains[1] is not None:
+                    left = lead + gains[0] - gains[1]
+                    turned += [effect.name] if left <= -_SHOWN else []
+            if turned:
+                yield Turn(metric, names[above], names[below], tuple(turned))
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A named protocol, or a choice of the base, and the number that it gives.
+
+    `hit` says how that becomes the wanted number: `rounded`, `truncated`, or not at all (empty).
+    """
+
+    name: str
+    score: float | None
+    hit: str
+    refusal: str = ""
+
+    @property
+    def is_named(self) -> bool:
+        """Whether it is a named protocol."""
+        return self.name in NAMED
+
+
+@dataclass(frozen=True, repr=False)
+class Search(Tabular):
+    """Which named protocols and single choices give a published number, within its rounding.
+
+    >>> from corefeval import explain
+    >>> explain([["a", "b"], ["c"]], [["a", "b"], ["c"]], to=88.9)
+    <Search for conll 88.9: e2e, allennlp, ceafe-singletons skip-response>
+    """
+
+    key: str
+    response: str
+    protocol: Protocol
+    wanted: str
+    metric: str
+    titles: Mapping[str, str]
+    candidates: tuple[Candidate, ...]
+    notices: tuple[Notice, ...] = ()
+
+    @property
+    def hits(self) -> list[Candidate]:
+        """The candidates that give the number."""
+        return [one for one in self.candidates if one.hit]
+
+    def rows(self) -> list[Row]:
+        """One row for each candidate, those that give the number first, then the nearest."""
+        return [
+            {
+                "protocol": one.name,
+                "metric": self.metric,
+                "f1": one.score,
+                "hit": one.hit or None,
+                "refusal": one.refusal or None,
+            }
+            for one in self.candidates
+        ]
+
+    def as_dict(self) -> Row:
+        """For JSON."""
+        return {
+            "key": self.key,
+            "response": self.response,
+            "protocol": str(self.protocol),
+            "wanted": float(self.wanted),
+            "metric": self.metric,
+            "candidates": self.rows(),
+            "notices": [notice.as_dict() for notice in self.notices],
+        }
+
+    def __repr__(self) -> str:
+        names = ", ".join(one.name for one in self.hits) or "nothing gives it"
+        return f"<Search for {self.metric} {self.wanted}: {names}>"
+
+
+def is_number(text: object) -> bool:
+    """Whether this is a published number and no protocol."""
+    if isinstance(text, bool):
+        return False
+    if isinstance(text, int | float):
+        return True
+    return isinstance(text, str) and bool(re.fullmatch(r"\s*[+-]?[\d.]+%?\s*", text))
+
+
+def search_number(scorings: Scorings, base: Protocol, wanted: object) -> Search:
+    """Which named protocols, and which single choices of a base, give a number in per cent.
+
+    Raises a UsageError for what is no percentage, or where several metrics are asked for.
+    """
+    parts = {part for one in scorings.metrics for part in Metric.parse(one).declaration.parts}
+    metric, *others = [one for one in scorings.metrics if one not in parts]
+    if others:
+        raise UsageError(f"a number is of one metric, not of {metric}, {', '.join(others)}")
+    text = str(wanted).strip().removesuffix("%")
+    if not re.fullmatch(r"\d{1,3}(\.\d{0,12})?|\.\d{1,12}", text) or float(text) > 150:
+        raise UsageError(f"a published number is a percentage like 61.3, not {str(wanted)[:40]!r}")
+    text = text.rstrip(".")
+    first = scorings.score(base.but(rounding="none"))
+    given = first.scores.get(metric)
+    found = []
+    for name, protocol in _protocols(base, metric, scorings.reads_files):
+        outcome = scorings.score(protocol.but(rounding="none"))
+        score = outcome.scores.get(metric)
+        # A single choice that changes nothing says nothing.
+        changes = score is None or given is None or abs(score - given) >= _SHOWN
+        if name in NAMED or name == _GIVEN or changes:
+            found.append(Candidate(name, score, _hit(score, text), str(outcome.error or "")))
+    goal = float(text) / 100
+    found.sort(key=lambda one: math.inf if one.score is None else round(abs(one.score - goal), 9))
+    found.sort(key=lambda one: not one.hit)
+    return Search(
+        key=scorings.key.name,
+        response=scorings.response.name,
+        protocol=base,
+        wanted=text,
+        metric=metric,
+        titles=dict(scorings.titles),
+        candidates=tuple(found),
+        notices=first.notices,
+    )
+
+
+def _protocols(base: Protocol, metric: str, in_files: bool) -> Iterator[tuple[str, Protocol]]:
+    """What may have given a number: named protocols that have the metric, and single choices."""
+    if base != Protocol():
+        yield _GIVEN, base
+    for name, named in NAMED.items():
+        protocol = Protocol.parse(name)
+        # People take the mean of three themselves where a program does not.
+        has_it = (
+            not named.metrics
+            or metric in named.metrics
+            or (metric == "conll" and "muc" in named.metrics)
+        )
+        if has_it and (in_files or protocol.emulate == "none"):
+            yield name, protocol
+    for name, value in other_values(base):
+        if name != "rounding":
+            yield f"{name.replace('_', '-')} {value}", Protocol.of_fields({name: value}, base)
+
+
+def _hit(score: float | None, text: str) -> str:
+    if score is None:
+        return ""
+    decimals = len(text.partition(".")[2])
+    for rule, how in (("round", "rounded"), ("truncate", "truncated")):
+        if f"{100 * _printed(score, rule, decimals):.{decimals}f}" == f"{float(text):.{decimals}f}":
+            return how
+    return ""
+
+
+def _printed(score: float, rule: str, decimals: int) -> float:
+    return round_as(score, f"{rule}({min(decimals, 9)})")
