@@ -8,13 +8,8 @@ import pytest
 
 import corefeval
 from corefeval.diagnostics import InputError
-from corefeval.formats.answers.prompts import (
-    STYLES,
-    Passage,
-    drop_crossing,
-    passages,
-    write_prompts,
-)
+from corefeval.formats.answers.prompts import drop_crossing, passages, write_prompts
+from corefeval.formats.answers.styles import STYLES, Passage
 from corefeval.model import CorpusBuilder
 
 TEXTS = {
@@ -132,7 +127,6 @@ def test_answers_for_nobody_and_second_answers_are_told(key, expected):
         ("Nothing to see here.", "no mention in the answer"),
         ('{"id": "b", "answer": "x"}\n{"id": "b"', "no JSON"),
         ('{"id": "b", "answer": "x"}\n{"id": "a"}', "answer"),
-        ('{"id": "b", "answer": null}', "no answer"),
     ],
 )
 def test_one_clear_error(text, problem, key, tmp_path):
@@ -264,3 +258,16 @@ def test_prompt_command(run, tmp_path):
     assert run("prompt", key, "--from", key)[0] == 2
     assert run("prompt", key, "--style", "nonsense")[0] == 2
     assert run("prompt", key, "--max-tokens", 0)[0] == 2
+
+
+def test_what_became_of_mentions_is_saved(tmp_path):
+    file = tmp_path / "results.json"
+    key, answers = corefeval.example("key"), corefeval.example("tagged")
+    result = corefeval.score(key, answers, response_format="llm", lost="strict")
+    result.save(file)
+    assert corefeval.load(file).answers == result.answers
+    text = file.read_text()
+    for damage in ('"lost":2', '"lost":-1', '"lost":"x"'):
+        file.write_text(text.replace('"lost":1', damage))
+        with pytest.raises(InputError, match="damaged"):
+            corefeval.load(file)

@@ -13,7 +13,8 @@ from typing import Any
 import corefeval
 from corefeval import CorefEvalError
 from corefeval.formats import FORMATS
-from corefeval.formats.answers.prompts import STYLES, passages
+from corefeval.formats.answers.prompts import passages
+from corefeval.formats.answers.styles import STYLES
 from corefeval.formats.registry import load
 from corefeval.model import Corpus, CorpusBuilder
 from corefeval.results import save

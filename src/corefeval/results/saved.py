@@ -159,6 +159,7 @@ def _result_record(result: Result, within: Result | None = None) -> dict[str, An
         "response": result.response,
         **record,
         "slices": {feature: _slices_record(one, result) for feature, one in result.slices.items()},
+        **({"answers": dict(result.answers)} if result.answers else {}),
         "notices": [
             {
                 "kind": n.kind,
@@ -243,6 +244,7 @@ def _result(
             for metric, rates in record.get("intervals", {}).items()
         },
         segment_rates=_rates(record.get("segment_rates", {})),
+        answers=_answers(record["answers"]) if "answers" in record else {},
     )
     if strangers := [metric for metric in result.intervals if metric not in tables]:
         raise ValueError(f"there is an interval of {strangers[0]}, but no count")
@@ -250,6 +252,24 @@ def _result(
         slices = {name: _slices(name, one, result) for name, one in record["slices"].items()}
         object.__setattr__(result, "slices", slices)  # it is not known to anybody yet
     return result
+
+
+def _answers(record: Mapping[str, Any]) -> dict[str, object]:
+    """What became of the mentions that a language model wrote."""
+    counts = {
+        name: _whole(record[name], name)
+        for name in ("written", "placed", "changed", "repeated", "lost")
+    }
+    if counts["written"] != counts["placed"] + counts["repeated"] + counts["lost"]:
+        raise ValueError("the ledger of the answers does not add up")
+    documents = [
+        {
+            name: _text(value, name) if isinstance(value, str) else _whole(value, name)
+            for name, value in one.items()
+        }
+        for one in record["documents"]
+    ]
+    return {**_rates({"conll": record["conll"]}), **counts, "documents": documents}
 
 
 def _rates(record: Mapping[str, Any]) -> dict[str, dict[str, float]]:

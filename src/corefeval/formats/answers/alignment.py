@@ -38,7 +38,7 @@ def align(a: IntArray, k: IntArray, breaks: BoolArray, likeness: Likeness) -> La
     to_key = np.full(a.size, -1, dtype=np.int64)
     kind = np.zeros(a.size, dtype=np.int64)
     small: list[Gap] = []
-    elsewhere = np.zeros(a.size, dtype=np.bool_)  # copies of what was laid before
+    elsewhere = _loops(a, k)  # copies of what was laid before
     waiting = [(Gap(0, a.size, 0, k.size, left=False, right=False), SEED)]
     while waiting:
         gap, n = waiting.pop()
@@ -68,6 +68,28 @@ def align(a: IntArray, k: IntArray, breaks: BoolArray, likeness: Likeness) -> La
     rows, columns, kinds = align_gaps(small, a, k, likeness)
     to_key[rows], kind[rows] = columns, kinds
     return Laid(to_key, kind)
+
+
+def _loops(a: IntArray, k: IntArray) -> BoolArray:
+    """Which atoms of an answer say again what stands right before them, as the key does not.
+
+    A seed that comes back at a distance and goes on to do so over that distance is a loop, unless
+    the key has the seed before it too, in which one copy ends and the next one begins.
+    """
+    found = np.zeros(a.size, dtype=np.bool_)
+    grams = grams_of(a, SEED)
+    order = np.argsort(grams, kind="stable")
+    same = grams[order[1:]] == grams[order[:-1]]
+    distance = np.zeros(grams.size, dtype=np.int64)  # from the same seed before; 0 for none
+    distance[order[1:][same]] = (order[1:] - order[:-1])[same]
+    edges = np.flatnonzero(np.diff(distance, prepend=-1, append=-1))
+    low, high = edges[:-1], edges[1:]
+    period = distance[low]
+    long = np.flatnonzero((period > 0) & (period <= high - low + SEED) & (low > 0))
+    new = long[~np.isin(grams[low[long] - 1], grams_of(k, SEED))]
+    for one in new.tolist():
+        found[low[one] : high[one] + SEED - 1] = True
+    return found
 
 
 def _before_copies(gap: Gap, elsewhere: BoolArray) -> Gap:

@@ -97,6 +97,7 @@ _NUMBER = r"[\w.-]*\d[\w.-]*"
 _BRACKET = re.compile(r"\[\s?(?:e|entity|ent|cluster|c)[_ -]?(\d+)\s?[:|]?\s+(?=[^\s\]])")
 _PAREN = re.compile(r"\((?:e|entity)[_ -]?(\d+)\s?[:|]?\s+(?=[^\s)])")
 _NUMBERED = re.compile(r"\[#?(\d+)\s?[:|]?\s+(?!\d+\s*\])(?=[^\s\]])")
+_NESTED = 50  # brackets in brackets: nobody closes what was opened further out
 _SQUARE, _SQUARE_END = re.compile(r"\["), re.compile(r"\]")
 
 
@@ -116,22 +117,20 @@ def _read_brackets(pattern: re.Pattern[str]) -> Callable[[str], TaggedText]:
 
 def _by_shape(text: str, marks: Iterable[Mark]) -> list[Mark]:
     """Marks where round and square brackets are told apart: what another shape closes is text."""
-    stack: list[Mark] = []
+    stack: list[str] = []
     kept: list[Mark] = []
     for mark in marks:
         shape = text[mark.start]
         if mark.kind in (OPEN, TEXT_OPEN):
-            stack.append(mark)
+            stack.append(shape)
             kept.append(mark)
-        elif stack and text[stack[-1].start] == {"]": "[", ")": "("}[shape]:
-            stack.pop()
-            kept.append(mark)
-        elif any(text[one.start] == {"]": "[", ")": "("}[shape] for one in stack):
-            while text[stack[-1].start] != {"]": "[", ")": "("}[shape]:
-                stack.pop()
-                kept.append(Mark(TEXT_CLOSE, mark.start, mark.start))
-            stack.pop()
-            kept.append(mark)
+            continue
+        wanted = {"]": "[", ")": "("}[shape]
+        if wanted not in stack[-_NESTED:]:
+            continue
+        while stack.pop() != wanted:
+            kept.append(Mark(TEXT_CLOSE, mark.start, mark.start))
+        kept.append(mark)
     return kept
 
 
@@ -150,12 +149,12 @@ _CLOSINGS = {
     "markdown": re.compile(r"\]\s?\((#[^()\n]{0,60}|(?:cluster|entity)[ _-]?\w+)\)"),
     "hash": re.compile(r"\]\s?(?:#(\w+)|\(#(\w+)\))"),
     "subscript": re.compile(
-        r"\](?:_(\d+)|_\{([^{}\n]{0,40})\}|<sub>([^<\n]{0,40})</sub>|([₀-₉]+))"
+        r"\](?:\$?_(e?\d+)\$?|\$?_\{([^{}\n]{0,40})\}\$?|<sub>([^<\n]{0,40})</sub>|([₀-₉]+))"
     ),
     "colon": re.compile(rf"\s?:\s?({_NUMBER})\s?\]"),
 }
 _SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
-_PILED = re.compile(rf"((?:\]\s?){{2,}})((?:{_LINK}\s?){{2,}})")
+_PILED = re.compile(rf"(?<!\])(?<!\]\s)((?:\]\s?){{2,}})((?:{_LINK}\s?){{2,}})")
 
 
 def _read_markdown(text: str) -> TaggedText:
@@ -212,7 +211,7 @@ def _read_xml(text: str) -> TaggedText:
 
 
 _M_OPEN = re.compile(r"<m>\s?")
-_SEQ2SEQ_CLOSE = re.compile(r"\s?(?:\|\s?([\w.-]+)\s?</m>|</m(\d+)>|<c(\d+)>\s?(?:</m>)?)")
+_SEQ2SEQ_CLOSE = re.compile(r"\s?(?:\|\s?([\w.-]+)\s?</m>|</m(\d+)>|<c(\d+)>(?:\s?</m>)?)")
 _SEQ2SEQ_NEW = re.compile(r"\s?</new>")
 _SEQ2SEQ_OTHER = re.compile(r"</?(?:speaker|sentence)>|<copy>")
 _M_CLOSE = re.compile(r"\s?</m>")
@@ -284,12 +283,15 @@ _DECLARED: tuple[tuple[str, str, str | re.Pattern[str], Callable[[str], TaggedTe
     ("bracket", "[e1 mention]", _BRACKET, _read_brackets(_BRACKET)),
     ("number", "[1 mention]", _NUMBERED, _read_brackets(_NUMBERED)),
     ("markdown", "[mention](#cluster_1)", _CLOSINGS["markdown"], _read_markdown),
-    ("xml", '<m id="1">mention</m>', _XML_OPEN, _read_xml),
-    ("named", "<e1>mention</e1>", _NAMED_OPEN, _read_xml),
+    ("xml", '<m id="1">mention</m>', rf"{_XML_OPEN.pattern}|{_REF_ONLY.pattern}", _read_xml),
+    # A <c2> that no other tag of its kind follows is a closing tag of seq2seq.
+    ("named", "<e1>mention</e1>", r"<(?:e|entity|ent|m)[ _-]?\d+>|"
+     r"<c(?:luster)?[ _-]?\d+>(?=[^<>]*(?:</?c|\Z))", _read_xml),
     ("subscript", "[mention]_1", _CLOSINGS["subscript"], _read_subscript),
     ("hash", "[mention]#1", r"\]\s?#\w+", _closing("hash")),
     ("colon", "[mention: 1]", _CLOSINGS["colon"], _closing("colon")),
-    ("seq2seq", "<m> mention | 1 </m>", rf"{_SEQ2SEQ_CLOSE.pattern}|</new>", _read_seq2seq),
+    ("seq2seq", "<m> mention | 1 </m>", r"\|\s?[\w.-]+\s?</m>|</m\d+>|<c\d+>(?![^<>]*</c)|</new>",
+     _read_seq2seq),
     ("mask", "<m>mention</m>#1", _MASK_CLOSE, _read_mask),
     ("curly", "{{mention|1}}", _CURLY_CLOSE, _read_curly),
     ("tanl", "[ mention | antecedent ]", r"\[\s[^\[\]|]{1,200}\s\|\s[^\[\]|]{1,200}\s\]",

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from corefeval.formats.answers.broken_json import Node, Text, parse_json
 from corefeval.formats.answers.text import fold_text
 
 
@@ -27,92 +28,7 @@ class Listed:
     lost: str = ""
 
 
-# ------------------------------------------------------------------ JSON that may be broken
-
-
-class Text(str):
-    """A string of an answer, where it stands, and whether it has its end."""
-
-    where: int = 0
-    complete: bool = True
-
-
-@dataclass(slots=True)
-class Node:
-    """A list, or an object as a list of keys and values; `complete` if it was closed."""
-
-    is_object: bool
-    items: list[object]
-    keys: list[str]
-    complete: bool = False
-    where: int = 0
-
-
-_TOKEN = re.compile(
-    r"""(?P<comment>//[^\n]*|/\*.*?\*/|(?m:^\s*\#[^\n]*))
-      | (?P<string>"(?:[^"\\]|\\.)*")
-      | (?P<single>'(?:[^'\\]|\\.|'(?=\w))*'(?=\s*(?:[,\]}:]|$)))
-      | (?P<half>(?<![^\s\[{(,:])["'](?:[^"\\]|\\.)*\\?\Z)
-      | (?P<open>[\[{(]) | (?P<close>[\]})]) | (?P<colon>:) | (?P<comma>,)
-      | (?P<number>-?\d+(?:\.\d+)?) | (?P<word>[^\W\d]\w*)""",
-    re.VERBOSE | re.DOTALL,
-)
-_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
-
-
-def _unquote(token: str) -> str:
-    def plain(match: re.Match[str]) -> str:
-        code = match[1]
-        return chr(int(code[1:], 16)) if len(code) == 5 else _ESCAPES.get(code, code)
-
-    return re.sub(r"\\(u[0-9a-fA-F]{4}|.)", plain, token, flags=re.DOTALL)
-
-
-def parse_json(text: str) -> list[Node]:
-    """The lists and objects in a text, with or without talk around them; nothing is refused.
-
-    Comments, trailing commas, single quotes and missing ends are taken as they come.
-    """
-    roots: list[Node] = []
-    stack: list[Node] = []
-    waiting: str | None = None  # the key whose value comes next
-    for match in _TOKEN.finditer(text):
-        kind, token = match.lastgroup, match.group()
-        if kind == "open":
-            node = Node(token == "{", [], [], where=match.start())
-            if stack:
-                _put(stack[-1], node, waiting)
-            else:
-                roots.append(node)
-            stack.append(node)
-            waiting = None
-        elif not stack:
-            continue
-        elif kind == "close":
-            stack.pop().complete = True
-            waiting = None
-        elif kind == "colon":
-            if stack[-1].is_object and stack[-1].items and isinstance(stack[-1].items[-1], str):
-                waiting = str(stack[-1].items.pop())
-                stack[-1].keys.pop()
-        elif kind in ("string", "single", "half"):
-            value = Text(_unquote(token[1:] if kind == "half" else token[1:-1]))
-            value.where, value.complete = match.start(), kind != "half"
-            _put(stack[-1], value, waiting)
-            waiting = None
-        elif kind == "number":
-            unsure = match.end() == len(text)
-            _put(stack[-1], None if unsure else float(token), waiting)
-            waiting = None
-        elif kind == "word":
-            waiting = None if waiting is not None else waiting
-    return [root for root in roots if root.items]
-
-
-def _put(node: Node, value: object, key: str | None) -> None:
-    node.items.append(value)
-    node.keys.append(key or "")
-
+# ------------------------------------------------------------------ JSON
 
 _MENTION_KEYS = (
     "text",
@@ -288,9 +204,12 @@ def read_json(text: str) -> list[Listed]:
 
 # ------------------------------------------------------------------ lines
 
+_BULLET = r"(?:[-*•]|\d+[.)])"
 _LINE = re.compile(
-    r"^[ \t]*(?:[-*•]|\d+[.)])?[ \t]*\**(?:(?:entity|cluster|chain|group|e)[ _]?[\w-]*|\d+)"
-    r"[^:\n\"“]{0,60}?\**[ \t]*:\**[ \t]*(.+)$",
+    rf"^[ \t]*(?:{_BULLET}?[ \t]*\**(?:(?:entity|cluster|chain|group|e)[ _]?[\w-]*|\d+)"
+    r"[^:\n\"“]{0,60}?\**[ \t]*:\**[ \t]*|"
+    # - Ada: "Ada", "she": any name, or none, where there are several strings
+    rf"{_BULLET}[ \t]+(?:[^:\n\"“]{{0,60}}:\**[ \t]*)?(?=[\"“][^\"“”\n]*[\"”][,; \t]+[\"“]))(.+)$",
     re.IGNORECASE | re.MULTILINE,
 )
 _QUOTED = re.compile(
@@ -371,7 +290,11 @@ def _number(text: str | None) -> int | None:
 
 # ------------------------------------------------------------------ link-append
 
-_LINK = re.compile(r"(?P<from>[^;\n]*?)##(?P<behind>[^;\n]*?)->(?P<to>[^;\n]*)(?:;;|$|(?=\n))")
+_LINK = re.compile(
+    # A mention may be a zero, which is ## itself.
+    r"(?<![^;\n])(?P<from>\s*(?:##\w*\s+)?(?:(?!##)[^;\n])*+)##(?P<behind>(?:(?!->)[^;\n])*+)->"
+    r"(?P<to>[^;\n]*)"
+)
 
 
 def read_links(text: str) -> list[Listed]:
@@ -385,11 +308,13 @@ def read_links(text: str) -> list[Listed]:
     number = 0
     for match in _LINK.finditer(text):
         own, to = _context(match["from"], match["behind"]), match["to"].strip(" |")
-        if cluster := re.match(r"\[(\d+)", to):
+        if cluster := re.match(r"\[(\d{1,9})", to):
             entity = cluster[1]
             number = max(number, int(entity))
         else:
-            antecedent = _context(*(to.split("##", 1) if "##" in to else (to, "")))
+            zero = re.match(r"\s*##\w*\s+(?=##)", to)
+            place = to.find("##", zero.end() if zero else 0)
+            antecedent = _context(to[:place], to[place + 2 :]) if place >= 0 else _context(to, "")
             known = entity_of.get(antecedent)
             if known is None:
                 number += 1
@@ -411,17 +336,20 @@ def _context(mention: str, behind: str) -> tuple[str, str]:
 
 def count_links(text: str) -> int:
     """How many links there are."""
-    return len(re.findall(r"##[^;\n]*->", text))
+    return sum("##" in link.rpartition("->")[0] for link in re.split(r"[;\n]", text))
 
 
 def list_counts(text: str) -> Iterator[tuple[str, int]]:
     """How many mentions each kind of list has in a text."""
     yield "link-append", count_links(text)
     yield "qa", sum(1 for _ in _QA.finditer(text))
-    lines = [one for one in _LINE.finditer(text) if '"' in one[1] or "“" in one[1] or ";" in one[1]]
-    yield "lines", sum(max(one[1].count('"') // 2, 1) for one in lines)
+    lines = [one[1] for one in _LINE.finditer(text)]
+    listed = [one for one in lines if '"' in one or "“" in one or ";" in one]
+    if not listed and len(lines) > 1:  # Entity 1: Ada, she
+        listed = [one for one in lines if "," in one]
+    yield "lines", sum(max(one.count('"') // 2, 1) for one in listed)
     strings = r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'(?=\s*[,\]}:])"
     rest, number = re.subn(strings, "", text)
     talk = len(re.findall(r"[^\W\d_]{2,}", rest))  # a text with tags may have quotes, too
-    looks = re.search(r"[\[{]\s*[\"']", text) and talk <= 3 * number + 40
+    looks = re.search(r"[\[{(]\s*[\"']", text) and talk <= 3 * number + 40
     yield "json", len(read_json(text)) if looks else 0

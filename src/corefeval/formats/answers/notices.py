@@ -16,13 +16,17 @@ _REACHED = 0.97  # a document of which less is there ends early
 
 @dataclass(frozen=True, slots=True)
 class Remarks:
-    """What reading noticed beside the ledger: answers for no document, and second ones for one."""
+    """What reading noticed beside the ledger.
+
+    `unknown` are answers for no document, `twice` documents with a second one, `unswept` those with
+    so many places of listed strings that they were not weighed against each other.
+    """
 
     name: str
-    format: str
     occurrences: str
     unknown: list[str]
     twice: list[str]
+    unswept: list[str]
     several: int
 
 
@@ -42,7 +46,8 @@ def notices_of(corpus: Corpus, remarks: Remarks) -> tuple[Notice, ...]:
 
 def _about_reading(ledger: Ledger, remarks: Remarks) -> list[Notice]:
     name = remarks.name
-    conventions = Counter(one.convention for one in ledger.documents)
+    written = {one.document for one in ledger.entries}
+    conventions = Counter(one.convention for one in ledger.documents if one.document in written)
     notices = []
     for convention, count in conventions.most_common():
         tags = CONVENTIONS.get(convention)
@@ -52,7 +57,7 @@ def _about_reading(ledger: Ledger, remarks: Remarks) -> list[Notice]:
         text = f"{name}: {whose}read as {how} (llm-{family})"
         notices.append(Notice("llm-convention", text, count))
     named = partial(_documents, name)
-    empty = {one.document for one in ledger.documents} - {one.document for one in ledger.entries}
+    empty = {one.document for one in ledger.documents} - written
     early = [one for one in ledger.documents if ends_early(one)]
     places = tuple(f"{one.document} after {one.reached / one.tokens:.0%}" for one in early)
     cut = [one.document for one in ledger.documents if one.finish == "length"]
@@ -65,6 +70,8 @@ def _about_reading(ledger: Ledger, remarks: Remarks) -> list[Notice]:
         named("llm-cut", "ending early: {items}", places),
         named("llm-unknown", "of no document, left out: {items}", remarks.unknown, "answer"),
         named("llm-twice", "answered again, the first answer kept: {items}", remarks.twice),
+        named("llm-unswept", "too long to weigh all places of listed strings: each takes the first "
+              "that is free: {items}", remarks.unswept),
         Notice("llm-several", f"{name}: {{n}} with several documents, cut apart", remarks.several,
                noun="answer"),
     ]  # fmt: skip
@@ -80,7 +87,7 @@ def _about_mentions(ledger: Ledger, remarks: Remarks) -> list[Notice]:
     name = remarks.name
     if not ledger.written:
         return []
-    text = f"{name}: {ledger.written:,} mentions written, {ledger.placed:,} placed, "
+    text = f"{name}: {plural(ledger.written, 'mention')} written, {ledger.placed:,} placed, "
     text += f"{ledger.lost:,} lost, {ledger.repeated:,} repeated"
     whys = Counter(why for one in ledger.entries if one.state == "changed" for why in [one.why])
     listed = ", ".join(f"{count:,} {why}" for why, count in whys.most_common(4))

@@ -33,6 +33,7 @@ from corefeval.model.construction import assemble
 from corefeval.model.ledger import Coverage, Entry, Ledger, Span, State
 
 Written = TaggedText | list[Listed]
+_LONG = 2000  # characters of a mention that are kept in the ledger
 
 LISTS = {
     "json": read_json, "lines": read_lines, "qa": read_questions, "link-append": read_links,
@@ -102,6 +103,7 @@ class AnswerReader:
 
     texts: KeyTexts
     occurrences: str = "in-order"
+    unswept: list[str] = field(default_factory=list)  # documents with too many places to weigh
 
     def read(self, written: Written, document: KeyDocument, convention: str, finish: str) -> Page:
         """What was written about one document, in one convention."""
@@ -120,7 +122,7 @@ class AnswerReader:
         page = Page(document, _coverage(document, atoms, laid, convention))
         for one, place in zip(parsed.mentions, places, strict=True):
             why = ", ".join(dict.fromkeys(filter(None, (one.why, place.why))))
-            written = " ".join(parsed.text[one.start : one.end].split())
+            written = " ".join(parsed.text[one.start : min(one.end, one.start + _LONG)].split())
             spans = [(place.start, place.end)] if place.is_placed else []
             page.add(written, one.entity, spans, why, one.where, bool(why))
         page.mark_copies()
@@ -133,7 +135,9 @@ class AnswerReader:
         vocabulary = self.texts.vocabulary
         text = KeyText(document.words, document.atoms, vocabulary, document.sentence_of)
         chooser = Chooser(text, listed, self.occurrences, self.texts.likeness)
-        for one, places in zip(listed, chooser.choose(), strict=True):
+        chosen = chooser.choose()
+        self.unswept += [] if chooser.is_swept else [document.identifier]
+        for one, places in zip(listed, chosen, strict=True):
             spans = [(place.start, place.end) for place in places if place.is_placed]
             more = f"and {len(spans) - 1} more places" if len(spans) > 1 else ""
             why = ", ".join(filter(None, (places[0].why, more)))
@@ -270,10 +274,18 @@ def read_answers(
                 twice.append(document.identifier)
                 continue
             pages[index] = reader.read(written, document, job.convention, job.answer.finish)
+    if not pages and jobs:
+        raise InputError(
+            "no answer is about a document of the key",
+            file=where,
+            found=", ".join(map(excerpt, unknown[:3])),
+            expected=", ".join(f"‘{one}’" for one in texts.identifiers[:3]),
+            fix="give answers the ids of the key's documents",
+        )
     ordered = [pages[index] for index in sorted(pages)]
     corpus = _corpus_of(ordered, key, name or where)
     several = sum(len(job.documents) > 1 for job in jobs)
-    remarks = Remarks(name or where, format, occurrences, unknown, twice, several)
+    remarks = Remarks(name or where, occurrences, unknown, twice, reader.unswept, several)
     return corpus.with_details(notices=notices_of(corpus, remarks))
 
 

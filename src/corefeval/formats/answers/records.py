@@ -148,6 +148,8 @@ def _answer(identifier: str | None, value: Any, record: Record | None = None) ->
         identifier = next((str(one) for one in known), None)
     if found is None and isinstance(value, Mapping) and value.get("error"):
         return Answer(identifier, "", "error", line)
+    if found is None and isinstance(value, Mapping) and _is_empty(value):
+        return Answer(identifier, "", finish, line)
     if found is None:
         expected = f"one of {', '.join(ANSWER_FIELDS[:6])}, or a record of a chat interface"
         problem = "there is no answer in the record"
@@ -155,6 +157,11 @@ def _answer(identifier: str | None, value: Any, record: Record | None = None) ->
             raise record.error(problem, found=record.keys_found(), expected=expected)
         raise InputError(problem, found=excerpt(repr(value)), expected=expected)
     return Answer(identifier, found, finish, line)
+
+
+def _is_empty(values: Mapping[str, Any]) -> bool:
+    """Whether a record has a place for an answer, and nothing in it."""
+    return _has_answer(values) and all(values.get(field) is None for field in ANSWER_FIELDS)
 
 
 def _text_in(value: Any, depth: int) -> str | None:

@@ -133,6 +133,7 @@ class Chooser:
         ]
         self.items.sort(key=lambda item: (item.cluster, item.row))
         self.taken: set[tuple[int, int]] = set()
+        self.is_swept = True  # whether all places could be weighed together
         self._queues: dict[str, Iterator[Place]] = {}
         self._look_up()
 
@@ -208,12 +209,13 @@ class Chooser:
 
     def _all(self) -> list[list[Placement]]:
         result: list[list[Placement]] = [[] for _ in self.items]
+        owner: dict[Place, int] = {}
         for item in self.items:
-            free = [one for one in item.places if one not in self.taken]
-            self.taken.update(free)
-            result[item.row] = [Placement(*one, item.why) for one in free] or [
-                self._placement(item)
-            ]
+            free = [one for one in item.places if one not in owner]
+            owner.update(dict.fromkeys(free, item.cluster))
+            own = free or [one for one in item.places if owner[one] == item.cluster]  # said twice
+            places = [Placement(*one, item.why) for one in own]
+            result[item.row] = places or [self._placement(item)]
         return result
 
     # -------------------------------------------------------------- in order
@@ -252,7 +254,9 @@ class Chooser:
                 wanted = Wanted(item.row, *shared[text], distance)
             by_cluster[item.cluster].append(wanted)
         clusters = [by_cluster[number] for number in sorted(by_cluster)]
-        for row, place in sweep(clusters, ordered=ordered, firsts_in_order=firsts).items():
+        places = sweep(clusters, ordered=ordered, firsts_in_order=firsts)
+        self.is_swept = places is not None
+        for row, place in (places or {}).items():
             if settled[row].settled is None:
                 self._settle(settled[row], place)
 

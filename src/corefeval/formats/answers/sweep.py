@@ -38,6 +38,7 @@ class _Way:
     """A way up to some place: its cost, what each cluster has placed, and where the last of it is.
 
     What is placed is a set of bits, one for each string of the cluster; `state` is a hash of it.
+    Only clusters that are under way are kept: `begun` and `done` have a bit for each cluster.
     """
 
     cost: float
@@ -45,12 +46,28 @@ class _Way:
     last: dict[int, Place]
     trail: tuple[object, int, Place] | None = None
     state: int = 0
+    begun: int = 0
+    done: int = 0
+
+
+@dataclass(slots=True)
+class _Step:
+    """What a way may do at a place: nothing, or take it for a string; and what changes thereby.
+
+    A step is cheap: most of them are not taken, and only for the others a new way is made.
+    """
+
+    way: _Way
+    cost: float
+    state: int
+    taken: tuple[int, int, Place] | None = None  # cluster, row, place
+    changes: dict[int, int] = field(default_factory=dict)
 
     def put(self, number: int, bits: int) -> None:
-        """Say that a cluster has placed some strings."""
-        old = self.placed.get(number, 0)
+        """Say that a cluster has placed some strings, beside those that it had."""
+        old = self.changes.get(number, self.way.placed.get(number, 0))
         self.state ^= hash((number, old)) ^ hash((number, old | bits))
-        self.placed = {**self.placed, number: old | bits}
+        self.changes[number] = old | bits
 
 
 @dataclass(slots=True)
@@ -74,21 +91,43 @@ class _Task:
                 if len(wanted.places) == 1:
                     self.sure.add(wanted.last)
 
-    def steps(self, way: _Way, place: Place) -> list[_Way]:
-        """The ways on from one: without the place, and with it in each cluster that takes it."""
+    def steps(self, way: _Way, place: Place) -> list[_Step]:
+        """The steps on from a way: without the place, and with it in clusters that take it."""
         taken = [step for number in self.users[place] for step in self._take(way, number, place)]
         unused = (_SURE if place in self.sure else _UNUSED) if taken else 0.0
-        idle = _Way(way.cost + unused, way.placed, way.last, way.trail, way.state)
-        steps = [idle, *taken]
+        steps = [_Step(way, way.cost + unused, way.state), *taken]
         for number, index in self.expiring.get(place, ()):
+            if way.done >> number & 1:
+                continue
+            placed = way.placed.get(number, 0)
             for step in steps:
-                if not step.placed.get(number, 0) >> index & 1:
+                if not step.changes.get(number, placed) >> index & 1:
                     step.put(number, 1 << index)
                     step.cost += _LEFT_OUT
         return steps
 
-    def _take(self, way: _Way, number: int, place: Place) -> list[_Way]:
-        """The way on which a cluster takes a place for the next of its strings that it fits."""
+    def go(self, step: _Step) -> _Way:
+        """The way that a step leads to."""
+        way = step.way
+        if not step.changes:
+            return _Way(step.cost, way.placed, way.last, way.trail, way.state, way.begun, way.done)
+        placed, last = {**way.placed, **step.changes}, way.last
+        trail, begun, done = way.trail, way.begun, way.done
+        if step.taken is not None:
+            number, row, place = step.taken
+            last, trail = {**last, number: place}, (trail, row, place)
+            begun |= 1 << number
+        for number, bits in step.changes.items():
+            if bits.bit_count() == len(self.clusters[number]):
+                done |= 1 << number
+                del placed[number]
+                last = {one: where for one, where in last.items() if one != number}
+        return _Way(step.cost, placed, last, trail, step.state, begun, done)
+
+    def _take(self, way: _Way, number: int, place: Place) -> list[_Step]:
+        """The step by which a cluster takes a place for the next of its strings that it fits."""
+        if way.done >> number & 1:
+            return []
         cluster, done = self.clusters[number], way.placed.get(number, 0)
         low = done.bit_length() if self.ordered else 0
         for index in range(low, min(low + 3, len(cluster)) if self.ordered else len(cluster)):
@@ -101,14 +140,13 @@ class _Task:
             if last is not None:
                 cost += _FAR * math.log2(1 + max(place[0] - last[0], 0))
                 cost += _WITHIN if place[1] <= last[1] else 0.0
-            elif self.firsts_in_order and number and number - 1 not in way.last:
+            elif self.firsts_in_order and number and not way.begun >> number - 1 & 1:
                 cost += _TOO_EARLY
             bits = 1 << index
             if self.ordered:  # what is passed over has no place any more
                 cost += _LEFT_OUT * (index - low)
                 bits = (2 << index) - 1
-            trail = (way.trail, wanted.row, place)
-            step = _Way(cost, way.placed, {**way.last, number: place}, trail, way.state)
+            step = _Step(way, cost, way.state, (number, wanted.row, place))
             step.put(number, bits)
             return [step]
         return []
@@ -116,25 +154,29 @@ class _Task:
 
 def sweep(
     clusters: Sequence[Sequence[Wanted]], *, ordered: bool, firsts_in_order: bool
-) -> dict[int, Place]:
-    """The place of each row that gets one.
+) -> dict[int, Place] | None:
+    """The place of each row that gets one; None where there are too many places to weigh.
 
     `ordered` says that the strings of a cluster stand in textual order, `firsts_in_order` that the
     clusters do, by their first mentions.
     """
+    chances = 1 + sum(
+        len(wanted.places)
+        for cluster in clusters
+        for wanted in {id(one.places): one for one in cluster}.values()
+    )
+    if chances > _EFFORT:
+        return None
     task = _Task(clusters, ordered, firsts_in_order)
     ways = [_Way(0.0, {}, {})]
-    chances = sum(map(len, task.users.values())) + 1
-    if chances > _EFFORT:
-        return {}
     width = max(min(BEAM, _EFFORT // chances), 4)
     for place in sorted(task.users, key=lambda one: (one[0], -one[1])):
-        best: dict[int, _Way] = {}
+        best: dict[int, _Step] = {}
         for way in ways:
             for step in task.steps(way, place):
                 if step.state not in best or step.cost < best[step.state].cost:
                     best[step.state] = step
-        ways = sorted(best.values(), key=lambda way: way.cost)[:width]
+        ways = [task.go(one) for one in sorted(best.values(), key=lambda one: one.cost)[:width]]
     found: dict[int, Place] = {}
     trail: object = ways[0].trail
     while isinstance(trail, tuple):

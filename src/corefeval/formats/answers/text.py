@@ -17,8 +17,7 @@ from corefeval.model.arrays import IntArray
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff"
 ATOM = re.compile(rf"##[^\W_]*|[{_UNSPACED}]|(?:(?![{_UNSPACED}])[^\W_])+|[^\w\s]|_")
 ZERO = "##"
-_THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
-_HALF_THOUGHT = re.compile(r"^\s*<(think|thinking|reasoning)>.*", re.DOTALL | re.IGNORECASE)
+_THOUGHT = re.compile(r"<(/?)(think|thinking|reasoning)>", re.IGNORECASE)
 _ENTITY = re.compile(r"&(?:#\d{1,6}|#x[0-9a-fA-F]{1,6}|[a-zA-Z]{2,8});")
 _ESCAPE = re.compile(r"\\([_*\[\]#|{}()<>`~])")
 _PLAIN = str.maketrans(
@@ -35,12 +34,27 @@ def clean(answer: str) -> str:
     """The answer without thoughts, composed (NFC), and without the escapes of HTML and Markdown."""
     text = unicodedata.normalize("NFC", answer)
     if "<" in text:
-        text = _HALF_THOUGHT.sub("", _THOUGHT.sub("", text))
+        text = _without_thoughts(text)
     if "&" in text and _ENTITY.search(text):
         text = html.unescape(text)
     if "\\" in text:
         text = _ESCAPE.sub(r"\1", text)
     return text.replace("\ufeff", "").replace("\u200b", "")
+
+
+def _without_thoughts(text: str) -> str:
+    """What stands outside of `<think>…</think>`; nothing, if it only thinks and is cut off."""
+    kept, last, opened = [], 0, ""
+    for mark in _THOUGHT.finditer(text):
+        closing, name = bool(mark[1]), mark[2].lower()
+        if not closing and not opened:
+            kept.append(text[last : mark.start()])
+            last, opened = mark.start(), name
+        elif closing and name == opened:
+            last, opened = mark.end(), ""
+    if opened and not "".join(kept).strip():
+        return ""
+    return "".join(kept) + text[last:]
 
 
 def fold(atom: str) -> str:
