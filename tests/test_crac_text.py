@@ -204,7 +204,7 @@ def test_without_words_there_are_underscores():
     corpus = corefeval.corpus_from_arrays(entity=[0], start=[1], document_ids=["d"])
     target = io.BytesIO()
     assert corefeval.write(corpus, target, format="crac-text") == ()
-    assert target.getvalue() == b"# newdoc id = d\n_ _|[e1]\n"
+    assert target.getvalue() == b"# newdoc id = d\n_ _|[0]\n"
 
 
 @settings(max_examples=300)

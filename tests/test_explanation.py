@@ -462,3 +462,8 @@ GUESSES = {"occurrences": "first", "lost": "strict"}
 def test_programs_do_not_know_of_lost_mentions():
     with pytest.raises(UsageError, match="leave out lost strict"):
         score(KEY, corefeval.example("listed"), protocol="e2e", lost="strict")
+
+
+def test_results_are_two(run):
+    status, _, err = run("explain", "--empty-results", KEY, EAGER)
+    assert status == 2 and "--results takes two files" in err

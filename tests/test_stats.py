@@ -83,7 +83,7 @@ def test_convert(run, tmp_path):
         (("convert", KEY, KEY, "--to", "conll"), 2, "would overwrite the input"),
         (("convert", "nowhere", "x", "--to", "conll"), 1, "cannot be read"),
         (("convert", KEY, "/no/such/folder/x", "--to", "conll"), 1, "cannot be written"),
-        (("convert", KEY, "x"), 2, "--to"),
+        (("convert", KEY, "x.zzz"), 2, "--to"),
         (("stats", "nowhere"), 1, "cannot be read"),
         (("stats", KEY, "--formt"), 2, "did you mean --format"),
     ],

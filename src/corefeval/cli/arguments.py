@@ -94,7 +94,7 @@ def usage_of(command: Callable[..., object]) -> str:
 
     >>> from corefeval.cli.corpora import convert
     >>> usage_of(convert)
-    'corefeval convert SOURCE TARGET --to TO [OPTIONS]'
+    'corefeval convert SOURCE TARGET [OPTIONS]'
     """
     places, options = [], []
     for name, parameter in inspect.signature(command).parameters.items():

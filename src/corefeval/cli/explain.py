@@ -141,7 +141,7 @@ def _explain(
 
 
 def _explain_results(
-    results: tuple[str, str], paths: Sequence[str], options: dict[str, Any], shapley: bool
+    results: Sequence[str], paths: Sequence[str], options: dict[str, Any], shapley: bool
 ) -> ResultDifference:
     """What differs between two saved results, by the names of their files."""
     from corefeval.analysis.explanation import explain_results
@@ -149,6 +149,8 @@ def _explain_results(
 
     if len(paths) == 1:
         raise UsageError(f"{paths[0]} is a key without a RESPONSE: give both, or none")
+    if len(results) != 2:
+        raise UsageError("--results takes two files that --save wrote: --results a.json b.json")
     first, second = map(load, results)
     names = distinct_names([short(path) for path in results], results)
     found = explain_results(first, second, *paths, shapley=shapley, **options)

@@ -291,7 +291,7 @@ def format_for(name: str) -> Format:
         return FORMATS["conll"]
     known = (f"{', '.join(one.endings)} ({one.name})" for one in FORMATS.values() if one.endings)
     raise UsageError(
-        f"{name} does not say in which format to write: name it with format=…, one of "
+        f"{name} does not say in which format to write: name it with format=… / --to, one of "
         f"{', '.join(FORMATS)}; or end it in {', '.join(known)}"
     )
 

@@ -122,7 +122,8 @@ def concordance(
     )
     first, second = np.array(list(combinations(range(len(names)), 2))).T
     gaps = scores[:, first] - scores[:, second]
-    signs = np.where(np.abs(gaps) <= TOLERANCE, 0, np.sign(gaps)).astype(np.int64)
+    # A score that is no number is before or after none.
+    signs = np.where(np.abs(gaps) > TOLERANCE, np.sign(gaps), 0).astype(np.int64)
     together = signs @ signs.T
     agreements = []
     for one, other in combinations(range(len(chosen)), 2):
