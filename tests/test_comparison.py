@@ -24,7 +24,7 @@ from corefeval.stats import (
     randomization,
 )
 from corefeval.stats.differences import measure_effect
-from corefeval.stats.ranking import ranks
+from corefeval.stats.ranking import concordance, ranks
 from count_tables import systems_of, twin_of
 
 
@@ -287,3 +287,16 @@ def test_real_systems(shared):
         for system in systems:
             for other in compared.better_than(metric, system):
                 assert standing[system] < standing[other]
+
+
+@pytest.mark.filterwarnings("error")
+def test_scores_that_are_no_numbers_have_no_order():
+    key, one, two = ({"a": a, "b": b} for a, b in (
+        ([], [["x", "y"]]), ([["z", "w"]], [["x", "y"]]), ([], [["x"], ["y"]]),
+    ))  # fmt: skip
+    options = {"undefined": "nan-ceafe", "aggregate": "macro-rates"}
+    results = {
+        name: score(key, response, metrics="muc, ceafe", **options)
+        for name, response in (("one", one), ("two", two))
+    }
+    assert math.isnan(concordance(results).tau("muc", "ceafe"))
