@@ -85,7 +85,7 @@ def test_workers_end_with_a_run(end):
         sys.exit(-signal.SIGINT)"""
     # Workers have the output open too: it comes to an end with the last of them, or never.
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, timeout=20, start_new_session=True
+        [sys.executable, "-c", script], capture_output=True, timeout=120, start_new_session=True
     )
     assert done.returncode in (-signal.Signals[end], 256 - signal.Signals[end])
     assert b"Traceback" not in done.stderr

@@ -99,6 +99,9 @@ def _documents(table: ParquetTable) -> list[DocumentId]:
     if "part" not in table.types:
         return [DocumentId(name or table.source.stem) for name in names]
     parts = table.numbers("part", table.column("part"), missing=-1).tolist()
+    if len(parts) != len(names):  # of a damaged file
+        found = f"{len(names)} documents and {len(parts)} parts"
+        raise bad_file(table.source.file, "columns differ in length", found=found, expected="one")
     return [
         DocumentId(name or table.source.stem, part if part >= 0 else None)
         for name, part in zip(names, parts, strict=True)
