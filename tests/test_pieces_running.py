@@ -71,21 +71,23 @@ def test_executors_that_do_not_work_any_more(paths):
             list(corefeval.Scorer(paths[0]).map([paths[1]], executor=one))
 
 
+@pytest.mark.parametrize("begin", ["list(map(time.sleep, (0.3, 0.3)))", "map(time.sleep, (0, 0))"])
 @pytest.mark.parametrize("end", ["SIGKILL", "SIGINT"])
-def test_workers_end_with_a_run(end):
+def test_workers_end_with_a_run(end, begin):
     script = f"""if __name__ == "__main__":
     import os, signal, sys, time
     from corefeval.cli.pieces import FilePieces
     try:
         with FilePieces(jobs=2).cutting(quiet=True) as cutting:
-            list(cutting.executor.map(time.sleep, (0.3, 0.3)))
+            map = cutting.executor.map
+            {begin}  # workers are there, or on their way
             (os.kill if "{end}" == "SIGKILL" else os.killpg)(os.getpid(), signal.{end})
             time.sleep(20)
     except KeyboardInterrupt:
         sys.exit(-signal.SIGINT)"""
     # Workers have the output open too: it comes to an end with the last of them, or never.
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, timeout=120, start_new_session=True
+        [sys.executable, "-c", script], capture_output=True, timeout=60, start_new_session=True
     )
     assert done.returncode in (-signal.Signals[end], 256 - signal.Signals[end])
     assert b"Traceback" not in done.stderr

@@ -58,14 +58,10 @@ class FilePieces:
     def _executor(self, stack: ExitStack) -> Executor | None:
         if self.jobs == 1:
             return None
-        from concurrent.futures import ProcessPoolExecutor
-        from multiprocessing import get_context
-
-        from corefeval.pieces.execution import follow_parent
+        from corefeval.pieces.execution import start_workers
 
         number = min(self.jobs, _MOST * (os.cpu_count() or 1))
-        pool = ProcessPoolExecutor(number, get_context("spawn"), follow_parent)
-        return stack.enter_context(pool)
+        return stack.enter_context(start_workers(number))
 
 
 @Parameter(name="*", group=_GROUP)

@@ -11,7 +11,7 @@ import pickle
 import signal
 import threading
 from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from typing import Any, TypeVar
 
 from corefeval._version import __version__
@@ -90,6 +90,23 @@ def count_workers(executor: Executor) -> int:
         return max(1, int(sum(client.nthreads().values())))
     known = getattr(executor, "_max_workers", None)
     return known if isinstance(known, int) and known > 0 else os.cpu_count() or 1
+
+
+def start_workers(number: int) -> ProcessPoolExecutor:
+    """A pool of processes, all of them on their way, that end with this process.
+
+    Workers inherit that interrupts are held back here while they start: one that is interrupted
+    before it could say that it leaves interrupts to its parent may keep what all wait for.
+    """
+    pool = ProcessPoolExecutor(number, multiprocessing.get_context("spawn"), follow_parent)
+    holds_back = hasattr(signal, "pthread_sigmask")  # not on Windows
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if holds_back else ()
+    try:
+        pool.submit(os.getpid)
+    finally:
+        if holds_back:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+    return pool
 
 
 def follow_parent() -> None:
