@@ -109,10 +109,11 @@ def assemble(
     gaps: IntArray = NO_GAPS,
     relations: Relations = NO_RELATIONS,
     names_hold: bool = False,
+    entity_layer: IntArray | None = None,
 ) -> Corpus:
     """Put checked arrays into the corpus' order and number the entities.
 
-    `relations` are by rows of these arrays, and by the numbers that entities will have: ascending
+    `relations` and `entity_layer` are by rows of these arrays, and by the numbers that entities will have: ascending
     by document, then by `entity`. With `names_hold` entities are called by their numbers.
     """
     if len(documents) == 1:
@@ -131,6 +132,7 @@ def assemble(
         names=numbers if names_hold else None,
         names_hold=names_hold,
         relations=relations,
+        entity_layer=entity_layer,
         name=name,
     )
     return number_entities(made, mention_document, entity)

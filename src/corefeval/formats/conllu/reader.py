@@ -15,7 +15,7 @@ from corefeval.formats.conllu.mentions import Mentions, find_mentions
 from corefeval.formats.conllu.scan import Scan, attributes, scan
 from corefeval.formats.conllu.tokens import ConlluTokens, SentenceComments
 from corefeval.formats.source import Source
-from corefeval.model import NO_RELATIONS, Corpus, Relation, Relations
+from corefeval.model import BRIDGING, NO_RELATIONS, SPLIT, Corpus, Relation, Relations
 from corefeval.model.arrays import IntArray
 from corefeval.model.builder import unresolved_relations
 from corefeval.model.categories import LazyArray, LazyColumns
@@ -158,7 +158,7 @@ def _relations(
                 else:
                     row = opening.get((anaphor, position), -1)
                     whose, label = (anaphor, row), match[3] or ""
-                    relations.append(Relation("bridge", whose, ((antecedent, -1),), label))
+                    relations.append(Relation(BRIDGING, whose, ((antecedent, -1),), label))
     notices += unresolved_relations(unresolved, source.file)
-    relations += [Relation("split-antecedent", one, tuple(sets[one])) for one in sets]
+    relations += [Relation(SPLIT, one, tuple(sets[one])) for one in sets]
     return Relations.of(relations)

@@ -17,7 +17,7 @@ from corefeval.formats.losses import (
     with_tokens,
 )
 from corefeval.formats.registry import Written
-from corefeval.model import Corpus, Document, Mention, Relation
+from corefeval.model import BRIDGING, SPLIT, Corpus, Document, Mention, Relation
 from corefeval.model.text_tokens import origin
 from corefeval.model.tokens import plain_word
 
@@ -26,7 +26,7 @@ _WRITABLE = re.compile(r"[^\x00-\x20\ud800-\udfff]+(?: [^\x00-\x20\ud800-\udfff]
 _OWN = re.compile(r"(Entity|Bridge|SplitAnte)=")
 _UNSAFE_LABEL = re.compile(r"[\s,|]")
 _UNSAFE_VALUE = re.compile(r"[\s()|%-]")
-_RELATIONS = {"bridge": "Bridge", "split-antecedent": "SplitAnte"}
+_RELATIONS = {BRIDGING: "Bridge", SPLIT: "SplitAnte"}
 
 
 def write_conllu(corpus: Corpus) -> Written:
