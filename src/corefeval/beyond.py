@@ -58,7 +58,7 @@ class Beyond:
     """Both sides in full, and which of their mentions are the same.
 
     `scored` are the matches of coreference, by the rows of what is scored. `match`, `tagset` and
-    `own_tokens` say how the rest is matched.
+    `own_tokens` say how the rest is matched; a `mirror` knows it already.
     """
 
     key: FullSide
@@ -67,6 +67,7 @@ class Beyond:
     match: str = "exact"
     tagset: object = None
     own_tokens: bool = True
+    mirror: Beyond | None = None
 
     @cached_property
     def matches(self) -> tuple[IntArray, IntArray]:
@@ -75,6 +76,8 @@ class Beyond:
         Mentions that are scored are matched as ever. Of the rest, those that refer to nothing are
         matched with each other, then whatever is left on either side.
         """
+        if self.mirror is not None:
+            return self.mirror.matches[1], self.mirror.matches[0]
         mine, theirs = self.scored.rows(self.key.rows.size)
         pairs = [(self.key.rows[mine], self.response.rows[theirs])]
         sides = self.key, self.response
@@ -101,9 +104,7 @@ class Beyond:
     @cached_property
     def swapped(self) -> Beyond:
         """The same with the sides exchanged."""
-        other = Beyond(self.response, self.key, self.scored)
-        vars(other)["matches"] = self.matches[::-1]
-        return other
+        return self.mirror or Beyond(self.response, self.key, self.scored, mirror=self)
 
     def _match(self, rows: list[IntArray]) -> tuple[IntArray, IntArray]:
         """The matches among some rows of either side."""

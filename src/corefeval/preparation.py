@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from corefeval.alignment import Alignment, align
+from corefeval.beyond import Beyond, FullSide
 from corefeval.checks import did_you_mean
 from corefeval.diagnostics import Notice, UsageError, plural
 from corefeval.features import PartFeatures, SideFeatures
@@ -22,6 +23,7 @@ from corefeval.model.identity import digest, mention_codes
 from corefeval.model.text_tokens import has_texts
 from corefeval.pairing import (
     DocumentPairs,
+    Kept,
     apply_policies,
     join_groups,
     mismatch_notices,
@@ -139,6 +141,8 @@ class Prepared:
     notices: tuple[Notice, ...] = ()
     variants: tuple[tuple[str, Prepared], ...] = ()
     """Other readings of the same answers of a language model, by name."""
+    beyond: Beyond | None = None
+    """Both sides with what is no part of coreference, where relations or layers are known."""
 
     def __repr__(self) -> str:
         n_matches = self.matches.rows(self.key.n_mentions)[0].size
@@ -152,7 +156,15 @@ class Prepared:
     def alignment(self) -> Alignment:
         """What metrics count on."""
         features = self.key_features, self.response_features
-        return align(self.key, self.response, self.matches, features)
+        scores_sets = self.protocol.split == "score"
+        return align(
+            self.key,
+            self.response,
+            self.matches,
+            features,
+            scores_sets=scores_sets,
+            aside=self.beyond,
+        )
 
     @cached_property
     def _codes(self) -> tuple[IntArray, IntArray]:
@@ -252,7 +264,9 @@ def _prepare_corpora(
         raise UsageError(
             "features are stated by document, and across joins documents: leave out one of them"
         )
-    (key, response), codes, notices = apply_policies(corpora, mention_codes(*corpora), protocol)
+    (key, response), codes, notices, kept = apply_policies(
+        corpora, mention_codes(*corpora), protocol
+    )
     placed = codes[1] >= 0  # mentions that were lost match nothing
     shown = response if placed.all() else response.keep_mentions(placed)
     sides = Mentions(key, codes[0]), Mentions(shown, codes[1][placed])
@@ -309,7 +323,25 @@ def _prepare_corpora(
             *notices,
             *more,
         ),
+        beyond=_look_beyond(kept, matches, protocol.match, plan.tagset, own_tokens),
     )
+
+
+def _look_beyond(
+    kept: Sequence[Kept], matches: Matches, match: str, tagset: object, own_tokens: bool
+) -> Beyond | None:
+    """What is no part of coreference; None where neither side has relations or layers."""
+    corpora = [one.full for one in kept if one.full is not None]
+    if not any(len(c.relations) or c.entity_layer is not None for c in corpora):
+        return None
+    sides = []
+    for one in kept:
+        if one.full is None or one.corpus is None:
+            return None
+        rows = np.arange(one.full.n_mentions) if one.rows is None else one.rows
+        owners, documents = one.corpus.mention_entity, one.full.mention_document
+        sides.append(FullSide(one.full, one.full_codes, rows, owners, documents))
+    return Beyond(sides[0], sides[1], matches, match, tagset, own_tokens)
 
 
 def told(notices: Iterable[Notice]) -> list[Notice]:

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from corefeval.model.arrays import BoolArray, IntArray
-from corefeval.model.corpus import Corpus
-
-SPLIT = "split-antecedent"
+from corefeval.model.corpus import NON_REFERRING, Corpus
+from corefeval.model.relations import SPLIT
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,8 +117,7 @@ def _reach(whole: int, elements: dict[int, set[int]]) -> set[int]:
 
 def non_referring(corpus: Corpus) -> BoolArray:
     """Which entities refer to nothing."""
-    layers = getattr(corpus, "entity_layer", None)
-    if layers is None:
+    if corpus.entity_layer is None:
         return np.zeros(corpus.n_entities, dtype=np.bool_)
-    refers_not: BoolArray = layers == 2
+    refers_not: BoolArray = corpus.entity_layer == NON_REFERRING
     return refers_not
