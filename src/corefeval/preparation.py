@@ -30,6 +30,7 @@ from corefeval.pairing import (
     pair,
     segment,
 )
+from corefeval.pairing.segments import Segmentation
 from corefeval.pieces import as_file
 from corefeval.protocol import STEPS, Choices, Protocol, choices, split_choices
 from corefeval.syntax import split_call
@@ -379,9 +380,14 @@ def segment_prepared(prepared: Prepared, number: int) -> Prepared | Notice:
         return cut
     corpora = [cut.key, cut.response]
     keep = [np.ones(corpus.n_mentions, dtype=np.bool_) for corpus in corpora]
+    full = None if prepared.beyond is None else _segment_beyond(prepared.beyond, cut)
     # Of an entity that runs on, one may be left.
     for side in {"drop": (0, 1), "drop-response": (1,)}.get(prepared.protocol.singletons, ()):
-        keep[side] = corpora[side].entity_sizes[corpora[side].mention_entity] > 1
+        sizes = corpora[side].entity_sizes
+        if full is not None and prepared.protocol.split == "score":
+            owners = full[side].entity[full[side].sets.first]
+            sizes = sizes + np.bincount(owners, minlength=sizes.size)
+        keep[side] = sizes[corpora[side].mention_entity] > 1
     rows = [np.flatnonzero(kept) for kept in keep]
     matches = prepared.matches
     if not all(kept.all() for kept in keep):
@@ -391,6 +397,15 @@ def segment_prepared(prepared: Prepared, number: int) -> Prepared | Notice:
         weight = None if matches.weight is None else matches.weight[there]
         matches = Matches(new[0][key_rows[there]], new[1][response_rows[there]], weight)
         corpora = [c.keep_mentions(k) for c, k in zip(corpora, keep, strict=True)]
+    beyond = prepared.beyond
+    if full is not None and beyond is not None:
+        scored = [
+            replace(side, rows=side.rows[own], scored_entity=corpus.mention_entity)
+            for side, own, corpus in zip(full, rows, corpora, strict=True)
+        ]
+        again = replace(beyond, key=scored[0], response=scored[1], scored=matches)
+        vars(again)["matches"] = beyond.matches  # which cuts do not change
+        beyond = again
     sides = (prepared.key_features, prepared.response_features)
     number = len(cut)
     of_key, of_response = (
@@ -406,7 +421,18 @@ def segment_prepared(prepared: Prepared, number: int) -> Prepared | Notice:
         protocol=prepared.protocol.but(segments=str(number)),
         notices=(),
         variants=(),
+        beyond=beyond,
     )
+
+
+def _segment_beyond(beyond: Beyond, cut: Segmentation) -> list[FullSide]:
+    """Both sides in full with segments for documents; what is not scored goes by its start."""
+    sides = []
+    for side, corpus in zip(beyond, (cut.key, cut.response), strict=True):
+        document = np.searchsorted(cut.cuts, side.corpus.mention_start, side="right")
+        document[side.rows] = corpus.mention_document
+        sides.append(replace(side, scored_entity=corpus.mention_entity, document=document))
+    return sides
 
 
 def stated_features(

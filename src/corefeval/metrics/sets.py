@@ -95,9 +95,7 @@ class Blocks:
         rows = ragged_arange(self.entries[sets], n_entries)
         shift = np.cumsum(n_blocks) - n_blocks - self.blocks[sets]
         document = np.arange(sets.size)
-        side = Side(
-            np.repeat(document, n_blocks), self.block[rows] + np.repeat(shift, n_entries)
-        )
+        side = Side(np.repeat(document, n_blocks), self.block[rows] + np.repeat(shift, n_entries))
         mention = self.mention[rows]
         code = np.repeat(document, n_entries) * self.width + mention
         return side, np.where(mention >= 0, code, -1)
@@ -396,9 +394,7 @@ def blanc(alignment: Alignment) -> Counts:
     together = matched[0][credit.entity] + matched[1][other.entity] - shared
     counts["coreference_common"] += one.sums(credit.document, worth * shared)
     counts["non_coreference_common"] += (
-        common * total
-        + (total**2 - squares) / 2
-        - one.sums(credit.document, worth * together)
+        common * total + (total**2 - squares) / 2 - one.sums(credit.document, worth * together)
     )
     return counts
 

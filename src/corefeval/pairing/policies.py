@@ -176,7 +176,9 @@ def apply_policies(
     for place, (corpus, own) in enumerate(zip(corpora, codes, strict=True)):
         apply = partial(_apply, corpus, own, protocol, place >= first)
         names = "duplicates", "lost", "layer", "split"
-        choices = " ".join(("policies", str(place >= first), *(getattr(protocol, n) for n in names)))
+        choices = " ".join(
+            ("policies", str(place >= first), *(getattr(protocol, n) for n in names))
+        )
         # A key comes again with the next response, and mostly with the same codes.
         made = apply() if place else corpus.remember(choices, apply, of=own)
         all_kept.append(made.of(corpus))
