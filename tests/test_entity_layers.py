@@ -24,7 +24,7 @@ def layered(prefix="d"):
         document.mention("b", 3, 4, layer=NON_REFERRING)
         one = document.mention("a", 4, 5)
         document.mention("a", 5, 6, layer=DEIXIS)
-        document.relation("bridging", one, ["a"], "poss", layer=DEIXIS)
+        document.relation("bridging", one, [("a", DEIXIS)], "poss")
     return builder.build()
 
 

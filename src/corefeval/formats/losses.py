@@ -58,10 +58,12 @@ def counted(kind: str, count: int, noun: str, what: str, *, file: str = "") -> l
     return [Notice(kind, text, count, noun=noun)] if count else []
 
 
-def list_counts(counts: Mapping[str, int], told: Mapping[str, tuple[str, str]]) -> Iterator[Notice]:
+def list_counts(
+    counts: Mapping[str, int], told: Mapping[str, tuple[str, str]], *, file: str = ""
+) -> Iterator[Notice]:
     """Notices of what was counted by kind; `told` has for each the noun, and what was done."""
     for kind, (noun, what) in told.items():
-        yield from counted(kind, counts[kind], noun, what)
+        yield from counted(kind, counts[kind], noun, what, file=file)
 
 
 def list_losses(
@@ -190,6 +192,22 @@ def sentence_bounds(document: Document, n_tokens: int) -> list[tuple[int, int]]:
     starts = tokens.sentence_starts(document.index) if tokens is not None else []
     bounds = sorted({0, *(start for start in starts if 0 <= start < n_tokens), n_tokens})
     return list(pairwise(bounds))
+
+
+def sentence_numbers(n_tokens: int, starts: Collection[int], empty: Sequence[str]) -> list[str]:
+    """Token numbers from 1 in each sentence; empty nodes count behind the token before them."""
+    numbers, starts = [], frozenset(starts)
+    word = node = 0
+    for position in range(n_tokens):
+        if position in starts:
+            word = node = 0
+        if position < len(empty) and empty[position]:
+            node += 1
+            numbers.append(f"{word}.{node}")
+        else:
+            word, node = word + 1, 0
+            numbers.append(str(word))
+    return numbers
 
 
 def _list_names(kind: str, names: list[str], noun: str) -> list[Notice]:

@@ -84,6 +84,13 @@ def is_conllu(head: bytes) -> bool:
     return bool(rows) and all(row.count(b"\t") == 9 for row in rows[:-1] or rows)
 
 
+def is_conllua(head: bytes) -> bool:
+    """A line that names columns of Universal Anaphora, or brackets with its attributes."""
+    columns = rb"(?m)^#\s*global\.columns\s*=.*\b(IDENTITY|BRIDGING|DISCOURSE_DEIXIS)\b"
+    cells = rb"(?mi)^\d+(\.\d+)?[ \t].*[ \t]\)*\((Entity|Markable)_?ID="
+    return re.search(columns, head) is not None or re.search(cells, head) is not None
+
+
 def is_json(head: bytes) -> bool:
     """An object, or a list of objects."""
     return re.match(rb'\s*(\[\s*)?\{\s*("|\})|\s*\[\s*\]', head) is not None
@@ -142,6 +149,14 @@ _DECLARED = (
         "parquet.reader:read_parquet",
         "parquet.writer:write_parquet",
         (".parquet",),
+    ),
+    (
+        "conllua",
+        "Universal Anaphora's CoNLL-U Plus: columns IDENTITY, BRIDGING, DISCOURSE_DEIXIS",
+        is_conllua,
+        "conllua.reader:read_conllua",
+        "conllua.writer:write_conllua",
+        (".conllua",),
     ),
     (
         "corefud",

@@ -17,9 +17,10 @@ from corefeval.model.relations import Relation, Relations
 from corefeval.model.tokens import DocumentTokens, Tokens, TokenTable
 from corefeval.model.views import DocumentId
 
-Reference = str | int  # the name of an entity, or the number of a mention
+# The name of an entity of identity, a name and a layer, or the number of a mention.
+Reference = str | tuple[str, int] | int
 _Entity = tuple[int, int, str]  # its document, layer and name
-_Relation = tuple[int, int, str, Reference, tuple[Reference, ...], str]
+_Relation = tuple[int, str, Reference, tuple[Reference, ...], str]
 
 
 @dataclass(slots=True)
@@ -115,16 +116,13 @@ class DocumentBuilder:
         anaphor: Reference,
         antecedents: Iterable[Reference],
         label: str = "",
-        *,
-        layer: int = IDENTITY,
     ) -> None:
         """Keep a relation of an anaphor to a set of antecedents: bridging, split antecedents.
 
-        Each is an entity of the layer, by its name, or a mention, by its number. What has no mention when the
-        corpus is built is left out, which is noted.
+        Each is an entity, by its name (and layer), or a mention, by its number. What has no
+        mention when the corpus is built is left out, which is noted.
         """
-        relation = self.index, layer, kind, anaphor, tuple(antecedents), label
-        self.builder.relations.append(relation)
+        self.builder.relations.append((self.index, kind, anaphor, tuple(antecedents), label))
 
 
 @dataclass(slots=True)
@@ -218,15 +216,16 @@ class CorpusBuilder:
         """The relations by the numbers of entities, and a notice on those that have none."""
         known = {name: number for number, name in enumerate(entities)}
 
-        def place(owner: tuple[int, int], one: Reference) -> tuple[int, int] | None:
+        def place(owner: int, one: Reference) -> tuple[int, int] | None:
             if isinstance(one, int):
                 mention = self.mentions[one]
                 return known[mention.document, mention.layer, mention.entity], one
-            return (known[*owner, one], -1) if (*owner, one) in known else None
+            name, layer = (one, IDENTITY) if isinstance(one, str) else one
+            number = known.get((owner, layer, name))
+            return None if number is None else (number, -1)
 
         found, unresolved = [], 0
-        for document, layer, kind, anaphor, antecedents, label in self.relations:
-            owner = document, layer
+        for owner, kind, anaphor, antecedents, label in self.relations:
             whose = place(owner, anaphor)
             places = [place(owner, one) for one in antecedents]
             there = [one for one in places if one is not None]

@@ -113,8 +113,9 @@ def assemble(
 ) -> Corpus:
     """Put checked arrays into the corpus' order and number the entities.
 
-    `relations` and `entity_layer` are by rows of these arrays, and by the numbers that entities will have: ascending
-    by document, then by `entity`. With `names_hold` entities are called by their numbers.
+    `relations` are by rows of these arrays, and with `entity_layer` by the numbers that entities
+    will have: ascending by document, then by `entity`. With `names_hold` entities are called by
+    their numbers.
     """
     if len(documents) == 1:
         mention_document = None

@@ -24,7 +24,8 @@ def merge_documents(
 
     `group` is the number of each document's group, and `identifiers` are what groups are called.
     `lengths` says how much room each document takes, in tokens: what the corpus has at least.
-    Entities of the same name and layer in a group become one; the corpus must have names and positions.
+    Entities of the same name and layer in a group become one; the corpus must have names and
+    positions.
     """
     order = np.argsort(group, kind="stable")
     corpus = corpus.select_documents(order)

@@ -14,6 +14,7 @@ from corefeval.formats.losses import (
     list_losses,
     nested_mentions,
     relations_of,
+    sentence_numbers,
     with_tokens,
 )
 from corefeval.formats.registry import Written
@@ -131,7 +132,7 @@ class _DocumentWriter:
             n_tokens = int(tokens.counts[self.index])
             written = [name for name in (*COLUMNS, "empty") if name in tokens.columns]
             known = {name: tokens.column(self.index, name) for name in written}
-        numbers = _numbers(n_tokens, self._sentence_starts(), known.get("empty", []))
+        numbers = sentence_numbers(n_tokens, self._sentence_starts(), known.get("empty", []))
         rows = []
         for position in range(n_tokens):
             row = [
@@ -237,22 +238,6 @@ def _head_number(mention: Mention) -> str:
             return str(before + mention.head - start + 1)
         before += end - start
     return ""
-
-
-def _numbers(n_tokens: int, starts: dict[int, int], empty: Sequence[str]) -> list[str]:
-    """Token numbers from 1 in each sentence; empty nodes count behind the token before them."""
-    numbers = []
-    word = node = 0
-    for position in range(n_tokens):
-        if position in starts:
-            word = node = 0
-        if position < len(empty) and empty[position]:
-            node += 1
-            numbers.append(f"{word}.{node}")
-        else:
-            word, node = word + 1, 0
-            numbers.append(str(word))
-    return numbers
 
 
 def _names(document: Document) -> dict[int, str]:
