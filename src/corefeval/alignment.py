@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from corefeval.beyond import Beyond, FullSide
 from corefeval.diagnostics import UndefinedMetricError
 from corefeval.matching import Matches
 from corefeval.model import Corpus
@@ -134,7 +135,8 @@ class Alignment:
 
     Mention `key_rows[m]` of the key is mention `response_rows[m]` of the response; where both are
     None, the sides have the same mentions in the same rows. Counts are summed by document, or by
-    each of `n_values` groups of its mentions.
+    each of `n_values` groups of its mentions. `scores_sets` says that sets of antecedents count,
+    and `aside` has what is no part of coreference, where there is any.
     """
 
     n_documents: int
@@ -144,6 +146,8 @@ class Alignment:
     response_rows: IntArray | None
     n_values: int = 1
     derived: dict[object, Any] = field(default_factory=dict, repr=False)
+    scores_sets: bool = False
+    aside: Beyond | None = None
 
     @property
     def n_groups(self) -> int:
@@ -166,6 +170,8 @@ class Alignment:
             self.response_rows,
             self.key_rows,
             self.n_values,
+            scores_sets=self.scores_sets,
+            aside=None if self.aside is None else self.aside.swapped,
         )
         o = self.overlap
         # Cached properties of a frozen object: the table is derived once, for both directions.
@@ -193,6 +199,20 @@ class Alignment:
     def is_divided(self) -> bool:
         """Whether counts are summed by parts of documents."""
         return self.key.mention_group is not None
+
+    @cached_property
+    def beyond(self) -> Beyond:
+        """Both sides with all that is no part of coreference; see `Beyond`."""
+        if self.aside is not None:
+            return self.aside
+        sides = []
+        for side in (self.key, self.response):
+            if side.corpus is None:
+                raise UndefinedMetricError("the corpora of the mentions are not known here")
+            rows = np.arange(side.mention_entity.size)
+            document = side.entity_document[side.mention_entity]
+            sides.append(FullSide(side.corpus, rows, rows, side.mention_entity, document))
+        return Beyond(sides[0], sides[1], Matches(self.key_rows, self.response_rows))
 
     @cached_property
     def overlap(self) -> Overlap:
@@ -313,10 +333,14 @@ def align(
     response: Corpus,
     matches: Matches,
     features: tuple[FeatureLookup, FeatureLookup] = (no_features, no_features),
+    *,
+    scores_sets: bool = False,
+    aside: Beyond | None = None,
 ) -> Alignment:
     """Make an alignment from two corpora with the same documents and their matched mentions."""
     sides = Side.of(key, features[0]), Side.of(response, features[1])
-    return Alignment(len(key.documents), *sides, matches.key, matches.response)
+    made = Alignment(len(key.documents), *sides, matches.key, matches.response)
+    return replace(made, scores_sets=scores_sets, aside=aside) if scores_sets or aside else made
 
 
 def is_noun(side: Side) -> BoolArray:

@@ -12,7 +12,7 @@ from corefeval.alignment import Alignment
 from corefeval.diagnostics import Notice, UsageError, plural
 from corefeval.metrics import Metric, parse_metrics
 from corefeval.metrics.counting import Counts
-from corefeval.metrics.declarations import Level
+from corefeval.metrics.declarations import SAME, Level
 from corefeval.model.arrays import IntArray
 from corefeval.preparation import Prepared
 from corefeval.results import CountTable, Result, Slices
@@ -29,6 +29,8 @@ _WHY_NOT = {
     "entity": "has no share for single entities",
     "mention": "has no share for single mentions",
 }
+# A set belongs to several entities at once, and is no mention.
+_WITH_SETS = "has no shares where sets of antecedents count (split score)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,10 @@ def slice_result(result: Result, prepared: Prepared, cut: Cut) -> tuple[Slices, 
         str(metric): f"{metric} {_WHY_NOT[cut.level]}"
         for metric in cut.metrics
         if not metric.divides_by(cut.level)
+    } | {
+        str(metric): f"{metric} {_WITH_SETS}"
+        for metric in cut.metrics
+        if alignment.scores_sets and metric.declaration.with_sets != SAME
     }
     metrics = [metric for metric in cut.metrics if str(metric) not in undefined]
     tables = {str(metric): count_table(metric, divided) for metric in metrics}
@@ -155,10 +161,18 @@ def _check(metric: Metric, counts: object, n_groups: int) -> Counts:
 
 
 def _explain(undefined: dict[str, str], cut: Cut) -> list[Notice]:
-    if not undefined:
-        return []
-    message = f"not defined by {cut.feature}: {', '.join(undefined)} ({_WHY_NOT[cut.level]})"
-    return [Notice("undefined-slice", message, len(undefined), tuple(undefined))]
+    reasons: dict[str, list[str]] = {}
+    for metric, text in undefined.items():
+        reasons.setdefault(text.removeprefix(f"{metric} "), []).append(metric)
+    return [
+        Notice(
+            "undefined-slice",
+            f"not defined by {cut.feature}: {', '.join(metrics)} ({why})",
+            len(metrics),
+            tuple(metrics),
+        )
+        for why, metrics in reasons.items()
+    ]
 
 
 def _slice(

@@ -15,6 +15,7 @@ from corefeval.diagnostics import UsageError
 Shape = Literal["ratio", "blanc", "antecedents", "anchors", "mean"]
 Level = Literal["document", "entity", "mention"]
 Value = str | float | Callable[..., object]
+SAME = "same"  # of a metric that sets of antecedents make no difference to
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,9 @@ class Declaration:
 
     `use` says when to report it, `edges` what happens at the edges. `needs` are the features of
     mentions that it cannot do without. `levels` are what it can be divided by: features of
-    documents, of entities, of mentions.
+    documents, of entities, of mentions. `with_sets` is the place of the function that counts where
+    sets of antecedents do (`SAME` where these make no difference); without it the metric is not
+    defined there.
     """
 
     name: str = ""
@@ -102,6 +105,7 @@ class Declaration:
     edges: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     levels: tuple[Level, ...] = ("document",)
+    with_sets: str = ""
 
     def __post_init__(self) -> None:
         if not self.name and callable(self.function):

@@ -10,8 +10,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, get_args
 
 from corefeval.checks import check_choice, did_you_mean
-from corefeval.diagnostics import UsageError
-from corefeval.metrics.declarations import Declaration, Level, Shape, Value
+from corefeval.diagnostics import UndefinedMetricError, UsageError
+from corefeval.metrics.declarations import SAME, Declaration, Level, Shape, Value
 from corefeval.metrics.papers import PAPERS
 from corefeval.metrics.standard import STANDARD
 from corefeval.syntax import parse_call, split_list
@@ -155,8 +155,17 @@ class Metric:
         return level in self.declaration.levels and not twinless
 
     def count(self, alignment: Alignment) -> Counts:
-        """The metric's counts, an array of documents for each."""
+        """The metric's counts, an array of documents for each.
+
+        Raises an UndefinedMetricError where sets of antecedents count, and it knows nothing of
+        them.
+        """
         function = self.declaration.function
+        if alignment.scores_sets and self.declaration.with_sets != SAME:
+            function = self.declaration.with_sets
+            if not function:
+                message = "has no definition with sets of antecedents: leave out split score"
+                raise UndefinedMetricError(f"{self} {message}")
         if isinstance(function, str):
             function = _import_function(function, self.name)
         return function(alignment, **dict(self.parameters))  # type: ignore[return-value]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from corefeval.metrics.declarations import TWINLESS, Declaration, Parameter
+from corefeval.metrics.declarations import SAME, TWINLESS, Declaration, Parameter
 
 _CHEN_AND_NG = "Chen and Ng 2013"
 _TUGGENER = "Tuggener 2014"
@@ -232,5 +232,34 @@ PAPERS = (
             "Singletons have no links.",
         ),
         levels=("document", "entity", "mention"),
+    ),
+    Declaration(
+        name="split",
+        title="Split",
+        summary="Sets of antecedents alone: is *they* for the right two people?",
+        definition=(
+            "A set is compared with a set of the other side by a metric, applied to the entities "
+            "that either consists of; sets are aligned one to one so that the F1 add up to most. "
+            "Recall: what the metric counts in aligned sets / what all sets of the key have. With "
+            "muc an element of one mention counts as one link."
+        ),
+        reference="Yu et al. 2021; Paun et al. 2023",
+        function="corefeval.metrics.sets:split",
+        with_sets=SAME,
+        aliases=("split-antecedents", "split-antecedent"),
+        parameters=(
+            Parameter(
+                "metric",
+                "muc",
+                "the metric by which sets are compared",
+                choices=("muc", "b3", "ceafm", "ceafe", "lea"),
+            ),
+        ),
+        use="Beside scores with `--split score`, in which sets are few among many mentions.",
+        edges=(
+            "It looks at sets whatever the choice `split` says; who refers to a set plays no role.",
+            "Without sets the score is 0.",
+            "The best alignment need not be the only one, so slices are by document only.",
+        ),
     ),
 )

@@ -11,6 +11,8 @@ from corefeval.protocol.choice import Choice
 
 Singletons = Literal["keep", "drop", "drop-response", "double-response"]
 Duplicates = Literal["first", "last", "error"]
+Layer = Literal["identity", "deixis"]
+Split = Literal["off", "score"]
 Zeros = Literal["align", "place", "drop"]
 Missing = Literal["empty", "skip", "error"]
 Extra = Literal["ignore", "count", "error"]
@@ -87,6 +89,31 @@ class SoundChoices(TypedDict, total=False):
                 "error": "the score is refused",
             },
             always=True,
+        ),
+    ]
+    layer: Annotated[
+        Layer,
+        Choice(
+            "identity",
+            "Which entities are scored, where a corpus has more than coreference.",
+            at="policies",
+            values={
+                "identity": "those that are coreference",
+                "deixis": "those of discourse deixis: segments of text, and what refers to them",
+            },
+        ),
+    ]
+    split: Annotated[
+        Split,
+        Choice(
+            "off",
+            "Whether sets of antecedents (they = Ann + Bob) count.",
+            at="policies",
+            values={
+                "off": "they do not",
+                "score": "a set is one more element of its entity, right as far as its parts are",
+            },
+            example="ab,cd,fg{ab+cd} / ab,cd,fg: MUC R off 100, score 75",
         ),
     ]
     zeros: Annotated[
