@@ -11,7 +11,7 @@ from operator import ne
 import numpy as np
 
 from corefeval.diagnostics import InputError, Notice, excerpt, plural
-from corefeval.model import Corpus, Document, Mention, Relation, Relations
+from corefeval.model import IDENTITY, LAYERS, Corpus, Document, Mention, Relation, Relations
 from corefeval.model.text_tokens import tokenise
 
 GAPS = {"discontinuous-mentions": ("mention", "with gaps written as one span")}
@@ -104,6 +104,19 @@ def _relations_left_out(relations: Sequence[Relation] | Relations) -> list[Notic
     listed = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
     message = f"{plural(len(relations), 'relation')} left out: {listed}"
     return [Notice("relations", message, len(relations), tuple(kinds))]
+
+
+def without_layers(corpus: Corpus) -> tuple[Corpus, tuple[Notice, ...]]:
+    """The corpus with its mentions of identity alone, and what is lost with all others."""
+    kept = corpus.keep_layer(IDENTITY)
+    counts = np.bincount(corpus.mention_layer, minlength=len(LAYERS)).tolist()
+    others = ", ".join(f"{n} {name}" for n, name in zip(counts[1:], LAYERS[1:], strict=True) if n)
+    lost = len(corpus.relations) - len(kept.relations)
+    told = corpus.n_mentions - kept.n_mentions
+    return kept, (
+        *counted("layers", told, "mention", f"that are no identity left out: {others}"),
+        *counted("relations", lost, "relation", "of these left out"),
+    )
 
 
 def count_empty(corpus: Corpus) -> int:

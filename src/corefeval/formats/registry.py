@@ -55,6 +55,11 @@ class Format:
     needs_key: bool = False
 
     @property
+    def has_layers(self) -> bool:
+        """Whether discourse deixis and mentions that refer to nothing can be written."""
+        return self.name in ("conllua", "parquet")
+
+    @property
     def has_columns(self) -> bool:
         """Whether the reader can be told which column is the words (`word_column=`)."""
         return self.name == "conll"

@@ -132,10 +132,18 @@ class Corpus:
         return {identifier: index for index, identifier in enumerate(self.documents)}
 
     def keep_layer(self, layer: int) -> Corpus:
-        """The mentions of one layer as if there were no other; entities keep their numbers."""
-        if self.entity_layer is None and layer == IDENTITY:
+        """The mentions of one layer as if there were no other; entities keep their numbers.
+
+        Relations of its entities stay, those to entities of other layers among them, which have no
+        mentions any more.
+        """
+        layers = self.entity_layer
+        if layers is None and layer == IDENTITY:
             return self
-        return replace(self.keep_mentions(self.mention_layer == layer), entity_layer=None)
+        kept = self.keep_mentions(self.mention_layer == layer)
+        own = np.flatnonzero((0 if layers is None else layers[kept.relations.entity]) == layer)
+        relations = kept.relations.take(own) if len(kept.relations) else kept.relations
+        return replace(kept, entity_layer=None, relations=relations)
 
     @property
     def mention_layer(self) -> IntArray:

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from corefeval.diagnostics import Notice
+from corefeval.formats.conllu.entity_attribute import without_coreference
 from corefeval.formats.conllu.tokens import COLUMNS, ConlluTokens
 from corefeval.formats.losses import (
     check_distinct,
@@ -19,12 +20,12 @@ from corefeval.formats.losses import (
 )
 from corefeval.formats.registry import Written
 from corefeval.model import BRIDGING, SPLIT, Corpus, Document, Mention, Relation
+from corefeval.model.bridging import bridging_pairs, guess_antecedents
 from corefeval.model.text_tokens import origin
 from corefeval.model.tokens import plain_word
 
 _SAFE_NAME = re.compile(r"[^\s()|\[\],<:%-]+")
 _WRITABLE = re.compile(r"[^\x00-\x20\ud800-\udfff]+(?: [^\x00-\x20\ud800-\udfff]+)*")
-_OWN = re.compile(r"(Entity|Bridge|SplitAnte)=")
 _UNSAFE_LABEL = re.compile(r"[\s,|]")
 _UNSAFE_VALUE = re.compile(r"[\s()|%-]")
 _RELATIONS = {BRIDGING: "Bridge", SPLIT: "SplitAnte"}
@@ -42,6 +43,8 @@ def write_conllu(corpus: Corpus) -> Written:
     fields.sort(key=lambda name: name != "etype")
     parts, crossing, blank, renamed, numbered = [], 0, 0, 0, 0
     relations: list[Relation] = []
+    pairs = bridging_pairs(corpus)
+    other = int((pairs.stated & (pairs.antecedent != guess_antecedents(corpus, pairs))).sum())
     writers = [_DocumentWriter(document, fields) for document in corpus]
     check_distinct((writer.name for writer in writers), "CoNLL-U")
     for writer in writers:
@@ -56,6 +59,8 @@ def write_conllu(corpus: Corpus) -> Written:
          "left out: crossing another one of the same entity, which brackets cannot express"),
         ("blank-tokens", blank, "token", "with blanks at the edges or alone, written with ‘_’"),
         ("entity-names", numbered, "entity", "numbered, as names cannot be in brackets"),
+        ("antecedent-mentions", other, "antecedent",
+         "of bridging written as an entity, not as the mention that it is"),
         ("document-names", renamed, "document", "whose name CoNLL-U cannot carry as it is"),
     )  # fmt: skip
     notices = tuple(
@@ -105,8 +110,8 @@ class _DocumentWriter:
                 lines += [f"# {key} = {_line(value)}" if value else f"# {key}"
                           for key, value in known.items()]  # fmt: skip
             lines += ranges.get(position, [])
-            misc = [part for part in row[9].split("|") if part != "_" and not _OWN.match(part)]
-            row[9] = "|".join(marks.get(position, []) + misc) or "_"
+            misc = without_coreference(row[9])
+            row[9] = "|".join(marks.get(position, []) + ([misc] if misc else [])) or "_"
             lines.append("\t".join(row))
         return "\n".join((*lines, "", ""))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -23,7 +23,17 @@ _NAMES = {
         "EntityAnchor",
     )
 } | {"mentionid": "MarkableID"}  # fmt: skip
+_PARENT = re.compile(r"(?<![^|])[0-9]+(?:\.[0-9]+)?(?=:|$)")
 _JOINTS = re.compile(r"[_\-\s]")
+
+
+def renumber(cell: str, numbers: Mapping[str, str]) -> str:
+    """A cell of HEAD or DEPS with other numbers of tokens.
+
+    >>> renumber("4:nsubj|7:conj", {"4": "12"})
+    '12:nsubj|7:conj'
+    """
+    return _PARENT.sub(lambda match: numbers.get(match[0], match[0]), cell)
 
 
 class Cell(NamedTuple):

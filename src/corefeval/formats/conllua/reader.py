@@ -19,6 +19,7 @@ from corefeval.formats.conllua.cells import (
     Markable,
     join_parts,
     read_brackets,
+    renumber,
 )
 from corefeval.formats.losses import list_counts, sentence_numbers
 from corefeval.formats.source import Oddity, Source
@@ -28,7 +29,6 @@ from corefeval.model.builder import DocumentBuilder, unresolved_relations
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 _RANGE = re.compile(r"[0-9]{1,9}-[0-9]{1,9}")
-_PARENT = re.compile(r"(?<![^|])[0-9]+(?:\.[0-9]+)?(?=:|$)")
 _PSEUDO = re.compile(r".*[-_]pseudo", re.IGNORECASE | re.DOTALL)
 _OTHER = re.compile(r"\W+")
 _LAYERS = {"IDENTITY": IDENTITY, "DISCOURSE_DEIXIS": DEIXIS}
@@ -58,9 +58,7 @@ class _Text:
     marked: dict[str, list[Cell]] = field(default_factory=lambda: defaultdict(list))
 
 
-def read_conllua(
-    source: Source, *, name: str = "", oddities: list[Oddity] | None = None
-) -> Corpus:
+def read_conllua(source: Source, *, name: str = "", oddities: list[Oddity] | None = None) -> Corpus:
     """Read documents, tokens, markables of identity and deixis, sets, bridging.
 
     What cannot be used is counted in notices; `oddities`, where given, get a line for each.
@@ -169,10 +167,7 @@ def _token_columns(text: _Text) -> dict[str, list[str]]:
     for start, end in edges:
         local = dict(zip(text.ids[start:end], numbers[start:end], strict=True))
         for name in ("head", "deps"):
-            columns[name][start:end] = [
-                _PARENT.sub(lambda match: local.get(match[0], match[0]), cell)  # noqa: B023
-                for cell in columns[name][start:end]
-            ]
+            columns[name][start:end] = [renumber(c, local) for c in columns[name][start:end]]
     columns["number"] = numbers
     kept = {name: column for name, column in columns.items() if {*column} - {"_"}}
     return {**kept, "word": columns["word"]} | ({"empty": empty} if any(empty) else {})
