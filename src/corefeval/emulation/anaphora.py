@@ -8,6 +8,7 @@ refers to nothing and in antecedents, and in nothing else.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -126,8 +127,8 @@ def _mentions(corpus: Corpus, uses_minima: bool) -> list[Element]:
             numbers = [int(number) for number in str(minima[row]).split(",")]
             minimum = positions[min(numbers) - 1], positions[max(numbers) - 1]
         if beyond is not None and beyond[row]:
-            numbers = [int(number) for number in str(beyond[row]).split(",")]
-            minimum = numbers[0] - 1, numbers[-1] - 1
+            numbers = [int(number) for number in re.findall(r"[0-9]{1,9}", str(beyond[row]))]
+            minimum = numbers[0] - 1, numbers[-1 if len(numbers) == 2 else 0] - 1
         name: Hashable = document, start, end
         one = Element(name, hash(frozenset((start, end))), start, end, minimum)
         if not one.covers(one):  # which then equals nothing, and not even its like

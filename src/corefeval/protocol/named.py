@@ -300,6 +300,18 @@ _NAMED = (
             "Of a markable in several parts it has the last, and of several antecedents too.",
         ),
     ),
+    NamedProtocol(
+        "ua-2",
+        "version 2 of the Universal Anaphora scorer as it comes: no singletons, no sets",
+        {"singletons": "drop", "missing": "error", "extra": "error", "rounding": "round(2)"},
+        "Yu et al. 2022; https://github.com/juntaoy/universal-anaphora-scorer",
+        "muc, b3, ceafe, conll, lea, ceafm, mentions",
+        (
+            "Its -s -l are --singletons keep --split score, -p is --match min, -d --layer deixis.",
+            "BLANC with sets has the accidents of version 1, which are not in this protocol.",
+            "Its bridging and non-referring are always 0.",
+        ),
+    ),
     *_PROGRAMS,
 )  # fmt: skip
 NAMED: dict[str, NamedProtocol] = {one.name: one for one in _NAMED}
