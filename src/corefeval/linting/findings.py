@@ -200,8 +200,8 @@ _DECLARED = (
         "warning",
         "a stated minimum span that is not made of tokens of its mention",
         "match min and partial go by the tokens that are there, or by none",
-        "state tokens of the mention: by their numbers in it, from 1, with commas between (minspan), "
-        "or by the first and last of their numbers in the document (Min)",
+        "state tokens of the mention: the numbers that they have in it, from 1, with commas "
+        "between (minspan), or the first and last of those in the document (Min)",
     ),
     FindingKind(
         "unknown-markable",
