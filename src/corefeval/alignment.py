@@ -281,10 +281,12 @@ class Alignment:
             return sums
         return np.repeat(sums.reshape(self.n_documents, -1).sum(axis=1), self.n_values)
 
-    def divided(self, key: IntArray, response: IntArray, number: int) -> Alignment:
+    def divided(
+        self, key: IntArray, response: IntArray, number: int, aside: Beyond | None = None
+    ) -> Alignment:
         """The same with each document's mentions divided by a value from 0 up to `number`.
 
-        Value v of document d is group d · number + v.
+        Value v of document d is group d · number + v. `aside` has the values of all mentions.
         """
         sides = [
             replace(side, mention_group=side.entity_document[side.mention_entity] * number + value)
@@ -298,6 +300,7 @@ class Alignment:
             key=sides[0],
             response=sides[1],
             derived={},
+            aside=aside or self.aside,
         )
         _hand_on(self, other, ("overlap", "partner", "cell", "matched"))
         return other

@@ -8,7 +8,7 @@ for.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -27,7 +27,8 @@ class FullSide:
 
     Mention `rows[s]` of `corpus` is mention s of what is scored, whose entities are
     `scored_entity` (those with the same set as one, where sets count). `document` is the document
-    of each mention of `corpus`, or its segment where a document was cut.
+    of each mention of `corpus`, or its segment where a document was cut; `value` the part of it
+    that each is in, where documents are divided by a feature.
     """
 
     corpus: Corpus
@@ -35,6 +36,7 @@ class FullSide:
     rows: IntArray
     scored_entity: IntArray
     document: IntArray
+    value: IntArray | None = None
 
     @cached_property
     def entity(self) -> IntArray:
@@ -99,6 +101,12 @@ class Beyond:
         partner = np.full(self.key.corpus.n_mentions, -1, dtype=np.int64)
         partner[self.matches[0]] = self.matches[1]
         return partner
+
+    def with_sides(self, key: FullSide, response: FullSide) -> Beyond:
+        """The same with other sides that have the same mentions, which are matched as they were."""
+        other = replace(self, key=key, response=response, mirror=None)
+        vars(other)["matches"] = self.matches
+        return other
 
     @cached_property
     def swapped(self) -> Beyond:

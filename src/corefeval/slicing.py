@@ -9,11 +9,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from corefeval.alignment import Alignment
-from corefeval.diagnostics import Notice, UsageError, plural
+from corefeval.beyond import Beyond
+from corefeval.diagnostics import CorefEvalError, Notice, UsageError, plural
 from corefeval.metrics import Metric, parse_metrics
 from corefeval.metrics.counting import Counts
 from corefeval.metrics.declarations import SAME, Level
 from corefeval.model.arrays import IntArray
+from corefeval.model.categories import Categories
 from corefeval.preparation import Prepared
 from corefeval.results import CountTable, Result, Slices
 from corefeval.results.rates import rates_of
@@ -90,9 +92,17 @@ def slice_result(result: Result, prepared: Prepared, cut: Cut) -> tuple[Slices, 
     if cut.level == "document":
         return _by_document(result, prepared, cut)
     alignment = prepared.alignment
-    values = _values(alignment, cut.feature, result.response)
+    aside = alignment.aside if any(one.declaration.beyond for one in cut.metrics) else None
+    sides = [side.feature(cut.feature) for side in (alignment.key, alignment.response)]
+    if aside is not None:
+        sides = _beyond(prepared, aside, cut.feature, sides)
+    values = _values(sides, cut.feature, result.response)
     key, response, names = values.key, values.response, values.names
-    divided = alignment.divided(key, response, len(names))
+    if aside is not None:
+        own = replace(aside.key, value=key), replace(aside.response, value=response)
+        key, response = key[aside.key.rows], response[aside.response.rows]
+        aside = aside.with_sides(*own)
+    divided = alignment.divided(key, response, len(names), aside)
     undefined = {
         str(metric): f"{metric} {_WHY_NOT[cut.level]}"
         for metric in cut.metrics
@@ -123,7 +133,7 @@ def slice_result(result: Result, prepared: Prepared, cut: Cut) -> tuple[Slices, 
         )
         for value, name in enumerate(names)
     }
-    sizes = _sizes(alignment, key, cut.level, names)
+    sizes = _sizes(alignment, key if aside is None else values.key, cut.level, names)
     return Slices(cut.feature, cut.level, whole, results, sizes, undefined, values.special), [
         *values.notices,
         *_explain(undefined, cut),
@@ -205,9 +215,32 @@ class _Values:
     notices: list[Notice]
 
 
-def _values(alignment: Alignment, feature: str, name: str) -> _Values:
+def _beyond(
+    prepared: Prepared, aside: Beyond, feature: str, scored: Sequence[Categories]
+) -> list[Categories]:
+    """The values of all mentions of both sides, those that are no part of coreference too.
+
+    What is scored has the values that it has there. Bridging is looked for in all there is, as
+    antecedents may be no part of coreference.
+    """
+    found = []
+    features = prepared.key_features, prepared.response_features
+    for side, lookup, values in zip(aside, features, scored, strict=True):
+        try:
+            known = lookup.of(side.corpus)(feature)
+        except CorefEvalError:  # stated of what is scored alone
+            known = Categories(np.full(side.corpus.n_mentions, -1), ())
+        if feature != "relation":
+            rows = len(values) + np.arange(len(known))
+            rows[side.rows] = np.arange(len(values))
+            known = Categories.concatenate(values, known).take(rows)
+        found.append(known)
+    return found
+
+
+def _values(both_sides: Sequence[Categories], feature: str, name: str) -> _Values:
     """The value of each mention of both sides, as numbers of common names."""
-    key, response = alignment.key.feature(feature), alignment.response.feature(feature)
+    key, response = both_sides
     names = in_order((*key.names, *response.names))
     sides = [side.recoded(names).codes for side in (key, response)]
     both = np.concatenate(sides)

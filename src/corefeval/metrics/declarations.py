@@ -89,7 +89,7 @@ class Declaration:
     mentions that it cannot do without. `levels` are what it can be divided by: features of
     documents, of entities, of mentions. `with_sets` is the place of the function that counts where
     sets of antecedents do (`SAME` where these make no difference); without it the metric is not
-    defined there.
+    defined there. A metric that looks `beyond` coreference counts mentions that are no part of it.
     """
 
     name: str = ""
@@ -107,6 +107,7 @@ class Declaration:
     needs: tuple[str, ...] = ()
     levels: tuple[Level, ...] = ("document",)
     with_sets: str = ""
+    beyond: bool = False
 
     def __post_init__(self) -> None:
         if not self.name and callable(self.function):

@@ -57,7 +57,7 @@ def find_sets(corpus: Corpus) -> EntitySets:
 
 
 def _find_sets(corpus: Corpus) -> EntitySets:
-    elements = _elements(corpus)
+    elements = find_elements(corpus)
     owner = np.full(corpus.n_entities, -1, dtype=np.int64)
     nothing = np.empty(0, dtype=np.int64)
     if not elements:
@@ -92,7 +92,7 @@ def _find_sets(corpus: Corpus) -> EntitySets:
     )
 
 
-def _elements(corpus: Corpus) -> dict[int, set[int]]:
+def find_elements(corpus: Corpus) -> dict[int, set[int]]:
     """What the source says each entity consists of."""
     relations = corpus.relations
     rows = np.flatnonzero(relations.kind.where(SPLIT.__eq__)) if len(relations) else ()

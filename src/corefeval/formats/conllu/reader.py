@@ -157,7 +157,7 @@ def _relations(
             seen = set()
             for match in _RELATION.finditer(source.decode(value)):
                 antecedent, anaphor = (entities.get((document, match[n])) for n in (1, 2))
-                if match[0] in seen:
+                if is_split and match[0] in seen:
                     message = f"{excerpt(match[0], 40)} again"
                     told.append(Oddity("repeated-relation", source.line(line), message))
                 seen.add(match[0])
