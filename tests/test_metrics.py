@@ -13,7 +13,9 @@ from reference import COMPOSED, REFERENCES
 from reference_papers import OF_THE_PAPERS, is_zero, kind_of
 from strategies import corpora, documents, entities
 
-METRICS = tuple(REGISTRY)
+# What lists of entities do not have: their brute force is in tests of their own.
+BEYOND = {"split", "bridging", "non-referring"}
+METRICS = tuple(name for name in REGISTRY if name not in BEYOND)
 KNOWN = {**REFERENCES, **OF_THE_PAPERS}
 
 
@@ -33,7 +35,7 @@ def keyed(pairs):
 
 def test_every_metric_is_checked():
     """A new metric that nobody compares with brute force fails here."""
-    assert set(KNOWN) | COMPOSED == set(REGISTRY)
+    assert set(KNOWN) | COMPOSED | BEYOND == set(REGISTRY)
 
 
 @pytest.mark.parametrize("name", KNOWN)
