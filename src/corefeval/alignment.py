@@ -6,17 +6,19 @@ import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from corefeval.beyond import Beyond, FullSide
 from corefeval.diagnostics import UndefinedMetricError
 from corefeval.matching import Matches
 from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray, FloatArray, IntArray, dense_ranks, is_sorted
 from corefeval.model.categories import Categories
+
+if TYPE_CHECKING:
+    from corefeval.beyond import Beyond
 
 T = TypeVar("T")
 
@@ -205,6 +207,8 @@ class Alignment:
         """Both sides with all that is no part of coreference; see `Beyond`."""
         if self.aside is not None:
             return self.aside
+        from corefeval.beyond import Beyond, FullSide  # for those alone who ask
+
         sides = []
         for side in (self.key, self.response):
             if side.corpus is None:

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from corefeval.features.declarations import MissingFeatureError
 from corefeval.matching import Matches, Mentions, matcher
 from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray
@@ -122,6 +121,7 @@ class Beyond:
         ]
         match = self.match
         if match != "exact":
+            from corefeval.features.declarations import MissingFeatureError
             from corefeval.matching.evidence import gather
 
             try:

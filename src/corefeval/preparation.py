@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from corefeval.alignment import Alignment, align
-from corefeval.beyond import Beyond, FullSide
 from corefeval.checks import did_you_mean
 from corefeval.diagnostics import Notice, UsageError, plural
 from corefeval.features import PartFeatures, SideFeatures
@@ -36,6 +35,7 @@ from corefeval.protocol import STEPS, Choices, Protocol, choices, split_choices
 from corefeval.syntax import split_call
 
 if TYPE_CHECKING:
+    from corefeval.beyond import Beyond, FullSide
     from corefeval.features.token_columns import Samples
 
 Input = object  # a path, a Corpus, what a system returned, or plain Python
@@ -335,6 +335,8 @@ def _look_beyond(
     corpora = [one.full for one in kept if one.full is not None]
     if not any(len(c.relations) or c.entity_layer is not None for c in corpora):
         return None
+    from corefeval.beyond import Beyond, FullSide
+
     sides = []
     for one in kept:
         if one.full is None or one.corpus is None:

@@ -36,6 +36,7 @@ class Parameter:
     above: float = -float("inf")
     at_least: float = -float("inf")
     at_most: float = 1e9  # sums of what is larger lose their digits
+    shapes: tuple[tuple[str, Shape], ...] = ()  # of values that make other counts
 
     def check(self, value: object, metric: str) -> Value:
         """The value that a text or an object stands for."""

@@ -125,6 +125,11 @@ class Metric:
     @property
     def shape(self) -> Shape:
         """Which rates follow from the counts, and how."""
+        given = dict(self.parameters)
+        for parameter in self.declaration.parameters:
+            for value, shape in parameter.shapes:
+                if given.get(parameter.name) == value:
+                    return shape
         return self.declaration.shape
 
     @property

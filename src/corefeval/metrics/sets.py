@@ -23,6 +23,7 @@ from corefeval.model.arrays import FloatArray, IntArray, ragged_arange
 
 # Mentions that the owners of two sets share decide between alignments that are equally good.
 _SHARED = 1e-8
+_HALVES = ("coreference", "non_coreference")
 
 
 def _muc_of_blocks(alignment: Alignment) -> Counts:
@@ -217,7 +218,7 @@ def _f1(counts: Counts) -> FloatArray:
 def _blanc_f1(counts: Counts) -> FloatArray:
     """The mean of the halves that exist; sets of one mention alone have no links, and none."""
     total, number = np.zeros((2, counts["coreference_key"].size))
-    for kind in ("coreference", "non_coreference"):
+    for kind in _HALVES:
         links_of_both = counts[f"{kind}_key"] + counts[f"{kind}_response"]
         total += 2 * counts[f"{kind}_common"] / np.maximum(links_of_both, 1)
         number += links_of_both > 0
@@ -412,16 +413,21 @@ def split(alignment: Alignment, *, metric: str = "muc") -> Counts:
     aligned = align_sets(alignment, metric)
     beyond = alignment.beyond
     pairs = alignment.remember("pairs of sets", lambda: _pair_sets(beyond))
-    counts = {}
-    for side, own, blocks, name in zip(
-        beyond, (aligned.key, aligned.response), pairs.sides, ("recall", "precision"), strict=True
+    documents = [side.document[side.sets.first] for side in beyond]
+    counts = {
+        name: alignment.sums(documents[0][aligned.key], one)
+        for name, one in aligned.counts.items()
+    }
+    nothing = np.empty(0, dtype=np.int64)
+    for document, blocks, theirs, name in zip(
+        documents, pairs.sides, ("recall", "precision"), ("key", "response"), strict=True
     ):
-        document = side.document[side.sets.first]
-        alone, _ = blocks.repeat(np.arange(len(side.sets)))
-        nothing = Side(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
-        empty = np.empty(0, dtype=np.int64)
-        of_all = _OF_BLOCKS[metric](Alignment(len(side.sets), alone, nothing, empty, empty))
-        found = aligned.counts[f"{name}_numerator"]
-        counts[f"{name}_numerator"] = alignment.sums(document[own], found)
-        counts[f"{name}_denominator"] = alignment.sums(document, of_all["recall_denominator"])
+        alone, _ = blocks.repeat(np.arange(document.size))
+        empty = Side(nothing, nothing)
+        of_all = _OF_BLOCKS[metric](Alignment(document.size, alone, empty, nothing, nothing))
+        wholes = [(f"{theirs}_denominator", "recall_denominator")]
+        if metric == "blanc":
+            wholes = [(f"{half}_{name}", f"{half}_key") for half in _HALVES]
+        for whole, own in wholes:
+            counts[whole] = alignment.sums(document, of_all[own])
     return counts

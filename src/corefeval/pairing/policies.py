@@ -12,7 +12,6 @@ from corefeval.diagnostics import InputError, Notice, excerpt
 from corefeval.model import DEIXIS, NON_REFERRING, Corpus
 from corefeval.model.arrays import BoolArray, IntArray, is_sorted
 from corefeval.model.construction import assemble
-from corefeval.model.sets import find_sets
 from corefeval.protocol import Duplicates, Layer, Protocol
 
 
@@ -192,6 +191,8 @@ def _unscored(key: Kept, protocol: Protocol) -> Iterator[Notice]:
     corpus = key.full
     if corpus is None or protocol.split != "off" or not len(corpus.relations):
         return
+    from corefeval.model.sets import find_sets
+
     if number := len(find_sets(corpus)):
         text = f"{corpus.name or 'key'}: {{n}} not scored (--split score scores them)"
         yield Notice("unscored-sets", text, number, noun="set of antecedents")
@@ -206,8 +207,11 @@ def _apply(corpus: Corpus, codes: IntArray, protocol: Protocol, drops_singletons
     left, codes, repeated = without_duplicates(left, codes, protocol.duplicates)
     notices += repeated
     full, full_codes = left, codes
-    sets = find_sets(left) if protocol.split == "score" and len(left.relations) else None
-    if sets is not None:
+    sets = None
+    if protocol.split == "score" and len(left.relations):
+        from corefeval.model.sets import find_sets
+
+        sets = find_sets(left)
         left = replace(left, mention_entity=sets.merge(left.mention_entity))
         for kind, number, why in (
             ("circular-sets", sets.circular, "themselves among their antecedents, left out there"),

@@ -194,6 +194,11 @@ class Protocol:
         return bool(self.values) and bool(self.accidents)
 
     @property
+    def reads_itself(self) -> bool:
+        """Whether the program that is emulated reads files in its own way."""
+        return bool(self.emulate == "corefud-1.2")
+
+    @property
     def signature(self) -> str:
         """The text of the protocol with the version of corefeval, to be quoted with a number."""
         return f"{self}|version:{__version__}"

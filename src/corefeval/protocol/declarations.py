@@ -24,7 +24,7 @@ Undefined = Literal["0", "1", "epsilon", "nan-ceafe", "error"]
 Aggregate = Literal["micro", "macro", "macro-f", "macro-rates", "weighted", "pool"]
 Pairing = Literal["name", "position", "one"]
 Average = Literal["f1", "rates", "truncated"]
-Emulate = Literal["none", "corefud-1.2"]
+Emulate = Literal["none", "corefud-1.2", "ua-1"]
 Occurrences = Literal["in-order", "first", "all"]
 Lost = Literal["drop", "strict"]
 
@@ -334,7 +334,11 @@ class SoundChoices(TypedDict, total=False):
             "none",
             "The program whose numbers are wanted, with its accidents.",
             at="emulation",
-            values={"none": "corefeval's own rules", "corefud-1.2": "corefud-scorer 1.2"},
+            values={
+                "none": "corefeval's own rules",
+                "corefud-1.2": "corefud-scorer 1.2",
+                "ua-1": "version 1 of the Universal Anaphora scorer",
+            },
             option=False,
         ),
     ]

@@ -251,6 +251,8 @@ class _DocumentReader:
             if len(one.parts) > 1:
                 positions = sorted({*chain.from_iterable(range(*part) for part in one.parts)})
             features = {"mention_id": identifier, "minspan": self._minimum(one, positions)}
+            if one.get("Min") and not features["minspan"]:  # for those who take it all the same
+                features["min_outside"] = one.get("Min")
             features |= {"semtype": one.get("SemType"), **stated.get(identifier, {})}
             features |= {_feature(k): v for k, v in one.attributes.items() if k not in _KNOWN}
             row = document.mention_at(
