@@ -38,7 +38,7 @@ from corefeval.model.tokens import plain_word
 _SAFE = re.compile(r"[^\s()|@=,;]+")
 _UNSAFE = re.compile(r"[\s()|@]")
 _PSEUDO = "-Pseudo"
-_OWN = frozenset(("mention_id", "minspan", "semtype"))
+_OWN = frozenset(("mention_id", "minspan", "min_outside", "semtype"))
 _NOM_SEM = {"entity_type": "Entity_Type", "genericity": "Genericity"}
 _TOLD = {
     "crossing-mentions": ("mention", "that cross others, written in parts of one markable"),
