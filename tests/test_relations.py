@@ -153,7 +153,7 @@ def test_corefud_relations_of_unknown_entities_are_told(conll):
     assert [len(r.antecedents) for r in corpus.relations if r.kind == "split-antecedent"] == [1]
 
 
-@pytest.mark.parametrize("format", ["litbank", "brat", "json"])
+@pytest.mark.parametrize("format", ["litbank", "json"])
 def test_what_a_format_cannot_carry_is_told(conll, tmp_path, format):
     corpus = read(conll(COREFUD, "x.conllu"))
     notices = write(corpus, tmp_path / "out", format=format)

@@ -113,7 +113,10 @@ def make_scenes(
 
 def _mentions(corpus: Corpus, uses_minima: bool) -> list[Element]:
     """The mentions; of one in several parts the program has the last."""
-    starts, ends = np.asarray(corpus.mention_start).tolist(), np.asarray(corpus.mention_end).tolist()
+    starts, ends = (
+        np.asarray(corpus.mention_start).tolist(),
+        np.asarray(corpus.mention_end).tolist(),
+    )
     minima = corpus.features.get("minspan") if uses_minima else None
     beyond = corpus.features.get("min_outside") if uses_minima else None
     documents = corpus.mention_document.tolist()

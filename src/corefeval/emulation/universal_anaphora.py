@@ -72,9 +72,7 @@ def score_anaphora(
     )
 
 
-def _wanted(
-    metrics: str | Metric | Iterable[str | Metric], protocol: Protocol
-) -> list[Metric]:
+def _wanted(metrics: str | Metric | Iterable[str | Metric], protocol: Protocol) -> list[Metric]:
     """The metrics that are asked for; presets leave out what the program does not have."""
     wanted = []
     for request in parse_metrics(metrics):

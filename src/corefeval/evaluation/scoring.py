@@ -55,7 +55,7 @@ def score(
     dictionaries: one, a list of them, or a mapping from document ids to them.
 
     `metrics` are names with parameters in parentheses, `Metric` values, or presets (`standard`,
-    `papers`, `all`). `by` names features of documents, entities or mentions (`genre`,
+    `papers`, `anaphora`, `all`). `by` names features of documents, entities or mentions (`genre`,
     `entity_class`, `kind`) and gives a result for each of their values in `result.slices`.
 
     `protocol` says how to score: a name, a `Protocol`, or a signature that was printed under a

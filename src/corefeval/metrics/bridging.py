@@ -8,7 +8,7 @@ from corefeval.alignment import Alignment
 from corefeval.beyond import FullSide
 from corefeval.metrics.counting import Counts, ratio_counts
 from corefeval.model.arrays import BoolArray, FloatArray, IntArray
-from corefeval.model.bridging import BridgingPairs, bridging_pairs
+from corefeval.model.bridging import bridging_pairs
 from corefeval.model.sets import non_referring
 
 
@@ -20,17 +20,16 @@ def bridging(alignment: Alignment, *, level: str = "entity", typed: str = "false
     """
     beyond = alignment.beyond
     key, response = (bridging_pairs(side.corpus) for side in beyond)
-    right = _right_pairs(alignment, key, response, level, typed == "true")
+    right = right_pairs(alignment, level=level, typed=typed == "true")
     anaphors, place = np.unique(response.anaphor, return_inverse=True)
     found = anaphors[np.bincount(place[~right], minlength=anaphors.size) == 0]
     partners = beyond.swapped.partner[found]
     return _counts(alignment, np.unique(key.anaphor), partners, anaphors, found)
 
 
-def _right_pairs(
-    alignment: Alignment, key: BridgingPairs, response: BridgingPairs, level: str, typed: bool
-) -> BoolArray:
-    """Which pairs of the response the key has."""
+def right_pairs(alignment: Alignment, *, level: str = "entity", typed: bool = False) -> BoolArray:
+    """Which of the response's pairs, in the order of `bridging_pairs`, the key has."""
+    key, response = (bridging_pairs(side.corpus) for side in alignment.beyond)
     back = alignment.beyond.swapped.partner
     anaphor, antecedent = back[response.anaphor], back[response.antecedent]
     names = dict.fromkeys((*key.label.names, *response.label.names))

@@ -32,14 +32,20 @@ _PAPERS = (
     *("lea", "b3(twinless=sys)", "ceafm(twinless=sys)", "lmuc", "lb3", "lceafm", "lceafe"),
     *("immediate", "inferred", "anchors", "p-link"),
 )
+_ANAPHORA = (
+    *("muc", "b3", "ceafe", "conll", "split", "bridging(level=anaphor)"),
+    *("bridging(level=mention)", "bridging", "non-referring"),
+)
 
 
 def presets() -> dict[str, tuple[str, ...]]:
-    """The named lists of metrics; `all` follows the registry."""
+    """The named lists of metrics; `all` are all of coreference in the registry."""
+    others = (name for name, declared in REGISTRY.items() if not declared.beyond)
     return {
         "standard": _STANDARD,
         "papers": _PAPERS,
-        "all": tuple(dict.fromkeys((*_STANDARD, *_PAPERS, *REGISTRY))),
+        "anaphora": _ANAPHORA,
+        "all": tuple(dict.fromkeys((*_STANDARD, *_PAPERS, *others))),
     }
 
 

@@ -246,6 +246,7 @@ PAPERS = (
         reference="Yu et al. 2021; Paun et al. 2023",
         function="corefeval.metrics.sets:split",
         with_sets=SAME,
+        beyond=True,
         aliases=("split-antecedents", "split-antecedent"),
         parameters=(
             Parameter(

@@ -415,8 +415,7 @@ def split(alignment: Alignment, *, metric: str = "muc") -> Counts:
     pairs = alignment.remember("pairs of sets", lambda: _pair_sets(beyond))
     documents = [side.document[side.sets.first] for side in beyond]
     counts = {
-        name: alignment.sums(documents[0][aligned.key], one)
-        for name, one in aligned.counts.items()
+        name: alignment.sums(documents[0][aligned.key], one) for name, one in aligned.counts.items()
     }
     nothing = np.empty(0, dtype=np.int64)
     for document, blocks, theirs, name in zip(

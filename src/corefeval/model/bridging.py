@@ -64,6 +64,19 @@ def guess_antecedents(corpus: Corpus, pairs: BridgingPairs) -> IntArray:
     return order[np.maximum(before, first[pairs.entity])]
 
 
+def find_anchors(corpus: Corpus) -> dict[int, list[tuple[int, int, bool]]]:
+    """Of each bridging relation, by number, its anaphor and antecedents, and whether it names them.
+
+    All are rows of the corpus.
+    """
+    pairs = bridging_pairs(corpus)
+    found: dict[int, list[tuple[int, int, bool]]] = {}
+    columns = (pairs.source, pairs.anaphor, pairs.antecedent, pairs.stated)
+    for source, *pair in zip(*(column.tolist() for column in columns), strict=True):
+        found.setdefault(source, []).append((pair[0], pair[1], pair[2]))
+    return found
+
+
 def _chains(corpus: Corpus) -> tuple[IntArray, IntArray]:
     """The mentions, entity by entity, and where each entity's begin."""
     order = np.argsort(corpus.mention_entity, kind="stable")

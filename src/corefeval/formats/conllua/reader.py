@@ -125,7 +125,8 @@ def _split(line: str, columns: Sequence[str], file: str, place: int) -> list[str
     last = len(columns) - 1
     needed = columns.index("IDENTITY") if "IDENTITY" in columns else 1
     number = cells[columns.index("ID")] if "ID" in columns and cells else ""
-    if len(cells) + (needed == last) <= needed or any(c not in EMPTY for c in cells[last + 1 :]):
+    extra = cells[last + 1 :]  # between blanks, a word of two shifts all that is behind it
+    if len(cells) + (needed == last) <= needed or (extra and ("\t" not in line or any(extra))):
         found, expected = f"{len(cells)} columns", f"{needed + 1} to {last + 1} columns"
     elif not (_NUMBER.fullmatch(number) or _RANGE.fullmatch(number)) and "ID" in columns:
         found, expected = excerpt(number), "the number of a token in its document: 7, or 7.1"
@@ -144,7 +145,7 @@ def _split(line: str, columns: Sequence[str], file: str, place: int) -> list[str
 def _add_token(
     text: _Text, cells: list[str], columns: Sequence[str], place: int, counts: Counter[str]
 ) -> None:
-    named = dict(zip(columns, cells, strict=True))
+    named = dict(zip(reversed(columns), reversed(cells), strict=True))  # the first of a name
     number = named.get("ID", str(len(text.rows) + 1))
     if _RANGE.fullmatch(number):
         counts["multiword-lines"] += 1

@@ -32,13 +32,13 @@ from corefeval.model import (
     Mention,
     Relation,
 )
-from corefeval.model.bridging import bridging_pairs
+from corefeval.model.bridging import find_anchors
 from corefeval.model.tokens import plain_word
 
 _SAFE = re.compile(r"[^\s()|@=,;]+")
 _UNSAFE = re.compile(r"[\s()|@]")
 _PSEUDO = "-Pseudo"
-_OWN = frozenset(("mention_id", "minspan", "semtype"))
+_OWN = frozenset(("mention_id", "minspan", "min_outside", "semtype"))
 _NOM_SEM = {"entity_type": "Entity_Type", "genericity": "Genericity"}
 _TOLD = {
     "crossing-mentions": ("mention", "that cross others, written in parts of one markable"),
@@ -63,7 +63,7 @@ def write_conllua(corpus: Corpus) -> Written:
     lost: list[Relation] = []
     names = [" ".join(str(document.id).split()) for document in corpus]
     check_distinct(names, "Universal Anaphora's CoNLL-U")
-    anchors = _anchors(corpus)
+    anchors = find_anchors(corpus)
     parts = [f"# global.columns = {' '.join(COLUMNS)}\n"]
     for document, name in zip(corpus, names, strict=True):
         counts["document-names"] += name != str(document.id) or not document.id.name
@@ -76,15 +76,6 @@ def write_conllua(corpus: Corpus) -> Written:
     )  # fmt: skip
     data = "".join(parts).encode(errors="backslashreplace")
     return Written({"": data}, (*made_up, *list_counts(counts, _TOLD), *losses))
-
-
-def _anchors(corpus: Corpus) -> dict[int, list[tuple[int, int, bool]]]:
-    """Of each bridging relation its anaphor and antecedents, and whether the mention was stated."""
-    pairs, found = bridging_pairs(corpus), defaultdict(list)
-    columns = (pairs.source, pairs.anaphor, pairs.antecedent, pairs.stated)
-    for source, *pair in zip(*(column.tolist() for column in columns), strict=True):
-        found[source].append(tuple(pair))
-    return found  # type: ignore[return-value]
 
 
 class _DocumentWriter:
