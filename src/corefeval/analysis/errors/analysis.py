@@ -23,6 +23,7 @@ from corefeval.analysis.errors.listing import (
     EntityCost,
     ErrorInstance,
     MentionCost,
+    Place,
     list_errors,
     rank_entities,
     rank_mentions,
@@ -216,21 +217,22 @@ class ErrorAnalysis(Tabular):
                 yield "entity", row, "loss", metric, share
 
     def error_rows(self, kinds: Iterable[str] = KINDS) -> list[Row]:
-        """One row for each mention of each error; `error` numbers the errors of a kind."""
+        """One row for each mention of each error; `error` numbers the errors of a kind.
+
+        `match` is the key mention of other tokens that one of the response is matched with.
+        """
         return [
             {
                 "response": self.result.response,
                 "kind": kind,
                 "error": number,
                 "document": error.document,
-                "start": place.start,
-                "end": place.end,
-                "text": place.text,
+                **_place_cells("", place),
+                **_place_cells("match_", place.match),
                 "key_entity": error.key_entity,
                 "response_entity": error.response_entity,
-                "instead_start": error.instead and error.instead.start,
-                "instead_end": error.instead and error.instead.end,
-                "instead_text": error.instead and error.instead.text,
+                **_place_cells("instead_", error.instead),
+                **_place_cells("instead_match_", error.instead and error.instead.match),
             }
             for kind in kinds
             for number, error in enumerate(self.listed(kind), start=1)
@@ -309,6 +311,11 @@ class DocumentErrors:
 
     def __repr__(self) -> str:
         return f"<{self.id}: {', '.join(f'{kind} {n:,}' for kind, n in self.counts.items())}>"
+
+
+def _place_cells(name: str, place: Place | None) -> Row:
+    """Where a mention is and what it says, in columns whose names begin so."""
+    return {f"{name}{part}": place and getattr(place, part) for part in ("start", "end", "text")}
 
 
 def _gain(before: Result, after: Result) -> dict[str, float]:
