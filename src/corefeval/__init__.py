@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from corefeval.formats import read, write
     from corefeval.formats.answers.reading import read_answers
     from corefeval.metrics import Declaration, Metric, Parameter, register
+    from corefeval.metrics.own import metric
     from corefeval.model import (
         Corpus,
         Document,
@@ -84,6 +85,7 @@ _HOMES = {
     "corefeval.formats": ("read", "write"),
     "corefeval.formats.answers.reading": ("read_answers",),
     "corefeval.metrics": ("Declaration", "Metric", "Parameter", "register"),
+    "corefeval.metrics.own": ("metric",),
     "corefeval.model": (
         "Corpus",
         "Document",
@@ -142,6 +144,7 @@ __all__ = [
     "explain_results",
     "load",
     "load_all",
+    "metric",
     "prepare",
     "read",
     "read_answers",

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 COMPARED = "muc, b3, ceafe, conll, lea"
 SEGMENTS = 20  # into which a single document is cut
 
-Metrics = str | Metric | Iterable[str | Metric]
+Metrics = str | Metric | Iterable[str | Metric | MetricRequest]
 
 
 def score(

@@ -23,6 +23,7 @@ NO_VALUE, OTHER = "none", "other"
 # Beside the metrics that were asked for, slices of entities say how many mentions and links of
 # each class were found.
 ALWAYS_BY_ENTITY = ("mentions", "links")
+_ROUNDING = 1e-6
 _MOST_VALUES = 500  # per-document counts of more would fill the memory for nobody to read
 
 _WHY_NOT = {
@@ -142,7 +143,15 @@ def _check(metric: Metric, counts: object, n_groups: int) -> Counts:
         arrays = {name: np.asarray(one, np.float64) for name, one in counts.items()}  # type: ignore[attr-defined]
         rates_of(metric.shape, dict.fromkeys(arrays, np.zeros(1)))
         if all(one.shape == (n_groups,) and np.isfinite(one).all() for one in arrays.values()):
-            return arrays
+            rates = rates_of(metric.shape, arrays)
+            if all((one >= 0).all() for one in arrays.values()) and all(
+                (rate <= 1 + _ROUNDING).all() for rate in rates.values()
+            ):
+                return arrays
+            raise UsageError(
+                f"{metric}: its function gives a rate that is not between 0 and 1, or a count "
+                "below 0"
+            )
         found = ", ".join(f"{name} of shape {one.shape}" for name, one in arrays.items())
     except KeyError as error:
         found = f"none that is called {error}"

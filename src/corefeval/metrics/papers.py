@@ -43,7 +43,10 @@ PAPERS = (
         function="corefeval.metrics.linguistic:lmuc",
         parameters=_SUMMED_WEIGHTS,
         use="When a resolved pronoun is worth something only if it leads to a name.",
-        edges=(*_LINGUISTIC_EDGES, "Unlike MUC it counts singletons; with singleton=0 and all else 1 it is MUC."),
+        edges=(
+            *_LINGUISTIC_EDGES,
+            "Unlike MUC it counts singletons; with singleton=0 and all else 1 it is MUC.",
+        ),
         needs=("kind",),
         levels=("document", "entity"),
     ),
