@@ -164,7 +164,7 @@ def test_a_metric_has_slices_where_it_says_so(module):
         ("their_metrics:returns_pieces", r"gives no counts|of shape"),
         ("their_metrics:takes_three", r"takes_three\(key, response, text\) is no metric"),
         ("their_metrics:takes_text", "'mode' has no number as default"),
-        ("their_metrics:number", "is 3, no metric: a metric is a function"),
+        ("their_metrics:number", "is 3, and no metric: a metric is a function"),
         ("their_metrics:nothing", "has no attribute 'nothing'"),
         ("their_metrics:", "write module:function, such as their_metrics:my_metric"),
         ("their_metrics.py:exact", "such as their_metrics:exact"),

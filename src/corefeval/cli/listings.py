@@ -70,13 +70,8 @@ def _metric_entry(declaration: Declaration) -> str:
 
 def _entry(name: str, width: int, lines: list[str]) -> str:
     """A name with what is said of it beside and below."""
-    head = name if len(name) < width else f"{name}\n"
-    return (
-        head
-        + " " * (width - len(name) if head == name else width)
-        + f"\n{'':{width}}".join(lines)
-        + "\n"
-    )
+    first = f"{name:{width}}" if len(name) < width else f"{name}\n{'':{width}}"
+    return first + f"\n{'':{width}}".join(lines) + "\n"
 
 
 def _metrics_json(declarations: list[Declaration]) -> str:

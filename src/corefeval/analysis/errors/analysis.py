@@ -32,12 +32,13 @@ from corefeval.diagnostics import Notice, UndefinedMetricError, plural
 from corefeval.evaluation import Metrics, count
 from corefeval.metrics import Metric, parse_metrics
 from corefeval.model.arrays import IntArray
+from corefeval.model.identity import digest
 from corefeval.preparation import Input, Options, Prepared, Stated, plan, prepare_inputs
 from corefeval.protocol import STEPS, Protocol
 from corefeval.results import Result
 from corefeval.results.result import DocumentResult
 from corefeval.slicing import count_table
-from corefeval.tabular import Row, Tabular
+from corefeval.tabular import Row, Tabular, are_same
 
 DEFAULT_METRICS = "conll, lea"
 
@@ -254,6 +255,19 @@ class ErrorAnalysis(Tabular):
             "documents": [{"id": one.id, "errors": one.counts} for one in self.documents],
             "notices": [str(notice) for notice in self.notices],
         }
+
+    def __eq__(self, other: object) -> bool:
+        """Whether results are equal, and the same mentions are wrong in the same ways."""
+        if not isinstance(other, ErrorAnalysis):
+            return NotImplemented
+        return are_same(*((one.result, one.scored, one.by, one._errors) for one in (self, other)))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def _errors(self) -> tuple[object, ...]:
+        found = self.classification
+        return found.items, found.decision, digest(found.response)
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{kind} {int(self.counts[kind].sum()):,}" for kind in KINDS)
