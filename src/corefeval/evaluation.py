@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 COMPARED = "muc, b3, ceafe, conll, lea"
 SEGMENTS = 20  # into which a single document is cut
 
-Metrics = str | Metric | Iterable[str | Metric | MetricRequest]
+Metrics = str | Metric | Iterable[str | Metric]
 
 
 def score(
@@ -258,7 +258,7 @@ def _emulate(
 
 def count(
     prepared: Prepared,
-    metrics: Metrics = DEFAULT_PRESET,
+    metrics: Metrics | Sequence[MetricRequest] = DEFAULT_PRESET,
     *,
     by: str | Iterable[str] = (),
     sampling: Sampling | None = None,

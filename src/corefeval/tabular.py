@@ -66,7 +66,7 @@ def _compares_itself(value: object) -> bool:
 def have_same_fields(one: Any, other: object) -> bool:
     """Whether two data classes of one type have the same in each field; NotImplemented if none."""
     if type(one) is not type(other):
-        return NotImplemented
+        return NotImplemented  # type: ignore[no-any-return]
     return all(are_same(getattr(one, f.name), getattr(other, f.name)) for f in fields(one))
 
 

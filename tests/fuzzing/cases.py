@@ -291,7 +291,9 @@ def metrics(*, sound: bool) -> tuple[str, ...]:
             others = () if sound else ("0", "1e9", "-1", "nan", "size", "x")
             values = (*(parameter.choices or (parameter.default,)), *others)
             names += [f"{one.name}({parameter.name}={value})" for value in values]
-    return tuple(names)
+    names.append("operator:eq")  # whether the entities of a document are the same
+    nonsense = ("operator:", ":eq", "os:getcwd", "math:sqrt", "os:sep", "nowhere:f", "a.py:f", "::")
+    return (*names, *(() if sound else nonsense))
 
 
 @cache
@@ -305,7 +307,9 @@ def features(*, sound: bool) -> tuple[str, ...]:
         names += [f"{one.name}({word})" for word in one.words]
         names += [f"{one.name}({name}={value})" for name in one.settings for value in places]
         names += [f"{one.name}({text})" for text in bins if one.takes_bins]
-    return (*names, *(() if sound else ("size(", "(1)", "metadata()", "x")))
+    names += [f"{one}*{other}" for one in ("genre", "kind") for other in ("size", "tag", "etype")]
+    crossed = ("*", "kind*", "kind*kind", "kind*size*tag*genre")
+    return (*names, *(() if sound else ("size(", "(1)", "metadata()", "x", *crossed)))
 
 
 def _format(maker: _Maker) -> str:

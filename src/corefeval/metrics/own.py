@@ -175,7 +175,9 @@ def place_of(function: object) -> str:
     return f"{module}:{name}" if module and name and "<" not in name else ""
 
 
-def _read_signature(function: Callable[..., object], name: str) -> tuple[bool, list[Parameter]]:
+def _read_signature(
+    function: Callable[..., object], name: str
+) -> tuple[bool, tuple[Parameter, ...]]:
     """Whether a function counts entities, and its parameters beside what it counts."""
     given = list(inspect.signature(function).parameters.values())
     counted = [one for one in given if one.default is one.empty and one.kind != one.KEYWORD_ONLY]
@@ -190,7 +192,7 @@ def _read_signature(function: Callable[..., object], name: str) -> tuple[bool, l
         shown = f"{getattr(function, '__name__', name)}{inspect.signature(function)}"
         why = f" {wrong[0]!r} has no number as default." if wrong and counted else ""
         raise UsageError(f"{shown} is no metric.{why} A metric is {FORMS}; more has numbers")
-    parameters = [Parameter(one.name, float(one.default), "") for one in others]
+    parameters = (Parameter(one.name, float(one.default), "") for one in others)
     return len(counted) == 2, tuple(parameters)
 
 
@@ -254,7 +256,7 @@ def as_counts(returned: object) -> Mapping[str, Any]:
         returned = dict.fromkeys(("recall", "precision"), returned)
     if returned.keys() != {"recall", "precision"}:
         return returned
-    counts = {}
+    counts: dict[str, Any] = {}
     for rate in ("recall", "precision"):
         value = returned[rate]
         pair = value if isinstance(value, tuple) and len(value) == 2 else _as_mean(value)
