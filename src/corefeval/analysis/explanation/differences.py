@@ -27,7 +27,7 @@ from corefeval.tabular import Row, Tabular
 # The choices in the order in which they act.
 PIPELINE = (
     "occurrences", "documents", "pairing", "missing", "extra", "across", "tokens", "spans", "zeros",
-    "window", "order", "tagset", "match", "identity", "min_span", "np_only", "remove_nested",
+    "window", "order", "brackets", "tagset", "match", "identity", "min_span", "np_only", "remove_nested",
     "lost", "duplicates", "repeats_key", "repeats_response", "limit", "owner", "singletons",
     "b3_singletons", "ceafe_singletons", "lea_singletons", "keyless", "twinless", "nothing",
     "muc", "b3", "ceaf", "ceafm", "lea", "blanc", "aggregate", "undefined", "average",
