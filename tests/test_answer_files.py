@@ -274,7 +274,7 @@ def test_what_became_of_mentions_is_saved(tmp_path):
 
 
 def test_a_score_that_is_no_number_has_no_bounds(key, tmp_path):
-    """Under `nan-ceafe` the CoNLL score of nothing is none: it is saved and shown without bounds."""
+    """Under `nan-ceafe` the CoNLL score of nothing is none: it is saved without bounds."""
     empty = key.keep_mentions(key.mention_start < 0)
     answers = {name: LISTS[name] for name in TEXTS}
     result = corefeval.score(empty, answers, response_format="llm", undefined="nan-ceafe")
