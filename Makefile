@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.up-to-date
 
-.PHONY: setup demo test lint types tests fuzz bench docs clean
+.PHONY: setup demo test test-all lint types tests fuzz bench docs clean
 
 setup: $(STAMP)
 
@@ -19,6 +19,10 @@ demo: $(STAMP)
 
 test: lint types tests
 
+# What is slow and rarely fails too, and hypothesis with all of its examples.
+test-all: lint types
+	$(BIN)/pytest -q -n 2 -rs --hypothesis-profile thorough
+
 lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -27,7 +31,7 @@ types: $(STAMP)
 	$(BIN)/mypy
 
 tests: $(STAMP)
-	$(BIN)/pytest -q -n 2
+	$(BIN)/pytest -q -n 2 -rs -m 'not slow'
 
 RUNS ?= 10000
 
