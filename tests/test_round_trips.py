@@ -137,7 +137,7 @@ EDITS = st.lists(
 @settings(max_examples=examples(2000))
 @given(edits=EDITS, side=st.integers(0, 9))
 def test_broken_files_end_in_scores_or_one_error(format, edits, side, tmp_path_factory):
-    """2,000 broken files of each format (fewer in a quick run), one of its files when there are two."""
+    """2,000 broken files of each format (or a fifth), one of its files when there are two."""
     folder = tmp_path_factory.getbasetemp() / f"broken-{format}"
     if not folder.exists():
         folder.mkdir()
