@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from corefeval.formats import read, write
     from corefeval.formats.answers.reading import read_answers
     from corefeval.metrics import Declaration, Metric, Parameter, register
+    from corefeval.metrics.bibliography import cite
     from corefeval.model import (
         Corpus,
         Document,
@@ -84,6 +85,7 @@ _HOMES = {
     "corefeval.formats": ("read", "write"),
     "corefeval.formats.answers.reading": ("read_answers",),
     "corefeval.metrics": ("Declaration", "Metric", "Parameter", "register"),
+    "corefeval.metrics.bibliography": ("cite",),
     "corefeval.model": (
         "Corpus",
         "Document",
@@ -133,6 +135,7 @@ __all__ = [
     "__version__",
     "agree",
     "analyse",
+    "cite",
     "compare",
     "corpus_from_arrays",
     "corpus_from_entities",
