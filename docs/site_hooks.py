@@ -15,6 +15,7 @@ import corefeval
 from corefeval.cli import app
 
 ROOT = Path(__file__).parent.parent
+ELSEWHERE = "(The list is on the site, which `make site` builds.)\n"
 
 
 def on_config(config: Any) -> Any:
@@ -43,9 +44,9 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Fill in what pages have on the site only."""
     match page.file.src_uri:
         case "reference.md":
-            return markdown + _list_names()
+            return markdown.replace(ELSEWHERE, _list_names())
         case "commands.md":
-            return markdown + _list_commands()
+            return markdown.replace(ELSEWHERE, _list_commands())
         case "contributing.md" | "changelog.md" as name:
             text = (ROOT / name.upper().replace("MD", "md")).read_text(encoding="utf-8")
             return text.replace("](docs/", "](")
