@@ -58,9 +58,7 @@ def test_the_wheel_works_in_a_clean_environment(built, tmp_path):
     assert "luo-2005" in run(bin / "corefeval", "cite", "-m", "ceafe", cwd=tmp_path)
     where = run(bin / "python", "-c", "import corefeval; print(corefeval.__file__)", cwd=tmp_path)
     assert "site-packages" in where
-    code = (
-        "from corefeval import __all__; import corefeval; [getattr(corefeval, n) for n in __all__]"
-    )
+    code = "import corefeval as c; [getattr(c, name) for name in c.__all__]"
     run(bin / "python", "-W", "error", "-c", code, cwd=tmp_path)
 
 
@@ -85,19 +83,12 @@ def test_the_sdist_has_what_its_own_tests_need(built):
     (sdist,) = built.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
         names = {one.partition("/")[2] for one in archive.getnames()}
-    needed = (
-        "README.md",
-        "LICENSE",
-        "CITATION.cff",
-        "hatch_build.py",
-        "mkdocs.yml",
-        "docs/README.md",
-    )
-    assert {*needed, "tests/conftest.py", "tests/data/metrics/papers.json"} <= names
+    assert {"README.md", "LICENSE", "CITATION.cff", "hatch_build.py", "mkdocs.yml"} <= names
+    assert {"docs/README.md", "tests/conftest.py", "tests/data/metrics/papers.json"} <= names
 
 
 def test_a_readme_without_an_address_has_no_links_that_lead_nowhere():
-    pytest.importorskip("hatchling", reason="hatchling is installed where packages are built only")
+    pytest.importorskip("hatchling", reason="hatchling is not installed: pip install hatchling")
     make_absolute = runpy.run_path(str(ROOT / "hatch_build.py"))["make_absolute"]
     text = "![a\npicture](docs/a.png) [b](docs/b.md#c) [d](https://d.example) [e](#f)"
     assert make_absolute(text, "", "main") == " b [d](https://d.example) [e](#f)"
