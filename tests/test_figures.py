@@ -184,6 +184,7 @@ def test_without_the_extra_one_is_told(results, monkeypatch):
         figure.svg()
 
 
+@pytest.mark.slow
 def test_the_figures_of_the_page_are_up_to_date():
     """`make docs` draws them; the page shows all of them."""
     done = subprocess.run(
