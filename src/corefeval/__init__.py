@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from corefeval.formats import read, write
     from corefeval.formats.answers.reading import read_answers
     from corefeval.metrics import Declaration, Metric, Parameter, register
+    from corefeval.metrics.bibliography import cite
     from corefeval.metrics.own import metric
     from corefeval.model import (
         Corpus,
@@ -86,6 +87,7 @@ _HOMES = {
     "corefeval.formats.answers.reading": ("read_answers",),
     "corefeval.metrics": ("Declaration", "Metric", "Parameter", "register"),
     "corefeval.metrics.own": ("metric",),
+    "corefeval.metrics.bibliography": ("cite",),
     "corefeval.model": (
         "Corpus",
         "Document",
@@ -135,6 +137,7 @@ __all__ = [
     "__version__",
     "agree",
     "analyse",
+    "cite",
     "compare",
     "corpus_from_arrays",
     "corpus_from_entities",

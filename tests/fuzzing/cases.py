@@ -34,7 +34,7 @@ from fuzzing.inputs import (
 SHARES = {
     "score": 170, "explain": 60, "errors": 110, "compare": 110, "agree": 90, "check": 150,
     "stats": 80, "convert": 150, "report": 6, "lab": 6, "metrics": 12, "features": 12,
-    "protocols": 12, "example": 14, "prompt": 50,
+    "protocols": 12, "example": 14, "prompt": 50, "cite": 12,
 }  # fmt: skip
 SLOW_EXPERIMENTS = ("trust", "correct-links", "mention-identification", "mention-tagger")
 
