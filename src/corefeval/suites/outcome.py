@@ -16,6 +16,7 @@ from corefeval.files import PathLike
 from corefeval.results import Result
 from corefeval.results.rates import Numbers
 from corefeval.results.saved import read_saved, result_of_record, result_record, write_saved
+from corefeval.stats.significance import TOLERANCE
 from corefeval.suites.definition import Missing, Suite
 from corefeval.tabular import Row, Tabular
 
@@ -64,7 +65,8 @@ class SuiteResult(Tabular):
 
     There is a cell for every corpus, system and seed. `notices` are of the suite as a whole; each
     result has its own. `statistics` are what tests over corpora told, where they were asked for:
-    anything with `ranks(metric)`, `better_than(metric, system, corpus=None)` and `as_dict()`.
+    anything with `metrics`, `ranks(metric)`, `better_than(metric, system, corpus=None)` and
+    `as_dict()`.
     """
 
     corpora: tuple[CorpusFacts, ...]
@@ -178,6 +180,56 @@ class SuiteResult(Tabular):
             return 0.0 if self.missing == "zero" and cell.fault == "response" else math.nan
         score = cell.result.scores.get(metric)
         return math.nan if score is None else score.rates.get(rate, math.nan)
+
+    def ranks(self, metric: str | None = None) -> dict[str, int]:
+        """The rank of each system by its macro-average, 1 for the best; ties share one.
+
+        Ties are what the statistics say, where there are any of this metric; else equal averages.
+        A system without any score has no rank.
+        """
+        from corefeval.stats.ranking import ranks
+        from corefeval.suites.averages import macro
+
+        name = self.metric(metric)
+        if self.is_tested(name):
+            return dict(self.statistics.ranks(name))
+        means = macro(self.scores(name), self.weights)[0].tolist()
+        scores = {one.name: mean for one, mean in zip(self.systems, means, strict=True)}
+        scores = {one: mean for one, mean in scores.items() if not math.isnan(mean)}
+        return ranks(scores, lambda one, other: scores[one] - scores[other] > TOLERANCE)
+
+    def better_than(
+        self, metric: str | None = None, corpus: str | None = None
+    ) -> dict[str, tuple[str, ...]]:
+        """The systems that each is significantly better than, on a corpus or on the whole."""
+        name = self.metric(metric)
+        if not self.is_tested(name):
+            return {}
+        test = self.statistics.better_than
+        return {one.name: tuple(test(name, one.name, corpus)) for one in self.systems}
+
+    def is_tested(self, metric: str) -> bool:
+        """Whether there are statistics of a metric."""
+        return self.statistics is not None and metric in self.statistics.metrics
+
+    @property
+    def has_results(self) -> bool:
+        """Whether anything was scored."""
+        return bool(self._scored)
+
+    def has_broken_key(self, corpus: str) -> bool:
+        """Whether a corpus is left out for all."""
+        return any(
+            cell.fault == "key" for (name, _, _), cell in self.cells.items() if name == corpus
+        )
+
+    def n_results(self, system: str, corpus: str | None = None) -> int:
+        """How many results there are of a system, on a corpus or on all."""
+        return sum(
+            cell.result is not None
+            for (name, own, _), cell in self.cells.items()
+            if own == system and corpus in (None, name)
+        )
 
     @cached_property
     def weights(self) -> Numbers:

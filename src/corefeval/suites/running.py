@@ -195,13 +195,13 @@ def _score_safely(job: Job, request: Request, cutting: Cutting | None) -> Cell:
     try:
         with memory_for(job.path):
             return Cell(_score(job, request, cutting))
-    except _KeyError as error:
+    except _BrokenKeyError as error:
         return Cell(None, str(error), "key")
     except (CorefEvalError, OSError) as error:
         return Cell(None, _one_line(error), "response")
 
 
-class _KeyError(CorefEvalError):
+class _BrokenKeyError(CorefEvalError):
     """What is wrong is the key, or the suite, and no response can help it."""
 
 
@@ -260,7 +260,7 @@ def _scorer(corpus: SuiteCorpus, metrics: str, by: tuple[str, ...], run: str) ->
             key, metrics=metrics, by=by, protocol=corpus.protocol or None, **corpus.reading
         )
     except (CorefEvalError, OSError) as error:
-        raise _KeyError(_one_line(error)) from None
+        raise _BrokenKeyError(_one_line(error)) from None
 
 
 def _one_line(error: Exception) -> str:
