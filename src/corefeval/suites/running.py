@@ -158,15 +158,24 @@ def _inputs(paths: tuple[str | None, ...], kept: Cache | None) -> tuple[list[str
     digests: list[str] = []
     try:
         for path in filter(None, paths):
+            if problem := look_at(path):
+                return [], f"{path}: {problem}"
             for file in files_of(path)[0]:
-                if not is_remote(file) and not os.path.exists(file):
-                    return [], f"there is no file {file}"
                 size, stamp = file_stamp(file)
                 if kept is not None:
                     digests += [os.path.basename(file), kept.digest_of(file, size, stamp)]
     except (CorefEvalError, OSError) as error:
-        return [], _one_line(error)
+        return [], one_line(error)
     return digests, ""
+
+
+def look_at(path: str) -> str:
+    """What is wrong where a path leads nowhere; nothing is said of what an address leads to."""
+    try:
+        is_there = is_remote(path) or bool(files_of(path)[1]) or os.path.exists(path)
+    except CorefEvalError as error:
+        return error.problem if isinstance(error, InputError) else one_line(error)
+    return "" if is_there else "there is no such file"
 
 
 def _with_digest(job: Job, request: Request, inputs: list[str]) -> Job:
@@ -198,7 +207,7 @@ def _score_safely(job: Job, request: Request, cutting: Cutting | None) -> Cell:
     except _BrokenKeyError as error:
         return Cell(None, str(error), "key")
     except (CorefEvalError, OSError) as error:
-        return Cell(None, _one_line(error), "response")
+        return Cell(None, one_line(error), "response")
 
 
 class _BrokenKeyError(CorefEvalError):
@@ -260,10 +269,10 @@ def _scorer(corpus: SuiteCorpus, metrics: str, by: tuple[str, ...], run: str) ->
             key, metrics=metrics, by=by, protocol=corpus.protocol or None, **corpus.reading
         )
     except (CorefEvalError, OSError) as error:
-        raise _BrokenKeyError(_one_line(error)) from None
+        raise _BrokenKeyError(one_line(error)) from None
 
 
-def _one_line(error: Exception) -> str:
+def one_line(error: Exception) -> str:
     """An error as a cell tells it: what is wrong where, and what was found."""
     if isinstance(error, InputError) and error.found:
         return f"{str(error).splitlines()[0]} (found {error.found})"

@@ -6,11 +6,14 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, Literal
+from typing import ClassVar, Literal
+
+import numpy as np
 
 from corefeval._version import __version__
 from corefeval.checks import check_choice
 from corefeval.diagnostics import UsageError
+from corefeval.display import json_text
 from corefeval.output.drawing import SoloDrawing
 from corefeval.output.systems import letters
 from corefeval.output.tables import RAISED, RATES, Cell, Column, Sheet, Table, percent
@@ -19,7 +22,6 @@ from corefeval.suites.outcome import SuiteResult
 from corefeval.tabular import Row
 
 NOTHING = "–"
-_GROUPED = {"micro": "Micro", "macro": "Macro"}
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,8 @@ class SuiteDrawing(SoloDrawing):
     caption: str = ""
     label: str = "suite"
     columns: int = 2
+
+    formats: ClassVar = (*SoloDrawing.formats, "codabench")
 
     def __post_init__(self) -> None:
         check_choice("rows_of", self.rows_of, ("systems", "corpora"))
@@ -68,6 +72,28 @@ class SuiteDrawing(SoloDrawing):
             caption=self.caption or thing.title,
             over_both=self.columns == 2,
         )
+
+    def draw(self, format: str, color: bool) -> str:
+        """The scores of Codabench are of suites alone."""
+        if format == "codabench":
+            return json_text({n: s for one in self.things for n, s in self._scores(one).items()})
+        return super().draw(format, color)
+
+    def _scores(self, thing: SuiteResult) -> dict[str, float]:
+        """A number in per cent for each line and system; 0 for none, as Codabench has no gaps.
+
+        With a single system names are those of corpora and averages alone.
+        """
+        table, scores = self._table(thing), {}
+        for line in table.lines:
+            for at, system in zip(table.order, table.names, strict=True):
+                for rate in table.rates:
+                    name = [] if len(table.names) == 1 else [system]
+                    name.append(line.title if line.kind == "corpus" else line.title.lower())
+                    name += [] if len(table.rates) == 1 else [rate]
+                    mean = float(line.means[rate][at])
+                    scores["_".join(name).replace(" ", "_")] = 100 * np.nan_to_num(mean)
+        return scores
 
     def rows(self) -> list[Row]:
         """Those of the tables."""
@@ -241,23 +267,3 @@ def signatures(outcome: SuiteResult) -> Iterator[str]:
             alike.setdefault(cell.result.signature, {})[corpus] = None
     for signature, names in alike.items():
         yield signature if len(alike) == 1 else f"{', '.join(names)}: {signature}"
-
-
-def codabench(outcome: SuiteResult, **options: Any) -> dict[str, float]:
-    """Scores for a leaderboard of Codabench: one number for each system, corpus and average.
-
-    With a single system names are those of corpora and averages alone. What has no score counts 0:
-    Codabench knows no gaps.
-    """
-    table = make_table(outcome, **options)
-    single = len(outcome.systems) == 1
-    scores: dict[str, float] = {}
-    for line in table.lines:
-        title = line.kind if line.kind in _GROUPED else line.title
-        for at in table.order:
-            name = title if single else f"{outcome.systems[at].name} {title}"
-            for rate in table.rates:
-                mean = float(line.means[rate][at])
-                full = name if len(table.rates) == 1 else f"{name} {rate}"
-                scores[full.replace(" ", "_")] = 0.0 if math.isnan(mean) else mean
-    return scores
