@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -118,6 +119,10 @@ class SuiteResult(Tabular):
                 counts = "counts as 0" if self.missing == "zero" else "left out"
                 text = f"{who} on {name}: {counts}: {cell.problem}"
                 yield Notice("no-result", text, 1, (f"{system_name} on {name}",))
+        kinds = Counter(kind for one in self._scored for kind in {n.kind for n in one.notices})
+        if kinds:
+            told = ", ".join(f"{kind} of {plural(n, 'result')}" for kind, n in kinds.items())
+            yield Notice("cell-notices", f"notices of results (JSON has them): {told}")
 
     def __getitem__(self, place: Place) -> Cell:
         return self.cells[place]
@@ -217,11 +222,11 @@ class SuiteResult(Tabular):
         """Whether anything was scored."""
         return bool(self._scored)
 
-    def has_broken_key(self, corpus: str) -> bool:
-        """Whether a corpus is left out for all."""
-        return any(
-            cell.fault == "key" for (name, _, _), cell in self.cells.items() if name == corpus
-        )
+    @cached_property
+    def sound_corpora(self) -> list[str]:
+        """The corpora that are not left out for all because of their keys."""
+        broken = {name for (name, _, _), cell in self.cells.items() if cell.fault == "key"}
+        return [corpus.name for corpus in self.corpora if corpus.name not in broken]
 
     def n_results(self, system: str, corpus: str | None = None) -> int:
         """How many results there are of a system, on a corpus or on all."""

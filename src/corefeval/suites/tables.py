@@ -114,6 +114,12 @@ class SuiteDrawing(SoloDrawing):
             "systems": [{"name": one.name, "seeds": list(one.seeds)} for one in thing.systems],
             "table": self._table(thing).rows(),
             "cells": thing.rows(),
+            "cell_notices": [
+                {"corpus": corpus, "system": system, "seed": seed, **notice.as_dict()}
+                for (corpus, system, seed), cell in thing.cells.items()
+                if cell.result is not None
+                for notice in cell.result.notices
+            ],
             **({} if thing.statistics is None else {"statistics": thing.statistics.as_dict()}),
             "signatures": list(signatures(thing)),
             "notices": [notice.as_dict() for notice in thing.notices],
@@ -184,14 +190,14 @@ class _Values:
 def _by_systems(table: SuiteTable, values: _Values, caption: str) -> Table:
     """Systems below each other, with their ranks; averages before corpora."""
     marks = letters(table.names)
-    columns = [Column("#", numeric=True), Column("System")]
+    columns = [Column("System"), Column("#", numeric=True)]
     bodies = [
-        [Cell(str(table.ranks.get(name, ""))) for name in table.names],
         [Cell(name) for name in table.names],
+        [Cell(str(table.ranks.get(name, ""))) for name in table.names],
     ]
     if table.is_tested:
-        columns.insert(1, Column(""))
-        bodies.insert(1, [Cell(marks[name]) for name in table.names])
+        columns.insert(0, Column(""))
+        bodies.insert(0, [Cell(marks[name]) for name in table.names])
     for line in table.lines:
         columns += _columns(line.title, table.rates)
         bodies += [values.cells(values.of(line, rate)) for rate in table.rates]
@@ -201,7 +207,10 @@ def _by_systems(table: SuiteTable, values: _Values, caption: str) -> Table:
 def _by_corpora(table: SuiteTable, values: _Values, caption: str) -> Table:
     """Corpora below each other, group by group, then averages and ranks."""
     marks = letters(table.names)
-    lines = sorted(table.lines, key=lambda line: line.kind != "corpus")
+    groups = list(dict.fromkeys(line.group for line in table.lines if line.kind == "corpus"))
+    own = (line for line in table.lines if line.kind == "corpus")
+    lines = sorted(own, key=lambda line: groups.index(line.group))
+    lines += [line for line in table.lines if line.kind != "corpus"]
     grid = [[values.of(line, rate) for rate in table.rates] for line in lines]
     columns, bodies = [Column("")], [[*(Cell(line.title) for line in lines), Cell("Rank")]]
     for at, name in enumerate(table.names):
@@ -234,7 +243,10 @@ def legend(table: SuiteTable) -> str:
     if "macro" in kinds:
         weighted = len({corpus.weight for corpus in outcome.corpora}) > 1
         how = "weighted mean" if weighted else "mean"
-        told.append(f"Macro is the {how} over {_corpora(len(outcome.corpora))}.")
+        number = len(outcome.sound_corpora)
+        told.append(
+            f"Macro is the {how} over {f'{number} corpora' if number != 1 else '1 corpus'}."
+        )
     told += ["Micro is of the counts of all corpora together."] if "micro" in kinds else []
     if any(len(system.seeds) > 1 for system in outcome.systems):
         told.append("± is the standard deviation over seeds.")
@@ -253,10 +265,6 @@ def _told_ranks(table: SuiteTable) -> str:
         "A superscript names the systems that this one is significantly better than; systems "
         "without a significant difference share a rank."
     )
-
-
-def _corpora(number: int) -> str:
-    return f"{number} corpora" if number != 1 else "1 corpus"
 
 
 def signatures(outcome: SuiteResult) -> Iterator[str]:
