@@ -228,13 +228,18 @@ class SuiteResult(Tabular):
         broken = {name for (name, _, _), cell in self.cells.items() if cell.fault == "key"}
         return [corpus.name for corpus in self.corpora if corpus.name not in broken]
 
+    def has_broken_key(self, corpus: str) -> bool:
+        """Whether a corpus is left out for all."""
+        return corpus not in self.sound_corpora
+
     def n_results(self, system: str, corpus: str | None = None) -> int:
         """How many results there are of a system, on a corpus or on all."""
-        return sum(
-            cell.result is not None
-            for (name, own, _), cell in self.cells.items()
-            if own == system and corpus in (None, name)
-        )
+        return self._numbers[system, corpus]
+
+    @cached_property
+    def _numbers(self) -> Counter[tuple[str, str | None]]:
+        scored = [place for place, cell in self.cells.items() if cell.result is not None]
+        return Counter((system, one) for corpus, system, _ in scored for one in (corpus, None))
 
     @cached_property
     def weights(self) -> Numbers:
