@@ -29,6 +29,7 @@ DRAWINGS = {
     "Sensitivity": "corefeval.output.explanations:SensitivityDrawing",
     "Search": "corefeval.output.explanations:SearchDrawing",
     "ResultDifference": "corefeval.output.explanations:ResultDrawing",
+    "SuiteResult": "corefeval.suites.tables:SuiteDrawing",
     "Tabular": "corefeval.output.drawing:Drawing",
 }
 
@@ -45,6 +46,14 @@ class Options(TypedDict, total=False):
     kinds: Sequence[str]
     top: int
     everything: bool
+    rates: str
+    averages: str
+    sort: str
+    rows_of: Literal["systems", "corpora"]
+    digits: int
+    caption: str
+    label: str
+    columns: int
 
 
 def render(
@@ -65,8 +74,9 @@ def render(
     `pairs`, `differences`, `agreement` and `power` (of `metric`), which add to what is shown; CSV,
     which is one table, has documents (`differences`), `pairs`, or scores. Error analyses have
     `kinds`, whose errors are then listed, or else `top`, the number of the most expensive mentions.
-    Experiments have `everything`, all metrics instead of the best known. A UsageError says what a
-    type does not have.
+    Experiments have `everything`, all metrics instead of the best known. Suites have `metric`,
+    `rates` and their order, `averages`, `sort`, `rows_of`, `digits`, and for LaTeX `caption`,
+    `label` and `columns`. A UsageError says what a type does not have.
 
     >>> import corefeval
     >>> result = corefeval.score([["Ada", "she"]], [["Ada", "she"]], metrics="muc")
