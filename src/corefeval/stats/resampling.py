@@ -150,6 +150,9 @@ Pick = Callable[[slice], Numbers]
 _BLOCK_BYTES = 2**25
 # More trials in a block make its products no faster, and its rates fall out of the cache.
 _BLOCK_TRIALS = 512
+# Products of matrices that are not large lose more to threads waiting for each other than these
+# gain: they are done in parts, as large as is done in one thread.
+_LARGE, _ONE_THREAD = 2**26, 2**19
 # Sums of numbers on a grid of 2**48 steps are exact in 53 bits, with room for 16 such sums.
 _GRID_BITS = 48
 
@@ -202,7 +205,13 @@ class Stack:
     def sums(self, weights: Numbers) -> Numbers:
         """Counts × results × trials: sums over documents, by weights (trials × documents)."""
         flat = self.values.reshape(-1, self.n_documents)
-        return np.asarray(flat @ weights.T).reshape(*self.values.shape[:2], -1)
+        found = np.empty((len(flat), len(weights)))
+        step = max(1, _ONE_THREAD // max(1, weights.size))
+        if weights.size * len(flat) > _LARGE or step >= len(flat):
+            step = max(1, len(flat))
+        for at in range(0, len(flat), step):
+            np.matmul(flat[at : at + step], weights.T, out=found[at : at + step])
+        return found.reshape(*self.values.shape[:2], -1)
 
     def rates(self, pick: Pick, metrics: Iterable[str] | None = None) -> dict[str, Rates]:
         """All rates of metrics; `pick` gives the sums of some rows, of any further shape."""
