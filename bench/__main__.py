@@ -359,13 +359,13 @@ def partitions(scale: int) -> list[Measured]:
 
 
 def suites(folder: Path, scale: int) -> list[Measured]:
-    """Twenty systems on twenty corpora: each cell once, with a key prepared once, and cached."""
+    """Twenty systems on twenty corpora, 10,000 trials: against scoring each cell, and cached."""
     size = 20 // (4 if scale > 1 else 1)
     cells, first, second = run_times(folder, size)
-    name = f"a suite of {size} × {size} cells of 100 documents"
+    name = f"a suite of {size} × {size} cells of 100 documents, 10,000 trials"
     against = f"the first run ({first:.1f} s)"
     return [
-        Measured(name, first, f"score ({cells:.1f} s)", f"{first / cells:.2f} ×", "at most 1"),
+        Measured(name, first, f"score ({cells:.1f} s)", f"{first / cells:.2f} ×", "at most 3"),
         Measured(f"{name}, again", second, against, f"{second / first:.3f} ×", "at most 0.05"),
     ]
 

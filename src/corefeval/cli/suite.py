@@ -87,6 +87,10 @@ def run(
     cache: str | None = None,
     no_cache: Annotated[bool, FLAG()] = False,
     save: str | None = None,
+    trials: int = 10_000,
+    seed: int = 0,
+    alpha: float = 0.05,
+    no_tests: Annotated[bool, FLAG()] = False,
     format: Annotated[OutputFormat, Parameter(alias="-f")] = "text",
     output: Annotated[str | None, Parameter(alias="-o")] = None,
     table: TableOptions = TABLE,
@@ -101,7 +105,9 @@ def run(
     corefeval suite run suite.toml --rates r,p,f1 --averages macro,micro --format latex
     ```
 
-    A response that is missing or broken is named and does not stop the others.
+    A response that is missing or broken is named and does not stop the others. Systems are compared
+    by the headline: a superscript names those than which one is significantly better, and those
+    without a significant difference share a rank.
 
     Parameters
     ----------
@@ -112,6 +118,14 @@ def run(
         Score everything anew, and keep nothing.
     save
         Keep all results in this file (.gz: compressed), for `suite table` and `suite page`.
+    trials
+        How many trials tests on a corpus and the bootstrap over corpora have.
+    seed
+        Where the random numbers begin.
+    alpha
+        The p-value, corrected for the pairs, up to which a difference is significant.
+    no_tests
+        Compare nothing: equal averages share a rank.
     format
         How to print; `codabench` is a scores.json for its leaderboards.
     output
@@ -134,6 +148,9 @@ def run(
             piece_size=cutting.size,
             executor=cutting.executor,
             progress=cutting.progress,
+            trials=None if no_tests else trials,
+            seed=seed,
+            alpha=alpha,
         )
     if save is not None:
         outcome.save(save)

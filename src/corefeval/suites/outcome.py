@@ -17,6 +17,7 @@ from corefeval.files import PathLike
 from corefeval.results import Result
 from corefeval.results.rates import Numbers
 from corefeval.results.saved import read_saved, result_of_record, result_record, write_saved
+from corefeval.stats import CorporaComparison
 from corefeval.stats.significance import TOLERANCE
 from corefeval.suites.definition import Missing, Suite
 from corefeval.tabular import Row, Tabular
@@ -65,9 +66,7 @@ class SuiteResult(Tabular):
     """The results of all systems on all corpora: `outcome.cells["gum", "mine", None].result`.
 
     There is a cell for every corpus, system and seed. `notices` are of the suite as a whole; each
-    result has its own. `statistics` are what tests over corpora told, where they were asked for:
-    anything with `metrics`, `ranks(metric)`, `better_than(metric, system, corpus=None)` and
-    `as_dict()`.
+    result has its own. `statistics` are what tests over corpora told, where they were asked for.
     """
 
     corpora: tuple[CorpusFacts, ...]
@@ -79,7 +78,7 @@ class SuiteResult(Tabular):
     missing: Missing = "zero"
     title: str = ""
     notices: tuple[Notice, ...] = ()
-    statistics: Any = None
+    statistics: CorporaComparison | None = None
 
     @staticmethod
     def of(suite: Suite, cells: Mapping[Place, Cell]) -> SuiteResult:
@@ -196,8 +195,8 @@ class SuiteResult(Tabular):
         from corefeval.suites.averages import macro
 
         name = self.metric(metric)
-        if self.is_tested(name):
-            return dict(self.statistics.ranks(name))
+        if self.statistics is not None and self.is_tested(name):
+            return self.statistics.ranks(name)
         means = macro(self.scores(name), self.weights)[0].tolist()
         scores = {one.name: mean for one, mean in zip(self.systems, means, strict=True)}
         scores = {one: mean for one, mean in scores.items() if not math.isnan(mean)}
@@ -208,7 +207,7 @@ class SuiteResult(Tabular):
     ) -> dict[str, tuple[str, ...]]:
         """The systems that each is significantly better than, on a corpus or on the whole."""
         name = self.metric(metric)
-        if not self.is_tested(name):
+        if self.statistics is None or not self.is_tested(name):
             return {}
         test = self.statistics.better_than
         return {one.name: tuple(test(name, one.name, corpus)) for one in self.systems}
@@ -344,7 +343,11 @@ def _outcome(record: Mapping[str, Any], file: str, spell: Any) -> SuiteResult:
         corpora, systems, tuple(facts["metrics"]), facts["headline"],
         {place: cells[place] for place in every}, facts["rate"], facts["missing"], facts["title"],
     )  # fmt: skip
-    return replace(outcome, notices=tuple(outcome._remarks()))
+    notices = tuple(outcome._remarks())
+    if "statistics" not in facts:
+        return replace(outcome, notices=notices)
+    found = CorporaComparison.from_dict(facts["statistics"])
+    return replace(outcome, statistics=found, notices=(*notices, *found.notices))
 
 
 def places(corpora: tuple[CorpusFacts, ...], systems: tuple[SystemFacts, ...]) -> Iterator[Place]:

@@ -259,11 +259,17 @@ def legend(table: SuiteTable) -> str:
 
 
 def _told_ranks(table: SuiteTable) -> str:
-    if not table.is_tested:
+    statistics = table.outcome.statistics
+    if statistics is None or not table.is_tested:
         return "Ranks are by the macro-average; equal ones share a rank."
+    options = statistics.options
+    how = f"{options.trials:,} trials, p ≤ {options.alpha:g}"
+    how += (
+        "" if options.correction == "none" else f" after {options.correction.title()}'s correction"
+    )
     return (
-        "A superscript names the systems that this one is significantly better than; systems "
-        "without a significant difference share a rank."
+        f"A superscript names the systems that this one is significantly better than ({how}); "
+        "systems without a significant difference share a rank."
     )
 
 
@@ -275,3 +281,5 @@ def signatures(outcome: SuiteResult) -> Iterator[str]:
             alike.setdefault(cell.result.signature, {})[corpus] = None
     for signature, names in alike.items():
         yield signature if len(alike) == 1 else f"{', '.join(names)}: {signature}"
+    if outcome.statistics is not None:
+        yield outcome.statistics.signature
