@@ -158,9 +158,8 @@ class SuiteResult(Tabular):
 
     def title_of(self, metric: str) -> str:
         """What tables call a metric."""
-        return next(
-            (one.titles[metric] for one in self._scored if metric in (one.titles or {})), metric
-        )
+        titles = (one.titles or {} for one in self._scored)
+        return next((one[metric] for one in titles if metric in one), metric)
 
     def scores(self, metric: str | None = None, rate: str | None = None) -> Numbers:
         """A rate of a metric: an array of systems × corpora × seeds.
@@ -321,7 +320,8 @@ def _outcome(record: Mapping[str, Any], file: str, spell: Any) -> SuiteResult:
     facts = record["suite"]
     corpora = tuple(CorpusFacts(**one) for one in facts["corpora"])
     systems = tuple(SystemFacts(one["name"], tuple(one["seeds"])) for one in facts["systems"])
-    texts = [one.name for one in (*corpora, *systems)] + [one.group for one in corpora]
+    texts = [one.name for one in corpora] + [one.name for one in systems]
+    texts += [one.group for one in corpora]
     texts += [*facts["metrics"], *(facts[name] for name in ("headline", "rate", "title"))]
     if not (corpora and systems and all(isinstance(one, str) for one in texts)):
         raise ValueError("corpora, systems or metrics are not there, or no names")

@@ -91,8 +91,8 @@ def run_suite(
             report(0, 0, job.size)
         for at in range(0, len(whole), _AT_ONCE):
             lot = whole[at : at + _AT_ONCE]
-            found = map_pieces(score_cell, [*lot], request, executor=executor, progress=report)
-            for job, cell in zip(lot, found, strict=True):
+            scored = map_pieces(score_cell, [*lot], request, executor=executor, progress=report)
+            for job, cell in zip(lot, scored, strict=True):
                 _put(job, cell, cells, kept)
             done += len(lot)
             if kept is not None:
