@@ -247,5 +247,5 @@ def _composition(outcome: SuiteResult, scores: Numbers) -> Iterator[str]:
         if count < number
     }
     if fewer:
-        told = ", ".join(f"{name} over {count}" for name, count in fewer.items())
-        yield f"Not all averages are over all {number} corpora: {told}."
+        told = ", ".join(f"{name} over {count} of {number}" for name, count in fewer.items())
+        yield f"Some averages are over fewer corpora: {told}."
