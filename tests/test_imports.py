@@ -106,10 +106,10 @@ ROOMS = {
         "assignment", "formats", "live", "metrics", "model", "pairing", "protocol", "results",
     },
     "preparation": {
-        "alignment", "beyond", "features", "formats", "live", "matching", "model", "pairing", "pieces",
-        "protocol",
+        "alignment", "beyond", "features", "formats", "live", "matching", "model", "pairing",
+        "pieces", "protocol",
     },
-    "slicing": {"alignment", "features", "metrics", "model", "preparation", "results"},
+    "slicing": {"alignment", "beyond", "features", "metrics", "model", "preparation", "results"},
     "stats": {"protocol", "results"},
     "evaluation": {
         "alignment", "emulation", "metrics", "model", "pairing", "pieces", "preparation",

@@ -388,9 +388,12 @@ def test_segments_of_a_single_document_keep_their_sets():
     split = {40 + n: [n, (n + 1) % 40] for n in range(40)}
     key = build([(groups, split)])
     for singletons in ("keep", "drop"):
-        options = {"split": "score", "singletons": singletons}
-        result = score(key, key, metrics="b3, muc, split", ci=0.95, samples=20, **options)
-        assert result["split"].intervals["f1"].low == result["b3"].intervals["f1"].low == 1
+        options = {"split": "score", "singletons": singletons, "as_segments": True}
+        result = score(key, key, metrics="b3, muc, split", **options)
+        assert len(result.document_ids) == 20
+        assert [row[0] for row in rows(result, "b3")] == pytest.approx([8] * 20)
+        assert [row[1] for row in rows(result, "split")] == pytest.approx([4] * 20)
+        assert all(row[0] == row[1] for row in rows(result, "split"))
 
 
 def test_pieces_score_sets_as_the_whole_does(shared, tmp_path):
