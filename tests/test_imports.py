@@ -98,14 +98,15 @@ ROOMS = {
     "linting": {"formats", "model", "pairing"},
     "features": {"model"},
     "matching": {"assignment", "features", "model"},
-    "alignment": {"matching", "model"},
-    "metrics": {"_version", "alignment", "assignment", "matching", "model"},
+    "beyond": {"features", "matching", "model"},
+    "alignment": {"beyond", "matching", "model"},
+    "metrics": {"_version", "alignment", "assignment", "beyond", "matching", "model"},
     "results": {"_version", "protocol"},
     "emulation": {
         "assignment", "formats", "live", "metrics", "model", "pairing", "protocol", "results",
     },
     "preparation": {
-        "alignment", "features", "formats", "live", "matching", "model", "pairing", "pieces",
+        "alignment", "beyond", "features", "formats", "live", "matching", "model", "pairing", "pieces",
         "protocol",
     },
     "slicing": {"alignment", "features", "metrics", "model", "preparation", "results"},
