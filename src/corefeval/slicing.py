@@ -240,7 +240,7 @@ def _beyond(
             known = lookup.of(side.corpus)(feature)
         except CorefEvalError:  # stated of what is scored alone
             known = Categories(np.full(side.corpus.n_mentions, -1), ())
-        if feature != "relation":
+        if "relation" not in feature.split("*"):
             rows = len(values) + np.arange(len(known))
             rows[side.rows] = np.arange(len(values))
             known = Categories.concatenate(values, known).take(rows)
