@@ -314,7 +314,7 @@ def test_sets_that_are_not_scored_are_told_of():
     result = score(build(KEY), build(RESPONSE), metrics="muc")
     assert result["muc"].recall == 1
     [notice] = [one for one in result.notices if one.kind == "unscored-sets"]
-    assert "1 set of antecedents" in str(notice)
+    assert "1 set of antecedents left out" in str(notice)
     scored = score(build(KEY), build(RESPONSE), metrics="muc", split="score")
     assert scored["muc"].recall == 0.75
     assert "split:score" in scored.signature

@@ -181,21 +181,30 @@ def apply_policies(
         # A key comes again with the next response, and mostly with the same codes.
         made = apply() if place else corpus.remember(choices, apply, of=own)
         all_kept.append(made.of(corpus))
-        notices += (*made.notices, *(() if place else _unscored(all_kept[0], protocol)))
+        notices += (*made.notices, *(() if place else _unscored(corpus, all_kept[0], protocol)))
     corpora = [kept.corpus for kept in all_kept if kept.corpus is not None]
     return corpora, [kept.codes for kept in all_kept], notices, all_kept
 
 
-def _unscored(key: Kept, protocol: Protocol) -> Iterator[Notice]:
+def _unscored(given: Corpus, key: Kept, protocol: Protocol) -> Iterator[Notice]:
     """What the key has and nobody scores."""
     corpus = key.full
+    if given.entity_layer is not None and protocol.layer == "identity":
+        layers = given.mention_layer
+        for layer, kind, what in (
+            (DEIXIS, "unscored-deixis", "of discourse deixis left out (--layer deixis scores them)"),
+            (NON_REFERRING, "unscored-pseudo", "that refer to nothing left out of coreference"),
+        ):
+            if count := int((layers == layer).sum()):
+                text = f"{given.name or 'key'}: {{n}} {what}"
+                yield Notice(kind, text, count, noun="mention")
     if corpus is None or protocol.split != "off" or not len(corpus.relations):
         return
     from corefeval.model.sets import find_sets
 
     if number := len(find_sets(corpus)):
-        text = f"{corpus.name or 'key'}: {{n}} not scored (--split score scores them)"
-        yield Notice("unscored-sets", text, number, noun="set of antecedents")
+        text = f"{corpus.name or 'key'}: {{n}} of antecedents left out of coreference (--split score "
+        yield Notice("unscored-sets", text + "counts them)", number, noun="set")
 
 
 def _apply(corpus: Corpus, codes: IntArray, protocol: Protocol, drops_singletons: bool) -> Kept:

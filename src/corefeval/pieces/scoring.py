@@ -63,7 +63,7 @@ _STEPS = (
         "circular-sets",
         "empty-sets",
         "singletons",
-        "unscored-sets",
+        "unscored-deixis", "unscored-pseudo", "unscored-sets",
     ),
     ("heads",),
     ("minimum-outside", "minimum-unknown", "minimum-long"),
