@@ -46,6 +46,11 @@ class FullSide:
         return entity
 
     @property
+    def set_entities(self) -> IntArray:
+        """The scored entity of each set."""
+        return self.scored_entity[np.searchsorted(self.rows, self.sets.first)]
+
+    @property
     def sets(self) -> EntitySets:
         """The sets of antecedents."""
         return find_sets(self.corpus)
@@ -82,17 +87,20 @@ class Beyond:
         mine, theirs = self.scored.rows(self.key.rows.size)
         pairs = [(self.key.rows[mine], self.response.rows[theirs])]
         sides = self.key, self.response
+        if all(side.rows.size == side.corpus.n_mentions for side in sides):
+            return pairs[0]
         free = [np.ones(side.corpus.n_mentions, dtype=np.bool_) for side in sides]
         free[1] &= self.response.codes >= 0  # mentions that were lost match nothing
         refers_not = [non_referring(s.corpus)[s.corpus.mention_entity] for s in sides]
         for wanted in (refers_not, [np.ones_like(one) for one in free]):
             for taken, rows in zip(free, pairs[-1], strict=True):
                 taken[rows] = False
-            rows = [
+            left = [
                 _distinct(np.flatnonzero(one & some), side.codes)
                 for one, some, side in zip(free, wanted, sides, strict=True)
             ]
-            pairs.append(self._match(rows) if rows[0].size and rows[1].size else (rows[0][:0],) * 2)
+            nothing = left[0][:0], left[1][:0]
+            pairs.append(self._match(left) if left[0].size and left[1].size else nothing)
         return np.concatenate([p[0] for p in pairs]), np.concatenate([p[1] for p in pairs])
 
     @cached_property
@@ -115,10 +123,10 @@ class Beyond:
 
     def _match(self, rows: list[IntArray]) -> tuple[IntArray, IntArray]:
         """The matches among some rows of either side."""
-        sides = [
+        key, response = (
             Mentions(side.corpus.take_mentions(own), side.codes[own])
             for side, own in zip((self.key, self.response), rows, strict=True)
-        ]
+        )
         match = self.match
         if match != "exact":
             from corefeval.features.declarations import MissingFeatureError
@@ -126,11 +134,11 @@ class Beyond:
 
             try:
                 name = split_call(match)[0]
-                evidence = gather(*sides, name, self.tagset, own_tokens=self.own_tokens)
-                sides = [evidence.key, evidence.response]
+                found = gather(key, response, name, self.tagset, own_tokens=self.own_tokens)
+                key, response = found.key, found.response
             except MissingFeatureError:  # which these mentions lack, though others have it
                 match = "exact"
-        mine, theirs = matcher(match)(sides[0], sides[1]).rows(rows[0].size)
+        mine, theirs = matcher(match)(key, response).rows(rows[0].size)
         return rows[0][mine], rows[1][theirs]
 
     def __iter__(self) -> Iterator[FullSide]:

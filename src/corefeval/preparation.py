@@ -387,7 +387,7 @@ def segment_prepared(prepared: Prepared, number: int) -> Prepared | Notice:
     for side in {"drop": (0, 1), "drop-response": (1,)}.get(prepared.protocol.singletons, ()):
         sizes = corpora[side].entity_sizes
         if full is not None and prepared.protocol.split == "score":
-            owners = full[side].entity[full[side].sets.first]
+            owners = full[side].set_entities
             sizes = sizes + np.bincount(owners, minlength=sizes.size)
         keep[side] = sizes[corpora[side].mention_entity] > 1
     rows = [np.flatnonzero(kept) for kept in keep]
@@ -431,7 +431,8 @@ def _segment_beyond(beyond: Beyond, cut: Segmentation) -> list[FullSide]:
     """Both sides in full with segments for documents; what is not scored goes by its start."""
     sides = []
     for side, corpus in zip(beyond, (cut.key, cut.response), strict=True):
-        document = np.searchsorted(cut.cuts, side.corpus.mention_start, side="right")
+        starts = np.asarray(side.corpus.mention_start)
+        document = np.searchsorted(np.array(cut.cuts), starts, side="right")
         document[side.rows] = corpus.mention_document
         sides.append(replace(side, scored_entity=corpus.mention_entity, document=document))
     return sides

@@ -104,10 +104,14 @@ class Blocks:
 
 @dataclass(frozen=True, eq=False)
 class SetPairs:
-    """Pairs of a key set and a response set that share mentions, each an aligned document."""
+    """Pairs of a key set and a response set that share mentions, each an aligned document.
+
+    `shared` says how many mentions their owners have in common.
+    """
 
     key: IntArray
     response: IntArray
+    shared: IntArray
     alignment: Alignment
     sides: tuple[Blocks, Blocks]
 
@@ -131,13 +135,17 @@ def _pair_sets(beyond: Beyond) -> SetPairs:
         key_codes[rows[0]], codes[rows[1]], assume_unique=True, return_indices=True
     )
     made = Alignment(key.size, key_side, response_side, rows[0][one], rows[1][other])
-    return SetPairs(key, response, made, sides)
+    return SetPairs(key, response, _count_shared(beyond, key, response), made, sides)
 
 
 @dataclass(frozen=True, eq=False)
 class AlignedSets:
-    """The sets that a metric aligns, by number, what it counts for each pair, and its F1."""
+    """The sets that a metric aligns, by number, what it counts for each pair, and its F1.
 
+    `pair` says which of all pairs of sets each is.
+    """
+
+    pair: IntArray
     key: IntArray
     response: IntArray
     f1: FloatArray
@@ -176,10 +184,11 @@ def align_sets(alignment: Alignment, metric: str) -> AlignedSets:
         order[
             np.lexsort((places[0], np.maximum(*places), np.minimum(*places), document[0][some]))
         ] = np.arange(some.size)
-        weight = f1[some] + _SHARED * _count_shared(beyond, key, response)
+        weight = f1[some] + _SHARED * pairs.shared[some]
         best = heaviest_matching(key, response, weight, order=order)
         chosen = some[best]
         return AlignedSets(
+            chosen,
             pairs.key[chosen],
             pairs.response[chosen],
             f1[chosen],
@@ -230,7 +239,7 @@ def _blanc_f1(counts: Counts) -> FloatArray:
 class Credit:
     """What sets are worth in one direction: pairs of entities, what each is worth, and its F1.
 
-    `alignment` has entities that are larger by one where they have a set.
+    `shared` says how many mentions the entities of each pair share; `alignment` has entities that are larger by one where they have a set.
     """
 
     alignment: Alignment
@@ -238,11 +247,7 @@ class Credit:
     other: IntArray
     worth: FloatArray
     f1: FloatArray
-
-    @property
-    def shared(self) -> IntArray:
-        """How many mentions the entities of each pair share."""
-        return self.alignment.shared(self.entity, self.other)
+    shared: IntArray
 
     @property
     def document(self) -> IntArray:
@@ -254,16 +259,21 @@ def _credits(alignment: Alignment, metric: str) -> tuple[Credit, Credit]:
     """What sets are worth to recall and to precision."""
     aligned = align_sets(alignment, metric)
     beyond = alignment.beyond
-    entities = [side.entity[side.sets.first] for side in beyond]
+    entities = [side.set_entities for side in beyond]
     resized = _resize(alignment, entities)
     key, response = entities[0][aligned.key], entities[1][aligned.response]
     if metric == "blanc":
         recall = precision = aligned.f1
     else:
         recall, precision = aligned.share("recall"), aligned.share("precision")
+    pairs = alignment.remember("pairs of sets", lambda: _pair_sets(beyond))
+    shared = alignment.remember(
+        "shared by owners of sets",
+        lambda: alignment.shared(entities[0][pairs.key], entities[1][pairs.response]),
+    )[aligned.pair]
     return (
-        Credit(resized, key, response, recall, aligned.f1),
-        Credit(resized.swapped, response, key, precision, aligned.f1),
+        Credit(resized, key, response, recall, aligned.f1, shared),
+        Credit(resized.swapped, response, key, precision, aligned.f1, shared),
     )
 
 
@@ -285,6 +295,8 @@ def _resize(alignment: Alignment, entities: list[IntArray]) -> Alignment:
             alignment, key=sides[0], response=sides[1], derived={}, scores_sets=False, aside=None
         )
         vars(made)["overlap"] = alignment.overlap
+        vars(made)["shares"] = alignment.shares
+        vars(made.swapped)["shares"] = alignment.swapped.shares
         return made
 
     return alignment.remember("with sets in sizes", make)

@@ -73,7 +73,7 @@ def _find_sets(corpus: Corpus) -> EntitySets:
     rows = np.flatnonzero((scored & refers)[corpus.mention_entity])
     entities, where = np.unique(corpus.mention_entity[rows], return_index=True)
     sets: dict[tuple[int, ...], int] = {}
-    first = []
+    first: list[int] = []
     for row in np.sort(rows[where]).tolist():
         whole = int(corpus.mention_entity[row])
         reached = sorted(_reach(whole, elements).difference(elements))

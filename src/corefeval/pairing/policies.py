@@ -192,7 +192,11 @@ def _unscored(given: Corpus, key: Kept, protocol: Protocol) -> Iterator[Notice]:
     if given.entity_layer is not None and protocol.layer == "identity":
         layers = given.mention_layer
         for layer, kind, what in (
-            (DEIXIS, "unscored-deixis", "of discourse deixis left out (--layer deixis scores them)"),
+            (
+                DEIXIS,
+                "unscored-deixis",
+                "of discourse deixis left out (--layer deixis scores them)",
+            ),
             (NON_REFERRING, "unscored-pseudo", "that refer to nothing left out of coreference"),
         ):
             if count := int((layers == layer).sum()):
@@ -203,7 +207,9 @@ def _unscored(given: Corpus, key: Kept, protocol: Protocol) -> Iterator[Notice]:
     from corefeval.model.sets import find_sets
 
     if number := len(find_sets(corpus)):
-        text = f"{corpus.name or 'key'}: {{n}} of antecedents left out of coreference (--split score "
+        text = (
+            f"{corpus.name or 'key'}: {{n}} of antecedents left out of coreference (--split score "
+        )
         yield Notice("unscored-sets", text + "counts them)", number, noun="set")
 
 
