@@ -106,10 +106,10 @@ ROOMS = {
         "assignment", "formats", "live", "metrics", "model", "pairing", "protocol", "results",
     },
     "preparation": {
-        "alignment", "beyond", "features", "formats", "live", "matching", "model", "pairing", "pieces",
-        "protocol",
+        "alignment", "beyond", "features", "formats", "live", "matching", "model", "pairing",
+        "pieces", "protocol",
     },
-    "slicing": {"alignment", "features", "metrics", "model", "preparation", "results"},
+    "slicing": {"alignment", "beyond", "features", "metrics", "model", "preparation", "results"},
     "stats": {"protocol", "results"},
     "evaluation": {
         "alignment", "emulation", "metrics", "model", "pairing", "pieces", "preparation",
@@ -131,8 +131,9 @@ ROOMS = {
     "output": {"analysis", "results", "stats", "_version"},
     "figures": {"lab", "output"},
     "reports": {
-        "_version", "alignment", "analysis", "evaluation", "features", "formats", "live", "metrics",
-        "model", "output", "pairing", "preparation", "protocol", "results", "slicing", "stats",
+        "_version", "alignment", "analysis", "beyond", "evaluation", "features", "formats", "live",
+        "metrics", "model", "output", "pairing", "preparation", "protocol", "results", "slicing",
+        "stats",
     },
     "suites": {
         "_version", "evaluation", "features", "formats", "linting", "metrics", "model", "output",

@@ -24,7 +24,7 @@ from corefeval.formats.conllua.cells import (
 from corefeval.formats.losses import list_counts, sentence_numbers
 from corefeval.formats.source import Oddity, Source
 from corefeval.model import BRIDGING, DEIXIS, IDENTITY, NON_REFERRING, SPLIT, Corpus, CorpusBuilder
-from corefeval.model.builder import DocumentBuilder, unresolved_relations
+from corefeval.model.builder import DocumentBuilder, Reference, unresolved_relations
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
@@ -248,7 +248,7 @@ class _DocumentReader:
             if layer == IDENTITY and _PSEUDO.fullmatch(entity):
                 layer = NON_REFERRING
             layers[entity] = layer
-            positions = range(*one.parts[0])
+            positions: Sequence[int] = range(*one.parts[0])
             if len(one.parts) > 1:
                 positions = sorted({*chain.from_iterable(range(*part) for part in one.parts)})
             features = {"mention_id": identifier, "minspan": self._minimum(one, positions)}
@@ -320,7 +320,8 @@ class _DocumentReader:
                 message = f"bridging of {listed}, which is no markable of IDENTITY"
                 self._note("unresolved-relations", "unknown-markable", one, message)
                 continue
-            for antecedent in (*mentions, *((name, layers[name]) for name in names)):
+            antecedents: list[Reference] = [*mentions, *((name, layers[name]) for name in names)]
+            for antecedent in antecedents:
                 document.relation(BRIDGING, anaphor, [antecedent], one.get("Rel"))
 
 
