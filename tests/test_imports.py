@@ -131,8 +131,9 @@ ROOMS = {
     "output": {"analysis", "results", "stats", "_version"},
     "figures": {"lab", "output"},
     "reports": {
-        "_version", "alignment", "analysis", "evaluation", "features", "formats", "live", "metrics",
-        "model", "output", "pairing", "preparation", "protocol", "results", "slicing", "stats",
+        "_version", "alignment", "analysis", "beyond", "evaluation", "features", "formats", "live",
+        "metrics", "model", "output", "pairing", "preparation", "protocol", "results", "slicing",
+        "stats",
     },
     "suites": {
         "_version", "evaluation", "features", "formats", "linting", "metrics", "model", "output",

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from corefeval.alignment import Alignment
-from corefeval.beyond import Beyond
 from corefeval.diagnostics import CorefEvalError, Notice, UsageError, plural
 from corefeval.metrics import Metric, parse_metrics
 from corefeval.metrics.counting import Counts
@@ -21,6 +21,9 @@ from corefeval.results import CountTable, Result, Slices
 from corefeval.results.rates import rates_of
 from corefeval.results.slices import in_order, unlike
 from corefeval.syntax import CROSS
+
+if TYPE_CHECKING:
+    from corefeval.beyond import Beyond
 
 NO_VALUE, OTHER = "none", "other"
 # Beside the metrics that were asked for, slices of entities say how many mentions and links of
@@ -240,7 +243,7 @@ def _beyond(
             known = lookup.of(side.corpus)(feature)
         except CorefEvalError:  # stated of what is scored alone
             known = Categories(np.full(side.corpus.n_mentions, -1), ())
-        if "relation" not in feature.split("*"):
+        if "relation" not in feature.split(CROSS):
             rows = len(values) + np.arange(len(known))
             rows[side.rows] = np.arange(len(values))
             known = Categories.concatenate(values, known).take(rows)

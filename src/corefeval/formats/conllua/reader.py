@@ -6,7 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, pairwise
 
 from corefeval.diagnostics import InputError, excerpt
 from corefeval.formats.conllu.comments import parsed
@@ -24,7 +24,7 @@ from corefeval.formats.conllua.cells import (
 from corefeval.formats.losses import list_counts, sentence_numbers
 from corefeval.formats.source import Oddity, Source
 from corefeval.model import BRIDGING, DEIXIS, IDENTITY, NON_REFERRING, SPLIT, Corpus, CorpusBuilder
-from corefeval.model.builder import DocumentBuilder, unresolved_relations
+from corefeval.model.builder import DocumentBuilder, Reference, unresolved_relations
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
@@ -56,6 +56,13 @@ class _Text:
     starts: list[int] = field(default_factory=list)
     comments: list[dict[str, str]] = field(default_factory=list)
     marked: dict[str, list[Cell]] = field(default_factory=lambda: defaultdict(list))
+
+    def drop_empty_sentences(self) -> None:
+        """Leave out sentences of nothing but lines of multi-word tokens."""
+        after = [*self.starts[1:], len(self.rows)]
+        kept = [n for n, start in enumerate(self.starts) if start < after[n]]
+        self.starts = [self.starts[n] for n in kept]
+        self.comments = [self.comments[n] for n in kept]
 
 
 def read_conllua(source: Source, *, name: str = "", oddities: list[Oddity] | None = None) -> Corpus:
@@ -111,9 +118,6 @@ def _documents(source: Source, counts: Counter[str]) -> Iterator[_Text]:
                 text.comments.append(comments)
                 comments, inside = {}, True
             _add_token(text, _split(line, columns, source.file, place), columns, place, counts)
-            if len(text.starts) > 1 and text.starts[-2] == text.starts[-1]:  # of no token
-                text.starts.pop()
-                text.comments.pop()
     if text is not None:
         yield text
 
@@ -164,8 +168,7 @@ def _token_columns(text: _Text) -> dict[str, list[str]]:
     columns = dict(zip(TOKEN_COLUMNS, map(list, cells), strict=True))
     empty = ["1" if "." in number else "" for number in text.ids]
     numbers = sentence_numbers(len(empty), text.starts, empty)
-    edges = zip(text.starts, (*text.starts[1:], len(empty)), strict=True)
-    for start, end in edges:
+    for start, end in pairwise((*text.starts, len(empty))):
         local = dict(zip(text.ids[start:end], numbers[start:end], strict=True))
         for name in ("head", "deps"):
             columns[name][start:end] = [renumber(c, local) for c in columns[name][start:end]]
@@ -188,6 +191,7 @@ class _DocumentReader:
 
     def read(self) -> None:
         """Add the document to the corpus."""
+        self.text.drop_empty_sentences()
         columns = _token_columns(self.text)
         document = self.builder.document(
             self.text.name,
@@ -248,7 +252,7 @@ class _DocumentReader:
             if layer == IDENTITY and _PSEUDO.fullmatch(entity):
                 layer = NON_REFERRING
             layers[entity] = layer
-            positions = range(*one.parts[0])
+            positions: Sequence[int] = range(*one.parts[0])
             if len(one.parts) > 1:
                 positions = sorted({*chain.from_iterable(range(*part) for part in one.parts)})
             features = {"mention_id": identifier, "minspan": self._minimum(one, positions)}
@@ -320,7 +324,8 @@ class _DocumentReader:
                 message = f"bridging of {listed}, which is no markable of IDENTITY"
                 self._note("unresolved-relations", "unknown-markable", one, message)
                 continue
-            for antecedent in (*mentions, *((name, layers[name]) for name in names)):
+            antecedents: list[Reference] = [*mentions, *((name, layers[name]) for name in names)]
+            for antecedent in antecedents:
                 document.relation(BRIDGING, anaphor, [antecedent], one.get("Rel"))
 
 
