@@ -239,7 +239,8 @@ def _blanc_f1(counts: Counts) -> FloatArray:
 class Credit:
     """What sets are worth in one direction: pairs of entities, what each is worth, and its F1.
 
-    `shared` says how many mentions the entities of each pair share; `alignment` has entities that are larger by one where they have a set.
+    `shared` says how many mentions the entities of each pair share; `alignment` has entities that
+    are larger by one where they have a set.
     """
 
     alignment: Alignment

@@ -53,18 +53,17 @@ def _sets(alignment: Alignment, outcome: str) -> Iterator[_Found]:
     if outcome == "wrong":
         for key, response, f1 in zip(aligned.key, aligned.response, aligned.f1, strict=True):
             if f1 < 1:
-                first = int(beyond.key.sets.first[key])
-                elements = (
-                    _elements(s.corpus, n) for s, n in zip(sides, (key, response), strict=True)
-                )
-                yield 0, first, *elements  # type: ignore[misc]
+                mine = _elements(beyond.key.corpus, int(key))
+                theirs = _elements(beyond.response.corpus, int(response))
+                yield 0, int(beyond.key.sets.first[key]), mine, theirs
         return
     at = int(outcome == "spurious")
     known = (aligned.key, aligned.response)[at]
     sets = sides[at].sets
     for number in np.setdiff1d(np.arange(len(sets)), known).tolist():
         elements = _elements(sides[at].corpus, number)
-        yield at, int(sets.first[number]), *((elements, []) if at == 0 else ([], elements))  # type: ignore[misc]
+        mine, theirs = ([], elements) if at else (elements, [])
+        yield at, int(sets.first[number]), mine, theirs
 
 
 def _elements(corpus: Corpus, number: int) -> list[int]:
@@ -86,7 +85,7 @@ def _bridging(alignment: Alignment, outcome: str) -> Iterator[_Found]:
     right = right_pairs(alignment)
 
     def antecedents(anaphors: IntArray, ends: IntArray, row: int) -> list[int]:
-        return ends[anaphors == row].tolist()
+        return [int(end) for end in ends[anaphors == row]]
 
     there = back[np.unique(response.anaphor)] if response.anaphor.size else back[:0]
     if outcome == "missed":
