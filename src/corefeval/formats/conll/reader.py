@@ -171,7 +171,8 @@ def _try_to_read_marks(
     if bad.size:
         return _Mistakes(marked[bad])
     token = marked[brackets.cell]
-    document = np.repeat(np.arange(len(outline.identifiers)), tokens.counts)[token]
+    bounds = np.searchsorted(token, np.append(tokens.first, tokens.line_start.size))
+    document = np.arange(bounds.size - 1).repeat(np.diff(bounds))
     width = int(brackets.entity.max(initial=0)) + 1
     entity, codes = dense_ranks(document * width + brackets.entity)
     closing, unmatched = match_brackets(entity, brackets.opens, brackets.closes)
