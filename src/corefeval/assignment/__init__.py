@@ -97,7 +97,10 @@ def heaviest_matching(
         (free,) = (_is_free(row, n_rows, chosen) & _is_free(column, n_columns, chosen)).nonzero()
         left = free if left is None else left[free]
         row, column, weight = row[free], column[free], weight[free]
-    return np.sort(np.concatenate(taken)) if taken else np.empty(0, dtype=np.int64)
+    is_taken = np.zeros(rows.size, dtype=np.bool_)
+    for some in taken:
+        is_taken[some] = True
+    return is_taken.nonzero()[0]
 
 
 def _is_free(vertex: IntArray, number: int, chosen: IntArray) -> BoolArray:

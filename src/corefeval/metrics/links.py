@@ -16,7 +16,7 @@ from corefeval.metrics.counting import (
     count_link_ends,
     count_links,
 )
-from corefeval.model.arrays import FloatArray, IntArray
+from corefeval.model.arrays import FloatArray, IntArray, stable_order
 
 
 def muc(alignment: Alignment) -> Counts:
@@ -157,7 +157,7 @@ def _links_inside_parts(alignment: Alignment) -> tuple[IntArray, IntArray]:
     response = alignment.response.mention_entity[alignment.partner[matched]]
     width = max(alignment.response.entity_document.size, 1)
     part = alignment.key.mention_entity[matched] * width + response
-    order = np.argsort(part, kind="stable")  # rows ascend, so each part is in textual order
+    order = stable_order(part)  # rows ascend, so each part is in textual order
     rows, part = matched[order], part[order]
     together = np.flatnonzero(part[1:] == part[:-1])
     return rows[together], rows[together + 1]

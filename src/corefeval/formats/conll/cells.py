@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 from corefeval.formats.conll.bitmaps import windows
 from corefeval.formats.conll.lines import NEWLINE, RETURN, TAB
 from corefeval.formats.conll.tokens import ConllTokens
-from corefeval.model.arrays import BoolArray, ByteArray, IntArray, dense_ranks, ragged_arange
+from corefeval.model.arrays import (
+    BoolArray,
+    ByteArray,
+    IntArray,
+    dense_ranks,
+    ragged_arange,
+    stable_order,
+)
 
 SHORT = 8  # ids of up to so many bytes are compared as one integer
 
@@ -126,7 +133,7 @@ def _parse_piece(data: ByteArray, start: IntArray, length: IntArray) -> tuple[Co
     kept = (column[simple] for column in columns)
     own = (others[cell], *rest)
     joint = [np.concatenate(pair) for pair in zip(kept, own, strict=True)]
-    order = np.argsort(joint[0], kind="stable")
+    order = stable_order(joint[0])
     return tuple(column[order] for column in joint), others[bad]  # type: ignore[return-value]
 
 
@@ -190,8 +197,7 @@ def match_brackets(
     halves = np.flatnonzero(opens != closes)
     if not halves.size:
         return closing, halves
-    order = _by_entity(entity[halves])
-    halves = halves[order]
+    halves = halves[stable_order(entity[halves])]
     group = entity[halves]
     plain = _plain_groups(group, opens[halves])
     simple = halves[plain]
@@ -199,15 +205,6 @@ def match_brackets(
     nested = halves[~plain]
     unmatched = _match_nested(closing, nested, entity, opens) if nested.size else nested
     return closing, unmatched
-
-
-def _by_entity(entity: IntArray) -> IntArray:
-    """A stable order by entity: the index rides in the low bits, so that a plain sort will do."""
-    bits = int(entity.size).bit_length()
-    if int(entity.max()).bit_length() + bits > 62:
-        return np.argsort(entity, kind="stable")
-    packed = np.sort((entity << bits) | np.arange(entity.size))
-    return packed & ((1 << bits) - 1)
 
 
 def _plain_groups(group: IntArray, opens: BoolArray) -> BoolArray:
