@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from corefeval.formats.conll.bitmaps import BLANK_BYTE, bytes_at, lowest, place, reversed_bits
 from corefeval.formats.source import Source
-from corefeval.model.arrays import ByteArray, IntArray
+from corefeval.model.arrays import BoolArray, ByteArray, IntArray
 
 TAB, NEWLINE, RETURN, HASH_BYTE = 9, 10, 13, ord("#")
 
@@ -163,17 +163,11 @@ def split_cells(line: bytes) -> list[bytes]:
 
 
 def newlines(data: ByteArray) -> Iterator[IntArray]:
-    """The positions of newlines, piece by piece: `flatnonzero(data == 10)` at twice the speed.
-
-    A bit for each byte is looked at: few groups of eight bytes hold a newline, and its place in a
-    group stands in a table.
-    """
-    mask = np.zeros(_CHUNK, dtype=np.bool_)
+    """The positions of newlines, piece by piece: `flatnonzero(data == 10)` at twice the speed."""
+    mask = np.empty(_CHUNK, dtype=np.bool_)  # used again, for fresh memory costs more than this
     for offset in range(0, data.size, _CHUNK):
         piece = data[offset : offset + _CHUNK]
-        np.equal(piece, NEWLINE, out=mask[: piece.size])
-        mask[piece.size :] = False
-        positions = _set_bits(np.packbits(mask, bitorder="little"))
+        positions = places_of(np.equal(piece, NEWLINE, out=mask[: piece.size]))
         positions += offset
         yield positions
 
@@ -181,8 +175,12 @@ def newlines(data: ByteArray) -> Iterator[IntArray]:
 _LOWEST = np.array([0, *((n & -n).bit_length() - 1 for n in range(1, 256))], dtype=np.int64)
 
 
-def _set_bits(groups: ByteArray) -> IntArray:
-    """The positions of the bits that are set, the lowest of a byte first."""
+def places_of(mask: BoolArray) -> IntArray:
+    """`np.flatnonzero(mask)`, in less time where some are true and most are not.
+
+    A bit for each is looked at: few groups of eight have any, and its place stands in a table.
+    """
+    groups = np.packbits(mask, bitorder="little")
     (index,) = (groups != 0).nonzero()
     bits = groups[index]
     positions: IntArray = index << 3
