@@ -105,11 +105,12 @@ def lea(alignment: Alignment, *, importance: Importance = "size") -> Counts:
         weight = np.where(key.sizes > 0, weigh(key), 0.0)
         share, wanted = alignment.shares, key.shares
         size = key.sizes[overlap.key]
+        is_single = size == 1
         # A singleton's only link is to itself: found where the other side has it as a singleton.
-        self_link = (size == 1) & (response.sizes[overlap.response] == 1)
+        self_link = is_single & (response.sizes[overlap.response] == 1)
         all_links = count_links(np.maximum(size, 2))[share.whole]
         resolved = np.where(
-            size[share.whole] == 1,
+            is_single[share.whole],
             self_link[share.whole],
             count_link_ends(share.count, overlap.count[share.whole]) / all_links,
         )
