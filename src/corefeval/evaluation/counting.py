@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -39,7 +40,7 @@ class Sampling:
 
 def count(
     prepared: Prepared,
-    metrics: Metrics = DEFAULT_PRESET,
+    metrics: Metrics | Sequence[MetricRequest] = DEFAULT_PRESET,
     *,
     by: str | Iterable[str] = (),
     sampling: Sampling | None = None,
@@ -175,7 +176,8 @@ def _with_bounds(result: Result, prepared: Prepared) -> Result:
     for name, variant in prepared.variants:
         tables, _ = _count_tables(variant.alignment, parse_metrics("muc, b3, ceafe, conll"), ())
         whole = Result(tables, variant.document_ids, variant.protocol, spell=spell)
-        figures[name] = whole["conll"].f1
+        if math.isfinite(f1 := whole["conll"].f1):  # there may be protocols under which it is none
+            figures[name] = f1
     texts = {
         "strict": "{} if lost mentions count as wrong",
         "reached": "{} on the text that was reached",
@@ -183,8 +185,10 @@ def _with_bounds(result: Result, prepared: Prepared) -> Result:
         "highest": "{} if they are all placed as the key would like",
     }
     shown = [texts[name].format(f"{100 * figures[name]:.2f}") for name in texts if name in figures]
-    first = f"{prepared.response.name}: CoNLL {100 * figures['drop']:.2f}"
-    notices = [Notice("llm-bounds", "; ".join([first, *shown]))] if shown else []
+    notices = []
+    if shown and "drop" in figures:
+        first = f"{prepared.response.name}: CoNLL {100 * figures['drop']:.2f}"
+        notices = [Notice("llm-bounds", "; ".join([first, *shown]))]
     ledger = prepared.response.ledger
     answers = {"conll": figures, **(ledger.as_dict() if ledger is not None else {})}
     return replace(result, answers=answers, notices=(*result.notices, *notices))
