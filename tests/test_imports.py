@@ -133,6 +133,8 @@ ROOMS = {
         "_version", "alignment", "analysis", "evaluation", "features", "formats", "live", "metrics",
         "model", "output", "pairing", "preparation", "protocol", "results", "slicing", "stats",
     },
+    "clustering": {"alignment", "metrics", "model", "results"},
+    "integrations": {"cli", "evaluation", "formats", "live", "metrics", "model", "results"},
     "examples": {"cli"},
     "cli": {
         "_version", "analysis", "emulation", "evaluation", "examples", "features", "figures",
