@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from corefeval.model import Corpus
 Clusters = dict[str, list[list[object]]]
 
 
-def number_documents(documents: Iterable[Sequence[object]], name: str) -> Corpus | Clusters:
+def number_documents(documents: Iterable[Sequence[Any]], name: str) -> Corpus | Clusters:
     """Documents with their places as ids: lines of CoNLL files as a corpus, clusters as they are.
 
     A mention is made hashable where it is a list, such as `[0, 3]`. InputError: documents of both

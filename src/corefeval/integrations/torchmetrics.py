@@ -22,6 +22,12 @@ from corefeval.integrations.documents import number_documents
 from corefeval.metrics.metric import DEFAULT_PRESET
 from corefeval.results import Result
 
+# What torchmetrics asks of its metrics.
+_OF_TORCH = (
+    *("compute_on_cpu", "dist_sync_on_step", "process_group", "dist_sync_fn"),
+    *("distributed_available_fn", "sync_on_compute", "compute_with_cache"),
+)
+
 
 class CorefMetric(Metric):
     """Coreference scores in a training loop, each a tensor: `muc/f1`, `conll/f1` and so on.
@@ -41,9 +47,7 @@ class CorefMetric(Metric):
     def __init__(
         self, metrics: Metrics = DEFAULT_PRESET, *, protocol: str | None = None, **options: Any
     ) -> None:
-        own = ("compute_on_cpu", "dist_sync_on_step", "process_group", "dist_sync_fn")
-        own = (*own, "distributed_available_fn", "sync_on_compute", "compute_with_cache")
-        super().__init__(**{name: options.pop(name) for name in own if name in options})
+        super().__init__(**{name: options.pop(name) for name in _OF_TORCH if name in options})
         self._options = {"metrics": metrics, "protocol": protocol, **options}
         self._empty: Result = score({"0": []}, {"0": []}, **self._options)
         if self._empty.protocol.aggregate != "micro":
