@@ -99,7 +99,7 @@ ROOMS = {
     "features": {"model"},
     "matching": {"assignment", "features", "model"},
     "alignment": {"matching", "model"},
-    "metrics": {"alignment", "assignment", "matching", "model"},
+    "metrics": {"_version", "alignment", "assignment", "matching", "model"},
     "results": {"_version", "protocol"},
     "emulation": {
         "assignment", "formats", "live", "metrics", "model", "pairing", "protocol", "results",
@@ -135,12 +135,16 @@ ROOMS = {
     },
     "clustering": {"alignment", "metrics", "model", "results"},
     "integrations": {"cli", "evaluation", "formats", "live", "metrics", "model", "results"},
+    "suites": {
+        "_version", "evaluation", "features", "formats", "linting", "metrics", "model", "output",
+        "pieces", "protocol", "reports", "results", "scorer", "stats",
+    },
     "examples": {"cli"},
     "cli": {
         "_version", "analysis", "emulation", "evaluation", "examples", "features", "figures",
         "formats", "lab", "linting", "metrics", "model", "output", "pieces", "preparation",
         "protocol",
-        "reports", "results", "stats",
+        "reports", "results", "stats", "suites",
     },
 }  # fmt: skip
 

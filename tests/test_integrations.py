@@ -52,6 +52,7 @@ sys.stdout.write(json.dumps(answers))
 """
 
 
+@pytest.mark.slow  # importing evaluate takes seconds; docs/integrations.md does it in any case
 def test_evaluate_loads_the_metric_without_a_network(tmp_path):
     """Two perfect documents are perfect, whatever numbers their entities have.
 

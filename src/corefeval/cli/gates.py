@@ -59,7 +59,7 @@ def check_rates(results: Sequence[Result], limits: Sequence[Limit]) -> None:
 
 def check_limits(results: Sequence[Result], limits: Sequence[Limit]) -> int:
     """The exit status: failed, with a line that says why, where a score is under its limit."""
-    return _fail(find_low(results, limits))
+    return fail(find_low(results, limits))
 
 
 def find_low(results: Sequence[Result], limits: Sequence[Limit]) -> list[str]:
@@ -95,7 +95,7 @@ def check_not_worse(comparison: Comparison, baseline: str, metrics: str | None) 
                 f"{p.metric} ({100 * p.difference:.2f}, p = {p.adjusted_p:.2g})" for p in losses
             )
             worse.append(f"{system} is significantly worse than {baseline} by {', '.join(reasons)}")
-    return _fail(worse)
+    return fail(worse)
 
 
 def _as_written(metrics: str) -> list[str]:
@@ -108,7 +108,8 @@ def _as_written(metrics: str) -> list[str]:
     return names
 
 
-def _fail(reasons: Sequence[str]) -> int:
+def fail(reasons: Sequence[str]) -> int:
+    """The exit status: failed, with a line that says why, where there is any reason."""
     if not reasons:
         return 0
     remark("failed", "; ".join(reasons))

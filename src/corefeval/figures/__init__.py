@@ -54,8 +54,7 @@ _MIME = "application/vnd.vegalite.v5+json"
 _RESOLUTION = 216.0  # of a PNG, in pixels to the inch of 72 units: three for each unit
 
 MISSING = (
-    "figures are drawn by vl-convert-python, which is not installed: "
-    "pip install 'corefeval[charts]'"
+    "figures are drawn by vl-convert-python, which is not installed: pip install vl-convert-python"
 )
 
 

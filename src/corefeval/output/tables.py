@@ -55,7 +55,8 @@ class Sheet:
     """Tables and sentences below each other, lines on what they are of, and signatures.
 
     `gap` is the number of blanks between columns in a terminal. With a `label` LaTeX sets tables as
-    floats, which have the sentences behind them as captions.
+    floats `over_both` columns or one, which have the `caption` and the sentences behind them as
+    captions.
     """
 
     parts: tuple[Table | str, ...]
@@ -63,6 +64,8 @@ class Sheet:
     signatures: tuple[str, ...] = ()
     gap: int = 3
     label: str = ""
+    caption: str = ""
+    over_both: bool = True
 
 
 def table_of(headings: Iterable[str], rows: Iterable[Iterable[str]], caption: str = "") -> Table:
