@@ -50,36 +50,9 @@ response's that remain |
 OWN = """
 ## Metrics of your own
 
-A metric is a function from an alignment to counts, an array with a number for each of the
-alignment's groups (its documents); recall, precision and F1 follow from them. Once it is
-registered, it is scored, compared, tested and printed like the others.
-
-```python
-import numpy as np
-
-import corefeval
-
-
-def count_entities(alignment):
-    \"\"\"How many entities are there, whatever is in them?\"\"\"
-    key, response = (
-        np.bincount(side.entity_document, minlength=alignment.n_groups)
-        for side in (alignment.key, alignment.response)
-    )
-    common = np.minimum(key, response)
-    return {
-        "recall_numerator": common,
-        "recall_denominator": key,
-        "precision_numerator": common,
-        "precision_denominator": response,
-    }
-
-
-corefeval.register(corefeval.Declaration("entities", function=count_entities))
-result = corefeval.score([["Ada", "she"], ["it"]], [["Ada"], ["she"], ["it"]], metrics="entities")
-assert result["entities"].recall == 1
-print(corefeval.render(result))
-```
+A plain function becomes a metric by a decorator, or by its place on the command line
+(`--metrics my_module:my_metric`), and is then scored, compared, tested and printed like the others:
+see [Metrics of your own](own-metrics.md).
 """
 
 KEY = [["Ada", "she", "her", "the countess"], ["Babbage", "he"], ["the engine"]]
