@@ -12,6 +12,7 @@ from corefeval.diagnostics import UsageError
 
 if TYPE_CHECKING:
     from corefeval.output.drawing import Drawing
+    from corefeval.output.style import Width
     from corefeval.tabular import Tabular
 
 Format = Literal["text", "json", "csv", "markdown", "latex", "conll", "coval", "corefud"]
@@ -45,6 +46,11 @@ class Options(TypedDict, total=False):
     kinds: Sequence[str]
     top: int
     everything: bool
+    digits: int | None
+    rates: str | Sequence[str] | None
+    caption: str | None
+    label: str | None
+    width: Width | None
 
 
 def render(
@@ -68,15 +74,25 @@ def render(
     Experiments have `everything`, all metrics instead of the best known. A UsageError says what a
     type does not have.
 
+    Tables of every type, as text, Markdown or LaTeX, have `digits` of percentages and a `caption`;
+    LaTeX has a `label`, and a `width`, "column" or "page", that floats fit into. Scores and
+    comparisons have `rates` in any order, such as "P, R, F1".
+
     >>> import corefeval
     >>> result = corefeval.score([["Ada", "she"]], [["Ada", "she"]], metrics="muc")
     >>> print(render(result, format="markdown").splitlines()[2])
     | MUC    | 100.00 | 100.00 | 100.00 |
     """
+    from corefeval.output.style import STYLE_OPTIONS, Style
+
     several = _things(results)
     kind: Any = _drawing_type(several)
+    wishes: dict[str, Any] = {**options}
+    style = Style.of(format, {n: wishes.pop(n) for n in STYLE_OPTIONS if n in wishes})
+    if style.rates and not kind.has_rates:
+        raise UsageError(f"there are no rates for a {type(several[0]).__name__}")
     known = [field.name for field in fields(kind)][1:]
-    for name in options:
+    for name in wishes:
         if name not in known:
             what = f"there is no {name} for a {type(several[0]).__name__}"
             raise UsageError(f"{what}: {did_you_mean(name, known)}" if known else what)
@@ -84,8 +100,9 @@ def render(
         raise UsageError(
             f"there is no output format {format!r} here: there are {', '.join(kind.formats)}"
         )
-    drawing: Drawing = kind(several, **options)
-    return drawing.draw(format, color)
+    drawing: Drawing = kind(several, **wishes)
+    with style.in_use():
+        return drawing.draw(format, color)
 
 
 def _things(results: object) -> list[Any]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from corefeval.display import shorten, visible
+from corefeval.output.fitting import blocks, make_presentable
+from corefeval.output.style import current_style
 from corefeval.output.tables import Cell, Column, Sheet, Table
 
 _SPECIAL = {
@@ -31,10 +34,18 @@ _SPECIAL = {
 }
 
 
+_FLOATS = {"column": "table", "page": "table*"}
+# Points of a narrow column and page (those of ACL), and of a character in sizes of 10 and 9 points.
+_ROOM = {"column": 219, "page": 455}
+_SIZES = {"small": 5.0, "footnotesize": 4.5}
+_GAP = 2  # characters, for which four points on either side are more than enough
+
+
 def draw_latex(sheet: Sheet) -> str:
     """Tabulars of percentages, or floats to be put into a paper; signatures in comments."""
     lines = (*sheet.about, *sheet.signatures)
-    if sheet.label:
+    style = current_style()
+    if sheet.label or style.caption or style.label or style.width:
         return "\n\n".join((_comments(lines), *_floats(sheet))) + "\n"
     parts = []
     for part in sheet.parts:
@@ -47,10 +58,15 @@ def draw_latex(sheet: Sheet) -> str:
 
 
 def _floats(sheet: Sheet) -> Iterator[str]:
-    """A float for all tables without a caption, and one for each other; over both columns.
+    """A float for all tables without a caption, and one for each other, of the style's width.
 
-    Sentences are the caption of the table before them. Signatures stand below the first.
+    Sentences are the caption of the table before them, behind what the style has for the first.
+    Signatures stand below the first.
     """
+    style = current_style()
+    float_name = _FLOATS[style.width or "page"]
+    label = style.label or sheet.label or "scores"
+    label = label if ":" in label else f"tab:{label}"
     groups: list[tuple[list[Table], list[str]]] = [([], [])]
     for part in sheet.parts:
         if isinstance(part, str):
@@ -63,14 +79,52 @@ def _floats(sheet: Sheet) -> Iterator[str]:
         escape(text, whole=True).replace(r"\textbar{}", r"\textbar\allowbreak{}")
         for text in sheet.signatures
     )
+    groups[0][1][:0] = [style.caption] if style.caption else []
     for number, (tables, sentences) in enumerate(groups):
-        lines = [r"\begin{table*}[t]", r"\centering\small", r"\setlength{\tabcolsep}{4pt}"]
-        lines += ["\n\n\\medskip\n".join(map(tabular, tables))]
-        lines += [f"\\caption{{{escape(' '.join(sentences))}}}"]
-        lines += [f"\\label{{tab:{sheet.label}{f'-{number}' if number else ''}}}"]
+        size, tabulars = _fit(tables, style.width)
+        lines = [f"\\begin{{{float_name}}}[t]", f"\\centering\\{size}"]
+        lines += [r"\setlength{\tabcolsep}{4pt}", "\n\n\\medskip\n".join(tabulars)]
+        lines += [f"\\caption{{{escape(' '.join(sentences))}}}"] if sentences else []
+        lines += [f"\\label{{{label}{f'-{number}' if number else ''}}}"]
         if not number:
             lines += [f"\\par\\smallskip{{\\tiny\\ttfamily\\raggedright {codes}\\par}}"]
-        yield "\n".join((*lines, r"\end{table*}"))
+        yield "\n".join((*lines, f"\\end{{{float_name}}}"))
+
+
+def _fit(tables: Sequence[Table], width: str | None) -> tuple[str, list[str]]:
+    """A size, and tabulars: of columns below each other where all of them are too wide."""
+    if width is None:
+        return "small", [*map(tabular, tables)]
+    tabulars: list[str] = []
+    for size, points in _SIZES.items():
+        room = int(_ROOM[width] / points) - _GAP
+        tabulars = [part for table in tables for part in _parts(table, room, points)]
+        if len(tabulars) == len(tables):
+            return size, tabulars
+    return size, tabulars
+
+
+def _parts(table: Table, room: int, points: float) -> Iterator[str]:
+    """The tabulars of a table that take so many characters of so many points at most."""
+    shown = _map_cells(table, lambda cell: replace(cell, text=shorten(cell.text) + cell.mark))
+    shown = make_presentable(shown)
+    [whole] = blocks(shown, _GAP, 10**6)
+    for block in blocks(shown, _GAP, room):
+        folded = [
+            f"p{{{width * points:g}pt}}" if width < whole.widths[place] else ""
+            for place, width in zip(block.places, block.widths, strict=True)
+        ]
+        columns = tuple(table.columns[place] for place in block.places)
+        sections = tuple(
+            tuple(tuple(row[place] for place in block.places) for row in section)
+            for section in table.sections
+        )
+        yield tabular(replace(table, columns=columns, sections=sections), folded)
+
+
+def _map_cells(table: Table, change: Callable[[Cell], Cell]) -> Table:
+    sections = tuple(tuple(tuple(map(change, row)) for row in one) for one in table.sections)
+    return replace(table, sections=sections)
 
 
 def _comments(texts: Iterable[str]) -> str:
@@ -79,9 +133,12 @@ def _comments(texts: Iterable[str]) -> str:
     return "\n".join(f"% {comment}" for comment in comments)
 
 
-def tabular(table: Table) -> str:
-    """A tabular in the style of booktabs."""
-    alignment = "".join(map(_alignment, table.columns))
+def tabular(table: Table, folded: Sequence[str] = ()) -> str:
+    """A tabular in the style of booktabs; columns whose text is folded have their own alignment."""
+    own = folded or [""] * len(table.columns)
+    alignment = "".join(
+        other or _alignment(one) for one, other in zip(table.columns, own, strict=True)
+    )
     lines = [f"\\begin{{tabular}}{{{alignment}}}", r"\toprule", *_group_lines(table.columns)]
     lines += [
         " & ".join(escape(shorten(column.heading)) for column in table.columns) + r" \\",

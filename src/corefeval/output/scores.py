@@ -20,7 +20,8 @@ from corefeval.output.lines import (
     lines_of,
     rate_cells,
 )
-from corefeval.output.tables import RATES, Cell, Column, Sheet, Table, percent
+from corefeval.output.style import shown_rates
+from corefeval.output.tables import Cell, Column, Sheet, Table, percent
 from corefeval.results import Result, Score, Slices
 from corefeval.results.slices import all_values
 from corefeval.tabular import Row
@@ -38,6 +39,7 @@ class ResultDrawing(Drawing):
     by_document: bool = False
 
     formats: ClassVar = (*Drawing.formats, "conll", "coval", "corefud")
+    has_rates: ClassVar = True
 
     def sheet(self, format: str) -> Sheet:
         """A terminal has responses below each other, papers have them side by side."""
@@ -83,6 +85,8 @@ class SliceDrawing(Drawing):
     """The slices of one or more responses by one feature."""
 
     things: Sequence[Slices]
+
+    has_rates: ClassVar = True
 
     def sheet(self, format: str) -> Sheet:
         """A table for each feature."""
@@ -155,7 +159,7 @@ def _scores(scores: Mapping[str, Score], *, sliced: bool = False) -> dict[str, o
 def metric_table(results: Sequence[Result]) -> Table:
     """A row for each metric, responses below each other."""
     several = len(results) > 1
-    ci = Intervals.of(results)
+    ci, rates = Intervals.of(results), tuple(shown_rates())
     sections = []
     for line in lines_of(results):
         rows: list[tuple[Cell, ...]] = []
@@ -165,7 +169,7 @@ def metric_table(results: Sequence[Result]) -> Table:
             if score is not None:
                 title = Cell("" if rows else line.title, label=True)
                 name = (Cell(result.response),) if several else ()
-                cells = rate_cells(score, best if several else None)
+                cells = rate_cells(score, best if several else None, rates)
                 rows.append((title, *name, *cells, *ci.cells(score)))
         sections.append(tuple(rows))
     columns = (
@@ -236,7 +240,7 @@ def document_table(results: Sequence[Result]) -> Table:
 
 
 def _rate_columns() -> tuple[Column, ...]:
-    return tuple(Column(heading, numeric=True) for heading in RATES.values())
+    return tuple(Column(heading, numeric=True) for heading in shown_rates().values())
 
 
 def slice_tables(results: Sequence[Result]) -> list[Table]:
