@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
+from typing import NamedTuple
 
 from corefeval.display import shorten, visible
 from corefeval.output.fitting import blocks, make_presentable
@@ -35,10 +36,21 @@ _SPECIAL = {
 
 
 _FLOATS = {"column": "table", "page": "table*"}
-# Points of a narrow column and page (those of ACL), and of a character in sizes of 10 and 9 points.
-_ROOM = {"column": 219, "page": 455}
-_SIZES = {"small": 5.0, "footnotesize": 4.5}
-_GAP = 2  # characters, for which four points on either side are more than enough
+_ROOM = {"column": 219, "page": 455}  # points: a narrow column and page, those of ACL
+_EDGES = 3  # characters
+
+
+class _Size(NamedTuple):
+    """A size of type: points of a digit, those beside each column, and characters for these."""
+
+    name: str
+    digit: float
+    separation: int
+    gap: int
+
+
+# A gap and the point in a number, which is half as wide as a digit, make up for one another.
+_SIZES = (_Size("small", 5.0, 4, 2), _Size("footnotesize", 4.5, 3, 1))
 
 
 def draw_latex(sheet: Sheet) -> str:
@@ -79,52 +91,52 @@ def _floats(sheet: Sheet) -> Iterator[str]:
         escape(text, whole=True).replace(r"\textbar{}", r"\textbar\allowbreak{}")
         for text in sheet.signatures
     )
-    groups[0][1][:0] = [style.caption] if style.caption else []
+    caption = style.caption or ("" if groups[0][1] else "Scores")
+    groups[0][1][:0] = [caption if caption[-1] in ".!?" else f"{caption}."] if caption else []
     for number, (tables, sentences) in enumerate(groups):
         size, tabulars = _fit(tables, style.width)
-        lines = [f"\\begin{{{float_name}}}[t]", f"\\centering\\{size}"]
-        lines += [r"\setlength{\tabcolsep}{4pt}", "\n\n\\medskip\n".join(tabulars)]
-        lines += [f"\\caption{{{escape(' '.join(sentences))}}}"] if sentences else []
+        lines = [f"\\begin{{{float_name}}}[t]", f"\\centering\\{size.name}"]
+        lines += [f"\\setlength{{\\tabcolsep}}{{{size.separation}pt}}"]
+        lines += ["\n\n\\medskip\n".join(tabulars)]
+        lines += [f"\\caption{{{escape(' '.join(sentences))}}}"]
         lines += [f"\\label{{{label}{f'-{number}' if number else ''}}}"]
         if not number:
             lines += [f"\\par\\smallskip{{\\tiny\\ttfamily\\raggedright {codes}\\par}}"]
         yield "\n".join((*lines, f"\\end{{{float_name}}}"))
 
 
-def _fit(tables: Sequence[Table], width: str | None) -> tuple[str, list[str]]:
+def _fit(tables: Sequence[Table], width: str | None) -> tuple[_Size, list[str]]:
     """A size, and tabulars: of columns below each other where all of them are too wide."""
     if width is None:
-        return "small", [*map(tabular, tables)]
-    tabulars: list[str] = []
-    for size, points in _SIZES.items():
-        room = int(_ROOM[width] / points) - _GAP
-        tabulars = [part for table in tables for part in _parts(table, room, points)]
+        return _SIZES[0], [*map(tabular, tables)]
+    for size in _SIZES:
+        tabulars = [part for table in tables for part in _parts(table, _ROOM[width], size)]
         if len(tabulars) == len(tables):
-            return size, tabulars
+            break
     return size, tabulars
 
 
-def _parts(table: Table, room: int, points: float) -> Iterator[str]:
-    """The tabulars of a table that take so many characters of so many points at most."""
-    shown = _map_cells(table, lambda cell: replace(cell, text=shorten(cell.text) + cell.mark))
-    shown = make_presentable(shown)
-    [whole] = blocks(shown, _GAP, 10**6)
-    for block in blocks(shown, _GAP, room):
+def _parts(table: Table, room: int, size: _Size) -> Iterator[str]:
+    """The tabulars of a table that take so many points at most."""
+    # Marks take room, too, and no heading is folded.
+    headings = (replace(one, heading=one.heading.replace(" ", "_")) for one in table.columns)
+    sections = tuple(
+        tuple(tuple(replace(c, text=shorten(c.text) + c.mark) for c in row) for row in section)
+        for section in table.sections
+    )
+    shown = make_presentable(Table(tuple(headings), sections))
+    [whole] = blocks(shown, size.gap, 10**6)
+    for block in blocks(shown, size.gap, int(room / size.digit) - _EDGES):
         folded = [
-            f"p{{{width * points:g}pt}}" if width < whole.widths[place] else ""
+            f"p{{{width * size.digit:g}pt}}" if width < whole.widths[place] else ""
             for place, width in zip(block.places, block.widths, strict=True)
         ]
         columns = tuple(table.columns[place] for place in block.places)
-        sections = tuple(
+        mine = tuple(
             tuple(tuple(row[place] for place in block.places) for row in section)
             for section in table.sections
         )
-        yield tabular(replace(table, columns=columns, sections=sections), folded)
-
-
-def _map_cells(table: Table, change: Callable[[Cell], Cell]) -> Table:
-    sections = tuple(tuple(tuple(map(change, row)) for row in one) for one in table.sections)
-    return replace(table, sections=sections)
+        yield tabular(Table(columns, mine), folded)
 
 
 def _comments(texts: Iterable[str]) -> str:
@@ -152,7 +164,7 @@ def tabular(table: Table, folded: Sequence[str] = ()) -> str:
 
 def _alignment(column: Column) -> str:
     letter = "r" if column.numeric else "l"
-    return f"@{{\\hspace{{3pt}}}}{letter}@{{\\hspace{{12pt}}}}" if column.close else letter
+    return f"@{{\\hspace{{3pt}}}}{letter}@{{\\hspace{{9pt}}}}" if column.close else letter
 
 
 def _group_lines(columns: Sequence[Column]) -> list[str]:

@@ -20,7 +20,7 @@ from corefeval.output.lines import (
     lines_of,
     rate_cells,
 )
-from corefeval.output.style import shown_rates
+from corefeval.output.style import current_style, shown_rates
 from corefeval.output.tables import Cell, Column, Sheet, Table, percent
 from corefeval.results import Result, Score, Slices
 from corefeval.results.slices import all_values
@@ -42,9 +42,9 @@ class ResultDrawing(Drawing):
     has_rates: ClassVar = True
 
     def sheet(self, format: str) -> Sheet:
-        """A terminal has responses below each other, papers have them side by side."""
+        """Metrics are side by side in papers, and below each other in a terminal or one column."""
         results = self.things
-        wide = len(results) > 1 and format != "text"
+        wide = len(results) > 1 and format != "text" and current_style().width != "column"
         tables = [system_table(results) if wide else metric_table(results)]
         tables += [*count_tables(results), *slice_tables(results)]
         tables += [document_table(results)] if self.by_document else []

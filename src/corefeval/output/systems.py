@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from corefeval._version import __version__
@@ -52,6 +52,7 @@ class ComparisonDrawing(SoloDrawing):
         compact = format == "text"
         most = len(thing.metrics) if format == "markdown" else _MANY
         tables = main_tables(thing, compact=compact, most=most)
+        tables = [stacked_table(thing)] if _is_stacked() else tables
         more = self._more(thing, compact)
         between = [""] if more and isinstance(more[0], str) else []
         parts = (*tables, legend(thing, compact=compact), *between, *more)
@@ -134,22 +135,34 @@ def main_tables(comparison: Comparison, *, compact: bool, most: int = _MANY) -> 
     ]
 
 
+def stacked_table(comparison: Comparison) -> Table:
+    """Metrics below each other, for all rates of which there is no room side by side."""
+    sections = tuple(
+        _titled(comparison.title(metric), _rows(comparison, [metric], compact=False))
+        for metric in comparison.metrics
+    )
+    columns = _metric_columns(comparison, comparison.metrics[:1], compact=False)
+    plain = (replace(column, group="") for column in columns)
+    return Table((Column("Metric"), *_head(comparison), *plain), sections)
+
+
+def _titled(title: str, rows: Sequence[tuple[Cell, ...]]) -> tuple[tuple[Cell, ...], ...]:
+    """Rows with a label before the first of them."""
+    return tuple((Cell("" if n else title, label=True), *row) for n, row in enumerate(rows))
+
+
 def slice_table(
     feature: str, values: Mapping[str, Comparison], whole: Comparison, *, compact: bool
 ) -> Table:
     """The same for each value of a feature."""
     first = next(iter(values.values()))
     heading = feature.partition("(")[0].replace("_", " ").capitalize()
-    sections = []
-    for value, comparison in values.items():
-        rows = _rows(comparison, comparison.metrics, compact)
-        sections.append(
-            tuple(
-                (Cell("" if number else value, label=True), *row) for number, row in enumerate(rows)
-            )
-        )
+    sections = tuple(
+        _titled(value, _rows(comparison, comparison.metrics, compact))
+        for value, comparison in values.items()
+    )
     columns = (Column(heading), *_head(whole), *_metric_columns(first, first.metrics, compact))
-    return Table(columns, tuple(sections), caption=f"By {feature}")
+    return Table(columns, sections, caption=f"By {feature}")
 
 
 def _head(comparison: Comparison) -> tuple[Column, ...]:
@@ -180,8 +193,12 @@ def _rates(comparison: Comparison, metric: str) -> tuple[str, ...]:
     wishes, mine = current_style().rates, comparison.rate
     if wishes and mine not in wishes:
         raise UsageError(f"the rates must have {mine} among them, which is compared")
-    there = comparison.rates_of(metric, comparison.systems[0])
+    there = RATES if _is_stacked() else comparison.rates_of(metric, comparison.systems[0])
     return tuple(rate for rate in wishes if rate in there) or (mine,)
+
+
+def _is_stacked() -> bool:
+    return current_style().width == "column" and len(current_style().rates) > 1
 
 
 def _rows(
