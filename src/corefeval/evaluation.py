@@ -193,7 +193,7 @@ class Method:
             return self.plan.read(key, "key", is_key=True)
         from corefeval.emulation import read_text
 
-        return read_text(key, encoding=self.plan.encoding)
+        return read_text(key, encoding=self.plan.encodings[0])
 
     def score(self, key: Input, response: Input) -> Result:
         """The result of a response."""
@@ -244,7 +244,7 @@ def _emulate(
     else:
         if {made.key_format, made.response_format} - {None, "corefud"} or made.word_column:
             raise UsageError(f"{accident} reads corefud alone: leave out formats")
-        result = score_emulated(key, response, metrics, protocol, encoding=made.encoding)
+        result = score_emulated(key, response, metrics, protocol, encodings=made.encodings)
     if len(result.document_ids) == 1:
         text = f"{result.document_ids[0]} is a single document, which is not cut into segments "
         text += f"under {accident}"
@@ -451,7 +451,7 @@ def compare(
     if is_read_by_program:
         from corefeval.emulation import read_text
 
-        key = read_text(key, encoding=made.encoding)
+        key = read_text(key, encoding=made.encodings[0])
     texts = key if is_read_by_program else corpus
     check_keys((one for one in sources if isinstance(one, Result)), texts)
     sampling = Sampling(segments=segments, as_segments=True)

@@ -136,7 +136,8 @@ _OWN: dict[str, str | None] = {
     "save": _TEXT,
 }
 _READING = {
-    **dict.fromkeys(("protocol", "features", "key_format", "response_format", "encoding"), _TEXT),
+    **dict.fromkeys(("protocol", "features", "key_format", "response_format"), _TEXT),
+    **dict.fromkeys(("encoding", "key_encoding", "response_encoding"), _TEXT),
     "word_column": _NUMBER,
     "quiet": None,
 }

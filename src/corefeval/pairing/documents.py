@@ -134,12 +134,15 @@ def _in_places(corpus: Corpus, places: IntArray, identifiers: tuple[DocumentId, 
 
 def choose_documents(corpus: Corpus, pattern: str) -> Corpus:
     """The documents whose id or name a glob matches; an error where there are none."""
-    return corpus.select_documents(_matching(corpus.documents, pattern, corpus.name))
+    if pattern == "*":
+        return corpus
+    return corpus.select_documents(matching(corpus.documents, pattern, corpus.name))
 
 
-def _matching(
+def matching(
     documents: Sequence[DocumentId], pattern: str, name: str, *, may_be_empty: bool = False
 ) -> IntArray:
+    """The places of documents whose id or name a glob matches."""
     chosen = [
         index
         for index, identifier in enumerate(documents)
@@ -166,8 +169,8 @@ def pair_documents(
     The protocol's `documents` is a glob: only documents whose id or name matches take part. Its
     `missing` and `extra` say what becomes of documents that only one side has.
     """
-    mine = _matching(key, protocol.documents, names[0])
-    theirs = _matching(response, protocol.documents, names[1], may_be_empty=True)
+    mine = matching(key, protocol.documents, names[0])
+    theirs = matching(response, protocol.documents, names[1], may_be_empty=True)
     if not mine.size:
         raise PairingError("the key has no documents", file=names[0] or None)
     identifiers = tuple(key[index] for index in mine.tolist())
