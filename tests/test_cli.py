@@ -180,8 +180,12 @@ def test_protocols_fit_the_screen_and_say_how_they_are_chosen(run):
         option = f"--{(choice.flag or name).replace('_', '-')}"
         assert (f"option: {option}" in entry) == choice.option
         assert (f"no option of its own: --protocol '{name}:" in entry) != choice.option
+    table = out.partition("corefeval protocols NAME")[0]
     for bundle in NAMED.values():
-        assert str(Protocol.of(bundle.name)) in out.replace("\n  ", "")
+        assert f"\n{bundle.name} " in table
+        entry = run("protocols", bundle.name)[1].replace("\n  ", "")
+        assert str(Protocol.of(bundle.name)) in entry
+    assert "ceafe-singletons" in table and "truncate(2)" in table
     assert run("score", KEY, EAGER, "--protocol", "spans:exclusive", "-q")[0] == 0
 
 

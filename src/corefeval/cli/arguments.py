@@ -19,6 +19,8 @@ from corefeval.cli.printing import (
     same_file,
     short,
     show,
+    show_progress,
+    show_trials,
     tell,
 )
 from corefeval.diagnostics import UsageError
@@ -36,6 +38,8 @@ __all__ = [
     "same_file",
     "short",
     "show",
+    "show_progress",
+    "show_trials",
     "tell",
     "usage_of",
     "with_unpacking",

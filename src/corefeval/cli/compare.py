@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from corefeval.cli.arguments import FLAG, file_parameter, show, tell
+from corefeval.cli.arguments import FLAG, file_parameter, show, show_trials, tell
 from corefeval.cli.pieces import PIECES, PieceOptions
 from corefeval.cli.reading import READING, Reading
 from corefeval.cli.tables import TABLES, TableOptions
@@ -139,20 +139,22 @@ def compare(
     for option, name in (("baseline", baseline), ("fail-if-worse", fail_if_worse)):
         if name is not None and name not in systems:
             raise UsageError(f"--{option} {name}: the responses are {', '.join(systems)}")
-    comparison = compare(
-        systems,
-        metrics=None if metrics is None else common_metrics(results, metrics, rate),
-        by=by,
-        rate=rate,
-        test=test,
-        trials=trials,
-        seed=seed,
-        correction=correction,
-        alpha=alpha,
-        level=level,
-        samples=samples,
-        baseline=baseline,
-    )
+    with show_trials(reading.quiet):
+        comparison = compare(
+            systems,
+            metrics=None if metrics is None else common_metrics(results, metrics, rate),
+            by=by,
+            rate=rate,
+            test=test,
+            trials=trials,
+            seed=seed,
+            correction=correction,
+            alpha=alpha,
+            level=level,
+            samples=samples,
+            baseline=baseline,
+        )
+        _ = comparison.slices  # which have trials of their own
     comparison.main_metric(metric)  # what is misspelt is told before anything is written
     show(
         comparison,

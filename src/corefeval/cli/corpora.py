@@ -76,7 +76,6 @@ def check(
     """
     from corefeval.formats import read
     from corefeval.linting import inspect, repair_file
-    from corefeval.pairing.documents import choose_documents
 
     paths = (file, *more)
     if [*paths, against].count("-") > 1:
@@ -89,7 +88,7 @@ def check(
         raise UsageError("--key-format and --key-encoding are of the key: name it with --against")
     key = None
     if against is not None:
-        key = choose_documents(read(against, **reading.of_key), reading.documents)
+        key = read(against, **reading.of_key).choose_documents(reading.documents)
         tell(() if reading.quiet else key.notices)
     repair = None
     if fix is not None:
@@ -179,7 +178,6 @@ def convert(
     """
     from corefeval.formats import read, write
     from corefeval.formats.registry import find_format, format_for
-    from corefeval.pairing.documents import choose_documents
 
     _ = find_format(to) if to is not None else format_for(target)
     if [source, against].count("-") > 1:
@@ -188,7 +186,7 @@ def convert(
         raise UsageError(f"the output would overwrite the input: {target}")
     key = None if against is None else read(against, **reading.of_key)
     corpus = read(source, key=key, occurrences=occurrences, **reading.of_file)
-    corpus = choose_documents(corpus, reading.documents)
+    corpus = corpus.choose_documents(reading.documents)
     if key is not None and corpus.ledger is None:
         raise UsageError(f"{source} has tokens of its own: leave out --against")
     notices = (*corpus.notices, *write(corpus, target, format=to))
@@ -226,7 +224,6 @@ def stats(
     """
     from corefeval.analysis.statistics import statistics
     from corefeval.formats import read
-    from corefeval.pairing.documents import choose_documents
     from corefeval.preparation import stated_features
 
     check_paths([], [file, *more], output)
@@ -244,7 +241,7 @@ def stats(
                     counts.append(found[0])
                     notices += found[1]
                     continue
-            corpus = choose_documents(read(path, **reading.of_file), reading.documents)
+            corpus = read(path, **reading.of_file).choose_documents(reading.documents)
             statements, more_notices = stated_features(features, corpus, encoding=reading.encoding)
             counts.append(statistics(corpus, features=statements))
             notices += [*corpus.notices, *more_notices]

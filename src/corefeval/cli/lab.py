@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from corefeval.cli.arguments import check_paths, file_parameter, label, short, show, tell
+from corefeval.cli.arguments import (
+    check_paths,
+    file_parameter,
+    label,
+    short,
+    show,
+    show_progress,
+    tell,
+)
 from corefeval.cli.reading import SIDES, SideReading
 from corefeval.diagnostics import Notice, UsageError, plural
 from corefeval.display import csv_text, json_text
@@ -20,7 +26,6 @@ from corefeval.files import write_folder
 if TYPE_CHECKING:
     from corefeval.figures import FigureFormat
     from corefeval.lab import ExperimentResult
-    from corefeval.lab.experiments import Progress
     from corefeval.model import Corpus
 
 _FILE = file_parameter("lab")
@@ -84,7 +89,7 @@ def lab(
         None if path is None else _read(path, how)
         for path, how in ((key, reading.of_key), (response, reading.of_response))
     ]
-    with _progress(experiment, reading.quiet) as progress:
+    with show_progress(experiment, reading.quiet) as progress:
         result = trial.run(*corpora, metrics=metrics, seed=seed, progress=progress, tagset=tagset)
     show(result, None, format=format, everything=metrics is not None)
     # Nobody who brings no data is to be told what it lacks.
@@ -140,22 +145,6 @@ def _read(argument: str, how: dict[str, Any]) -> Corpus:
     return read(path, name=name or short(path), **how)
 
 
-@contextmanager
-def _progress(name: str, quiet: bool) -> Iterator[Progress | None]:
-    """A progress bar where somebody is watching."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress as Bar
-
-    with Bar(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(name)
-        yield lambda what, done, total: bar.update(
-            task, description=f"{name}: {what}", completed=done, total=total
-        )
-
-
 def _write(
     result: ExperimentResult,
     folder: Path,
@@ -177,7 +166,7 @@ def _write(
         notices.append(Notice("no-figures", MISSING))
         forms = []
     pictures = figures(result) if forms else []
-    with _progress("figures", quiet) as progress:
+    with show_progress("figures", quiet) as progress:
         for done, figure in enumerate(pictures):
             if progress is not None:
                 progress(figure.name, done, len(pictures))

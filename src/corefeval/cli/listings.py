@@ -194,7 +194,7 @@ def _protocol_table(bundles: Sequence[NamedProtocol]) -> str:
         rows.append((Cell(one.name), Cell(one.summary), Cell(others or "–")))
     columns = (Column("Protocol", whole=True), Column("Whose numbers"), Column("What differs"))
     more = "corefeval protocols NAME says what is odd about one, and whose it is."
-    return draw_text(Sheet((Table(columns, tuple((row,) for row in rows)), more), gap=2))
+    return draw_text(Sheet((Table(columns, tuple((row,) for row in rows)), more), gap=2), most=80)
 
 
 def _protocol_entry(bundle: NamedProtocol) -> str:

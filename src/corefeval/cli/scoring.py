@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from corefeval.cli.gates import check_limits, check_rates, parse_limits
-from corefeval.cli.printing import remark, show, tell
+from corefeval.cli.printing import remark, show, show_trials, tell
 from corefeval.cli.responses import ReadingOptions, Request, keep, results_of
 from corefeval.protocol import STEPS, choices
 
@@ -69,7 +69,8 @@ def run_score(
         pieces=pieces,
         targets=(output, save),
     )
-    results = results_of(key, response, request)
+    with show_trials(reading.quiet or not ci):
+        results = results_of(key, response, request)
     check_rates(results, limits)
     show(
         results, output, format=format, by_document=by_document, **tables

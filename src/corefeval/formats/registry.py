@@ -314,8 +314,7 @@ def _unknown(name: object) -> str:
     close = difflib.get_close_matches(text, known, n=1)
     meant = endings.get(text) or next(iter(close), None)
     hint = f": did you mean {meant!r}?" if meant else ""
-    styles = f"and {len(ANSWERS)} of language models' answers ({', '.join([*ANSWERS][:2])}, …)"
-    return f"there is no format {name!r:.60}{hint}\n  there are: {', '.join(FORMATS)}, {styles}"
+    return f"there is no format {name!r:.60}{hint}\n  there are: {', '.join(known)}"
 
 
 def detect_format(head: bytes, file: str) -> Format:

@@ -26,8 +26,9 @@ from corefeval.linting.heads_and_zeros import matching_findings
 from corefeval.linting.oddities import Contents, conll_findings, document_findings, mention_findings
 from corefeval.model import Corpus, DocumentId, TokenDifference, Tokens, join
 from corefeval.model.arrays import IntArray
+from corefeval.model.corpus import match_documents
 from corefeval.model.identity import mention_codes
-from corefeval.pairing.documents import matching, partners
+from corefeval.pairing.documents import partners
 from corefeval.pairing.mismatches import are_among, find_mismatch, told_cause
 from corefeval.pairing.texts import on_tokens
 from corefeval.pairing.zeros import settle_zeros
@@ -171,7 +172,7 @@ def inspect_source(
         with memory_for(source.file):
             corpus, mended = _read(source, format, word_column, layout)
             if documents != "*":
-                rows = matching(corpus.documents, documents, source.file, may_be_empty=True)
+                rows = match_documents(corpus.documents, documents, source.file, may_be_empty=True)
                 corpus = corpus.select_documents(rows)
                 here = {None, *map(str, corpus.documents)}
                 mended = [(finding, done) for finding, done in mended if finding.document in here]

@@ -13,7 +13,7 @@ from corefeval.linting import Inspection
 from corefeval.linting.findings import Finding
 from corefeval.linting.inspection import grade, inspect_source
 from corefeval.linting.oddities import Contents, whole_file_findings
-from corefeval.pairing.documents import matching
+from corefeval.model.corpus import match_documents
 from corefeval.pieces import Cutting
 from corefeval.pieces.execution import map_pieces
 from corefeval.pieces.index import Reading, index_side
@@ -51,7 +51,7 @@ def check_file(
         file = side.files[0]
         if side.several or file.ranges is None:
             return None
-        rows = matching(side.documents, documents, side.name)
+        rows = match_documents(side.documents, documents, side.name)
         runs = list(cut_side(side, rows, cutting.bytes))
         parts = [
             _Part(file.ranges.only(rows.tolist()), int(side.sizes[rows].sum()), rows is runs[-1])

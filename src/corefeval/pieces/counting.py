@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from corefeval.analysis.statistics import Statistics, statistics, total
 from corefeval.diagnostics import Notice
 from corefeval.files import current_limit, unpack_limit
-from corefeval.pairing.documents import matching
+from corefeval.model.corpus import match_documents
 from corefeval.pieces import Cutting
 from corefeval.pieces.execution import map_pieces
 from corefeval.pieces.index import Portion, Reading, Side, index_side
@@ -43,7 +43,7 @@ def count_files(
 
 
 def _cut(side: Side, piece_size: int, documents: str) -> list[_Part]:
-    runs = cut_side(side, matching(side.documents, documents, side.name), piece_size)
+    runs = cut_side(side, match_documents(side.documents, documents, side.name), piece_size)
     return [_Part(side.only(rows), int(side.sizes[rows].sum())) for rows in runs]
 
 
