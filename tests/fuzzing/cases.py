@@ -34,7 +34,7 @@ from fuzzing.inputs import (
 SHARES = {
     "score": 170, "explain": 60, "errors": 110, "compare": 110, "agree": 90, "check": 150,
     "stats": 80, "convert": 150, "report": 6, "lab": 6, "metrics": 12, "features": 12,
-    "protocols": 12, "example": 14, "prompt": 50,
+    "protocols": 12, "example": 14, "prompt": 50, "completion": 4,
 }  # fmt: skip
 SLOW_EXPERIMENTS = ("trust", "correct-links", "mention-identification", "mention-tagger")
 
@@ -406,6 +406,12 @@ STRINGS: dict[str, Callable[[_Maker], str]] = {
         _protocol(maker) if maker.random.random() < 0.3 else maker.random.choice([*NAMED])
     ),
     "--results": lambda maker: maker.input(saved=True),
+    "SHELL": lambda maker: maker.random.choice(("bash", "zsh", "fish")),
+    "--rates": lambda maker: maker.listed(("R", "P", "F1", "recall", "f")),
+    "--caption": lambda maker: maker.random.choice(("Scores.", "50 % & \\more_", *ARGUMENTS)),
+    "--label": lambda maker: maker.random.choice(
+        ("main", "tab:main", *(("", "}", "a b") if maker.bad else ()))
+    ),
     "EXPERIMENT": _experiment,
     "NAME": _names,
     "--metrics": lambda maker: maker.listed(metrics(sound=not maker.bad)),
@@ -419,7 +425,10 @@ STRINGS: dict[str, Callable[[_Maker], str]] = {
     "--across": lambda maker: maker.random.choice(
         ("none", "all", r"^\w", r"^[^/]*", "[0-9]+|x", *(("(", "", "*") if maker.bad else ()))
     ),
-    "--encoding": lambda maker: maker.random.choice(CODECS if maker.bad else CODECS[:3]),
+    **dict.fromkeys(
+        ("--encoding", "--key-encoding", "--response-encoding"),
+        lambda maker: maker.random.choice(CODECS if maker.bad else CODECS[:3]),
+    ),
     "--unpack-limit": lambda maker: maker.random.choice(
         ("1GB", "10MB", "5000", *_BAD[: 9 * bool(maker.bad)])
     ),
