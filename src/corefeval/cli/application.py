@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Sequence
-from typing import Literal, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
 
 from cyclopts import (
     App,
@@ -82,16 +82,15 @@ def _describe(error: CycloptsError) -> str:
             values = "a value" if count < 2 else f"{count} values"
             return f"{error.keyword or name} needs {values}: see corefeval {command} --help"
         return f"there is no {name}: {app[command].usage}"
-    token = getattr(error, "token", None)
     if isinstance(error, RepeatArgumentError):
-        return f"{token.keyword or name} is there twice"
-    if isinstance(error, CoercionError) and token is not None and error.msg is None:
-        kind = error.target_type
+        return f"{error.token.keyword or name} is there twice"
+    if isinstance(error, CoercionError) and error.token is not None and error.msg is None:
+        kind: Any = error.target_type
         wanted = {int: "a whole number", float: "a number", bool: "yes or no"}.get(kind)
         if get_origin(kind) is Literal:
             wanted = f"one of {', '.join(map(str, get_args(kind)))}"
         if wanted is not None:
-            return f"{token.keyword or name} is {wanted}, not {token.value!r:.60}"
+            return f"{error.token.keyword or name} is {wanted}, not {error.token.value!r:.60}"
     if isinstance(error, UnknownOptionError):
         given = error.token.keyword or error.token.value
         return f"there is no option {given}: {_meant(given, error.argument_collection, command)}"

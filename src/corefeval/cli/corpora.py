@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -94,9 +93,9 @@ def check(
     if fix is not None:
         repair = repair_file(file, fix, **reading.of_file)
     if repair is None:
-        look = partial(inspect, against=key, documents=reading.documents, **reading.of_file)
+        how: dict[str, Any] = {"against": key, "documents": reading.documents, **reading.of_file}
         inspections = [] if key is not None else _check_large(paths, reading, pieces)
-        inspections = inspections or [one for path in paths for one in look(path)]
+        inspections = inspections or [one for path in paths for one in inspect(path, **how)]
     elif key is None:
         inspections = list(repair.after)
     elif fix == "-" or is_stream(repair.target):

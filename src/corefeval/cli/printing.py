@@ -89,7 +89,8 @@ def show_progress(name: str, quiet: bool) -> Iterator[Callable[[str, int, int], 
     if quiet or not sys.stderr.isatty():
         yield None
         return
-    begin, bars = time.monotonic(), []
+    begin = time.monotonic()
+    bars: list[Any] = []
     with ExitStack() as stack:
 
         def show(what: str, done: int, total: int) -> None:

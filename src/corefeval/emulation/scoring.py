@@ -120,7 +120,7 @@ def score_emulated(
     """
     check_protocol(protocol)
     wanted = _wanted(metrics)
-    texts = tuple(read_text(o, encoding=e) for o, e in zip((key, response), encodings, strict=True))
+    texts = read_text(key, encoding=encodings[0]), read_text(response, encoding=encodings[1])
     with memory_for():
         documents = emulate(*texts, protocol)
     return Result(

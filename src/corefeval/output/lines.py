@@ -39,7 +39,7 @@ def lines_of(results: Sequence[Result]) -> list[Line]:
     for metric, title in titles.items():
         score = next(result[metric] for result in results if metric in result.tables)
         lines += [Line(metric, f"{title} {part}", part) for part in score.parts]
-        name = f"{title} Fφ" if score.parts else title
+        name = f"{title} of both (Fφ)" if score.parts else title
         lines.append(Line(metric, name, f1_only="recall" not in score.rates))
     return lines
 

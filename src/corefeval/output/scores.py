@@ -28,7 +28,7 @@ from corefeval.tabular import Row
 
 # With more columns than this only F1 fits beside each other.
 _COLUMNS = 9
-_COUNTS = ("tp", "wl", "fn", "fp")
+_COUNTS = {"tp": "correct", "wl": "wrong", "fn": "missed", "fp": "spurious"}
 
 
 @dataclass(frozen=True)
@@ -353,7 +353,7 @@ def count_tables(results: Sequence[Result]) -> list[Table]:
     columns = (
         Column("Counts"),
         *([Column("Response")] if several else []),
-        *(Column(name, numeric=True) for name in _COUNTS),
+        *(Column(f"{word} ({name})", numeric=True) for name, word in _COUNTS.items()),
         Column("accuracy", numeric=True),
     )
     return [Table(columns, (tuple(rows),))]
