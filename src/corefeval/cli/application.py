@@ -22,6 +22,7 @@ from corefeval._version import __version__
 from corefeval.checks import did_you_mean
 from corefeval.cli.agree import agree
 from corefeval.cli.arguments import usage_of, with_unpacking
+from corefeval.cli.cite import cite
 from corefeval.cli.compare import compare
 from corefeval.cli.corpora import check, convert, stats
 from corefeval.cli.errors import errors
@@ -31,6 +32,7 @@ from corefeval.cli.listings import completion, example, features, metrics, proto
 from corefeval.cli.prompt import prompt
 from corefeval.cli.report import report
 from corefeval.cli.score import score
+from corefeval.cli.suite import app as suite
 from corefeval.diagnostics import UsageError
 
 app = App(
@@ -46,16 +48,18 @@ app = App(
         "corefeval score --help\n"
         "```\n\n"
         "Exit status: 0 done, 1 bad input, 2 bad usage, 3 a limit was not reached (`--fail-under`, "
-        "`--fail-if-worse`)."
+        "`--fail-if-worse`), or a suite has a corpus without a key."
     ),
 )
 Commands = tuple[Callable[..., object], ...]
 _READERS: Commands = (
     score, errors, compare, explain, report, agree, lab, check, stats, convert, prompt,
+    cite,
 )  # fmt: skip
 _LISTINGS: Commands = (metrics, features, protocols, example, completion)
 for place, command in enumerate((*map(with_unpacking, _READERS), *_LISTINGS)):
     app.command(command, help_epilogue="", usage=usage_of(command), sort_key=place)
+app.command(suite)
 
 
 def run(arguments: Sequence[str]) -> object:

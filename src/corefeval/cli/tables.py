@@ -2,7 +2,7 @@
 
 # No `annotations` from __future__ here: the library of commands looks at the types of fields.
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from cyclopts import Group, Parameter
@@ -38,7 +38,8 @@ class TableOptions:
     @property
     def wishes(self) -> dict[str, Any]:
         """The options of `render` that were given."""
-        return {name: value for name, value in vars(self).items() if value is not None}
+        values = {field.name: getattr(self, field.name) for field in fields(TableOptions)}
+        return {name: value for name, value in values.items() if value is not None}
 
     def check(self, format: str, rate: str | None = None) -> None:
         """Refuse what cannot be had before anything is scored; `rate` is the one compared."""

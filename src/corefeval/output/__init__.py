@@ -13,9 +13,12 @@ from corefeval.diagnostics import UsageError
 if TYPE_CHECKING:
     from corefeval.output.drawing import Drawing
     from corefeval.output.style import Width
+    from corefeval.output.tables import Sheet
     from corefeval.tabular import Tabular
 
-Format = Literal["text", "json", "csv", "markdown", "latex", "conll", "coval", "corefud"]
+Format = Literal[
+    "text", "json", "csv", "markdown", "latex", "conll", "coval", "corefud", "codabench"
+]
 
 # The drawing of each type, by name: who prints scores does not pay for importing the others.
 DRAWINGS = {
@@ -30,6 +33,7 @@ DRAWINGS = {
     "Sensitivity": "corefeval.output.explanations:SensitivityDrawing",
     "Search": "corefeval.output.explanations:SearchDrawing",
     "ResultDifference": "corefeval.output.explanations:ResultDrawing",
+    "SuiteResult": "corefeval.suites.tables:SuiteDrawing",
     "Tabular": "corefeval.output.drawing:Drawing",
 }
 
@@ -46,6 +50,9 @@ class Options(TypedDict, total=False):
     kinds: Sequence[str]
     top: int
     everything: bool
+    averages: str
+    sort: str
+    rows_of: Literal["systems", "corpora"]
     digits: int | None
     rates: str | Sequence[str] | None
     caption: str | None
@@ -64,19 +71,19 @@ def render(
 
     Results are what `score`, `compare`, `analyse`, `agree`, `explain`, `statistics` or an
     experiment of the lab gave, or the slices of a result. Every type has all formats; `conll`,
-    `coval` and `corefud`, which are other scorers' own, are of scores alone. `color` is for
-    terminals. JSON and CSV are not rounded.
+    `coval` and `corefud`, which are other scorers' own, are of scores alone, and `codabench` of
+    suites. `color` is for terminals. JSON and CSV are not rounded.
 
     Scores and agreement have `by_document` (JSON has documents in any case). A comparison has
     `pairs`, `differences`, `agreement` and `power` (of `metric`), which add to what is shown; CSV,
     which is one table, has documents (`differences`), `pairs`, or scores. Error analyses have
     `kinds`, whose errors are then listed, or else `top`, the number of the most expensive mentions.
-    Experiments have `everything`, all metrics instead of the best known. A UsageError says what a
-    type does not have.
+    Experiments have `everything`, all metrics instead of the best known. Suites have `metric`,
+    `averages`, `sort` and `rows_of`. A UsageError says what a type does not have.
 
     Tables of every type, as text, Markdown or LaTeX, have `digits` of percentages and a `caption`;
-    LaTeX has a `label`, and a `width`, "column" or "page", that floats fit into. Scores and
-    comparisons have `rates` in any order, such as "P, R, F1".
+    LaTeX has a `label`, and a `width`, "column" or "page", that floats fit into. Scores,
+    comparisons and suites have `rates` in any order, such as "P, R, F1".
 
     >>> import corefeval
     >>> result = corefeval.score([["Ada", "she"]], [["Ada", "she"]], metrics="muc")
@@ -88,10 +95,11 @@ def render(
     several = _things(results)
     kind: Any = _drawing_type(several)
     wishes: dict[str, Any] = {**options}
-    style = Style.of(format, {n: wishes.pop(n) for n in STYLE_OPTIONS if n in wishes})
+    known = [field.name for field in fields(kind)][1:]  # of which some have rates of their own
+    asked = [name for name in STYLE_OPTIONS if name in wishes and name not in known]
+    style = Style.of(format, {name: wishes.pop(name) for name in asked})
     if style.rates and not kind.has_rates:
         raise UsageError(f"there are no rates for a {type(several[0]).__name__}")
-    known = [field.name for field in fields(kind)][1:]
     for name in wishes:
         if name not in known:
             what = f"there is no {name} for a {type(several[0]).__name__}"
@@ -103,6 +111,13 @@ def render(
     drawing: Drawing = kind(several, **wishes)
     with style.in_use():
         return drawing.draw(format, color)
+
+
+def make_sheet(result: Tabular) -> Sheet:
+    """The tables and sentences of a result, for others to draw."""
+    kind: Any = _drawing_type([result])
+    sheet: Sheet = kind([result]).sheet("markdown")
+    return sheet
 
 
 def _things(results: object) -> list[Any]:

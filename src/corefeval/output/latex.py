@@ -22,6 +22,7 @@ _SPECIAL = {
     "→": r"$\rightarrow$",
     "α": r"$\alpha$",
     "−": "$-$",
+    "±": r"$\pm$",
     "†": r"\textdagger{}",
     "‡": r"\textdaggerdbl{}",
     "τ": r"$\tau$",
@@ -91,7 +92,7 @@ def _floats(sheet: Sheet) -> Iterator[str]:
         escape(text, whole=True).replace(r"\textbar{}", r"\textbar\allowbreak{}")
         for text in sheet.signatures
     )
-    caption = style.caption or ("" if groups[0][1] else "Scores")
+    caption = style.caption or sheet.caption or ("" if groups[0][1] else "Scores")
     groups[0][1][:0] = [caption if caption[-1] in ".!?" else f"{caption}."] if caption else []
     for number, (tables, sentences) in enumerate(groups):
         size, tabulars = _fit(tables, style.width)

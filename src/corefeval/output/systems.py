@@ -11,7 +11,15 @@ from corefeval._version import __version__
 from corefeval.diagnostics import UsageError, plural
 from corefeval.output.drawing import SoloDrawing
 from corefeval.output.style import RATES, current_style
-from corefeval.output.tables import RAISED, Cell, Column, Sheet, Table, percent
+from corefeval.output.tables import (
+    RAISED,
+    Cell,
+    Column,
+    Sheet,
+    Table,
+    feature_heading,
+    percent,
+)
 from corefeval.tabular import Row
 
 if TYPE_CHECKING:
@@ -156,7 +164,7 @@ def slice_table(
 ) -> Table:
     """The same for each value of a feature."""
     first = next(iter(values.values()))
-    heading = feature.partition("(")[0].replace("_", " ").capitalize()
+    heading = feature_heading(feature)
     sections = tuple(
         _titled(value, _rows(comparison, comparison.metrics, compact))
         for value, comparison in values.items()

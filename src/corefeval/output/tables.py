@@ -8,6 +8,7 @@ from typing import cast
 
 from corefeval.output.style import current_style
 from corefeval.results import Score
+from corefeval.syntax import CROSS, split_list
 
 # Small raised letters, as far as there are any.
 RAISED = dict(zip("abcdefghijklmnoprstuvwxyz", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ", strict=True))
@@ -55,7 +56,8 @@ class Sheet:
     """Tables and sentences below each other, lines on what they are of, and signatures.
 
     `gap` is the number of blanks between columns in a terminal. With a `label` LaTeX sets tables as
-    floats, which have the sentences behind them as captions.
+    floats, which have the `caption`, if the style has none, and the sentences behind them as
+    captions.
     """
 
     parts: tuple[Table | str, ...]
@@ -63,6 +65,7 @@ class Sheet:
     signatures: tuple[str, ...] = ()
     gap: int = 3
     label: str = ""
+    caption: str = ""
 
     def with_caption(self, caption: str) -> Sheet:
         """The sheet with a caption for its first table, before any that this has."""
@@ -80,6 +83,16 @@ def table_of(headings: Iterable[str], rows: Iterable[Iterable[str]], caption: st
     first, *others = headings
     columns = (Column(first), *(Column(one, numeric=True) for one in others))
     return Table(columns, (tuple(tuple(map(Cell, row)) for row in rows),), caption)
+
+
+def feature_heading(feature: str) -> str:
+    """The heading of a feature's values: its name without arguments.
+
+    >>> feature_heading("entity_class(vote)*genre")
+    'Entity class*genre'
+    """
+    names = (part.partition("(")[0] for part in split_list(feature, CROSS))
+    return CROSS.join(names).replace("_", " ").capitalize()
 
 
 def percent(value: float | None, rounding: str = "none") -> str:
