@@ -256,9 +256,9 @@ match:exact|singletons:drop|duplicates:error|aggregate:micro
 
 A signature always contains `match`, `singletons`, `duplicates` and `aggregate`. It contains other
 choices if they are not at their defaults, or if the data decided (`tagset`, `spans`). Values that
-contain `|`,
-`:` or quotes are put in double quotes: `documents:"bc/*|nw/*"`. If a signature has a field that this
-version does not know, or comes from a later version, that is an error, which names it.
+contain `|`, `:` or quotes are put in double quotes: `documents:"bc/*|nw/*"`. If a signature has a
+field that this version does not know, or comes from a later version, that is an error, which names
+it.
 """
 
 
