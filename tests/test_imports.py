@@ -133,12 +133,16 @@ ROOMS = {
         "_version", "alignment", "analysis", "evaluation", "features", "formats", "live", "metrics",
         "model", "output", "pairing", "preparation", "protocol", "results", "slicing", "stats",
     },
+    "suites": {
+        "_version", "evaluation", "features", "formats", "linting", "metrics", "model", "output",
+        "pieces", "protocol", "reports", "results", "scorer", "stats",
+    },
     "examples": {"cli"},
     "cli": {
         "_version", "analysis", "emulation", "evaluation", "examples", "features", "figures",
         "formats", "lab", "linting", "metrics", "model", "output", "pieces", "preparation",
         "protocol",
-        "reports", "results", "stats",
+        "reports", "results", "stats", "suites",
     },
 }  # fmt: skip
 

@@ -242,14 +242,15 @@ def test_linguistic_awareness(policy, key, response, kinds, weights):
 
 @given(key=partitions(), response=partitions(), kinds=features_of())
 def test_what_chen_and_ng_say_of_the_singleton_weight(key, response, kinds):
-    """It changes neither LB³ nor LCEAFe, and next to nothing of it leaves LMUC as MUC."""
+    """It changes neither LB³ nor LCEAFe, and without it LMUC is MUC."""
     pair = [spelled("lb3", (1, 1, 1, w)) for w in (0.5, 2)]
     pair += [spelled("lceafe", (1, 1, 1, w)) for w in (0.5, 2)]
-    tiny = spelled("lmuc", (1, 1, 1, 1e-20))
-    result = corefeval.score(key, response, metrics=[*pair, tiny, "muc"], features={"kind": kinds})
+    none = [spelled(metric, (1, 1, 1, 0)) for metric in ("lmuc", "lceafm")]
+    result = corefeval.score(key, response, metrics=[*pair, *none, "muc"], features={"kind": kinds})
     assert result[pair[0]].f1 == pytest.approx(result[pair[1]].f1, abs=1e-12)
     assert result[pair[2]].f1 == pytest.approx(result[pair[3]].f1, abs=1e-12)
-    assert numbers(result[tiny]) == dict(result["muc"].counts)
+    assert numbers(result[none[0]]) == dict(result["muc"].counts)
+    assert numbers(result[none[1]]) == ratio(papers.lceafm(key, response, kinds, (1, 1, 1, 0)))
 
 
 shares = st.sampled_from((0.0, 0.25, 0.5, 1.0))

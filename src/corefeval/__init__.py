@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from corefeval.formats.answers.reading import read_answers
     from corefeval.metrics import Declaration, Metric, Parameter, register
     from corefeval.metrics.bibliography import cite
+    from corefeval.metrics.own import metric
     from corefeval.model import (
         Corpus,
         Document,
@@ -55,6 +56,9 @@ if TYPE_CHECKING:
     from corefeval.results import Result, Score, Slices
     from corefeval.scorer import Scorer
     from corefeval.stats import Comparison
+    from corefeval.suites.definition import Suite, SuiteCorpus, SuiteSystem, read_suite
+    from corefeval.suites.outcome import SuiteResult, load_suite
+    from corefeval.suites.running import run_suite
 
 # Names are imported when they are first used, so that `import corefeval` and `corefeval --help`
 # cost next to nothing.
@@ -85,6 +89,7 @@ _HOMES = {
     "corefeval.formats": ("read", "write"),
     "corefeval.formats.answers.reading": ("read_answers",),
     "corefeval.metrics": ("Declaration", "Metric", "Parameter", "register"),
+    "corefeval.metrics.own": ("metric",),
     "corefeval.metrics.bibliography": ("cite",),
     "corefeval.model": (
         "Corpus",
@@ -100,6 +105,9 @@ _HOMES = {
     "corefeval.results": ("Result", "Score", "Slices"),
     "corefeval.scorer": ("Scorer",),
     "corefeval.stats": ("Comparison",),
+    "corefeval.suites.definition": ("Suite", "SuiteCorpus", "SuiteSystem", "read_suite"),
+    "corefeval.suites.outcome": ("SuiteResult", "load_suite"),
+    "corefeval.suites.running": ("run_suite",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -128,6 +136,10 @@ __all__ = [
     "Search",
     "Sensitivity",
     "Slices",
+    "Suite",
+    "SuiteCorpus",
+    "SuiteResult",
+    "SuiteSystem",
     "TagSet",
     "UndefinedMetricError",
     "UndefinedRateError",
@@ -145,12 +157,16 @@ __all__ = [
     "explain_results",
     "load",
     "load_all",
+    "load_suite",
+    "metric",
     "prepare",
     "read",
     "read_answers",
+    "read_suite",
     "register",
     "render",
     "report",
+    "run_suite",
     "score",
     "unpack_limit",
     "write",

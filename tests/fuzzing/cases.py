@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, reduce
+from operator import getitem
 from random import Random
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
@@ -27,7 +28,10 @@ from fuzzing.inputs import (
     SIDES,
     Files,
     make_input,
+    make_suite,
+    make_suite_results,
     stated_features,
+    whole_files,
 )
 
 # How many of a thousand cases each command gets: all alike, but for what is slow or says little.
@@ -35,11 +39,19 @@ SHARES = {
     "score": 170, "explain": 60, "errors": 110, "compare": 110, "agree": 90, "check": 150,
     "stats": 80, "convert": 150, "report": 6, "lab": 6, "metrics": 12, "features": 12,
     "protocols": 12, "example": 14, "prompt": 50, "cite": 12,
+    "suite run": 40, "suite init": 20,
+    "suite check": 20, "suite table": 30,
 }  # fmt: skip
 SLOW_EXPERIMENTS = ("trust", "correct-links", "mention-identification", "mention-tagger")
 
-INPUTS = ("KEY", "RESPONSE", "MORE", "FILE", "OTHER", "SOURCE", "--against", "--tagset", "--from")
-OUTPUTS = ("TARGET", "FOLDER", "--output", "--save", "--fix", "--resume")
+INPUTS = (
+    "KEY", "RESPONSE", "MORE", "FILE", "OTHER", "SOURCE", "--against", "--tagset", "--from", "PATH",
+)  # fmt: skip
+OUTPUTS = ("TARGET", "FOLDER", "--output", "--save", "--fix", "--resume", "--cache")
+
+_WRITTEN = {
+    "report": ["report.html"], "suite run": ["suite.cache"], "suite init": ["suite.toml"],
+}  # fmt: skip
 
 # What can be on a command line, and what can be a path without leading out of the case's folder.
 ARGUMENTS = tuple(name for name in NAMES if "\x00" not in name and "\ud800" not in name)
@@ -64,8 +76,8 @@ class Case:
 
     @property
     def command(self) -> str:
-        """The command's name."""
-        return self.arguments[0][0]
+        """The command's name, of two words where it is one of several."""
+        return " ".join(self.arguments[0])
 
     @property
     def line(self) -> list[str]:
@@ -75,6 +87,13 @@ class Case:
     def option(self, *names: str) -> str | None:
         """The value of an option, by any of its names."""
         return next((group[1] for group in self.arguments if group[0] in names and group[1:]), None)
+
+    @property
+    def cache(self) -> str | None:
+        """The folder in which a suite's cells are kept, whatever else becomes of it."""
+        if self.command != "suite run" or not self.inputs:
+            return None
+        return self.option("--cache") or f"{self.inputs[0].removesuffix('.toml')}.cache"
 
     @property
     def only_informs(self) -> bool:
@@ -90,13 +109,18 @@ class Case:
 @cache
 def arguments_of(command: str) -> tuple[Any, ...]:
     """The declared arguments of a command; options of shared groups are listed one by one."""
-    every = app[command].assemble_argument_collection()
+    every = reduce(getitem, command.split(), app).assemble_argument_collection()
     return tuple(one for one in every if one.names != ("*",))
 
 
 def commands() -> list[str]:
     """The commands that the command line has."""
-    return [name for name in app if not name.startswith("-")]
+    names = [name for name in app if not name.startswith("-")]
+    return [
+        f"{name} {inner}" if inner else name
+        for name in names
+        for inner in ([one for one in app[name] if not one.startswith("-")] or [""])
+    ]
 
 
 def make_case(seed: str) -> Case:
@@ -112,7 +136,7 @@ class _Maker:
     def __init__(self, random: Random, command: str) -> None:
         self.random, self.command = random, command
         self.files: Files = {}
-        self.written: list[str] = ["report.html"] if command == "report" else []
+        self.written: list[str] = _WRITTEN.get(command, [])[:]
         self.number = random.randrange(CORPORA)
         self.kind = random.choice([*FORMATS])
         if command in ("score", "compare") and random.random() < 0.05:
@@ -133,7 +157,7 @@ class _Maker:
         if self.random.random() < self.bad / 20:
             options.append((self.random.choice(("--nonsense", "--help", "-x", "--version")),))
         return Case(
-            arguments=((self.command,), *places, *options),
+            arguments=(tuple(self.command.split()), *places, *options),
             files=self.files,
             written=tuple(self.written),
             kinds=tuple(self.kinds),
@@ -195,6 +219,8 @@ class _Maker:
     def input(self, *, saved: bool = False) -> str:
         """A path to be read, and the files behind it; rarely none, or standard input."""
         random, bad = self.random, self.bad
+        if self.command == "suite init" and random.random() >= bad:
+            return self.folder()
         if random.random() < bad / 4:
             return random.choice(
                 ("missing.conll", "", ".", "no/*.conll", "[", "empty", "-", *self.files)
@@ -228,6 +254,29 @@ class _Maker:
             )
             return f"{label}={path}"
         return path
+
+    def folder(self) -> str:
+        """A folder of keys or of a system's responses, called by their corpora."""
+        side, name = len(self.kinds) % SIDES, "abcdefgh"[len(self.kinds) % 8]
+        for place, corpus in enumerate(("one", "two", self.random.choice(PATHS)[:20])):
+            own = whole_files("conll", (self.number + place) % CORPORA, side)
+            self.files |= {f"{name}/{corpus}.{side}.conll": data for data in own.values()}
+        self.kinds.append("conll")
+        return name if self.random.random() < 0.8 else f"x={name}"
+
+    def suite(self) -> str:
+        """The file of a suite, and those that it names."""
+        mistakes = self.random.random() < min(5 * self.bad, 0.7)
+        path, files = make_suite(self.random, self.number, self.kind, mistakes=mistakes)
+        self.files |= files
+        self.kinds.append(self.kind)
+        return path
+
+    def suite_results(self) -> str:
+        """Saved results of a suite."""
+        mistakes = self.random.random() < min(5 * self.bad, 0.7)
+        self.files |= make_suite_results(self.random, self.number, mistakes=mistakes)
+        return "results.json"
 
     def output(self) -> str:
         """A path to be written: new, there already, an input, a folder, or impossible."""
@@ -291,7 +340,9 @@ def metrics(*, sound: bool) -> tuple[str, ...]:
             others = () if sound else ("0", "1e9", "-1", "nan", "size", "x")
             values = (*(parameter.choices or (parameter.default,)), *others)
             names += [f"{one.name}({parameter.name}={value})" for value in values]
-    return tuple(names)
+    names.append("operator:eq")  # whether the entities of a document are the same
+    nonsense = ("operator:", ":eq", "os:getcwd", "math:sqrt", "os:sep", "nowhere:f", "a.py:f", "::")
+    return (*names, *(() if sound else nonsense))
 
 
 @cache
@@ -305,7 +356,9 @@ def features(*, sound: bool) -> tuple[str, ...]:
         names += [f"{one.name}({word})" for word in one.words]
         names += [f"{one.name}({name}={value})" for name in one.settings for value in places]
         names += [f"{one.name}({text})" for text in bins if one.takes_bins]
-    return (*names, *(() if sound else ("size(", "(1)", "metadata()", "x")))
+    names += [f"{one}*{other}" for one in ("genre", "kind") for other in ("size", "tag", "etype")]
+    crossed = ("*", "kind*", "kind*kind", "kind*size*tag*genre")
+    return (*names, *(() if sound else ("size(", "(1)", "metadata()", "x", *crossed)))
 
 
 def _format(maker: _Maker) -> str:
@@ -407,6 +460,12 @@ STRINGS: dict[str, Callable[[_Maker], str]] = {
     ),
     "--results": lambda maker: maker.input(saved=True),
     "EXPERIMENT": _experiment,
+    "SUITE": _Maker.suite,
+    "RESULTS": _Maker.suite_results,
+    "--rates": lambda maker: maker.listed(("r", "p", "f1", "recall", *(_BAD if maker.bad else ()))),
+    "--averages": lambda maker: maker.listed(("macro", "micro", "groups", "none", *_BAD[:1])),
+    "--systems": lambda maker: maker.listed(("s1", "s2", "s1", *(ARGUMENTS if maker.bad else ()))),
+    **dict.fromkeys(("--caption", "--label"), lambda maker: maker.random.choice(ARGUMENTS)),
     "NAME": _names,
     "--metrics": lambda maker: maker.listed(metrics(sound=not maker.bad)),
     "--metric": _Maker.metric,

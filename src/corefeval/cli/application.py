@@ -19,6 +19,7 @@ from corefeval.cli.listings import example, features, metrics, protocols
 from corefeval.cli.prompt import prompt
 from corefeval.cli.report import report
 from corefeval.cli.score import score
+from corefeval.cli.suite import app as suite
 from corefeval.diagnostics import UsageError
 
 app = App(
@@ -34,7 +35,7 @@ app = App(
         "corefeval score --help\n"
         "```\n\n"
         "Exit status: 0 done, 1 bad input, 2 bad usage, 3 a limit was not reached (`--fail-under`, "
-        "`--fail-if-worse`)."
+        "`--fail-if-worse`), or a suite has a corpus without a key."
     ),
 )
 Commands = tuple[Callable[..., object], ...]
@@ -45,6 +46,7 @@ _READERS: Commands = (
 _LISTINGS: Commands = (metrics, features, protocols, example)
 for place, command in enumerate((*map(with_unpacking, _READERS), *_LISTINGS)):
     app.command(command, help_epilogue="", usage=usage_of(command), sort_key=place)
+app.command(suite)
 
 
 def run(arguments: Sequence[str]) -> object:

@@ -6,19 +6,22 @@ import os
 import sys
 import textwrap
 from dataclasses import asdict
+from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
 from corefeval.checks import did_you_mean
+from corefeval.cli.printing import remark
 from corefeval.diagnostics import InputError, UsageError
 from corefeval.display import json_text, visible
-from corefeval.examples import NAMES
+from corefeval.examples import NAMES, SUITE
 from corefeval.examples import example as path_of
 from corefeval.features.declarations import FEATURES, FeatureDeclaration
 from corefeval.files import write_folder
 from corefeval.metrics import REGISTRY, Declaration, Metric, presets
+from corefeval.metrics.own import load_offered
 from corefeval.protocol import NAMED, Choice, NamedProtocol, Protocol, choices, find_named
 
 Format = Annotated[Literal["text", "json"], Parameter(alias="-f")]
@@ -34,6 +37,8 @@ def metrics(*name: str, format: Format = "text") -> None:
     format
         How to print.
     """
+    for problem in load_offered() if not name else ():
+        remark("note", str(problem))
     declarations = [Metric.parse(one).declaration for one in name] or list(REGISTRY.values())
     if format == "json":
         sys.stdout.write(_metrics_json(declarations))
@@ -66,7 +71,8 @@ def _metric_entry(declaration: Declaration) -> str:
 
 def _entry(name: str, width: int, lines: list[str]) -> str:
     """A name with what is said of it beside and below."""
-    return f"{name:{width}}" + f"\n{'':{width}}".join(lines) + "\n"
+    first = f"{name:{width}}" if len(name) < width else f"{name}\n{'':{width}}"
+    return first + f"\n{'':{width}}".join(lines) + "\n"
 
 
 def _metrics_json(declarations: list[Declaration]) -> str:
@@ -208,7 +214,12 @@ def _choice_entry(name: str, choice: Choice) -> str:
     return _entry(name, 16, lines)
 
 
-def example(folder: str = ".", /) -> None:
+def example(
+    folder: str = ".",
+    /,
+    *,
+    suite: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+) -> None:
     """Copy the example corpus to a folder: key.conll, cautious.conll and eager.conll.
 
     With them come two language models' answers, tagged.jsonl and listed.jsonl.
@@ -217,19 +228,26 @@ def example(folder: str = ".", /) -> None:
     ----------
     folder
         Where to put the files; the current folder by default.
+    suite
+        Copy the example of a suite instead: suite.toml, three corpora and three systems.
     """
-    sources = [Path(path_of(name)) for name in NAMES]
-    targets = [Path(folder) / source.name for source in sources]
-    contents = {source.name: source.read_bytes() for source in sources}
-    for target in targets:
-        if os.path.exists(target) and not _has(target, contents[target.name]):
+    files = {path.name: path for path in map(Path, map(path_of, NAMES))}
+    if suite:
+        paths = sorted((*SUITE.glob("*.toml"), *SUITE.glob("*/*.conll*"), *SUITE.glob("*/*.jsonl")))
+        files = {path.relative_to(SUITE).as_posix(): path for path in paths}
+    contents = {name: path.read_bytes() for name, path in files.items()}
+    for name, content in contents.items():
+        target = Path(folder) / name
+        if os.path.exists(target) and not _has(target, content):
             raise InputError(
                 "there is another file of this name",
                 file=str(target),
                 fix="choose another folder: corefeval example FOLDER",
             )
-    write_folder(folder, contents)
-    sys.stdout.writelines(f"{visible(str(target))}\n" for target in targets)
+    for place, names in groupby(contents, key=os.path.dirname):
+        own = {os.path.basename(name): contents[name] for name in names}
+        write_folder(os.path.join(folder, place) if place else folder, own)
+    sys.stdout.writelines(f"{visible(str(Path(folder) / name))}\n" for name in contents)
 
 
 def _has(path: Path, content: bytes) -> bool:

@@ -40,7 +40,7 @@ class Sampling:
 
 def count(
     prepared: Prepared,
-    metrics: Metrics = DEFAULT_PRESET,
+    metrics: Metrics | Sequence[MetricRequest] = DEFAULT_PRESET,
     *,
     by: str | Iterable[str] = (),
     sampling: Sampling | None = None,

@@ -56,7 +56,8 @@ def score(
 
     `metrics` are names with parameters in parentheses, `Metric` values, or presets (`standard`,
     `papers`, `all`). `by` names features of documents, entities or mentions (`genre`,
-    `entity_class`, `kind`) and gives a result for each of their values in `result.slices`.
+    `entity_class`, `kind`), crossed or not (`genre*kind`), and gives a result for each of their
+    values in `result.slices`.
 
     `protocol` says how to score: a name, a `Protocol`, or a signature that was printed under a
     number. Every choice of it is also an option, which overrides it: `singletons="drop"`,

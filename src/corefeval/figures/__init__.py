@@ -73,7 +73,9 @@ class Figure:
         return f"<Figure {self.name!r}: {self.title}>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
-        return {_MIME: dict(self.spec), "text/plain": repr(self)}
+        # Not every notebook knows Vega-Lite; all show a picture.
+        picture = {"image/svg+xml": self.svg()} if can_draw() else {}
+        return {_MIME: dict(self.spec), **picture, "text/plain": repr(self)}
 
     @property
     def fingerprint(self) -> str:

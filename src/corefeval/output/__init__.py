@@ -12,9 +12,12 @@ from corefeval.diagnostics import UsageError
 
 if TYPE_CHECKING:
     from corefeval.output.drawing import Drawing
+    from corefeval.output.tables import Sheet
     from corefeval.tabular import Tabular
 
-Format = Literal["text", "json", "csv", "markdown", "latex", "conll", "coval", "corefud"]
+Format = Literal[
+    "text", "json", "csv", "markdown", "latex", "conll", "coval", "corefud", "codabench"
+]
 
 # The drawing of each type, by name: who prints scores does not pay for importing the others.
 DRAWINGS = {
@@ -29,6 +32,7 @@ DRAWINGS = {
     "Sensitivity": "corefeval.output.explanations:SensitivityDrawing",
     "Search": "corefeval.output.explanations:SearchDrawing",
     "ResultDifference": "corefeval.output.explanations:ResultDrawing",
+    "SuiteResult": "corefeval.suites.tables:SuiteDrawing",
     "Tabular": "corefeval.output.drawing:Drawing",
 }
 
@@ -45,6 +49,14 @@ class Options(TypedDict, total=False):
     kinds: Sequence[str]
     top: int
     everything: bool
+    rates: str
+    averages: str
+    sort: str
+    rows_of: Literal["systems", "corpora"]
+    digits: int
+    caption: str
+    label: str
+    columns: int
 
 
 def render(
@@ -58,15 +70,16 @@ def render(
 
     Results are what `score`, `compare`, `analyse`, `agree`, `explain`, `statistics` or an
     experiment of the lab gave, or the slices of a result. Every type has all formats; `conll`,
-    `coval` and `corefud`, which are other scorers' own, are of scores alone. `color` is for
-    terminals. JSON and CSV are not rounded.
+    `coval` and `corefud`, which are other scorers' own, are of scores alone, and `codabench` of
+    suites. `color` is for terminals. JSON and CSV are not rounded.
 
     Scores and agreement have `by_document` (JSON has documents in any case). A comparison has
     `pairs`, `differences`, `agreement` and `power` (of `metric`), which add to what is shown; CSV,
     which is one table, has documents (`differences`), `pairs`, or scores. Error analyses have
     `kinds`, whose errors are then listed, or else `top`, the number of the most expensive mentions.
-    Experiments have `everything`, all metrics instead of the best known. A UsageError says what a
-    type does not have.
+    Experiments have `everything`, all metrics instead of the best known. Suites have `metric`,
+    `rates` and their order, `averages`, `sort`, `rows_of`, `digits`, and for LaTeX `caption`,
+    `label` and `columns`. A UsageError says what a type does not have.
 
     >>> import corefeval
     >>> result = corefeval.score([["Ada", "she"]], [["Ada", "she"]], metrics="muc")
@@ -86,6 +99,13 @@ def render(
         )
     drawing: Drawing = kind(several, **options)
     return drawing.draw(format, color)
+
+
+def make_sheet(result: Tabular) -> Sheet:
+    """The tables and sentences of a result, for others to draw."""
+    kind: Any = _drawing_type([result])
+    sheet: Sheet = kind([result]).sheet("markdown")
+    return sheet
 
 
 def _things(results: object) -> list[Any]:

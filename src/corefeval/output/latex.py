@@ -18,6 +18,7 @@ _SPECIAL = {
     "→": r"$\rightarrow$",
     "α": r"$\alpha$",
     "−": "$-$",
+    "±": r"$\pm$",
     "†": r"\textdagger{}",
     "‡": r"\textdaggerdbl{}",
     "τ": r"$\tau$",
@@ -47,11 +48,13 @@ def draw_latex(sheet: Sheet) -> str:
 
 
 def _floats(sheet: Sheet) -> Iterator[str]:
-    """A float for all tables without a caption, and one for each other; over both columns.
+    """A float for all tables without a caption, and one for each other.
 
     Sentences are the caption of the table before them. Signatures stand below the first.
     """
-    groups: list[tuple[list[Table], list[str]]] = [([], [])]
+    begun = [f"{sheet.caption.rstrip('.')}."] if sheet.caption else []
+    groups: list[tuple[list[Table], list[str]]] = [([], begun)]
+    float = "table*" if sheet.over_both else "table"
     for part in sheet.parts:
         if isinstance(part, str):
             groups[-1][1].extend([part] if part else [])
@@ -64,13 +67,13 @@ def _floats(sheet: Sheet) -> Iterator[str]:
         for text in sheet.signatures
     )
     for number, (tables, sentences) in enumerate(groups):
-        lines = [r"\begin{table*}[t]", r"\centering\small", r"\setlength{\tabcolsep}{4pt}"]
+        lines = [f"\\begin{{{float}}}[t]", r"\centering\small", r"\setlength{\tabcolsep}{4pt}"]
         lines += ["\n\n\\medskip\n".join(map(tabular, tables))]
         lines += [f"\\caption{{{escape(' '.join(sentences))}}}"]
         lines += [f"\\label{{tab:{sheet.label}{f'-{number}' if number else ''}}}"]
         if not number:
             lines += [f"\\par\\smallskip{{\\tiny\\ttfamily\\raggedright {codes}\\par}}"]
-        yield "\n".join((*lines, r"\end{table*}"))
+        yield "\n".join((*lines, f"\\end{{{float}}}"))
 
 
 def _comments(texts: Iterable[str]) -> str:

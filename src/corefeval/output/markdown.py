@@ -35,7 +35,7 @@ def table_markdown(table: Table) -> str:
     headings = [f"{column.group} {column.heading}".strip() for column in table.columns]
     rows = [[escape(shorten(heading)) for heading in headings]]
     rows += [[_cell(cell) for cell in row] for section in table.sections for row in section]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    widths = [max(2, *map(len, column)) for column in zip(*rows, strict=True)]
     numeric = [column.numeric for column in table.columns]
     rule = [
         "-" * (width - 1) + ":" if number else "-" * width

@@ -159,28 +159,32 @@ class Kept:
 
     def find(self, number: int) -> Any:
         """What a piece gave before; None where it is not there, or not whole."""
-        try:
-            with open(self._place(number), "rb") as stream:
-                sum, data = stream.read(32), stream.read()
-        except OSError:
-            return None
-        if sum != self._sum(data):
-            return None
-        try:
-            return _Unpickler(io.BytesIO(data)).load()
-        except Exception:  # whatever is wrong with it, it can be made anew
-            return None
+        return find_value(self._place(number), self._digest)
 
     def keep(self, number: int, result: object) -> None:
         """Keep what a piece gave."""
-        data = pickle.dumps(result, protocol=5)
-        write_file(self._place(number), self._sum(data) + data)
+        write_file(self._place(number), pack_value(result, self._digest))
 
     def _place(self, number: int) -> str:
         return os.path.join(self.folder, f"{number:06d}.piece")
 
-    def _sum(self, data: bytes) -> bytes:
-        return hashlib.sha256(self._digest.encode() + data).digest()
+
+def pack_value(value: object, digest: str) -> bytes:
+    """A value for a file, with a sum by which it is known to be whole and of this digest."""
+    data = pickle.dumps(value, protocol=5)
+    return hashlib.sha256(digest.encode() + data).digest() + data
+
+
+def find_value(path: str, digest: str) -> Any:
+    """The value that was packed into a file; None where none is there, whole and of this digest."""
+    try:
+        with open(path, "rb") as stream:
+            sum, data = stream.read(32), stream.read()
+        if sum == hashlib.sha256(digest.encode() + data).digest():
+            return _Unpickler(io.BytesIO(data)).load()
+    except Exception:  # whatever is wrong with it, it can be made anew
+        return None
+    return None
 
 
 def _read_text(path: str) -> str:
@@ -218,11 +222,11 @@ def _may_be_made(module: str, name: str) -> bool:
         "numpy._core.numeric",
     )
     return (arrays and name in ("ndarray", "dtype", "_reconstruct", "scalar", "_frombuffer")) or (
-        module.startswith(("corefeval.results", "corefeval.protocol", "corefeval.pieces"))
-        or (module, name) in _OURS
+        module.startswith(tuple(f"corefeval.{room}" for room in _ROOMS)) or (module, name) in _OURS
     )
 
 
+_ROOMS = ("results", "protocol", "pieces", "stats")
 _OURS = {
     ("corefeval.diagnostics", "Notice"),
     ("corefeval.model.categories", "Categories"),

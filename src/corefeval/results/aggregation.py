@@ -105,6 +105,24 @@ class Aggregation:
         rates = {name: divide(sums[index], sums[-1] + more) for index, name in enumerate(known)}
         return {**rates, "f1": mean(rates["recall"], rates["precision"])}
 
+    def rate_of_sums(self, sums: Numbers, name: str) -> Numbers:
+        """One rate that follows from sums: F1 of plain ratios in one fraction, which is faster."""
+        plain = self.aggregate in ("micro", "pool") and self.undefined == "0"
+        if name != "f1" or self.shape != "ratio" or not plain:
+            return self.rates_of_sums(sums)[name]
+        counts = dict(zip(self.names, sums, strict=True))
+        sides = ("recall", "precision")
+        (top, whole), (other_top, other_whole) = (
+            (counts[f"{side}_numerator"], counts[f"{side}_denominator"]) for side in sides
+        )
+        bottom = np.asarray(top * other_whole + other_top * whole)
+        f1: Numbers = np.multiply(top, other_top, out=np.empty_like(bottom))
+        f1 *= 2.0
+        # Where there is nothing below there is nothing above.
+        np.maximum(bottom, np.finfo(np.float64).tiny, out=bottom)
+        f1 /= bottom
+        return f1
+
     @property
     def _is_blanc(self) -> bool:
         return self.shape.startswith("blanc")
@@ -135,10 +153,15 @@ class Aggregation:
 def average_rates(parts: Sequence[Rates], protocol: Protocol) -> Rates:
     """The rates of a mean of metrics: of their F1, as they are or cut, or of all rates."""
     names = ("recall", "precision", "f1") if protocol.average == "rates" else ("f1",)
-    rates = {name: np.stack([part[name] for part in parts]) for name in names}
-    if protocol.average == "truncated":
-        rates["f1"] = np.trunc(rates["f1"] * 10000) / 10000
-    return {name: np.asarray(values.mean(axis=0)) for name, values in rates.items()}
+    return {name: average_rate([part[name] for part in parts], protocol) for name in names}
+
+
+def average_rate(parts: Sequence[Numbers], protocol: Protocol) -> Numbers:
+    """One rate of a mean of metrics, of which these are the parts."""
+    values = np.stack(parts)
+    if protocol.average == "truncated":  # which has F1 alone
+        values = np.trunc(values * 10000) / 10000
+    return np.asarray(values.mean(axis=0))
 
 
 def _choose(number: Numbers) -> Numbers:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from corefeval.results.rates import RATES, Numbers, rates_of
 from corefeval.results.result import CountTable, Result
 from corefeval.results.slices import Slices
 
+T = TypeVar("T")
+
 VERSION = 1
 _MARK = "corefeval_results"  # the first thing in a file, by which it is recognised
 _START = f'{{"{_MARK}":'.encode()
@@ -29,9 +31,14 @@ _EXACT = 2.0**53  # whole numbers up to here are the same as floats
 
 def save(results: Sequence[Result], path: PathLike) -> None:
     """Write results to a file; compressed where its name ends in `.gz`."""
-    record = {_MARK: VERSION, "results": [_result_record(result) for result in results]}
+    write_saved({"results": [result_record(result) for result in results]}, path)
+
+
+def write_saved(content: Mapping[str, Any], path: PathLike) -> None:
+    """Write a file of saved results, which may have more in it than these."""
     import json
 
+    record = {_MARK: VERSION, **content}
     text = json.dumps(record, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     data = text.encode() + b"\n"
     if os.fspath(path).endswith(".gz"):
@@ -43,18 +50,30 @@ def save(results: Sequence[Result], path: PathLike) -> None:
 
 def load_all(path: PathLike, *, spell: Callable[[str], str] = str) -> list[Result]:
     """The results in a file that `save` wrote."""
-    file = os.fspath(path)
-    with memory_for(file):
-        return _load_all(file, spell)
 
-
-def _load_all(file: str, spell: Callable[[str], str]) -> list[Result]:
-    record = _record(file)
-    try:
-        results = [_result(one, None, spell) for one in record["results"]]
+    def results_of(record: Mapping[str, Any]) -> list[Result]:
+        results = [result_of_record(one, spell) for one in record["results"]]
         if not results:
             raise ValueError("there are no results")
         return results
+
+    return read_saved(path, results_of)
+
+
+def read_saved(path: PathLike, make: Callable[[Mapping[str, Any]], T]) -> T:
+    """What is made of the content of a saved file; an InputError where nothing can be made of it.
+
+    What is damaged is a KeyError, TypeError, ValueError or the like in `make`.
+    """
+    file = os.fspath(path)
+    with memory_for(file):
+        return _made(file, make)
+
+
+def _made(file: str, make: Callable[[Mapping[str, Any]], T]) -> T:
+    record = _record(file)
+    try:
+        return make(record)
     except UsageError as error:
         raise InputError(
             f"the saved results were scored in a way that is not known here: {error}",
@@ -134,7 +153,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return record
 
 
-def _result_record(result: Result, within: Result | None = None) -> dict[str, Any]:
+def result_record(result: Result, within: Result | None = None) -> dict[str, Any]:
     """What a file says of a result; a slice leaves out what the whole result says."""
     same = within is not None and within.document_ids == result.document_ids
     record: dict[str, Any] = {
@@ -179,8 +198,8 @@ def _slices_record(slices: Slices, within: Result) -> dict[str, Any]:
         "sizes": dict(slices.sizes),
         "undefined": dict(slices.undefined),
         "special": dict(slices.special),
-        "whole": _result_record(slices.whole, within),
-        "values": {value: _result_record(one, within) for value, one in slices.items()},
+        "whole": result_record(slices.whole, within),
+        "values": {value: result_record(one, within) for value, one in slices.items()},
     }
 
 
@@ -202,6 +221,11 @@ def _numbers(column: Numbers) -> list[float] | list[int]:
         return whole
     fractions: list[float] = column.tolist()
     return fractions
+
+
+def result_of_record(record: Mapping[str, Any], spell: Callable[[str], str]) -> Result:
+    """The result that `result_record` made a record of."""
+    return _result(record, None, spell)
 
 
 def _result(

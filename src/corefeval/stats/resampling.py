@@ -21,7 +21,7 @@ from corefeval.diagnostics import UsageError, excerpt, plural
 from corefeval.display import distinct_names
 from corefeval.protocol import Protocol
 from corefeval.results import CountTable, Result
-from corefeval.results.aggregation import Aggregation, average_rates
+from corefeval.results.aggregation import Aggregation, average_rate, average_rates
 from corefeval.results.rates import Numbers, Rates
 from corefeval.syntax import split_list
 
@@ -68,9 +68,15 @@ def check_documents(result: Result) -> None:
 
 
 def check_comparable(results: Mapping[str, Result]) -> None:
-    """The same documents in the same order, scored alike."""
+    """The same documents in the same order, more than one of them, scored alike."""
     if len(results) < 2:
         raise UsageError(f"a comparison needs two results at least, not {len(results)}")
+    check_alike(results)
+    check_documents(next(iter(results.values())))
+
+
+def check_alike(results: Mapping[str, Result]) -> None:
+    """The same documents in the same order, scored alike against one key."""
     (first, reference), *others = results.items()
     for name, result in others:
         _check_same_documents(first, reference, name, result)
@@ -80,7 +86,6 @@ def check_comparable(results: Mapping[str, Result]) -> None:
                 f"{first} and {name} were scored against different keys "
                 f"({reference.key}, {result.key}): only results with one key can be compared"
             )
-    check_documents(reference)
 
 
 def _check_same_documents(first: str, reference: Result, name: str, result: Result) -> None:
@@ -145,6 +150,9 @@ Pick = Callable[[slice], Numbers]
 _BLOCK_BYTES = 2**25
 # More trials in a block make its products no faster, and its rates fall out of the cache.
 _BLOCK_TRIALS = 512
+# Products of matrices that are not large lose more to threads waiting for each other than these
+# gain: they are done in parts, as large as is done in one thread.
+_LARGE, _ONE_THREAD = 2**26, 2**19
 # Sums of numbers on a grid of 2**48 steps are exact in 53 bits, with room for 16 such sums.
 _GRID_BITS = 48
 
@@ -178,6 +186,12 @@ class Stack:
     metrics: tuple[str, ...]
     values: Numbers
 
+    @staticmethod
+    def of(columns: Mapping[str, Columns], metrics: tuple[str, ...], values: Numbers) -> Stack:
+        """A stack of these values, which are rounded here."""
+        _round_to_grid(values)
+        return Stack(columns, metrics, values)
+
     @property
     def n_documents(self) -> int:
         """How many documents there are to draw from."""
@@ -191,7 +205,13 @@ class Stack:
     def sums(self, weights: Numbers) -> Numbers:
         """Counts × results × trials: sums over documents, by weights (trials × documents)."""
         flat = self.values.reshape(-1, self.n_documents)
-        return np.asarray(flat @ weights.T).reshape(*self.values.shape[:2], -1)
+        found = np.empty((len(flat), len(weights)))
+        step = max(1, _ONE_THREAD // max(1, weights.size))
+        if weights.size * len(flat) > _LARGE or step >= len(flat):
+            step = max(1, len(flat))
+        for at in range(0, len(flat), step):
+            np.matmul(flat[at : at + step], weights.T, out=found[at : at + step])
+        return found.reshape(*self.values.shape[:2], -1)
 
     def rates(self, pick: Pick, metrics: Iterable[str] | None = None) -> dict[str, Rates]:
         """All rates of metrics; `pick` gives the sums of some rows, of any further shape."""
@@ -209,7 +229,14 @@ class Stack:
 
     def rate(self, pick: Pick, name: str) -> Numbers:
         """One rate of every metric, stacked: metrics × the shape of the sums."""
-        return np.stack([rates[name] for rates in self.rates(pick).values()])
+        rates: dict[str, Numbers] = {}
+        for metric, columns in self.columns.items():  # parts stand before their means
+            if columns.aggregation is None:
+                parts = [rates[part] for part in columns.parts]
+                rates[metric] = average_rate(parts, columns.protocol)
+            else:
+                rates[metric] = columns.aggregation.rate_of_sums(pick(columns.rows), name)
+        return np.stack([rates[metric] for metric in self.metrics])
 
     def rows(self, metric: str) -> NDArray[np.intp]:
         """The rows of `values` on which a metric depends."""
@@ -239,8 +266,7 @@ def stack(results: Sequence[Result], metrics: Sequence[str]) -> Stack:
             if column.aggregation is not None:
                 counts = result.tables[metric].columns()
                 values[column.rows, index] = column.aggregation.additive(counts)
-    _round_to_grid(values)
-    return Stack(columns, tuple(metrics), values)
+    return Stack.of(columns, tuple(metrics), values)
 
 
 def stack_comparable(
@@ -272,7 +298,7 @@ def every_swap(n_documents: int, *, bytes_each: int = 0) -> Iterator[Numbers]:
 
 
 def resamples(
-    n_documents: int, samples: int, seed: int, *, bytes_each: int = 0
+    n_documents: int, samples: int, seed: int | tuple[int, ...], *, bytes_each: int = 0
 ) -> Iterator[Numbers]:
     """How often each document is drawn, with replacement: blocks of samples × documents."""
     generator = np.random.default_rng(seed)
@@ -294,10 +320,15 @@ def bootstrap(
     blocks: dict[str, dict[str, list[Numbers]]] = {}
     counts, results, documents = stacked.values.shape
     for weights in resamples(documents, samples, seed, bytes_each=16 * counts * results):
-        sums = stacked.sums(weights)
-        for metric, rates in stacked.rates(sums.__getitem__).items():
-            for name in rates if rate is None else (rate,):
-                blocks.setdefault(metric, {}).setdefault(name, []).append(rates[name])
+        pick = stacked.sums(weights).__getitem__
+        if rate is None:
+            found = stacked.rates(pick)
+        else:
+            rows = stacked.rate(pick, rate)
+            found = {metric: {rate: row} for metric, row in zip(stacked.metrics, rows, strict=True)}
+        for metric, rates in found.items():
+            for name, values in rates.items():
+                blocks.setdefault(metric, {}).setdefault(name, []).append(values)
     return {
         metric: {name: np.concatenate(parts, axis=-1) for name, parts in rates.items()}
         for metric, rates in blocks.items()

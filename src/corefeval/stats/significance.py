@@ -186,8 +186,9 @@ def observe_differences(stacked: Stack, pairs: Pairs, rate: str) -> Numbers:
 
 def randomization_p(stacked: Stack, pairs: Pairs, rate: str, trials: int, seed: int) -> Numbers:
     """P-values of `randomization`: metrics × pairs."""
-    blocks = swaps(stacked.n_documents, trials, seed, bytes_each=_swap_bytes(stacked, pairs))
-    return np.asarray((_distant_swaps(stacked, pairs, rate, blocks) + 1) / (trials + 1))
+    blocks = swaps(stacked.n_documents, trials, seed, bytes_each=_swap_bytes(stacked))
+    distant, _ = _distant_swaps(stacked, pairs, rate, blocks)
+    return np.asarray((distant + 1) / (trials + 1))
 
 
 def exact_p(stacked: Stack, pairs: Pairs, rate: str) -> Numbers:
@@ -198,42 +199,75 @@ def exact_p(stacked: Stack, pairs: Pairs, rate: str) -> Numbers:
             f"an exact test is for {EXACT_LIMIT} documents at most, and here are {documents:,}: "
             "use randomization"
         )
-    blocks = every_swap(documents, bytes_each=_swap_bytes(stacked, pairs))
-    return np.asarray(_distant_swaps(stacked, pairs, rate, blocks) / 2 ** (documents - 1))
+    blocks = every_swap(documents, bytes_each=_swap_bytes(stacked))
+    distant, _ = _distant_swaps(stacked, pairs, rate, blocks)
+    return np.asarray(distant / 2 ** (documents - 1))
+
+
+def one_sided_p(
+    stacked: Stack, pairs: Pairs, rate: str, trials: int, seed: int
+) -> tuple[Numbers, Numbers]:
+    """P-values that the first of each pair is better, and that the second is: metrics × pairs.
+
+    The share of swaps by which the better one is at least as much better as observed. Each way to
+    swap counts together with its opposite, which turns the difference round: so this is half the
+    two-sided p for the system that is ahead, and ½ and half the share of swaps no further apart
+    than observed for the one that is not. Where there are no more ways than trials, all are gone
+    through, and nothing is random.
+    """
+    documents = stacked.n_documents
+    room = _swap_bytes(stacked)
+    if documents <= EXACT_LIMIT and 2 ** (documents - 1) <= trials:
+        more, ways = 0, 2 ** (documents - 1)
+        blocks = every_swap(documents, bytes_each=room)
+    else:
+        more, ways = 1, trials + 1
+        blocks = swaps(documents, trials, seed, bytes_each=room)
+    distant, beyond = _distant_swaps(stacked, pairs, rate, blocks)
+    ahead, behind = (distant + more) / ways / 2, 0.5 + (ways - beyond) / ways / 2
+    gaps = observe_differences(stacked, pairs, rate)
+    first = np.where(gaps > TOLERANCE, ahead, behind)
+    second = np.where(gaps < -TOLERANCE, ahead, behind)
+    return first, second
+
+
+_TOGETHER = 24  # pairs whose counts stay in fast memory
 
 
 def _distant_swaps(
     stacked: Stack, pairs: Pairs, rate: str, blocks: Iterator[Numbers]
-) -> NDArray[np.int64]:
-    """In how many trials each pair is at least as far apart as observed: metrics × pairs.
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """In how many trials each pair is at least as far apart as observed, and further: two arrays.
 
-    The counts of one side are those of the second system, with what the swapped documents add and
-    take away; the other side has the rest. So one product for each system serves all its pairs.
+    Both are metrics × pairs. The counts of one side are those of the second system, with what the
+    swapped documents add and take away; the other side has the rest. So one product for each system
+    serves all its pairs.
     """
-    left, right = pairs
     totals = stacked.totals[:, :, None]
-    threshold = np.abs(observe_differences(stacked, pairs, rate))[:, :, None] - TOLERANCE
-    distant = np.zeros(threshold.shape[:2], dtype=np.int64)
+    observed = np.abs(observe_differences(stacked, pairs, rate))[:, :, None]
+    distant, beyond = np.zeros((2, *observed.shape[:2]), dtype=np.int64)
     for block in blocks:
         moved = stacked.sums(block)
+        for at in range(0, pairs[0].size, _TOGETHER):
+            some = slice(at, at + _TOGETHER)
+            left, right = pairs[0][some], pairs[1][some]
+            one = moved[:, left]
+            one -= moved[:, right]
+            one += totals[:, right]
+            other = totals[:, left] + totals[:, right] - one
+            gaps = stacked.rate(one.__getitem__, rate)
+            gaps -= stacked.rate(other.__getitem__, rate)
+            np.abs(gaps, out=gaps)
+            distant[:, some] += (gaps >= observed[:, some] - TOLERANCE).sum(axis=-1)
+            beyond[:, some] += (gaps > observed[:, some] + TOLERANCE).sum(axis=-1)
+    return distant, beyond
 
-        def sides(rows: slice, moved: Numbers = moved) -> Numbers:
-            some, whole = moved[rows], totals[rows]
-            one = some[:, left] - some[:, right] + whole[:, right]
-            return np.stack((one, whole[:, left] + whole[:, right] - one), axis=1)
 
-        rates = stacked.rates(sides)
-        for index, metric in enumerate(stacked.metrics):
-            one, other = rates[metric][rate]
-            distant[index] += (np.abs(one - other) >= threshold[index]).sum(axis=1)
-    return distant
-
-
-def _swap_bytes(stacked: Stack, pairs: Pairs) -> int:
+def _swap_bytes(stacked: Stack) -> int:
     """About how many bytes a trial needs besides those of its swaps."""
     counts, results, _ = stacked.values.shape
     rates = len(stacked.columns) * 3 + 16
-    return 8 * (int(counts * results) + 2 * pairs[0].size * rates)
+    return 8 * (int(counts * results) + 2 * _TOGETHER * (rates + counts))
 
 
 def bootstrap_p(gaps: Numbers, difference: Numbers) -> Numbers:

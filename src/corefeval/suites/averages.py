@@ -1,0 +1,251 @@
+"""Averages of a suite: over seeds, over corpora with their weights, within groups, pooled."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from corefeval.checks import check_choice, did_you_mean
+from corefeval.diagnostics import UsageError
+from corefeval.results import Result
+from corefeval.results.rates import Numbers
+from corefeval.suites.outcome import SuiteResult
+from corefeval.syntax import split_list
+from corefeval.tabular import Row, Tabular
+
+AVERAGES = ("macro", "micro", "groups")
+_SHORT = {"r": "recall", "p": "precision", "f": "f1", "f1": "f1"}
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Line:
+    """A corpus or an average: for each rate the mean of each system, and its deviation over seeds.
+
+    Deviations are those of samples, and NaN where there are not two seeds. `better_than` has the
+    systems that each system is significantly better than, where that was tested.
+    """
+
+    title: str
+    kind: str  # macro, micro, group or corpus
+    means: Mapping[str, Numbers]
+    deviations: Mapping[str, Numbers]
+    better_than: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    group: str = ""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SuiteTable(Tabular):
+    """Corpora and averages × systems for a metric; `order` are the systems as they are shown.
+
+    `remarks` are sentences on what the numbers are of, where that is not plain.
+    """
+
+    outcome: SuiteResult
+    metric: str
+    rates: tuple[str, ...]
+    lines: tuple[Line, ...]
+    ranks: Mapping[str, int]
+    order: tuple[int, ...]
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> list[str]:
+        """The systems as they are shown."""
+        return [self.outcome.systems[at].name for at in self.order]
+
+    @property
+    def is_tested(self) -> bool:
+        """Whether there are tests of this metric, whose letters tables show."""
+        return self.outcome.is_tested(self.metric)
+
+    def rows(self) -> list[Row]:
+        """One row for each line and system; averages have no corpus."""
+        systems = self.outcome.systems
+        rows: list[Row] = []
+        for line in self.lines:
+            is_corpus = line.kind == "corpus"
+            place = {
+                "corpus": line.title if is_corpus else "",
+                "average": "" if is_corpus else line.kind,
+                "group": line.group,
+            }
+            for at in self.order:
+                name = systems[at].name
+                row: Row = {**place, "system": name, "rank": self.ranks.get(name)}
+                row |= {"metric": self.metric, "seeds": len(systems[at].seeds)}
+                for rate in self.rates:
+                    row[rate] = _number(line.means[rate][at])
+                    row[f"{rate}_deviation"] = _number(line.deviations[rate][at])
+                row["better_than"] = list(line.better_than.get(name, ()))
+                row["results"] = self.outcome.n_results(name, line.title if is_corpus else None)
+                rows.append(row)
+        return rows
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)
+
+
+def make_table(
+    outcome: SuiteResult,
+    metric: str | None = None,
+    *,
+    rates: str = "",
+    averages: str = "macro, groups",
+    sort: str = "score",
+) -> SuiteTable:
+    """The table of a metric (the headline, if none is named).
+
+    `rates` are names or letters in the order wanted (`r,p,f1`), by default that of the suite;
+    `averages` some of `macro`, `micro` and `groups`. Systems come best first, or as in the file.
+    """
+    name = outcome.metric(metric)
+    chosen = _rates(outcome, rates)
+    wanted = check_averages(averages)
+    check_choice("sort", sort, ("score", "file"))
+    scores = {rate: outcome.scores(name, rate) for rate in chosen}
+    scores = {rate: table for rate, table in scores.items() if not np.isnan(table).all()}
+    if not scores:
+        if outcome.has_results:
+            raise UsageError(f"{name} has no {', '.join(chosen)}: name other rates")
+        scores = {rate: outcome.scores(name, rate) for rate in chosen}
+    remarks: list[str] = []
+    lines = [*_average_lines(outcome, name, scores, wanted, remarks)]
+    lines += _corpus_lines(outcome, name, scores)
+    remarks += _composition(outcome, next(iter(scores.values())))
+    main = next(iter(reversed(scores.values())))
+    best = macro(main, outcome.weights)[0]
+    order = list(range(len(outcome.systems)))
+    if sort == "score":
+        order.sort(key=lambda at: (math.isnan(best[at]), -best[at]))
+    ranks = outcome.ranks(name)
+    return SuiteTable(outcome, name, tuple(scores), tuple(lines), ranks, tuple(order), (*remarks,))
+
+
+def check_averages(text: str) -> list[str]:
+    """The averages that a text names; `none` is none of them."""
+    wanted = list(split_list(text))
+    for one in wanted:
+        check_choice("an average", one, (*AVERAGES, "none"))
+    return wanted
+
+
+def _rates(outcome: SuiteResult, text: str) -> list[str]:
+    """The rates that a text names, in its order; the one of the suite if it names none."""
+    found = [_SHORT.get(one.lower(), one.lower()) for one in split_list(text)] or [outcome.rate]
+    known = outcome.rates or ("recall", "precision", "f1")
+    for one in found:
+        if one not in known:
+            raise UsageError(f"there is no rate {one!r} here: {did_you_mean(one, known)}")
+    return list(dict.fromkeys(found))
+
+
+def _average_lines(
+    outcome: SuiteResult,
+    metric: str,
+    scores: Mapping[str, Numbers],
+    wanted: Sequence[str],
+    remarks: list[str],
+) -> Iterator[Line]:
+    """Averages over all corpora, and over those of each group."""
+    weights = outcome.weights
+    if "macro" in wanted:
+        found = {rate: macro(table, weights) for rate, table in scores.items()}
+        yield _line("Macro", "macro", found, outcome.better_than(metric))
+    if "micro" in wanted:
+        found, problem = _micro(outcome, metric, list(scores))
+        remarks += [f"No micro-average: {problem}."] if problem else []
+        yield from [] if problem else [_line("Micro", "micro", found)]
+    if "groups" in wanted and len(outcome.groups) > 1:
+        for group, places in outcome.groups.items():
+            found = {r: macro(one[:, places], weights[places]) for r, one in scores.items()}
+            yield _line(group, "group", found, group=group)
+
+
+def _corpus_lines(
+    outcome: SuiteResult, metric: str, scores: Mapping[str, Numbers]
+) -> Iterator[Line]:
+    one = np.ones(1)
+    for place, corpus in enumerate(outcome.corpora):
+        found = {rate: macro(table[:, [place]], one) for rate, table in scores.items()}
+        better = outcome.better_than(metric, corpus.name)
+        yield _line(corpus.name, "corpus", found, better, corpus.group)
+
+
+Averaged = tuple[Numbers, Numbers]  # of each system: the mean, and its deviation over seeds
+
+
+def _line(
+    title: str,
+    kind: str,
+    averages: Mapping[str, Averaged],
+    better_than: Mapping[str, Sequence[str]] | None = None,
+    group: str = "",
+) -> Line:
+    means = {rate: mean for rate, (mean, _) in averages.items()}
+    deviations = {rate: deviation for rate, (_, deviation) in averages.items()}
+    return Line(title, kind, means, deviations, better_than or {}, group)
+
+
+def macro(scores: Numbers, weights: Numbers) -> Averaged:
+    """The weighted mean over corpora of scores (systems × corpora × seeds), and its deviation.
+
+    A corpus counts with the mean over its seeds, and one without any score does not count. The
+    deviation is that of the seeds that have all corpora which count.
+
+    >>> mean, deviation = macro(np.array([[[0.5, 0.7], [0.8, 1.0]]]), np.array([1.0, 3.0]))
+    >>> mean.round(3).tolist(), deviation.round(3).tolist()
+    ([0.825], [0.141])
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # means of nothing, which are NaN
+        by_corpus = np.nanmean(scores, axis=2)
+        counts = ~np.isnan(by_corpus)
+        shares = weights * counts
+        shares = shares / shares.sum(axis=1, keepdims=True)
+        means = np.where(counts.any(axis=1), np.nansum(shares * by_corpus, axis=1), math.nan)
+        by_seed = np.nansum(shares[:, :, None] * scores, axis=1)
+        is_whole = (~np.isnan(scores) | ~counts[:, :, None]).all(axis=1)
+        is_whole &= ~np.isnan(means)[:, None]
+        deviations = np.nanstd(np.where(is_whole, by_seed, math.nan), axis=1, ddof=1)
+    return means, deviations
+
+
+def _micro(
+    outcome: SuiteResult, metric: str, rates: Sequence[str]
+) -> tuple[dict[str, Averaged], str]:
+    """Rates of the counts of all corpora together, or why there are none."""
+    corpora = outcome.sound_corpora
+    most = max(len(system.runs) for system in outcome.systems)
+    tables = {rate: np.full((len(outcome.systems), 1, most), math.nan) for rate in rates}
+    for row, system in enumerate(outcome.systems):
+        for at, seed in enumerate(system.runs):
+            cells = [outcome.cells[corpus, system.name, seed].result for corpus in corpora]
+            results = [one for one in cells if one is not None and metric in one.tables]
+            if len(results) < len(corpora) or not results:
+                continue
+            try:
+                total = Result.total(replace(one.only([metric]), slices={}) for one in results)
+            except UsageError as error:
+                return {}, str(error)
+            for rate in rates:
+                tables[rate][row, 0, at] = total.scores[metric].rates.get(rate, math.nan)
+    return {rate: macro(table, np.ones(1)) for rate, table in tables.items()}, ""
+
+
+def _composition(outcome: SuiteResult, scores: Numbers) -> Iterator[str]:
+    """Who is averaged over fewer corpora than there are."""
+    counts = (~np.isnan(scores)).any(axis=2).sum(axis=1)
+    number = len(outcome.sound_corpora)
+    fewer = {
+        system.name: int(count)
+        for system, count in zip(outcome.systems, counts, strict=True)
+        if count < number
+    }
+    if fewer:
+        told = ", ".join(f"{name} over {count} of {number}" for name, count in fewer.items())
+        yield f"Some averages are over fewer corpora: {told}."

@@ -1,0 +1,374 @@
+"""What a suite is: corpora, systems, metrics, and how a TOML file says so."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, replace
+from typing import Any, Literal, get_args
+
+from corefeval.checks import did_you_mean
+from corefeval.diagnostics import InputError, UsageError, excerpt, plural
+from corefeval.files import PathLike, is_remote, open_file
+from corefeval.metrics import parse_metrics
+from corefeval.protocol import Protocol
+from corefeval.syntax import split_list
+
+Missing = Literal["zero", "leave-out"]
+_DEFAULT_METRICS = "muc, b3, ceafe, conll, lea"
+_PLACES = re.compile(r"\{([^{}]*)\}")
+Mistake = tuple[str, int, str]  # the table that has it, which of them, and what it is
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteCorpus:
+    """A corpus: its key, how responses to it are scored, and what it counts in averages."""
+
+    name: str
+    key: str
+    protocol: str = ""
+    weight: float = 1.0
+    group: str = ""
+    key_format: str | None = None
+    response_format: str | None = None
+    encoding: str = "utf-8"
+    word_column: int | None = None
+    features: str | None = None
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """The options of `score` by which its files are read."""
+        names = ("key_format", "response_format", "encoding", "word_column", "features")
+        return {name: getattr(self, name) for name in names}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteSystem:
+    """A system: where its response to each corpus is, by a pattern with `{corpus}`.
+
+    One that has seeds has `{seed}` in its pattern too. `corpora` are those that it takes part in,
+    where these are not all.
+    """
+
+    name: str
+    responses: str
+    seeds: tuple[str, ...] = ()
+    corpora: tuple[str, ...] | None = None
+
+    def takes_part(self, corpus: str) -> bool:
+        """Whether there should be a response to a corpus."""
+        return self.corpora is None or corpus in self.corpora
+
+    def path(self, corpus: str, seed: str | None = None) -> str:
+        """Where a response should be.
+
+        >>> SuiteSystem(name="mine", responses="{corpus}/{seed}.conll").path("gum", "2")
+        'gum/2.conll'
+        """
+        return self.responses.replace("{corpus}", corpus).replace("{seed}", seed or "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suite:
+    """Corpora × systems, by which metrics, of which one is the headline.
+
+    `metrics` and `by` are written as for `score`. A response that is not there, or cannot be
+    scored, counts as 0 in averages (`zero`), or is left out of them (`leave-out`).
+    """
+
+    corpora: tuple[SuiteCorpus, ...]
+    systems: tuple[SuiteSystem, ...]
+    metrics: str = _DEFAULT_METRICS
+    headline: str = "conll"
+    rate: str = "f1"
+    missing: Missing = "zero"
+    by: str = ""
+    title: str = ""
+    file: str = ""
+
+    @property
+    def metric_names(self) -> tuple[str, ...]:
+        """The metrics in the one spelling of each; empty where only another program knows them."""
+        try:
+            return tuple(str(one.metric) for one in parse_metrics(self.metrics))
+        except UsageError:
+            return ()
+
+    def mistakes(self) -> Iterator[Mistake]:
+        """What is wrong with it, so that nothing could be scored as it says."""
+        yield from _naming_mistakes("corpora", self.corpora)
+        yield from _naming_mistakes("systems", self.systems)
+        yield from self._metric_mistakes()
+        names = [corpus.name for corpus in self.corpora]
+        for place, corpus in enumerate(self.corpora):
+            yield from (("corpora", place, text) for text in _corpus_mistakes(corpus))
+            if self.systems and not any(one.takes_part(corpus.name) for one in self.systems):
+                yield "corpora", place, "no system takes part in it"
+        for place, system in enumerate(self.systems):
+            yield from (("systems", place, text) for text in _system_mistakes(system, names))
+
+    def _metric_mistakes(self) -> Iterator[Mistake]:
+        if self.missing not in get_args(Missing):
+            yield "", 0, f"missing is one of {', '.join(get_args(Missing))}, not {self.missing!r}"
+        if all(map(_has_metrics_of_its_own, self.corpora)):
+            return  # which nobody else knows
+        for name, text in (("metrics", self.metrics), ("headline", self.headline)):
+            try:
+                parse_metrics(text)
+            except UsageError as error:
+                yield "", 0, f"{name}: {error}"
+        if self.metric_names and self.headline not in self.metric_names:
+            there = ", ".join(self.metric_names)
+            yield "", 0, f"the headline {self.headline!r} is none of the metrics: there are {there}"
+        yield from (("", 0, f"by: {text}") for text in _feature_mistakes(self.by))
+
+    def check(self) -> Suite:
+        """The same; a UsageError with a line for each mistake where there are any."""
+        if found := [_told(self, mistake) for mistake in self.mistakes()]:
+            raise UsageError("\n  ".join(("the suite cannot be run:", *found)))
+        return self
+
+
+def _naming_mistakes(table: str, entries: Sequence[SuiteCorpus | SuiteSystem]) -> Iterator[Mistake]:
+    if not entries:
+        yield table, 0, f"there are no {table}: write [[{table}]]"
+    times = Counter(entry.name for entry in entries)
+    seen: set[str] = set()
+    for place, entry in enumerate(entries):
+        if entry.name in seen:
+            yield table, place, f"{plural(times[entry.name], 'entry')} called {entry.name!r}"
+            seen.discard(entry.name)
+            times[entry.name] = 0
+        elif times[entry.name] > 1:
+            seen.add(entry.name)
+        if not entry.name.strip() or re.search(r"[{}\x00-\x1f]", entry.name):
+            yield table, place, f"{excerpt(entry.name)} is no name: it is blank, or has braces"
+
+
+def _corpus_mistakes(corpus: SuiteCorpus) -> Iterator[str]:
+    if not corpus.key or corpus.key == "-":
+        yield "the key is a file, a folder or a pattern"
+    if not 0 < corpus.weight < float("inf"):
+        yield f"a weight is a number above 0, not {corpus.weight!r}"
+    try:
+        Protocol.of(corpus.protocol or None)
+    except UsageError as error:
+        yield f"protocol: {error}"
+    for name in ("key_format", "response_format"):
+        yield from _format_mistakes(name, getattr(corpus, name))
+
+
+def _format_mistakes(name: str, format: str | None) -> Iterator[str]:
+    if format is None:
+        return
+    from corefeval.formats.registry import find_format
+
+    try:
+        find_format(format)
+    except UsageError as error:
+        yield f"{name}: {error}"
+
+
+def _feature_mistakes(by: str) -> Iterator[str]:
+    from corefeval.features import FeatureRequest
+
+    for one in split_list(by):
+        try:
+            FeatureRequest.parse(one)
+        except UsageError as error:
+            yield str(error)
+
+
+def _system_mistakes(system: SuiteSystem, corpora: Sequence[str]) -> Iterator[str]:
+    places = _PLACES.findall(system.responses)
+    if "corpus" not in places:
+        yield f"its responses, {excerpt(system.responses)}, have no {{corpus}} in them"
+    for place in dict.fromkeys(places):
+        if place not in ("corpus", "seed"):
+            yield f"{{{place}}} in its responses is not known: write {{corpus}} and {{seed}}"
+    if ("seed" in places) != bool(system.seeds):
+        has = (
+            "{seed} in its responses, but no seeds" if "seed" in places else "seeds, but no {seed}"
+        )
+        yield f"it has {has}"
+    if len(set(system.seeds)) < len(system.seeds):
+        yield f"the seed {max(system.seeds, key=system.seeds.count)!r} is there twice"
+    if system.corpora is not None:
+        if not system.corpora:
+            yield "it takes part in no corpus"
+        for name in system.corpora:
+            if name not in corpora:
+                yield f"there is no corpus {name!r}: {did_you_mean(name, corpora)}"
+
+
+def _has_metrics_of_its_own(corpus: SuiteCorpus) -> bool:
+    try:
+        return bool(Protocol.of(corpus.protocol or None).emulate != "none")
+    except UsageError:
+        return False
+
+
+def _told(suite: Suite, mistake: Mistake, lines: Mapping[str, Sequence[int]] | None = None) -> str:
+    """A mistake on one line: where it is, and what."""
+    table, place, text = mistake
+    numbers = (lines or {}).get(table, ())
+    where = [f"line {numbers[place]}"] if place < len(numbers) else []
+    entries: Sequence[SuiteCorpus | SuiteSystem] = getattr(suite, table) if table else ()
+    if place < len(entries):
+        kind = "corpus" if table == "corpora" else "system"
+        where.append(f"{kind} {excerpt(entries[place].name)}")
+    return f"{', '.join(where)}: {text}" if where else text
+
+
+# ── files ──
+
+
+def read_suite(path: PathLike) -> Suite:
+    """The suite that a TOML file describes; paths in it are relative to its folder.
+
+    Everything that is wrong with the file is in one InputError, on a line each.
+    """
+    import tomllib
+
+    file = os.fspath(path)
+    if not file:
+        raise UsageError("a path is empty: name the file of a suite")
+    try:
+        with open_file(file) as stream:
+            text = stream.read().decode()
+        content = tomllib.loads(text)
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        line = re.search(r"\(at line (\d+)", str(error))
+        raise InputError(
+            f"this is no TOML: {str(error) or 'it is nested too deeply'}",
+            file=file,
+            line=int(line[1]) if line else None,
+            fix="corefeval suite init writes a first file",
+        ) from None
+    suite, found = _suite_of(content)
+    suite = replace(suite, file=file)
+    found += suite.mistakes()
+    if not found:
+        return _beside(suite, os.path.dirname(file))
+    lines = {name: _headers(text, name, content) for name in ("corpora", "systems")}
+    told = [_told(suite, mistake, lines) for mistake in found]
+    if len(told) == 1:
+        raise InputError(told[0], file=file)
+    raise InputError(
+        "\n  ".join((f"{plural(len(told), 'mistake')} in this suite:", *told)), file=file
+    )
+
+
+def _headers(text: str, table: str, content: Mapping[str, Any]) -> list[int]:
+    """The lines on which the entries of a table begin, where each is on one of its own."""
+    header = re.compile(rf"\s*\[\[\s*\"?{table}\"?\s*\]\]")
+    lines = [number for number, line in enumerate(text.split("\n"), 1) if header.match(line)]
+    entries = content.get(table)
+    return lines if isinstance(entries, list) and len(lines) == len(entries) else []
+
+
+def _suite_of(content: Mapping[str, Any]) -> tuple[Suite, list[Mistake]]:
+    """The suite as far as it is one, and what is no field or not of its type."""
+    mistakes: list[Mistake] = []
+    rest = {name: value for name, value in content.items() if name not in ("corpora", "systems")}
+    default = rest.pop("protocol", "")
+    own, texts = _fields_of(Suite, rest, hidden=("corpora", "systems", "file"), more=("protocol",))
+    if not isinstance(default, str):
+        texts.append(f"protocol is text, not {default!r:.40}")
+        default = ""
+    mistakes += [("", 0, text) for text in texts]
+    tables: dict[str, tuple[Any, ...]] = {}
+    for table, kind in (("corpora", SuiteCorpus), ("systems", SuiteSystem)):
+        entries = content.get(table, [])
+        if not isinstance(entries, list) or not all(isinstance(one, dict) for one in entries):
+            mistakes.append((table, 0, f"{table} are tables: write [[{table}]]"))
+            entries = []
+        made = []
+        for place, entry in enumerate(entries):
+            if table == "corpora":
+                entry = {"protocol": default, **entry}
+            values, texts = _fields_of(kind, entry)
+            mistakes += [(table, place, text) for text in texts]
+            values["name"] = values["name"] or f"number {place + 1}"
+            made.append(kind(**values))
+        tables[table] = tuple(made)
+    metrics = str(own.get("metrics", _DEFAULT_METRICS))
+    own["headline"] = _headline(own.get("headline"), metrics)
+    return Suite(corpora=tables["corpora"], systems=tables["systems"], **own), mistakes
+
+
+def _headline(given: str | None, metrics: str) -> str:
+    """The headline in the one spelling of it: conll where nobody says, or else the first metric."""
+    from corefeval.metrics import spell
+
+    try:
+        names = [str(one.metric) for one in parse_metrics(metrics)]
+        return spell(given) if given else "conll" if "conll" in names else names[0]
+    except UsageError:  # which is told elsewhere
+        return given or metrics.split(",")[0].strip()
+
+
+# What stands for a field that has to be there and is not, so that nothing else is made of it.
+_BLANK: dict[str, Any] = {"name": "", "key": "?", "responses": "{corpus}"}
+
+
+def _fields_of(
+    kind: type, entry: Mapping[str, Any], *, hidden: Iterable[str] = (), more: Sequence[str] = ()
+) -> tuple[dict[str, Any], list[str]]:
+    """The fields of an entry that are as they should be, and what to say of the others."""
+    known = {field.name: field for field in fields(kind) if field.name not in hidden}
+    values: dict[str, Any] = {}
+    texts = [
+        f"there is no field {name!r}: {did_you_mean(name, [*known, *more])}"
+        for name in entry
+        if name not in known
+    ]
+    for name, field in known.items():
+        if name not in entry:
+            if field.default is MISSING:
+                texts.append(f"it has no {name}")
+                values[name] = _BLANK[name]
+            continue
+        value, expected = _value(name, str(field.type), entry[name])
+        if expected:
+            texts.append(f"{name} is {expected}, not {entry[name]!r:.40}")
+            value = _BLANK.get(name, field.default)
+        values[name] = value
+    return values, texts
+
+
+def _value(name: str, type: str, value: Any) -> tuple[Any, str]:
+    """A value as a field has it, and what it should have been where it is none."""
+    if type.startswith("tuple"):
+        if isinstance(value, list) and all(_is_plain(one) for one in value):
+            return tuple(map(str, value)), ""
+        return (), "a list of names or numbers"
+    if "float" in type:
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        return (float(value), "") if is_number else (value, "a number")
+    if "int" in type:
+        is_whole = isinstance(value, int) and not isinstance(value, bool) and value > 0
+        return (value, "") if is_whole else (value, "a whole number from 1")
+    if name in ("metrics", "by") and isinstance(value, list):
+        value = ", ".join(value) if all(isinstance(one, str) for one in value) else value
+    return (value, "") if isinstance(value, str) else (value, "text")
+
+
+def _is_plain(value: object) -> bool:
+    return isinstance(value, str | int) and not isinstance(value, bool)
+
+
+def _beside(suite: Suite, folder: str) -> Suite:
+    """The suite with paths that lead from here."""
+
+    def found(path: str) -> str:
+        return path if is_remote(path) else os.path.join(folder, os.path.expanduser(path))
+
+    corpora = (
+        replace(one, key=found(one.key), features=one.features and found(one.features))
+        for one in suite.corpora
+    )
+    systems = (replace(one, responses=found(one.responses)) for one in suite.systems)
+    return replace(suite, corpora=tuple(corpora), systems=tuple(systems))

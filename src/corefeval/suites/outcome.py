@@ -1,0 +1,358 @@
+"""What a suite came to: a result for each corpus, system and seed, or why there is none."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from corefeval.diagnostics import InputError, Notice, UsageError, plural
+from corefeval.files import PathLike
+from corefeval.results import Result
+from corefeval.results.rates import Numbers
+from corefeval.results.saved import read_saved, result_of_record, result_record, write_saved
+from corefeval.stats import CorporaComparison
+from corefeval.stats.significance import TOLERANCE
+from corefeval.suites.definition import Missing, Suite
+from corefeval.tabular import Row, Tabular
+
+Place = tuple[str, str, str | None]  # corpus, system, seed
+Fault = Literal["", "response", "key"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The result of a response, or the problem that there is none, and whose fault it is.
+
+    A corpus whose key is broken is left out of everything; what a broken response counts is for
+    the suite to say.
+    """
+
+    result: Result | None = None
+    problem: str = ""
+    fault: Fault = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusFacts:
+    """What averages and tables need to know of a corpus."""
+
+    name: str
+    weight: float = 1.0
+    group: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SystemFacts:
+    """What averages and tables need to know of a system."""
+
+    name: str
+    seeds: tuple[str, ...] = ()
+
+    @property
+    def runs(self) -> tuple[str | None, ...]:
+        """Its seeds, or None where it has no seeds."""
+        return self.seeds or (None,)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SuiteResult(Tabular):
+    """The results of all systems on all corpora: `outcome.cells["gum", "mine", None].result`.
+
+    There is a cell for every corpus, system and seed. `notices` are of the suite as a whole; each
+    result has its own. `statistics` are what tests over corpora told, where they were asked for.
+    """
+
+    corpora: tuple[CorpusFacts, ...]
+    systems: tuple[SystemFacts, ...]
+    metrics: tuple[str, ...]
+    headline: str
+    cells: Mapping[Place, Cell]
+    rate: str = "f1"
+    missing: Missing = "zero"
+    title: str = ""
+    notices: tuple[Notice, ...] = ()
+    statistics: CorporaComparison | None = None
+
+    @staticmethod
+    def of(suite: Suite, cells: Mapping[Place, Cell]) -> SuiteResult:
+        """The outcome of a suite, and what is to be said of it."""
+        scored = [cell.result for cell in cells.values() if cell.result is not None]
+        names = dict.fromkeys(name for result in scored for name in result.metrics)
+        outcome = SuiteResult(
+            corpora=tuple(CorpusFacts(one.name, one.weight, one.group) for one in suite.corpora),
+            systems=tuple(SystemFacts(one.name, one.seeds) for one in suite.systems),
+            metrics=tuple(names) or suite.metric_names,
+            headline=suite.headline,
+            cells=cells,
+            rate=suite.rate,
+            missing=suite.missing,
+            title=suite.title,
+        )
+        return replace(outcome, notices=tuple(outcome._remarks()))
+
+    def _remarks(self) -> Iterator[Notice]:
+        """Which cells have no result and why, and who has nothing but such cells."""
+        for corpus in self.corpora:
+            mine = {place: cell for place, cell in self.cells.items() if place[0] == corpus.name}
+            faults = [cell.problem for cell in mine.values() if cell.fault == "key"]
+            if faults:
+                text = f"{corpus.name}: left out for all, because of its key: {faults[0]}"
+                yield Notice("broken-key", text)
+                continue
+            if all(cell.result is None for cell in mine.values()):
+                yield Notice("empty-corpus", f"{corpus.name}: no system has a response to it")
+        for system in self.systems:
+            own = [cell for (_, name, _), cell in self.cells.items() if name == system.name]
+            if all(cell.result is None for cell in own):
+                yield Notice("empty-system", f"{system.name}: it has no response to any corpus")
+        for (name, system_name, seed), cell in self.cells.items():
+            if cell.fault == "response":
+                who = system_name if seed is None else f"{system_name}, seed {seed}"
+                counts = "counts as 0" if self.missing == "zero" else "left out"
+                text = f"{who} on {name}: {counts}: {cell.problem}"
+                yield Notice("no-result", text, 1, (f"{system_name} on {name}",))
+        kinds = Counter(kind for one in self._scored for kind in {n.kind for n in one.notices})
+        if kinds:
+            told = ", ".join(f"{kind} of {plural(n, 'result')}" for kind, n in kinds.items())
+            yield Notice("cell-notices", f"notices of results (JSON has them): {told}")
+
+    def __getitem__(self, place: Place) -> Cell:
+        return self.cells[place]
+
+    def results(self, corpus: str, seed: int = 0) -> dict[str, Result]:
+        """The results on a corpus by system, of the seed at this place: what `compare` takes."""
+        found: dict[str, Result] = {}
+        for system in self.systems:
+            run = system.runs[seed] if seed < len(system.runs) else None
+            cell = self.cells.get((corpus, system.name, run))
+            if cell is not None and cell.result is not None:
+                found[system.name] = cell.result
+        return found
+
+    def metric(self, name: str | None = None) -> str:
+        """A metric of this outcome by any spelling of it; the headline if there is no name."""
+        from corefeval.metrics import spell
+
+        text = self.headline if name is None else name
+        for one in (text, spell(text)):
+            if one in self.metrics:
+                return one
+        raise UsageError(f"{text!r} was not scored: there are {', '.join(self.metrics)}")
+
+    @property
+    def rates(self) -> tuple[str, ...]:
+        """The rates that any metric has."""
+        every = (one for cell in self._scored for score in cell.values() for one in score.rates)
+        return tuple(dict.fromkeys(every))
+
+    @property
+    def _scored(self) -> list[Result]:
+        return [cell.result for cell in self.cells.values() if cell.result is not None]
+
+    def title_of(self, metric: str) -> str:
+        """What tables call a metric."""
+        titles = (one.titles or {} for one in self._scored)
+        return next((one[metric] for one in titles if metric in one), metric)
+
+    def scores(self, metric: str | None = None, rate: str | None = None) -> Numbers:
+        """A rate of a metric: an array of systems × corpora × seeds.
+
+        NaN is what does not count: seeds that a system does not have, corpora whose key is broken,
+        metrics that a corpus does not define, and responses without a result where these are left
+        out; they are 0 where the suite says so.
+        """
+        metric, rate = self.metric(metric), rate or self.rate
+        most = max(len(system.runs) for system in self.systems)
+        table = np.full((len(self.systems), len(self.corpora), most), math.nan)
+        for row, system in enumerate(self.systems):
+            for column, corpus in enumerate(self.corpora):
+                for at, seed in enumerate(system.runs):
+                    cell = self.cells[corpus.name, system.name, seed]
+                    table[row, column, at] = self._score(cell, metric, rate)
+        return table
+
+    def _score(self, cell: Cell, metric: str, rate: str) -> float:
+        if cell.result is None:
+            return 0.0 if self.missing == "zero" and cell.fault == "response" else math.nan
+        score = cell.result.scores.get(metric)
+        return math.nan if score is None else score.rates.get(rate, math.nan)
+
+    def ranks(self, metric: str | None = None) -> dict[str, int]:
+        """The rank of each system by its macro-average, 1 for the best; ties share one.
+
+        Ties are what the statistics say, where there are any of this metric; else equal averages.
+        A system without any score has no rank.
+        """
+        from corefeval.stats.ranking import ranks
+        from corefeval.suites.averages import macro
+
+        name = self.metric(metric)
+        if self.statistics is not None and self.is_tested(name):
+            return self.statistics.ranks(name)
+        means = macro(self.scores(name), self.weights)[0].tolist()
+        scores = {one.name: mean for one, mean in zip(self.systems, means, strict=True)}
+        scores = {one: mean for one, mean in scores.items() if not math.isnan(mean)}
+        return ranks(scores, lambda one, other: scores[one] - scores[other] > TOLERANCE)
+
+    def better_than(
+        self, metric: str | None = None, corpus: str | None = None
+    ) -> dict[str, tuple[str, ...]]:
+        """The systems that each is significantly better than, on a corpus or on the whole."""
+        name = self.metric(metric)
+        if self.statistics is None or not self.is_tested(name):
+            return {}
+        test = self.statistics.better_than
+        return {one.name: tuple(test(name, one.name, corpus)) for one in self.systems}
+
+    def is_tested(self, metric: str) -> bool:
+        """Whether there are statistics of a metric."""
+        return self.statistics is not None and metric in self.statistics.metrics
+
+    @property
+    def has_results(self) -> bool:
+        """Whether anything was scored."""
+        return bool(self._scored)
+
+    @cached_property
+    def sound_corpora(self) -> list[str]:
+        """The corpora that are not left out for all because of their keys."""
+        broken = {name for (name, _, _), cell in self.cells.items() if cell.fault == "key"}
+        return [corpus.name for corpus in self.corpora if corpus.name not in broken]
+
+    def has_broken_key(self, corpus: str) -> bool:
+        """Whether a corpus is left out for all."""
+        return corpus not in self.sound_corpora
+
+    def n_results(self, system: str, corpus: str | None = None) -> int:
+        """How many results there are of a system, on a corpus or on all."""
+        return self._numbers[system, corpus]
+
+    @cached_property
+    def _numbers(self) -> Counter[tuple[str, str | None]]:
+        scored = [place for place, cell in self.cells.items() if cell.result is not None]
+        return Counter((system, one) for corpus, system, _ in scored for one in (corpus, None))
+
+    @cached_property
+    def weights(self) -> Numbers:
+        """The weight of each corpus."""
+        return np.array([corpus.weight for corpus in self.corpora])
+
+    @cached_property
+    def groups(self) -> dict[str, list[int]]:
+        """The places of the corpora of each group, where there are groups."""
+        groups: dict[str, list[int]] = {}
+        for place, corpus in enumerate(self.corpora):
+            if corpus.group:
+                groups.setdefault(corpus.group, []).append(place)
+        return groups
+
+    def rows(self) -> list[Row]:
+        """One row for each corpus, system, seed and metric, and for each cell without a result."""
+        group = {corpus.name: corpus.group for corpus in self.corpora}
+        rows: list[Row] = []
+        for (corpus, system, seed), cell in self.cells.items():
+            place = {"corpus": corpus, "group": group[corpus], "system": system, "seed": seed}
+            scores = {} if cell.result is None else cell.result.scores
+            rows += [
+                {**place, "metric": name, **score.rates, "problem": ""}
+                for name, score in scores.items()
+            ]
+            if cell.result is None:
+                rows.append({**place, "metric": None, "problem": cell.problem})
+        return rows
+
+    def save(self, path: PathLike) -> None:
+        """Keep all of it in a file (.gz: compressed), for `load_suite`.
+
+        It is a file of saved results too: `corefeval score` shows all of them.
+        """
+        write_saved(
+            {
+                "results": [result_record(one) for one in self._scored],
+                "suite": {
+                    "title": self.title,
+                    "corpora": [asdict(one) for one in self.corpora],
+                    "systems": [asdict(one) for one in self.systems],
+                    "metrics": list(self.metrics),
+                    "headline": self.headline,
+                    "rate": self.rate,
+                    "missing": self.missing,
+                    "problems": [
+                        {"cell": list(place), "problem": cell.problem, "fault": cell.fault}
+                        for place, cell in self.cells.items()
+                        if cell.result is None
+                    ],
+                    **(
+                        {} if self.statistics is None else {"statistics": self.statistics.as_dict()}
+                    ),
+                },
+            },
+            path,
+        )
+
+    def __repr__(self) -> str:
+        size = f"{len(self.corpora)} × {plural(len(self.systems), 'system')}"
+        return f"<SuiteResult of {size}, {len(self._scored)} of {len(self.cells)} cells scored>"
+
+
+def load_suite(path: PathLike) -> SuiteResult:
+    """The outcome in a file that `SuiteResult.save` or `suite run --save` wrote."""
+    from corefeval.metrics import spell
+
+    file = os.fspath(path)
+    return read_saved(file, lambda record: _outcome(record, file, spell))
+
+
+def _outcome(record: Mapping[str, Any], file: str, spell: Any) -> SuiteResult:
+    if "suite" not in record:
+        raise InputError(
+            "these are results, but not of a suite",
+            file=file,
+            fix="corefeval suite run SUITE --save FILE writes such files",
+        )
+    facts = record["suite"]
+    corpora = tuple(CorpusFacts(**one) for one in facts["corpora"])
+    systems = tuple(SystemFacts(one["name"], tuple(one["seeds"])) for one in facts["systems"])
+    texts = [one.name for one in corpora] + [one.name for one in systems]
+    texts += [one.group for one in corpora]
+    texts += [*facts["metrics"], *(facts[name] for name in ("headline", "rate", "title"))]
+    if not (corpora and systems and all(isinstance(one, str) for one in texts)):
+        raise ValueError("corpora, systems or metrics are not there, or no names")
+    if facts["missing"] not in get_args(Missing) or facts["headline"] not in facts["metrics"]:
+        raise ValueError("the headline or what is missing is nothing that is known")
+    if not all(0 < corpus.weight < math.inf for corpus in corpora):
+        raise ValueError("a weight is no number above 0")
+    problems = {
+        tuple(one["cell"]): Cell(None, str(one["problem"]), one["fault"])
+        for one in facts["problems"]
+    }
+    every = list(places(corpora, systems))
+    scored = [place for place in every if place not in problems]
+    results = [result_of_record(one, spell) for one in record["results"]]
+    if len(set(every)) < len(every):
+        raise ValueError("two cells have the same place")
+    cells = problems | {place: Cell(one) for place, one in zip(scored, results, strict=True)}
+    outcome = SuiteResult(
+        corpora, systems, tuple(facts["metrics"]), facts["headline"],
+        {place: cells[place] for place in every}, facts["rate"], facts["missing"], facts["title"],
+    )  # fmt: skip
+    notices = tuple(outcome._remarks())
+    if "statistics" not in facts:
+        return replace(outcome, notices=notices)
+    found = CorporaComparison.from_dict(facts["statistics"])
+    return replace(outcome, statistics=found, notices=(*notices, *found.notices))
+
+
+def places(corpora: tuple[CorpusFacts, ...], systems: tuple[SystemFacts, ...]) -> Iterator[Place]:
+    """The place of every cell, in the order of the suite: corpora, systems, seeds."""
+    for corpus in corpora:
+        for system in systems:
+            for seed in system.runs:
+                yield corpus.name, system.name, seed

@@ -1,0 +1,379 @@
+"""A suite run: every cell scored, or taken from a cache of what did not change since."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+import uuid
+from collections.abc import Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+from corefeval._version import __version__
+from corefeval.diagnostics import (
+    CorefEvalError,
+    InputError,
+    Notice,
+    UndefinedMetricError,
+    UsageError,
+    memory_for,
+)
+from corefeval.evaluation import score
+from corefeval.files import (
+    PathLike,
+    current_limit,
+    file_stamp,
+    is_remote,
+    open_file,
+    unpack_limit,
+    write_folder,
+)
+from corefeval.formats import files_of
+from corefeval.pieces import Cutting, NamedFile, Progress
+from corefeval.pieces.execution import find_value, map_pieces, pack_value
+from corefeval.protocol import Protocol
+from corefeval.results import Result
+from corefeval.scorer import Scorer
+from corefeval.stats import CorporaComparison
+from corefeval.suites.definition import Suite, SuiteCorpus
+from corefeval.suites.outcome import Cell, Place, SuiteResult
+from corefeval.suites.statistics import compare_suite
+from corefeval.syntax import split_list
+
+_FRESH = 2.0  # seconds in which a file may be written twice without a clock telling it
+_BLOCK = 1 << 20
+_AT_ONCE = 50  # cells that are put into the cache together
+
+
+def run_suite(
+    suite: Suite,
+    *,
+    cache: PathLike | None = None,
+    piece_size: int | str | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+    trials: int | None = None,
+    **tests: Any,
+) -> SuiteResult:
+    """Score every system on every corpus; what cannot be scored has its reason in its cell.
+
+    `cache` is a folder for cells whose inputs do not change: a cell is taken from there where the
+    bytes of key and response, protocol, metrics and version are the same. Bytes are looked at
+    where a file has another size or time than before. `executor` works on cells, and on pieces of
+    large files; `piece_size`, `executor` and `progress` are those of `score`, with cells for
+    pieces.
+
+    With `trials` systems are compared by the headline, on each corpus and over all of them, so
+    that ranks and tables know which differences are real; `tests` are other options of
+    `compare_suite`, such as `seed`, `alpha` and `metrics`.
+    """
+    suite.check()
+    cutting = Cutting(piece_size, executor)
+    kept = None if cache is None else Cache(cache)
+    request = Request(suite.metrics, tuple(split_list(suite.by)), uuid.uuid4().hex, current_limit())
+    cells, jobs, known = _plan(suite, request, kept)
+    whole = [job for job in jobs if not Cutting(piece_size).suits(job.corpus.key, job.path)]
+    cut = [job for job in jobs if job not in whole]
+    done = 0
+
+    def report(number: int, _: int, size: int) -> None:
+        if progress is not None:
+            progress(done + number, len(jobs), size)
+
+    try:
+        for job in cut:
+            _put(job, _score_safely(job, request, cutting), cells, kept)
+            done += 1
+            report(0, 0, job.size)
+        for at in range(0, len(whole), _AT_ONCE):
+            lot = whole[at : at + _AT_ONCE]
+            scored = map_pieces(score_cell, [*lot], request, executor=executor, progress=report)
+            for job, cell in zip(lot, scored, strict=True):
+                _put(job, cell, cells, kept)
+            done += len(lot)
+            if kept is not None:
+                kept.flush()
+    finally:
+        _scorer.cache_clear()
+        if kept is not None:
+            kept.flush()
+    outcome = SuiteResult.of(suite, cells)
+    if trials is None:
+        return outcome
+    found = _compare(outcome, {"trials": trials, **tests}, kept, [*known, *jobs])
+    if isinstance(found, Notice):
+        return replace(outcome, notices=(*outcome.notices, found))
+    return replace(outcome, statistics=found, notices=(*outcome.notices, *found.notices))
+
+
+def _compare(
+    outcome: SuiteResult, options: dict[str, Any], kept: Cache | None, jobs: list[Job]
+) -> CorporaComparison | Notice:
+    """The comparison of all systems, from the cache where nothing changed; or why there is none."""
+    if len({name for (_, name, _), cell in outcome.cells.items() if cell.result}) < 2:
+        return Notice("no-tests", "no tests: two systems with results are needed")
+    options |= {"metrics": tuple(options.get("metrics") or (outcome.headline,))}
+    facts = [outcome.corpora, outcome.systems, outcome.rate, outcome.missing, options]
+    cells = [(job.place, job.digest) for job in jobs if outcome.cells[job.place].result]
+    digest = hashlib.sha256(repr((__version__, facts, sorted(cells, key=str))).encode()).hexdigest()
+    name = hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
+    found = None if kept is None else kept.find(name, digest)
+    if not isinstance(found, CorporaComparison):
+        found = compare_suite(outcome, **options)
+        if kept is not None:
+            kept.keep(name, digest, found)
+            kept.flush()
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What all cells have in common; `run` is another one each time, for what workers remember."""
+
+    metrics: str
+    by: tuple[str, ...]
+    run: str
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A cell to be scored; `name` and `digest` say where it is in the cache, and of what inputs."""
+
+    place: Place
+    corpus: SuiteCorpus
+    path: str
+    label: str
+    size: int = 0
+    name: str = ""
+    digest: str = ""
+
+
+def _plan(
+    suite: Suite, request: Request, kept: Cache | None
+) -> tuple[dict[Place, Cell], list[Job], list[Job]]:
+    """A cell for each place, the jobs that those without a result are, and jobs that were done."""
+    cells: dict[Place, Cell] = {}
+    jobs: list[Job] = []
+    done: list[Job] = []
+    for corpus in suite.corpora:
+        key, problem = _inputs((corpus.key, corpus.features), kept)
+        for system in suite.systems:
+            for seed in system.seeds or (None,):
+                place = corpus.name, system.name, seed
+                label = system.name if seed is None else f"{system.name} {seed}"
+                cells[place] = Cell(None, problem, "key")
+                if problem:
+                    continue
+                if not system.takes_part(corpus.name):
+                    cells[place] = Cell(None, "the system does not take part", "response")
+                    continue
+                path = system.path(corpus.name, seed)
+                response, why = _inputs((path,), kept)
+                if why:
+                    cells[place] = Cell(None, why, "response")
+                    continue
+                job = Job(place, corpus, path, label)
+                if kept is not None:
+                    job = _with_digest(job, request, key + response)
+                    known = kept.find(job.name, job.digest)
+                    if isinstance(known, Result):
+                        cells[place] = Cell(known)
+                        done.append(job)
+                        continue
+                jobs.append(job)
+    return cells, jobs, done
+
+
+def _inputs(paths: tuple[str | None, ...], kept: Cache | None) -> tuple[list[str], str]:
+    """The digests of all files behind paths (none without a cache), and why there are none."""
+    digests: list[str] = []
+    try:
+        for path in filter(None, paths):
+            if problem := look_at(path):
+                return [], f"{path}: {problem}"
+            for file in files_of(path)[0]:
+                size, stamp = file_stamp(file)
+                if kept is not None:
+                    digests += [os.path.basename(file), kept.digest_of(file, size, stamp)]
+    except (CorefEvalError, OSError) as error:
+        return [], one_line(error)
+    return digests, ""
+
+
+def look_at(path: str) -> str:
+    """What is wrong where a path leads nowhere; nothing is said of what an address leads to."""
+    try:
+        is_there = is_remote(path) or bool(files_of(path)[1]) or os.path.exists(path)
+    except CorefEvalError as error:
+        return error.problem if isinstance(error, InputError) else one_line(error)
+    return "" if is_there else "there is no such file"
+
+
+def _with_digest(job: Job, request: Request, inputs: list[str]) -> Job:
+    """The job with the name of its cell, by paths and options, and the digest of its inputs."""
+    corpus = replace(job.corpus, weight=1.0, group="")  # which change no score
+    options = [job.label, job.path, repr(corpus), request.metrics, *request.by]
+    protocol = str(Protocol.of(corpus.protocol or None))
+    name = hashlib.sha256(json.dumps(options).encode()).hexdigest()[:32]
+    digest = hashlib.sha256(json.dumps([__version__, protocol, *inputs]).encode()).hexdigest()
+    return replace(job, name=name, digest=digest)
+
+
+def _put(job: Job, cell: Cell, cells: dict[Place, Cell], kept: Cache | None) -> None:
+    cells[job.place] = cell
+    if kept is not None and cell.result is not None:
+        kept.keep(job.name, job.digest, cell.result)
+
+
+def score_cell(job: Job, request: Request) -> Cell:
+    """The cell of a job, wherever that is: here, or in another process."""
+    with unpack_limit(request.limit):
+        return _score_safely(job, request, None)
+
+
+def _score_safely(job: Job, request: Request, cutting: Cutting | None) -> Cell:
+    try:
+        with memory_for(job.path):
+            return Cell(_score(job, request, cutting))
+    except _BrokenKeyError as error:
+        return Cell(None, str(error), "key")
+    except (CorefEvalError, OSError) as error:
+        return Cell(None, one_line(error), "response")
+
+
+class _BrokenKeyError(CorefEvalError):
+    """What is wrong is the key, or the suite, and no response can help it."""
+
+
+def _score(job: Job, request: Request, cutting: Cutting | None) -> Result:
+    """The result, by as many of the features as both sides have."""
+    by = request.by
+    notices: list[Notice] = []
+    if by and Protocol.of(job.corpus.protocol or None).emulates:
+        notices.append(_no_slices(job, by, "another program's numbers have none"))
+        by = ()
+    try:
+        result = _score_by(job, request, by, cutting)
+    except UndefinedMetricError:
+        if not by:
+            raise
+        whole = replace(request, metrics="mentions")
+        for feature in by:
+            try:
+                _score_by(job, whole, (feature,), cutting)
+            except UndefinedMetricError as error:
+                by = tuple(one for one in by if one != feature)
+                notices.append(_no_slices(job, (feature,), str(error)))
+        result = _score_by(job, request, by, cutting)
+    if not notices:
+        return result
+    return replace(result, notices=(*result.notices, *notices))
+
+
+def _no_slices(job: Job, by: tuple[str, ...], why: str) -> Notice:
+    return Notice("skipped-slices", f"{job.corpus.name}: no slices by {', '.join(by)}: {why}")
+
+
+def _score_by(job: Job, request: Request, by: tuple[str, ...], cutting: Cutting | None) -> Result:
+    response = NamedFile(job.path, job.label)
+    if cutting is None:
+        return _scorer(job.corpus, request.metrics, by, request.run)(response)
+    corpus = job.corpus
+    return score(
+        NamedFile(corpus.key, corpus.name),
+        response,
+        metrics=request.metrics,
+        by=by,
+        protocol=corpus.protocol or None,
+        piece_size=cutting.size,
+        executor=cutting.executor,
+        **corpus.reading,
+    )
+
+
+@lru_cache(maxsize=2)
+def _scorer(corpus: SuiteCorpus, metrics: str, by: tuple[str, ...], run: str) -> Scorer:
+    """The scorer of a corpus; cells of one corpus follow each other, in each process."""
+    key = NamedFile(corpus.key, corpus.name)
+    try:
+        return Scorer(
+            key, metrics=metrics, by=by, protocol=corpus.protocol or None, **corpus.reading
+        )
+    except (CorefEvalError, OSError) as error:
+        raise _BrokenKeyError(one_line(error)) from None
+
+
+def one_line(error: Exception) -> str:
+    """An error as a cell tells it: what is wrong where, and what was found."""
+    if isinstance(error, InputError) and error.found:
+        return f"{str(error).splitlines()[0]} (found {error.found})"
+    return "; ".join(line.strip() for line in str(error).splitlines()) or type(error).__name__
+
+
+class Cache:
+    """A folder of values, each with the digest of what it was made of.
+
+    It also has the digest of every file that was looked at, with the size and the time that the
+    file had: as long as these are the same, the bytes are. A file that had just been written is
+    looked at again next time.
+    """
+
+    def __init__(self, folder: PathLike) -> None:
+        self.folder = os.fspath(folder)
+        if is_remote(self.folder):
+            raise UsageError(f"a cache is a folder of this machine, not {self.folder}")
+        if os.path.exists(self.folder) and not os.path.isdir(self.folder):
+            raise UsageError(f"a cache is a folder, and {self.folder} is a file")
+        self._stamps = self._load_stamps()
+        self._waiting: dict[str, bytes] = {}
+        self._has_new_stamps = False
+
+    def _load_stamps(self) -> dict[str, list[Any]]:
+        try:
+            with open(os.path.join(self.folder, "files.json"), encoding="utf-8") as stream:
+                stamps = json.load(stream)
+            return stamps if isinstance(stamps, dict) else {}
+        except (OSError, ValueError, RecursionError):  # it is made anew
+            return {}
+
+    def digest_of(self, file: str, size: int, stamp: str) -> str:
+        """The digest of a file's bytes; an address with a stamp of its own is known by that."""
+        if is_remote(file) and stamp:
+            return f"{size} {stamp}"
+        place = os.path.abspath(file)
+        known = self._stamps.get(place)
+        if isinstance(known, list) and known[:2] == [size, stamp] and len(known) == 3:
+            return str(known[2])
+        began = time.time()
+        found = hashlib.sha256()
+        with open_file(file) as stream:
+            while block := stream.read(_BLOCK):
+                found.update(block)
+        digest = found.hexdigest()
+        self._stamps.pop(place, None)
+        if stamp.isdigit() and began - int(stamp) / 1e9 > _FRESH:
+            self._stamps[place] = [size, stamp, digest]
+        self._has_new_stamps = True
+        return digest
+
+    def find(self, name: str, digest: str) -> Any:
+        """The value of a name that was made of what this is the digest of, or None."""
+        return find_value(os.path.join(self.folder, f"{name}.cell"), digest)
+
+    def keep(self, name: str, digest: str, value: object) -> None:
+        """Keep a value from the next flush on."""
+        self._waiting[f"{name}.cell"] = pack_value(value, digest)
+
+    def flush(self) -> None:
+        """Write what waits."""
+        contents: Mapping[str, bytes] = self._waiting
+        if self._has_new_stamps:
+            contents = {**contents, "files.json": json.dumps(self._stamps).encode()}
+        if contents:
+            write_folder(self.folder, contents, problem="the cache cannot be written")
+        self._waiting, self._has_new_stamps = {}, False

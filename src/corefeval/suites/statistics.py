@@ -1,0 +1,46 @@
+"""Statistics of a suite: its systems compared over its corpora."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from corefeval.stats.corpora import compare_corpora
+from corefeval.stats.standings import CorporaComparison
+from corefeval.suites.outcome import SuiteResult
+
+
+def compare_suite(
+    outcome: SuiteResult, metrics: Iterable[str] | None = None, **options: Any
+) -> CorporaComparison:
+    """Compare the systems of a suite by the headline, or by other metrics.
+
+    Corpora whose key is broken are left out; weights, groups, the rate and what a missing response
+    counts are those of the suite. `options` are others of `corefeval.stats.compare_corpora`. The
+    result is plain numbers: its `as_dict` is JSON, which `CorporaComparison.from_dict` takes back.
+    """
+    corpora = [one for one in outcome.corpora if not outcome.has_broken_key(one.name)]
+    names = {one.name for one in corpora}
+    groups = {
+        group: [outcome.corpora[place].name for place in places]
+        for group, places in outcome.groups.items()
+        if names.intersection(outcome.corpora[place].name for place in places)
+    }
+    cells = {
+        corpus.name: {
+            system.name: [
+                outcome.cells[corpus.name, system.name, run].result for run in system.runs
+            ]
+            for system in outcome.systems
+        }
+        for corpus in corpora
+    }
+    return compare_corpora(
+        cells,
+        metrics=[outcome.metric(one) for one in metrics or (outcome.headline,)],
+        weights={one.name: one.weight for one in corpora},
+        groups=groups if len(groups) > 1 else {},
+        rate=outcome.rate,
+        absent=outcome.missing,
+        **options,
+    )

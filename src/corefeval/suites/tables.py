@@ -1,0 +1,289 @@
+"""Suites in every format: systems by corpora and averages, or the other way round."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from corefeval._version import __version__
+from corefeval.checks import check_choice
+from corefeval.diagnostics import UsageError
+from corefeval.display import json_text
+from corefeval.output.drawing import SoloDrawing
+from corefeval.output.systems import letters
+from corefeval.output.tables import RAISED, RATES, Cell, Column, Sheet, Table, percent
+from corefeval.suites.averages import Line, SuiteTable, check_averages, make_table
+from corefeval.suites.outcome import SuiteResult
+from corefeval.tabular import Row
+
+NOTHING = "–"
+
+
+@dataclass(frozen=True)
+class SuiteDrawing(SoloDrawing):
+    """A table of a suite for one metric; see `make_table` for the first options.
+
+    `rows_of` says what the rows are; `digits` are those behind the point; LaTeX has a `caption`, a
+    `label`, and floats over one of two `columns` or both.
+    """
+
+    things: Sequence[SuiteResult]
+    metric: str | None = None
+    rates: str = ""
+    averages: str = "macro, groups"
+    sort: str = "score"
+    rows_of: Literal["systems", "corpora"] = "systems"
+    digits: int = 2
+    caption: str = ""
+    label: str = "suite"
+    columns: int = 2
+
+    formats: ClassVar = (*SoloDrawing.formats, "codabench")
+
+    def __post_init__(self) -> None:
+        check_choice("rows_of", self.rows_of, ("systems", "corpora"))
+        check_averages(self.averages)
+        if not re.fullmatch(r"[\w:.-]+", self.label):
+            raise UsageError(f"a label is of letters, digits and : . - _, not {self.label!r:.40}")
+        for name, least, most in (("digits", 0, 6), ("columns", 1, 2)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+                raise UsageError(f"{name} is a number from {least} to {most}, not {value!r:.40}")
+
+    def _table(self, thing: SuiteResult) -> SuiteTable:
+        return make_table(
+            thing, self.metric, rates=self.rates, averages=self.averages, sort=self.sort
+        )
+
+    def sheet_of(self, thing: SuiteResult, format: str) -> Sheet:
+        """The table, what it means, and how cells were scored."""
+        found = self._table(thing)
+        draw = _by_corpora if self.rows_of == "corpora" else _by_systems
+        values = _Values(found, self.digits, compact=format == "text")
+        table = draw(found, values, "" if format == "latex" else thing.title)
+        sentences = " ".join((legend(found), *found.remarks))
+        return Sheet(
+            (table, sentences),
+            (),
+            tuple(signatures(thing)),
+            label=self.label if format == "latex" else "",
+            caption=self.caption or thing.title,
+            over_both=self.columns == 2,
+        )
+
+    def draw(self, format: str, color: bool) -> str:
+        """The scores of Codabench are of suites alone."""
+        if format == "codabench":
+            return json_text({n: s for one in self.things for n, s in self._scores(one).items()})
+        return super().draw(format, color)
+
+    def _scores(self, thing: SuiteResult) -> dict[str, float]:
+        """A number in per cent for each line and system; 0 for none, as Codabench has no gaps.
+
+        With a single system names are those of corpora and averages alone.
+        """
+        table, scores = self._table(thing), {}
+        for line in table.lines:
+            for at, system in zip(table.order, table.names, strict=True):
+                for rate in table.rates:
+                    name = [] if len(table.names) == 1 else [system]
+                    name.append(line.title if line.kind == "corpus" else line.title.lower())
+                    name += [] if len(table.rates) == 1 else [rate]
+                    mean = float(line.means[rate][at])
+                    scores["_".join(name).replace(" ", "_")] = 100 * np.nan_to_num(mean)
+        return scores
+
+    def rows(self) -> list[Row]:
+        """Those of the tables."""
+        return [row for thing in self.things for row in self._table(thing).rows()]
+
+    def record_of(self, thing: SuiteResult) -> Row:
+        """The table, and every cell."""
+        return {
+            "corefeval": __version__,
+            "title": thing.title,
+            "metric": thing.metric(self.metric),
+            "headline": thing.headline,
+            "missing": thing.missing,
+            "corpora": [
+                {"name": one.name, "weight": one.weight, "group": one.group}
+                for one in thing.corpora
+            ],
+            "systems": [{"name": one.name, "seeds": list(one.seeds)} for one in thing.systems],
+            "table": self._table(thing).rows(),
+            "cells": thing.rows(),
+            "cell_notices": [
+                {"corpus": corpus, "system": system, "seed": seed, **notice.as_dict()}
+                for (corpus, system, seed), cell in thing.cells.items()
+                if cell.result is not None
+                for notice in cell.result.notices
+            ],
+            **({} if thing.statistics is None else {"statistics": thing.statistics.as_dict()}),
+            "signatures": list(signatures(thing)),
+            "notices": [notice.as_dict() for notice in thing.notices],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """What a cell says: a number, its deviation, and what it is better than."""
+
+    text: str
+    deviation: str = ""
+    mark: str = ""
+    bold: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Values:
+    """The values of a table, and how they are set."""
+
+    table: SuiteTable
+    digits: int
+    compact: bool
+
+    def of(self, line: Line, rate: str) -> list[_Value]:
+        """The values of a rate, system by system as they are shown."""
+        outcome, order = self.table.outcome, self.table.order
+        names = letters(self.table.names)
+        means = line.means[rate]
+        corpus = line.title if line.kind == "corpus" else None
+        best = max((float(means[at]) for at in order if means[at] == means[at]), default=0.0)
+        values = []
+        for at in order:
+            system, mean = outcome.systems[at].name, float(means[at])
+            if math.isnan(mean) or not outcome.n_results(system, corpus):
+                values.append(_Value(NOTHING))
+                continue
+            deviation = float(line.deviations[rate][at])
+            spread = "" if math.isnan(deviation) else f"±{self._percent(deviation)}"
+            # What was tested is the suite's own rate.
+            beaten = line.better_than.get(system, ()) if rate == outcome.rate else ()
+            better = sorted(names[one] for one in beaten)
+            mark = ("" if all(len(name) == 1 for name in better) else ",").join(better)
+            values.append(_Value(self._percent(mean), spread, mark, mean == best))
+        return values
+
+    def _percent(self, value: float) -> str:
+        return percent(value, f"round({self.digits})")
+
+    def cells(self, column: Sequence[_Value]) -> list[Cell]:
+        """The cells of a column, in a terminal with points below each other."""
+        if not self.compact:
+            return [
+                Cell(f"{one.text} {one.deviation}".rstrip(), one.bold, one.mark) for one in column
+            ]
+        marks = ["".join(RAISED.get(letter, letter) for letter in one.mark) for one in column]
+        width, room, behind = (
+            max(map(len, some))
+            for some in ([one.text for one in column], [one.deviation for one in column], marks)
+        )
+        gap = " " if room else ""
+        return [
+            Cell(f"{one.text:>{width}}{gap}{one.deviation:<{room}}{mark:<{behind}}", one.bold)
+            for one, mark in zip(column, marks, strict=True)
+        ]
+
+
+def _by_systems(table: SuiteTable, values: _Values, caption: str) -> Table:
+    """Systems below each other, with their ranks; averages before corpora."""
+    marks = letters(table.names)
+    columns = [Column("System"), Column("#", numeric=True)]
+    bodies = [
+        [Cell(name) for name in table.names],
+        [Cell(str(table.ranks.get(name, ""))) for name in table.names],
+    ]
+    if table.is_tested:
+        columns.insert(0, Column(""))
+        bodies.insert(0, [Cell(marks[name]) for name in table.names])
+    for line in table.lines:
+        columns += _columns(line.title, table.rates)
+        bodies += [values.cells(values.of(line, rate)) for rate in table.rates]
+    return Table(tuple(columns), (tuple(zip(*bodies, strict=True)),), caption)
+
+
+def _by_corpora(table: SuiteTable, values: _Values, caption: str) -> Table:
+    """Corpora below each other, group by group, then averages and ranks."""
+    marks = letters(table.names)
+    groups = list(dict.fromkeys(line.group for line in table.lines if line.kind == "corpus"))
+    own = (line for line in table.lines if line.kind == "corpus")
+    lines = sorted(own, key=lambda line: groups.index(line.group))
+    lines += [line for line in table.lines if line.kind != "corpus"]
+    grid = [[values.of(line, rate) for rate in table.rates] for line in lines]
+    columns, bodies = [Column("")], [[*(Cell(line.title) for line in lines), Cell("Rank")]]
+    for at, name in enumerate(table.names):
+        columns += _columns(f"{marks[name]} {name}" if table.is_tested else name, table.rates)
+        for which, _ in enumerate(table.rates):
+            is_last = which == len(table.rates) - 1
+            rank = _Value(str(table.ranks.get(name, "")) if is_last else "")
+            bodies.append(values.cells([*(row[which][at] for row in grid), rank]))
+    rows = list(zip(*bodies, strict=True))
+    kinds = [line.group if line.kind == "corpus" else None for line in lines]
+    sections = [
+        tuple(rows[place] for place, _ in members)
+        for _, members in groupby(enumerate([*kinds, None]), key=lambda pair: pair[1])
+    ]
+    return Table(tuple(columns), tuple(sections), caption)
+
+
+def _columns(title: str, rates: Sequence[str]) -> list[Column]:
+    if len(rates) == 1:
+        return [Column(title, numeric=True)]
+    return [Column(RATES.get(rate, rate), title, True) for rate in rates]
+
+
+def legend(table: SuiteTable) -> str:
+    """What the numbers are, in a few sentences."""
+    outcome = table.outcome
+    rates = ", ".join(RATES.get(rate, rate) for rate in table.rates)
+    told = [f"{outcome.title_of(table.metric)} {rates}, the best in bold."]
+    kinds = [line.kind for line in table.lines]
+    if "macro" in kinds:
+        weighted = len({corpus.weight for corpus in outcome.corpora}) > 1
+        how = "weighted mean" if weighted else "mean"
+        number = len(outcome.sound_corpora)
+        told.append(
+            f"Macro is the {how} over {f'{number} corpora' if number != 1 else '1 corpus'}."
+        )
+    told += ["Micro is of the counts of all corpora together."] if "micro" in kinds else []
+    if any(len(system.seeds) > 1 for system in outcome.systems):
+        told.append("± is the standard deviation over seeds.")
+    told.append(_told_ranks(table))
+    problems = [cell for cell in outcome.cells.values() if cell.result is None]
+    if any(cell.fault == "response" for cell in problems):
+        counts = "counts as 0" if outcome.missing == "zero" else "is left out of averages"
+        told.append(f"{NOTHING} is no result, which {counts}.")
+    return " ".join(told)
+
+
+def _told_ranks(table: SuiteTable) -> str:
+    statistics = table.outcome.statistics
+    if statistics is None or not table.is_tested:
+        return "Ranks are by the macro-average; equal ones share a rank."
+    options = statistics.options
+    how = f"{options.trials:,} trials, p ≤ {options.alpha:g}"
+    how += (
+        "" if options.correction == "none" else f" after {options.correction.title()}'s correction"
+    )
+    return (
+        f"A superscript names the systems that this one is significantly better than ({how}); "
+        "systems without a significant difference share a rank."
+    )
+
+
+def signatures(outcome: SuiteResult) -> Iterator[str]:
+    """How cells were scored: one line for all corpora, or for those that were scored alike."""
+    alike: dict[str, dict[str, None]] = {}
+    for (corpus, _, _), cell in outcome.cells.items():
+        if cell.result is not None:
+            alike.setdefault(cell.result.signature, {})[corpus] = None
+    for signature, names in alike.items():
+        yield signature if len(alike) == 1 else f"{', '.join(names)}: {signature}"
+    if outcome.statistics is not None:
+        yield outcome.statistics.signature
