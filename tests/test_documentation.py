@@ -70,6 +70,8 @@ def test_a_page_does_what_it_says(page, tmp_path, monkeypatch, capsys):
     namespace: dict[str, object] = {}
     for language, source in blocks(page):
         assert language in KNOWN, f"{language}: no language that is tested or known"
+        if file := re.match(r"# (\w+\.py)\n", source):
+            (tmp_path / file[1]).write_text(source, encoding="utf-8")
         if language == "console":
             run_console(source, tmp_path)
         elif language == "python":
