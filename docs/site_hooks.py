@@ -49,6 +49,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
             return markdown.replace(ELSEWHERE, _list_commands())
         case "contributing.md" | "changelog.md" as name:
             text = (ROOT / name.upper().replace("MD", "md")).read_text(encoding="utf-8")
+            text = re.sub(r"\[([^]]+)\]\((?!docs/|https:|#)[^)]+\)", r"\1", text)  # not on the site
             return text.replace("](docs/", "](")
     return markdown
 
