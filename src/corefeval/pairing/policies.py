@@ -245,6 +245,8 @@ def _apply(corpus: Corpus, codes: IntArray, protocol: Protocol, drops_singletons
     rows = None if keep is None or keep.all() else np.flatnonzero(keep)
     if rows is not None:
         left, codes = left.take_mentions(rows), codes[rows]
+    if left.entity_layer is not None:  # there is one layer from here on
+        left = replace(left, entity_layer=None)
     made = (None if one is corpus else one for one in (left, full))
     return Kept(next(made), codes, next(made), full_codes, rows, notices)
 
