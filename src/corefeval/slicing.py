@@ -20,6 +20,7 @@ from corefeval.preparation import Prepared
 from corefeval.results import CountTable, Result, Slices
 from corefeval.results.rates import rates_of
 from corefeval.results.slices import in_order, unlike
+from corefeval.syntax import CROSS
 
 if TYPE_CHECKING:
     from corefeval.beyond import Beyond
