@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from functools import cache
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 import corefeval
 from corefeval import CorefEvalError, Scorer, UndefinedMetricError, corpus_from_arrays, score
-from corefeval.model import Relation, Relations
+from corefeval.model import DEIXIS, CorpusBuilder, Relation, Relations
 from reference_sets import METRICS, accommodate, count, count_sets
 from strategies import entities
 
@@ -405,6 +406,90 @@ def test_pieces_score_sets_as_the_whole_does(shared, tmp_path):
     for metric in whole.metrics:
         if whole.tables[metric].values is not None:
             assert np.allclose(cut.tables[metric].values, whole.tables[metric].values)
+
+
+WORDS = [
+    *[
+        "Ann",
+        "said",
+        "she",
+        "knew",
+        "Bob",
+        ".",
+        "He",
+        "knew",
+        "Carol",
+        ".",
+        "The",
+        "door",
+        "of",
+        "it",
+        "was",
+        "open",
+        ".",
+        "They",
+        "left",
+        ".",
+    ]
+]
+
+
+def annotate(elements, antecedent=None, segment=(9, 12)):
+    """Ann, Bob, Carol, and they, who are some of them; a door, perhaps somebody's."""
+    builder = CorpusBuilder()
+    document = builder.document("d", words=WORDS)
+    for entity, place in ("1", 0), ("1", 2), ("2", 4), ("2", 6), ("3", 8), ("4", 17):
+        document.mention(entity, place, place + 1)
+    door = document.mention("5", 10, 12)
+    if elements:
+        document.relation("split-antecedent", "4", elements)
+    if antecedent:
+        document.relation("bridging", door, [antecedent])
+    document.mention("6", *segment, layer=DEIXIS)
+    document.mention("6", 13, 14, layer=DEIXIS)
+    return builder.build()
+
+
+@pytest.mark.parametrize(
+    ("key", "response", "kind", "sides"),
+    [
+        ((["1", "2"],), (["1", "3"],), "wrong set", ("Ann + Bob", "Ann + Carol")),
+        ((["1", "2"],), ([],), "missed set", ("Ann + Bob", None)),
+        (([],), (["1", "2"],), "spurious set", (None, "Ann + Bob")),
+        (([], "1"), ([], "2"), "wrong bridging", ("she", "He")),
+        (([], "1"), ([],), "missed bridging", ("she", None)),
+        (([],), ([], "2"), "spurious bridging", (None, "He")),
+    ],
+)
+def test_errors_list_sets_and_bridging(key, response, kind, sides):
+    analysis = corefeval.analyse(annotate(*key), annotate(*response), split="score")
+    [error] = analysis.listed(kind)
+    assert (error.key_entity, error.response_entity) == sides
+    assert error.mentions[0].text == ("They" if kind.endswith("set") else "The door")
+    assert {name for name, found in analysis.relations.items() if found} == {kind}
+    assert kind in corefeval.render(analysis)
+    assert analysis.as_dict()["relations"][kind] == 1
+
+
+def test_layers_are_scored_apart():
+    """Segments match exactly, or by what they share."""
+    key, response = annotate([]), annotate([], segment=(9, 11))
+    assert score(key, response, metrics="mentions, muc")["muc"].f1 == 1
+    exact = score(key, response, metrics="mentions, muc", layer="deixis")
+    assert (exact["mentions"].f1, exact["muc"].f1) == (0.5, 0)
+    kinder = score(key, response, metrics="muc", layer="deixis", match="overlap(0.6)")
+    assert kinder["muc"].f1 == 1
+    left_out = score(key, response, metrics="muc").notices
+    assert [str(one) for one in left_out if one.kind == "unscored-deixis"]
+
+
+def test_what_is_prepared_travels_with_its_sets():
+    prepared = corefeval.prepare(
+        annotate(["1", "2"]), annotate(["1", "3"]), split="score", singletons="drop"
+    )
+    again = pickle.loads(pickle.dumps(prepared))
+    metrics = "muc, lea, split"
+    assert corefeval.count(again, metrics) == corefeval.count(prepared, metrics)
 
 
 def test_large_numbers_of_sets_are_quick():

@@ -229,7 +229,7 @@ def _apply(corpus: Corpus, codes: IntArray, protocol: Protocol, drops_singletons
         sets = find_sets(left)
         left = replace(left, mention_entity=sets.merge(left.mention_entity))
         for kind, number, why in (
-            ("circular-sets", sets.circular, "themselves among their antecedents, left out there"),
+            ("circular-sets", sets.circular, "a circle in their antecedents, which is cut"),
             ("empty-sets", sets.empty, "a set of antecedents that nobody mentions, left out"),
         ):
             text = f"{name}: {{n}} with {why}"
