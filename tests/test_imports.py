@@ -135,6 +135,8 @@ ROOMS = {
         "metrics", "model", "output", "pairing", "preparation", "protocol", "results", "slicing",
         "stats",
     },
+    "clustering": {"alignment", "metrics", "model", "results"},
+    "integrations": {"cli", "evaluation", "formats", "live", "metrics", "model", "results"},
     "suites": {
         "_version", "evaluation", "features", "formats", "linting", "metrics", "model", "output",
         "pieces", "protocol", "reports", "results", "scorer", "stats",
@@ -144,7 +146,7 @@ ROOMS = {
         "_version", "analysis", "emulation", "evaluation", "examples", "features", "figures",
         "formats", "lab", "linting", "metrics", "model", "output", "pieces", "preparation",
         "protocol",
-        "reports", "results", "stats", "suites",
+        "reports", "results", "slicing", "stats", "suites",
     },
 }  # fmt: skip
 

@@ -59,7 +59,7 @@ def cuts(metrics: Sequence[Metric], by: Sequence[str]) -> list[Cut]:
     """
     if not by and all(metric.by is None for metric in metrics):
         return []
-    from corefeval.features import level_of
+    from corefeval.features import canonical_feature, level_of
 
     found: dict[str, dict[Metric, None]] = {}
     features = [canonical_feature(feature) for feature in by]
@@ -82,14 +82,9 @@ def own_feature(metric: Metric, features: Sequence[str]) -> str:
     """
     if metric.by is None:
         return ""
+    from corefeval.features import canonical_feature
+
     return canonical_feature(metric.by or next(iter(features), "kind"))
-
-
-def canonical_feature(text: str) -> str:
-    """The one spelling of a feature, from any."""
-    from corefeval.features import split_crossed
-
-    return CROSS.join(map(str, split_crossed(text)))
 
 
 def slice_result(result: Result, prepared: Prepared, cut: Cut) -> tuple[Slices, list[Notice]]:

@@ -20,6 +20,8 @@ from corefeval.cli.printing import (
     same_file,
     short,
     show,
+    show_progress,
+    show_trials,
     tell,
 )
 from corefeval.diagnostics import UsageError
@@ -37,6 +39,8 @@ __all__ = [
     "same_file",
     "short",
     "show",
+    "show_progress",
+    "show_trials",
     "tell",
     "usage_of",
     "with_unpacking",

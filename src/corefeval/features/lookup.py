@@ -17,6 +17,7 @@ from corefeval.features.declarations import (
     SIZES,
     FeatureRequest,
     MissingFeatureError,
+    canonical_feature,
     level_of,
     split_crossed,
 )
@@ -45,7 +46,6 @@ from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray, IntArray
 from corefeval.model.bridging import bridging_pairs
 from corefeval.model.categories import Categories
-from corefeval.syntax import CROSS
 
 UNLABELLED = "unlabelled"  # of bridging whose relation has no name
 NOUN, PRONOUN = "NOUN", "PRONOUN"
@@ -99,8 +99,7 @@ class Features:
 
     def __call__(self, feature: str) -> Categories:
         """A value for each mention of the corpus: `kind`, `size(1, 2-5, 6+)`, `genre*kind`."""
-        requests = split_crossed(feature)
-        text = CROSS.join(map(str, requests))
+        requests, text = split_crossed(feature), canonical_feature(feature)
         if text not in self._known:
             parts = [self(str(one)) for one in requests] if len(requests) > 1 else []
             self._known[text] = Categories.cross(parts) if parts else self._make(requests[0])

@@ -95,8 +95,8 @@ class Scorings:
 
     def _result(self, protocol: Protocol) -> Result:
         if protocol.reads_itself:
-            encoding = self.plan.encoding
-            return score_emulated(*self._inputs, self._asked, protocol, encoding=encoding)
+            encodings = self.plan.encodings
+            return score_emulated(*self._inputs, self._asked, protocol, encodings=encodings)
         response = self._read(protocol)
         if protocol.emulate != "none":
             return score_anaphora(self.key, response, self._asked, protocol)
