@@ -37,6 +37,7 @@ from corefeval.emulation.policies import (
 from corefeval.metrics import Metric, parse_metrics, spell
 from corefeval.model import IDENTITY, Corpus
 from corefeval.model.identity import digest
+from corefeval.model.sets import find_sets
 from corefeval.protocol import Protocol, programs_with
 from corefeval.results import CountTable, Result
 from corefeval.results.rates import Numbers
@@ -94,7 +95,7 @@ class Material:
                 f"{_text(protocol)} goes with match exact alone, not {protocol.match}: leave "
                 "one of them out"
             )
-        if protocol.split != "off" or protocol.layer != "identity":
+        if protocol.layer != "identity" or (protocol.split != "off" and self.has_sets):
             raise UsageError(
                 f"{_text(protocol)} knows of no sets of antecedents and of no other layer: leave "
                 "out split and layer"
@@ -128,6 +129,13 @@ class Material:
                 fix="--aggregate micro goes on",
             )
         return result
+
+    @cached_property
+    def has_sets(self) -> bool:
+        """Whether a side has sets of antecedents, of which other programs know nothing."""
+        return any(
+            len(side.relations) and len(find_sets(side)) for side in (self.key, self.response)
+        )
 
     def documents(self, protocol: Protocol) -> tuple[list[Document], list[Notice]]:
         """The documents that metrics count on, and what was left out of them."""

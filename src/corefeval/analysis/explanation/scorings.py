@@ -101,12 +101,15 @@ class Scorings:
         if protocol.emulate != "none":
             return score_anaphora(self.key, response, self._asked, protocol)
         is_shared = protocol.match == "exact" and {*self.metrics} <= {*METRICS, "conll"}
-        is_shared &= protocol.split == "off" and protocol.layer == "identity"
+        is_shared &= protocol.layer == "identity"
         is_shared &= protocol.lost != "strict" or response.ledger is None
         if protocol.emulates or is_shared:
             if protocol.occurrences not in self._materials:
                 self._materials[protocol.occurrences] = Material(self.key, response)
-            return self._materials[protocol.occurrences].result(protocol, self._asked)
+            material = self._materials[protocol.occurrences]
+            knows = protocol.split == "off" or not (material.has_sets or "links" in self.metrics)
+            if protocol.emulates or knows:
+                return material.result(protocol, self._asked)
         defaults = {name: getattr(Protocol(), name) for name in _RATES}
         base = Protocol.of_fields(defaults, protocol)
         if base not in self._results:
