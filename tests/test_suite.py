@@ -59,6 +59,8 @@ MISTAKES = [
     (f'titel = "x"\n{HEAD}{TAIL}', "there is no field 'titel': did you mean 'title'?"),
     (f'metrics = "muk"\nheadline = "muc"\n{HEAD}{TAIL}', "metrics: there is no metric 'muk'"),
     (f'headline = "lea"\nmetrics = "muc"\n{HEAD}{TAIL}', "the headline 'lea' is none of the"),
+    (f'metrics = "muc, evil:f"\n{HEAD}{TAIL}', "names code, which no file may run"),
+    (f'metrics = "muc"\nheadline = "evil:f"\n{HEAD}{TAIL}', "headline: 'evil:f' names code"),
     (f'missing = "no"\n{HEAD}{TAIL}', "missing is one of zero, leave-out, not 'no'"),
     (f'by = "size("\n{HEAD}{TAIL}', "by: 'size(' is no feature"),
     (f"title = 3\n{HEAD}{TAIL}", "title is text, not 3"),

@@ -294,6 +294,10 @@ def _suite_of(content: Mapping[str, Any]) -> tuple[Suite, list[Mistake]]:
             values["name"] = values["name"] or f"number {place + 1}"
             made.append(kind(**values))
         tables[table] = tuple(made)
+    for name in ("metrics", "headline"):
+        if ":" in str(own.get(name, "")):  # which would be imported
+            text = f"{name}: {own.pop(name)!r:.60} names code, which no file may run: offer it by "
+            mistakes.append(("", 0, text + "entry point, or make the suite in Python"))
     metrics = str(own.get("metrics", _DEFAULT_METRICS))
     own["headline"] = _headline(own.get("headline"), metrics)
     return Suite(corpora=tables["corpora"], systems=tables["systems"], **own), mistakes

@@ -33,6 +33,7 @@ from corefeval.files import (
     write_folder,
 )
 from corefeval.formats import files_of
+from corefeval.metrics import parse_metrics
 from corefeval.pieces import Cutting, NamedFile, Progress
 from corefeval.pieces.execution import find_value, map_pieces, pack_value
 from corefeval.protocol import Protocol
@@ -220,8 +221,17 @@ def _with_digest(job: Job, request: Request, inputs: list[str]) -> Job:
     options = [job.label, job.path, repr(corpus), request.metrics, *request.by]
     protocol = str(Protocol.of(corpus.protocol or None))
     name = hashlib.sha256(json.dumps(options).encode()).hexdigest()[:32]
-    digest = hashlib.sha256(json.dumps([__version__, protocol, *inputs]).encode()).hexdigest()
+    facts = [__version__, protocol, *inputs, *_find_code(request.metrics)]
+    digest = hashlib.sha256(json.dumps(facts).encode()).hexdigest()
     return replace(job, name=name, digest=digest)
+
+
+def _find_code(metrics: str) -> list[str]:
+    """What tells that metrics of one's own are as they were; none are of another program."""
+    try:
+        return [m.metric.identity for m in parse_metrics(metrics) if not m.metric.is_own]
+    except UsageError:
+        return []
 
 
 def _put(job: Job, cell: Cell, cells: dict[Place, Cell], kept: Cache | None) -> None:
