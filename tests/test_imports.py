@@ -133,6 +133,8 @@ ROOMS = {
         "_version", "alignment", "analysis", "evaluation", "features", "formats", "live", "metrics",
         "model", "output", "pairing", "preparation", "protocol", "results", "slicing", "stats",
     },
+    "clustering": {"alignment", "metrics", "model", "results"},
+    "integrations": {"cli", "evaluation", "formats", "live", "metrics", "model", "results"},
     "suites": {
         "_version", "evaluation", "features", "formats", "linting", "metrics", "model", "output",
         "pieces", "protocol", "reports", "results", "scorer", "stats",

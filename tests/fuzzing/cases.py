@@ -341,7 +341,17 @@ def metrics(*, sound: bool) -> tuple[str, ...]:
             values = (*(parameter.choices or (parameter.default,)), *others)
             names += [f"{one.name}({parameter.name}={value})" for value in values]
     names.append("operator:eq")  # whether the entities of a document are the same
-    nonsense = ("operator:", ":eq", "os:getcwd", "math:sqrt", "os:sep", "nowhere:f", "a.py:f", "::")
+    nonsense = (
+        "operator:",
+        ":eq",
+        "os:getcwd",
+        "math:sqrt",
+        "builtins:max",
+        "os:sep",
+        "nowhere:f",
+        "a.py:f",
+        "::",
+    )
     return (*names, *(() if sound else nonsense))
 
 

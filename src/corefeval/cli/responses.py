@@ -269,7 +269,7 @@ def read_all(
 def _load_saved(name: str | None, path: str, request: Request) -> list[Result]:
     """Saved results, with the metrics that were asked for."""
     from corefeval.evaluation import load_all
-    from corefeval.slicing import canonical_feature
+    from corefeval.features import canonical_feature
     from corefeval.syntax import split_list
 
     results = []

@@ -62,10 +62,10 @@ def score(
     metrics
         Metrics and presets, separated by commas; parameters in parentheses, as in
         `lea(importance=one)`. Presets: `standard` (the default), `papers`, `all`.
-        `corefeval metrics` lists them.
+        `corefeval metrics` lists them. `my_module:my_metric` is a function of yours.
     by
         Features, separated by commas, to show scores by: `genre`, `entity_class`, `size`, `kind`,
-        `tag`, `distance(sentences)`, … `corefeval features` lists them.
+        `tag`, `distance(sentences)`, … `corefeval features` lists them. `genre*kind` crosses two.
     by_document
         Show each document's scores too.
     ci

@@ -126,8 +126,7 @@ def put_on_tokens(
 
 
 def _in_places(corpus: Corpus, places: IntArray, identifiers: tuple[DocumentId, ...]) -> Corpus:
-    same = np.array_equal(places, np.arange(len(corpus.documents)))
-    if same and corpus.documents == identifiers:
+    if corpus.documents == identifiers and bool((places == np.arange(places.size)).all()):
         return corpus
     return corpus.select_documents(places, identifiers)
 
