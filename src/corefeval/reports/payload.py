@@ -78,17 +78,17 @@ def make_payload(systems: Sequence[Scored], *, text: bool, title: str, seed: int
         "texts": texts,
         "systems": responses,
     }
-    return {name: _make_visible(value) for name, value in page.items()}
+    return {name: make_visible(value) for name, value in page.items()}
 
 
-def _make_visible(value: Any) -> Any:
+def make_visible(value: Any) -> Any:
     """The same with text that only shows: this is where it leaves for a screen."""
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, dict):
-        return {name: _make_visible(one) for name, one in value.items()}
+        return {name: make_visible(one) for name, one in value.items()}
     if isinstance(value, list) and value and not isinstance(value[0], int | float):
-        return [_make_visible(one) for one in value]
+        return [make_visible(one) for one in value]
     return value
 
 
@@ -282,7 +282,7 @@ def describe_choices(found: Sensitivity) -> Json:
             for one in found.turns
         ],
     }
-    return {name: _make_visible(value) for name, value in record.items()}
+    return {name: make_visible(value) for name, value in record.items()}
 
 
 def _describe_errors(analysis: ErrorAnalysis) -> Json:
