@@ -6,6 +6,7 @@ make bench BENCH='--quick'
 make bench BENCH='--only growth'
 make bench BENCH='--only pieces'
 make bench BENCH='--only ceaf'
+make bench BENCH='--only suites'
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from bench.corpora import mention_arrays, write_conllu, write_corpus, write_zero
 from bench.loops import processor_times, repeated_responses, start_up, training_loop
 from bench.partitions import ceaf_of_fives, ceaf_of_pairs
 from bench.pieces import against_whole, joining, with_jobs, write_large
+from bench.suites import run_times
 from bench.timing import best, command_time, peak_memory
 from corefeval.diagnostics import plural
 from corefeval.lab.perturbations import drop_mentions
@@ -356,6 +358,18 @@ def partitions(scale: int) -> list[Measured]:
     ]
 
 
+def suites(folder: Path, scale: int) -> list[Measured]:
+    """Twenty systems on twenty corpora, 10,000 trials: against scoring each cell, and cached."""
+    size = 20 // (4 if scale > 1 else 1)
+    cells, first, second = run_times(folder, size)
+    name = f"a suite of {size} × {size} cells of 100 documents, 10,000 trials"
+    against = f"the first run ({first:.1f} s)"
+    return [
+        Measured(name, first, f"score ({cells:.1f} s)", f"{first / cells:.2f} ×", "at most 3"),
+        Measured(f"{name}, again", second, against, f"{second / first:.3f} ×", "at most 0.05"),
+    ]
+
+
 def speed(folder: Path, scale: int, peer: str | None, status: Status) -> list[Measured]:
     """How fast corpora of usual kinds are read, scored and compared."""
     rows = imports()
@@ -392,7 +406,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="bench", description="Measure corefeval.")
     parser.add_argument("--peer", help="another scorer: 'COMMAND {key} {response}'")
     parser.add_argument("--quick", action="store_true", help="a tenth of the sizes")
-    parts = ("speed", "growth", "pieces", "ceaf", "answers")
+    parts = ("speed", "growth", "pieces", "ceaf", "answers", "suites")
     parser.add_argument("--only", choices=parts, help="one part of it")
     options = parser.parse_args()
     scale = 10 if options.quick else 1
@@ -410,6 +424,9 @@ def main() -> None:
         if options.only in (None, "ceaf"):
             status.update("random partitions …")
             rows += partitions(scale)
+        if options.only in (None, "suites"):
+            status.update("suites …")
+            rows += suites(Path(name), scale)
         if options.only in (None, "growth"):
             status.update("adversarial sizes …")
             rows += growth(Path(name), scale)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, reduce
+from operator import getitem
 from random import Random
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
@@ -64,8 +65,8 @@ class Case:
 
     @property
     def command(self) -> str:
-        """The command's name."""
-        return self.arguments[0][0]
+        """The command's name, of two words where it is one of several."""
+        return " ".join(self.arguments[0])
 
     @property
     def line(self) -> list[str]:
@@ -90,13 +91,18 @@ class Case:
 @cache
 def arguments_of(command: str) -> tuple[Any, ...]:
     """The declared arguments of a command; options of shared groups are listed one by one."""
-    every = app[command].assemble_argument_collection()
+    every = reduce(getitem, command.split(), app).assemble_argument_collection()
     return tuple(one for one in every if one.names != ("*",))
 
 
 def commands() -> list[str]:
     """The commands that the command line has."""
-    return [name for name in app if not name.startswith("-")]
+    names = [name for name in app if not name.startswith("-")]
+    return [
+        f"{name} {inner}" if inner else name
+        for name in names
+        for inner in ([one for one in app[name] if not one.startswith("-")] or [""])
+    ]
 
 
 def make_case(seed: str) -> Case:
@@ -133,7 +139,7 @@ class _Maker:
         if self.random.random() < self.bad / 20:
             options.append((self.random.choice(("--nonsense", "--help", "-x", "--version")),))
         return Case(
-            arguments=((self.command,), *places, *options),
+            arguments=(tuple(self.command.split()), *places, *options),
             files=self.files,
             written=tuple(self.written),
             kinds=tuple(self.kinds),

@@ -18,6 +18,7 @@ from corefeval.cli.listings import example, features, metrics, protocols
 from corefeval.cli.prompt import prompt
 from corefeval.cli.report import report
 from corefeval.cli.score import score
+from corefeval.cli.suite import app as suite
 from corefeval.diagnostics import UsageError
 
 app = App(
@@ -43,6 +44,7 @@ _READERS: Commands = (
 _LISTINGS: Commands = (metrics, features, protocols, example)
 for place, command in enumerate((*map(with_unpacking, _READERS), *_LISTINGS)):
     app.command(command, help_epilogue="", usage=usage_of(command), sort_key=place)
+app.command(suite)
 
 
 def run(arguments: Sequence[str]) -> object:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 import inspect
 from collections.abc import Callable
-from functools import partial, wraps
+from functools import partial, reduce, wraps
+from operator import getitem
 from typing import Annotated, TypeVar
 
 from cyclopts import Parameter
@@ -89,8 +90,8 @@ def with_unpacking(command: Callable[..., T]) -> Callable[..., T]:
     return run
 
 
-def usage_of(command: Callable[..., object]) -> str:
-    """The line of a command's usage, with its arguments by their names.
+def usage_of(command: Callable[..., object], within: str = "") -> str:
+    """The line of a command's usage, with its arguments by their names; `within` stands before it.
 
     >>> from corefeval.cli.corpora import convert
     >>> usage_of(convert)
@@ -106,10 +107,12 @@ def usage_of(command: Callable[..., object]) -> str:
         else:
             option = f"--{name.replace('_', '-')} {name.upper()}"
             options.append(option if is_needed else "[OPTIONS]")
-    return " ".join(("corefeval", command.__name__, *places, *dict.fromkeys(options)))
+    name = f"{within}{command.__name__}"
+    return " ".join(("corefeval", name, *places, *dict.fromkeys(options)))
 
 
 def _options(command: str) -> list[str]:
     from corefeval.cli import app  # which knows all commands once they are all there
 
-    return [name for one in app[command].assemble_argument_collection() for name in one.names]
+    found = reduce(getitem, command.split(), app)
+    return [name for one in found.assemble_argument_collection() for name in one.names]

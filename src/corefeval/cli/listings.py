@@ -6,6 +6,7 @@ import os
 import sys
 import textwrap
 from dataclasses import asdict
+from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -14,7 +15,7 @@ from cyclopts import Parameter
 from corefeval.checks import did_you_mean
 from corefeval.diagnostics import InputError, UsageError
 from corefeval.display import json_text, visible
-from corefeval.examples import NAMES
+from corefeval.examples import NAMES, SUITE
 from corefeval.examples import example as path_of
 from corefeval.features.declarations import FEATURES, FeatureDeclaration
 from corefeval.files import write_folder
@@ -208,7 +209,12 @@ def _choice_entry(name: str, choice: Choice) -> str:
     return _entry(name, 16, lines)
 
 
-def example(folder: str = ".", /) -> None:
+def example(
+    folder: str = ".",
+    /,
+    *,
+    suite: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+) -> None:
     """Copy the example corpus to a folder: key.conll, cautious.conll and eager.conll.
 
     With them come two language models' answers, tagged.jsonl and listed.jsonl.
@@ -217,19 +223,26 @@ def example(folder: str = ".", /) -> None:
     ----------
     folder
         Where to put the files; the current folder by default.
+    suite
+        Copy the example of a suite instead: suite.toml, three corpora and three systems.
     """
-    sources = [Path(path_of(name)) for name in NAMES]
-    targets = [Path(folder) / source.name for source in sources]
-    contents = {source.name: source.read_bytes() for source in sources}
-    for target in targets:
-        if os.path.exists(target) and not _has(target, contents[target.name]):
+    files = {path.name: path for path in map(Path, map(path_of, NAMES))}
+    if suite:
+        paths = sorted((*SUITE.glob("*.toml"), *SUITE.glob("*/*.conll*"), *SUITE.glob("*/*.jsonl")))
+        files = {path.relative_to(SUITE).as_posix(): path for path in paths}
+    contents = {name: path.read_bytes() for name, path in files.items()}
+    for name, content in contents.items():
+        target = Path(folder) / name
+        if os.path.exists(target) and not _has(target, content):
             raise InputError(
                 "there is another file of this name",
                 file=str(target),
                 fix="choose another folder: corefeval example FOLDER",
             )
-    write_folder(folder, contents)
-    sys.stdout.writelines(f"{visible(str(target))}\n" for target in targets)
+    for place, names in groupby(contents, key=os.path.dirname):
+        own = {os.path.basename(name): contents[name] for name in names}
+        write_folder(os.path.join(folder, place) if place else folder, own)
+    sys.stdout.writelines(f"{visible(str(Path(folder) / name))}\n" for name in contents)
 
 
 def _has(path: Path, content: bytes) -> bool:

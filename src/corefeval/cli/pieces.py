@@ -66,18 +66,36 @@ class FilePieces:
 
 @Parameter(name="*", group=_GROUP)
 @dataclass(frozen=True, kw_only=True)
-class PieceOptions(FilePieces):
-    """How large files are scored.
+class ClusterPieces(FilePieces):
+    """How large files are worked on, here or elsewhere.
 
     Parameters
     ----------
     scheduler
         The address of a Dask scheduler whose workers work on pieces, such as tcp://host:8786.
+    """
+
+    scheduler: str | None = None
+
+    def _executor(self, stack: ExitStack) -> Executor | None:
+        if self.scheduler is None:
+            return super()._executor(stack)
+        if self.jobs > 1:
+            raise UsageError("--jobs and --scheduler are two ways to work on pieces: take one")
+        return _connect(self.scheduler, stack)
+
+
+@Parameter(name="*", group=_GROUP)
+@dataclass(frozen=True, kw_only=True)
+class PieceOptions(ClusterPieces):
+    """How large files are scored.
+
+    Parameters
+    ----------
     resume
         Keep finished pieces in this folder, so that a run that broke can go on.
     """
 
-    scheduler: str | None = None
     resume: str | None = None
 
     @property
@@ -93,15 +111,9 @@ class PieceOptions(FilePieces):
             return self.resume
         return os.path.join(self.resume, f"{number:03d}")
 
-    def _executor(self, stack: ExitStack) -> Executor | None:
-        if self.scheduler is None:
-            return super()._executor(stack)
-        if self.jobs > 1:
-            raise UsageError("--jobs and --scheduler are two ways to work on pieces: take one")
-        return _connect(self.scheduler, stack)
-
 
 FILE_PIECES = FilePieces()
+CLUSTER = ClusterPieces()
 PIECES = PieceOptions()
 
 

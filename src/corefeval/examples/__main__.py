@@ -29,6 +29,7 @@ TOUR = (
     ),
     ("Which one is better, and is the difference real?", "compare {key} {cautious} {eager}"),
     ("What should be fixed first?", "errors {key} {eager} -m conll,lea --top 3"),
+    ("Three corpora, three systems: who is best?", "suite run {suite} --no-cache -q"),
     ("What does a metric reward?", "lab boundary -m muc,b3,lea"),
     ("A table for your paper", "score {key} {cautious} {eager} -m muc,b3,ceafe,conll -f latex"),
 )
@@ -36,7 +37,7 @@ TOUR = (
 
 def tour() -> int:
     """Show each command and what it prints; the first exit status that is not 0 ends it."""
-    paths = {name: example(name) for name in NAMES}
+    paths = {name: example(name) for name in (*NAMES, "suite")}
     for title, command in TOUR:
         shown = command.format(**{name: Path(path).name for name, path in paths.items()})
         sys.stdout.write(f"\n── {title}\n$ corefeval {shown}\n\n")

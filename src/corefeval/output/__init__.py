@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from corefeval.output.drawing import Drawing
     from corefeval.tabular import Tabular
 
-Format = Literal["text", "json", "csv", "markdown", "latex", "conll", "coval", "corefud"]
+Format = Literal[
+    "text", "json", "csv", "markdown", "latex", "conll", "coval", "corefud", "codabench"
+]
 
 # The drawing of each type, by name: who prints scores does not pay for importing the others.
 DRAWINGS = {
@@ -67,8 +69,8 @@ def render(
 
     Results are what `score`, `compare`, `analyse`, `agree`, `explain`, `statistics` or an
     experiment of the lab gave, or the slices of a result. Every type has all formats; `conll`,
-    `coval` and `corefud`, which are other scorers' own, are of scores alone. `color` is for
-    terminals. JSON and CSV are not rounded.
+    `coval` and `corefud`, which are other scorers' own, are of scores alone, and `codabench` of
+    suites. `color` is for terminals. JSON and CSV are not rounded.
 
     Scores and agreement have `by_document` (JSON has documents in any case). A comparison has
     `pairs`, `differences`, `agreement` and `power` (of `metric`), which add to what is shown; CSV,

@@ -226,7 +226,7 @@ def _may_be_made(module: str, name: str) -> bool:
     )
 
 
-_ROOMS = ("results", "protocol", "pieces", "suites")
+_ROOMS = ("results", "protocol", "pieces", "stats")
 _OURS = {
     ("corefeval.diagnostics", "Notice"),
     ("corefeval.model.categories", "Categories"),

@@ -214,7 +214,7 @@ def _micro(
     outcome: SuiteResult, metric: str, rates: Sequence[str]
 ) -> tuple[dict[str, Averaged], str]:
     """Rates of the counts of all corpora together, or why there are none."""
-    corpora = [one.name for one in outcome.corpora if not outcome.has_broken_key(one.name)]
+    corpora = outcome.sound_corpora
     most = max(len(system.runs) for system in outcome.systems)
     tables = {rate: np.full((len(outcome.systems), 1, most), math.nan) for rate in rates}
     for row, system in enumerate(outcome.systems):
@@ -235,11 +235,12 @@ def _micro(
 def _composition(outcome: SuiteResult, scores: Numbers) -> Iterator[str]:
     """Who is averaged over fewer corpora than there are."""
     counts = (~np.isnan(scores)).any(axis=2).sum(axis=1)
+    number = len(outcome.sound_corpora)
     fewer = {
         system.name: int(count)
         for system, count in zip(outcome.systems, counts, strict=True)
-        if count < len(outcome.corpora)
+        if count < number
     }
     if fewer:
         told = ", ".join(f"{name} over {count}" for name, count in fewer.items())
-        yield f"Not all averages are over all {len(outcome.corpora)} corpora: {told}."
+        yield f"Not all averages are over all {number} corpora: {told}."

@@ -294,7 +294,7 @@ def _suite_of(content: Mapping[str, Any]) -> tuple[Suite, list[Mistake]]:
         tables[table] = tuple(made)
     metrics = str(own.get("metrics", _DEFAULT_METRICS))
     own["headline"] = _headline(own.get("headline"), metrics)
-    return Suite(**tables, **own), mistakes
+    return Suite(corpora=tables["corpora"], systems=tables["systems"], **own), mistakes
 
 
 def _headline(given: str | None, metrics: str) -> str:

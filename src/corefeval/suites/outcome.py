@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -16,6 +17,7 @@ from corefeval.files import PathLike
 from corefeval.results import Result
 from corefeval.results.rates import Numbers
 from corefeval.results.saved import read_saved, result_of_record, result_record, write_saved
+from corefeval.stats import CorporaComparison
 from corefeval.stats.significance import TOLERANCE
 from corefeval.suites.definition import Missing, Suite
 from corefeval.tabular import Row, Tabular
@@ -64,9 +66,7 @@ class SuiteResult(Tabular):
     """The results of all systems on all corpora: `outcome.cells["gum", "mine", None].result`.
 
     There is a cell for every corpus, system and seed. `notices` are of the suite as a whole; each
-    result has its own. `statistics` are what tests over corpora told, where they were asked for:
-    anything with `metrics`, `ranks(metric)`, `better_than(metric, system, corpus=None)` and
-    `as_dict()`.
+    result has its own. `statistics` are what tests over corpora told, where they were asked for.
     """
 
     corpora: tuple[CorpusFacts, ...]
@@ -78,7 +78,7 @@ class SuiteResult(Tabular):
     missing: Missing = "zero"
     title: str = ""
     notices: tuple[Notice, ...] = ()
-    statistics: Any = None
+    statistics: CorporaComparison | None = None
 
     @staticmethod
     def of(suite: Suite, cells: Mapping[Place, Cell]) -> SuiteResult:
@@ -118,6 +118,10 @@ class SuiteResult(Tabular):
                 counts = "counts as 0" if self.missing == "zero" else "left out"
                 text = f"{who} on {name}: {counts}: {cell.problem}"
                 yield Notice("no-result", text, 1, (f"{system_name} on {name}",))
+        kinds = Counter(kind for one in self._scored for kind in {n.kind for n in one.notices})
+        if kinds:
+            told = ", ".join(f"{kind} of {plural(n, 'result')}" for kind, n in kinds.items())
+            yield Notice("cell-notices", f"notices of results (JSON has them): {told}")
 
     def __getitem__(self, place: Place) -> Cell:
         return self.cells[place]
@@ -154,9 +158,8 @@ class SuiteResult(Tabular):
 
     def title_of(self, metric: str) -> str:
         """What tables call a metric."""
-        return next(
-            (one.titles[metric] for one in self._scored if metric in (one.titles or {})), metric
-        )
+        titles = (one.titles or {} for one in self._scored)
+        return next((one[metric] for one in titles if metric in one), metric)
 
     def scores(self, metric: str | None = None, rate: str | None = None) -> Numbers:
         """A rate of a metric: an array of systems × corpora × seeds.
@@ -191,8 +194,8 @@ class SuiteResult(Tabular):
         from corefeval.suites.averages import macro
 
         name = self.metric(metric)
-        if self.is_tested(name):
-            return dict(self.statistics.ranks(name))
+        if self.statistics is not None and self.is_tested(name):
+            return self.statistics.ranks(name)
         means = macro(self.scores(name), self.weights)[0].tolist()
         scores = {one.name: mean for one, mean in zip(self.systems, means, strict=True)}
         scores = {one: mean for one, mean in scores.items() if not math.isnan(mean)}
@@ -203,7 +206,7 @@ class SuiteResult(Tabular):
     ) -> dict[str, tuple[str, ...]]:
         """The systems that each is significantly better than, on a corpus or on the whole."""
         name = self.metric(metric)
-        if not self.is_tested(name):
+        if self.statistics is None or not self.is_tested(name):
             return {}
         test = self.statistics.better_than
         return {one.name: tuple(test(name, one.name, corpus)) for one in self.systems}
@@ -217,19 +220,24 @@ class SuiteResult(Tabular):
         """Whether anything was scored."""
         return bool(self._scored)
 
+    @cached_property
+    def sound_corpora(self) -> list[str]:
+        """The corpora that are not left out for all because of their keys."""
+        broken = {name for (name, _, _), cell in self.cells.items() if cell.fault == "key"}
+        return [corpus.name for corpus in self.corpora if corpus.name not in broken]
+
     def has_broken_key(self, corpus: str) -> bool:
         """Whether a corpus is left out for all."""
-        return any(
-            cell.fault == "key" for (name, _, _), cell in self.cells.items() if name == corpus
-        )
+        return corpus not in self.sound_corpora
 
     def n_results(self, system: str, corpus: str | None = None) -> int:
         """How many results there are of a system, on a corpus or on all."""
-        return sum(
-            cell.result is not None
-            for (name, own, _), cell in self.cells.items()
-            if own == system and corpus in (None, name)
-        )
+        return self._numbers[system, corpus]
+
+    @cached_property
+    def _numbers(self) -> Counter[tuple[str, str | None]]:
+        scored = [place for place, cell in self.cells.items() if cell.result is not None]
+        return Counter((system, one) for corpus, system, _ in scored for one in (corpus, None))
 
     @cached_property
     def weights(self) -> Numbers:
@@ -312,7 +320,8 @@ def _outcome(record: Mapping[str, Any], file: str, spell: Any) -> SuiteResult:
     facts = record["suite"]
     corpora = tuple(CorpusFacts(**one) for one in facts["corpora"])
     systems = tuple(SystemFacts(one["name"], tuple(one["seeds"])) for one in facts["systems"])
-    texts = [one.name for one in (*corpora, *systems)] + [one.group for one in corpora]
+    texts = [one.name for one in corpora] + [one.name for one in systems]
+    texts += [one.group for one in corpora]
     texts += [*facts["metrics"], *(facts[name] for name in ("headline", "rate", "title"))]
     if not (corpora and systems and all(isinstance(one, str) for one in texts)):
         raise ValueError("corpora, systems or metrics are not there, or no names")
@@ -334,7 +343,11 @@ def _outcome(record: Mapping[str, Any], file: str, spell: Any) -> SuiteResult:
         corpora, systems, tuple(facts["metrics"]), facts["headline"],
         {place: cells[place] for place in every}, facts["rate"], facts["missing"], facts["title"],
     )  # fmt: skip
-    return replace(outcome, notices=tuple(outcome._remarks()))
+    notices = tuple(outcome._remarks())
+    if "statistics" not in facts:
+        return replace(outcome, notices=notices)
+    found = CorporaComparison.from_dict(facts["statistics"])
+    return replace(outcome, statistics=found, notices=(*notices, *found.notices))
 
 
 def places(corpora: tuple[CorpusFacts, ...], systems: tuple[SystemFacts, ...]) -> Iterator[Place]:

@@ -38,8 +38,10 @@ from corefeval.pieces.execution import find_value, map_pieces, pack_value
 from corefeval.protocol import Protocol
 from corefeval.results import Result
 from corefeval.scorer import Scorer
+from corefeval.stats import CorporaComparison
 from corefeval.suites.definition import Suite, SuiteCorpus
 from corefeval.suites.outcome import Cell, Place, SuiteResult
+from corefeval.suites.statistics import compare_suite
 from corefeval.syntax import split_list
 
 _FRESH = 2.0  # seconds in which a file may be written twice without a clock telling it
@@ -54,6 +56,8 @@ def run_suite(
     piece_size: int | str | None = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
+    trials: int | None = None,
+    **tests: Any,
 ) -> SuiteResult:
     """Score every system on every corpus; what cannot be scored has its reason in its cell.
 
@@ -62,12 +66,16 @@ def run_suite(
     where a file has another size or time than before. `executor` works on cells, and on pieces of
     large files; `piece_size`, `executor` and `progress` are those of `score`, with cells for
     pieces.
+
+    With `trials` systems are compared by the headline, on each corpus and over all of them, so
+    that ranks and tables know which differences are real; `tests` are other options of
+    `compare_suite`, such as `seed`, `alpha` and `metrics`.
     """
     suite.check()
     cutting = Cutting(piece_size, executor)
     kept = None if cache is None else Cache(cache)
     request = Request(suite.metrics, tuple(split_list(suite.by)), uuid.uuid4().hex, current_limit())
-    cells, jobs = _plan(suite, request, kept)
+    cells, jobs, known = _plan(suite, request, kept)
     whole = [job for job in jobs if not Cutting(piece_size).suits(job.corpus.key, job.path)]
     cut = [job for job in jobs if job not in whole]
     done = 0
@@ -83,8 +91,8 @@ def run_suite(
             report(0, 0, job.size)
         for at in range(0, len(whole), _AT_ONCE):
             lot = whole[at : at + _AT_ONCE]
-            found = map_pieces(score_cell, [*lot], request, executor=executor, progress=report)
-            for job, cell in zip(lot, found, strict=True):
+            scored = map_pieces(score_cell, [*lot], request, executor=executor, progress=report)
+            for job, cell in zip(lot, scored, strict=True):
                 _put(job, cell, cells, kept)
             done += len(lot)
             if kept is not None:
@@ -93,7 +101,33 @@ def run_suite(
         _scorer.cache_clear()
         if kept is not None:
             kept.flush()
-    return SuiteResult.of(suite, cells)
+    outcome = SuiteResult.of(suite, cells)
+    if trials is None:
+        return outcome
+    found = _compare(outcome, {"trials": trials, **tests}, kept, [*known, *jobs])
+    if isinstance(found, Notice):
+        return replace(outcome, notices=(*outcome.notices, found))
+    return replace(outcome, statistics=found, notices=(*outcome.notices, *found.notices))
+
+
+def _compare(
+    outcome: SuiteResult, options: dict[str, Any], kept: Cache | None, jobs: list[Job]
+) -> CorporaComparison | Notice:
+    """The comparison of all systems, from the cache where nothing changed; or why there is none."""
+    if len({name for (_, name, _), cell in outcome.cells.items() if cell.result}) < 2:
+        return Notice("no-tests", "no tests: two systems with results are needed")
+    options |= {"metrics": tuple(options.get("metrics") or (outcome.headline,))}
+    facts = [outcome.corpora, outcome.systems, outcome.rate, outcome.missing, options]
+    cells = [(job.place, job.digest) for job in jobs if outcome.cells[job.place].result]
+    digest = hashlib.sha256(repr((__version__, facts, sorted(cells, key=str))).encode()).hexdigest()
+    name = hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
+    found = None if kept is None else kept.find(name, digest)
+    if not isinstance(found, CorporaComparison):
+        found = compare_suite(outcome, **options)
+        if kept is not None:
+            kept.keep(name, digest, found)
+            kept.flush()
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +155,11 @@ class Job:
 
 def _plan(
     suite: Suite, request: Request, kept: Cache | None
-) -> tuple[dict[Place, Cell], list[Job]]:
-    """A cell for each place, as far as they are known, and the jobs that the others are."""
+) -> tuple[dict[Place, Cell], list[Job], list[Job]]:
+    """A cell for each place, the jobs that those without a result are, and jobs that were done."""
     cells: dict[Place, Cell] = {}
     jobs: list[Job] = []
+    done: list[Job] = []
     for corpus in suite.corpora:
         key, problem = _inputs((corpus.key, corpus.features), kept)
         for system in suite.systems:
@@ -148,9 +183,10 @@ def _plan(
                     known = kept.find(job.name, job.digest)
                     if isinstance(known, Result):
                         cells[place] = Cell(known)
+                        done.append(job)
                         continue
                 jobs.append(job)
-    return cells, jobs
+    return cells, jobs, done
 
 
 def _inputs(paths: tuple[str | None, ...], kept: Cache | None) -> tuple[list[str], str]:
@@ -158,15 +194,24 @@ def _inputs(paths: tuple[str | None, ...], kept: Cache | None) -> tuple[list[str
     digests: list[str] = []
     try:
         for path in filter(None, paths):
+            if problem := look_at(path):
+                return [], f"{path}: {problem}"
             for file in files_of(path)[0]:
-                if not is_remote(file) and not os.path.exists(file):
-                    return [], f"there is no file {file}"
                 size, stamp = file_stamp(file)
                 if kept is not None:
                     digests += [os.path.basename(file), kept.digest_of(file, size, stamp)]
     except (CorefEvalError, OSError) as error:
-        return [], _one_line(error)
+        return [], one_line(error)
     return digests, ""
+
+
+def look_at(path: str) -> str:
+    """What is wrong where a path leads nowhere; nothing is said of what an address leads to."""
+    try:
+        is_there = is_remote(path) or bool(files_of(path)[1]) or os.path.exists(path)
+    except CorefEvalError as error:
+        return error.problem if isinstance(error, InputError) else one_line(error)
+    return "" if is_there else "there is no such file"
 
 
 def _with_digest(job: Job, request: Request, inputs: list[str]) -> Job:
@@ -198,7 +243,7 @@ def _score_safely(job: Job, request: Request, cutting: Cutting | None) -> Cell:
     except _BrokenKeyError as error:
         return Cell(None, str(error), "key")
     except (CorefEvalError, OSError) as error:
-        return Cell(None, _one_line(error), "response")
+        return Cell(None, one_line(error), "response")
 
 
 class _BrokenKeyError(CorefEvalError):
@@ -260,10 +305,10 @@ def _scorer(corpus: SuiteCorpus, metrics: str, by: tuple[str, ...], run: str) ->
             key, metrics=metrics, by=by, protocol=corpus.protocol or None, **corpus.reading
         )
     except (CorefEvalError, OSError) as error:
-        raise _BrokenKeyError(_one_line(error)) from None
+        raise _BrokenKeyError(one_line(error)) from None
 
 
-def _one_line(error: Exception) -> str:
+def one_line(error: Exception) -> str:
     """An error as a cell tells it: what is wrong where, and what was found."""
     if isinstance(error, InputError) and error.found:
         return f"{str(error).splitlines()[0]} (found {error.found})"

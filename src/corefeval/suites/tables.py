@@ -6,11 +6,14 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, Literal
+from typing import ClassVar, Literal
+
+import numpy as np
 
 from corefeval._version import __version__
 from corefeval.checks import check_choice
 from corefeval.diagnostics import UsageError
+from corefeval.display import json_text
 from corefeval.output.drawing import SoloDrawing
 from corefeval.output.systems import letters
 from corefeval.output.tables import RAISED, RATES, Cell, Column, Sheet, Table, percent
@@ -19,7 +22,6 @@ from corefeval.suites.outcome import SuiteResult
 from corefeval.tabular import Row
 
 NOTHING = "–"
-_GROUPED = {"micro": "Micro", "macro": "Macro"}
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,8 @@ class SuiteDrawing(SoloDrawing):
     caption: str = ""
     label: str = "suite"
     columns: int = 2
+
+    formats: ClassVar = (*SoloDrawing.formats, "codabench")
 
     def __post_init__(self) -> None:
         check_choice("rows_of", self.rows_of, ("systems", "corpora"))
@@ -69,6 +73,28 @@ class SuiteDrawing(SoloDrawing):
             over_both=self.columns == 2,
         )
 
+    def draw(self, format: str, color: bool) -> str:
+        """The scores of Codabench are of suites alone."""
+        if format == "codabench":
+            return json_text({n: s for one in self.things for n, s in self._scores(one).items()})
+        return super().draw(format, color)
+
+    def _scores(self, thing: SuiteResult) -> dict[str, float]:
+        """A number in per cent for each line and system; 0 for none, as Codabench has no gaps.
+
+        With a single system names are those of corpora and averages alone.
+        """
+        table, scores = self._table(thing), {}
+        for line in table.lines:
+            for at, system in zip(table.order, table.names, strict=True):
+                for rate in table.rates:
+                    name = [] if len(table.names) == 1 else [system]
+                    name.append(line.title if line.kind == "corpus" else line.title.lower())
+                    name += [] if len(table.rates) == 1 else [rate]
+                    mean = float(line.means[rate][at])
+                    scores["_".join(name).replace(" ", "_")] = 100 * np.nan_to_num(mean)
+        return scores
+
     def rows(self) -> list[Row]:
         """Those of the tables."""
         return [row for thing in self.things for row in self._table(thing).rows()]
@@ -88,6 +114,12 @@ class SuiteDrawing(SoloDrawing):
             "systems": [{"name": one.name, "seeds": list(one.seeds)} for one in thing.systems],
             "table": self._table(thing).rows(),
             "cells": thing.rows(),
+            "cell_notices": [
+                {"corpus": corpus, "system": system, "seed": seed, **notice.as_dict()}
+                for (corpus, system, seed), cell in thing.cells.items()
+                if cell.result is not None
+                for notice in cell.result.notices
+            ],
             **({} if thing.statistics is None else {"statistics": thing.statistics.as_dict()}),
             "signatures": list(signatures(thing)),
             "notices": [notice.as_dict() for notice in thing.notices],
@@ -158,14 +190,14 @@ class _Values:
 def _by_systems(table: SuiteTable, values: _Values, caption: str) -> Table:
     """Systems below each other, with their ranks; averages before corpora."""
     marks = letters(table.names)
-    columns = [Column("#", numeric=True), Column("System")]
+    columns = [Column("System"), Column("#", numeric=True)]
     bodies = [
-        [Cell(str(table.ranks.get(name, ""))) for name in table.names],
         [Cell(name) for name in table.names],
+        [Cell(str(table.ranks.get(name, ""))) for name in table.names],
     ]
     if table.is_tested:
-        columns.insert(1, Column(""))
-        bodies.insert(1, [Cell(marks[name]) for name in table.names])
+        columns.insert(0, Column(""))
+        bodies.insert(0, [Cell(marks[name]) for name in table.names])
     for line in table.lines:
         columns += _columns(line.title, table.rates)
         bodies += [values.cells(values.of(line, rate)) for rate in table.rates]
@@ -175,7 +207,10 @@ def _by_systems(table: SuiteTable, values: _Values, caption: str) -> Table:
 def _by_corpora(table: SuiteTable, values: _Values, caption: str) -> Table:
     """Corpora below each other, group by group, then averages and ranks."""
     marks = letters(table.names)
-    lines = sorted(table.lines, key=lambda line: line.kind != "corpus")
+    groups = list(dict.fromkeys(line.group for line in table.lines if line.kind == "corpus"))
+    own = (line for line in table.lines if line.kind == "corpus")
+    lines = sorted(own, key=lambda line: groups.index(line.group))
+    lines += [line for line in table.lines if line.kind != "corpus"]
     grid = [[values.of(line, rate) for rate in table.rates] for line in lines]
     columns, bodies = [Column("")], [[*(Cell(line.title) for line in lines), Cell("Rank")]]
     for at, name in enumerate(table.names):
@@ -208,7 +243,10 @@ def legend(table: SuiteTable) -> str:
     if "macro" in kinds:
         weighted = len({corpus.weight for corpus in outcome.corpora}) > 1
         how = "weighted mean" if weighted else "mean"
-        told.append(f"Macro is the {how} over {_corpora(len(outcome.corpora))}.")
+        number = len(outcome.sound_corpora)
+        told.append(
+            f"Macro is the {how} over {f'{number} corpora' if number != 1 else '1 corpus'}."
+        )
     told += ["Micro is of the counts of all corpora together."] if "micro" in kinds else []
     if any(len(system.seeds) > 1 for system in outcome.systems):
         told.append("± is the standard deviation over seeds.")
@@ -221,16 +259,18 @@ def legend(table: SuiteTable) -> str:
 
 
 def _told_ranks(table: SuiteTable) -> str:
-    if not table.is_tested:
+    statistics = table.outcome.statistics
+    if statistics is None or not table.is_tested:
         return "Ranks are by the macro-average; equal ones share a rank."
-    return (
-        "A superscript names the systems that this one is significantly better than; systems "
-        "without a significant difference share a rank."
+    options = statistics.options
+    how = f"{options.trials:,} trials, p ≤ {options.alpha:g}"
+    how += (
+        "" if options.correction == "none" else f" after {options.correction.title()}'s correction"
     )
-
-
-def _corpora(number: int) -> str:
-    return f"{number} corpora" if number != 1 else "1 corpus"
+    return (
+        f"A superscript names the systems that this one is significantly better than ({how}); "
+        "systems without a significant difference share a rank."
+    )
 
 
 def signatures(outcome: SuiteResult) -> Iterator[str]:
@@ -241,23 +281,5 @@ def signatures(outcome: SuiteResult) -> Iterator[str]:
             alike.setdefault(cell.result.signature, {})[corpus] = None
     for signature, names in alike.items():
         yield signature if len(alike) == 1 else f"{', '.join(names)}: {signature}"
-
-
-def codabench(outcome: SuiteResult, **options: Any) -> dict[str, float]:
-    """Scores for a leaderboard of Codabench: one number for each system, corpus and average.
-
-    With a single system names are those of corpora and averages alone. What has no score counts 0:
-    Codabench knows no gaps.
-    """
-    table = make_table(outcome, **options)
-    single = len(outcome.systems) == 1
-    scores: dict[str, float] = {}
-    for line in table.lines:
-        title = line.kind if line.kind in _GROUPED else line.title
-        for at in table.order:
-            name = title if single else f"{outcome.systems[at].name} {title}"
-            for rate in table.rates:
-                mean = float(line.means[rate][at])
-                full = name if len(table.rates) == 1 else f"{name} {rate}"
-                scores[full.replace(" ", "_")] = 0.0 if math.isnan(mean) else mean
-    return scores
+    if outcome.statistics is not None:
+        yield outcome.statistics.signature

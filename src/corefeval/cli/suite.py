@@ -1,0 +1,309 @@
+"""`corefeval suite`: many corpora, many systems; run, init, check and table."""
+
+# No `annotations` from __future__ here: types of fields are looked up where commands are made.
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import App, Group, Parameter
+
+from corefeval.cli.arguments import (
+    FLAG,
+    check_paths,
+    file_parameter,
+    label,
+    show,
+    tell,
+    usage_of,
+    with_unpacking,
+)
+from corefeval.cli.pieces import CLUSTER, ClusterPieces
+from corefeval.diagnostics import InputError, UsageError
+from corefeval.display import visible
+from corefeval.files import write_file
+
+if TYPE_CHECKING:
+    from corefeval.suites.outcome import SuiteResult
+
+OutputFormat = Literal["text", "json", "csv", "markdown", "latex", "codabench"]
+_TABLE = Group("Table", sort_key=2)
+
+
+@Parameter(name="*", group=_TABLE)
+@dataclass(frozen=True, kw_only=True)
+class TableOptions:
+    """What the table shows.
+
+    Parameters
+    ----------
+    metric
+        Which metric; by default the suite's headline.
+    rates
+        Which rates, in which order: `r,p,f1`; by default that of the suite.
+    averages
+        Which averages, of `macro`, `micro` and `groups`; or `none`.
+    sort
+        Systems by their scores, or as in the suite's file.
+    rows
+        What the rows are.
+    digits
+        How many digits behind the point.
+    caption
+        The caption of a LaTeX table.
+    label
+        Its label, behind `tab:`.
+    columns
+        Over how many columns of the paper it goes.
+    """
+
+    metric: str | None = None
+    rates: str = ""
+    averages: str = "macro,groups"
+    sort: Literal["score", "file"] = "score"
+    rows: Literal["systems", "corpora"] = "systems"
+    digits: int = 2
+    caption: str = ""
+    label: str = "suite"
+    columns: int = 2
+
+    @property
+    def drawing(self) -> dict[str, Any]:
+        """The options that `render` takes by these names."""
+        options = asdict(self)
+        rows = options.pop("rows")
+        return {**options, "rows_of": rows}
+
+
+TABLE = TableOptions()
+
+
+def run(
+    suite: Annotated[str, file_parameter("suite run")(help="The suite's file (TOML).")],
+    /,
+    *,
+    cache: str | None = None,
+    no_cache: Annotated[bool, FLAG()] = False,
+    save: str | None = None,
+    trials: int = 10_000,
+    seed: int = 0,
+    alpha: float = 0.05,
+    no_tests: Annotated[bool, FLAG()] = False,
+    format: Annotated[OutputFormat, Parameter(alias="-f")] = "text",
+    output: Annotated[str | None, Parameter(alias="-o")] = None,
+    table: TableOptions = TABLE,
+    pieces: ClusterPieces = CLUSTER,
+    quiet: Annotated[bool, FLAG(alias="-q")] = False,
+) -> None:
+    """Score all systems of a suite on all its corpora, and show the table.
+
+    ```
+    corefeval suite run suite.toml
+    corefeval suite run suite.toml --jobs 8 --save results.json.gz
+    corefeval suite run suite.toml --rates r,p,f1 --averages macro,micro --format latex
+    ```
+
+    A response that is missing or broken is named and does not stop the others. Systems are compared
+    by the headline: a superscript names those than which one is significantly better, and those
+    without a significant difference share a rank.
+
+    Parameters
+    ----------
+    cache
+        The folder for cells that did not change; by default beside the suite's file, with `.cache`
+        at its end.
+    no_cache
+        Score everything anew, and keep nothing.
+    save
+        Keep all results in this file (.gz: compressed), for `suite table` and `suite page`.
+    trials
+        How many trials tests on a corpus and the bootstrap over corpora have.
+    seed
+        Where the random numbers begin.
+    alpha
+        The p-value, corrected for the pairs, up to which a difference is significant.
+    no_tests
+        Compare nothing: equal averages share a rank.
+    format
+        How to print; `codabench` is a scores.json for its leaderboards.
+    output
+        Write to this file instead of the terminal.
+    quiet
+        Print no notices and no progress.
+    """
+    from corefeval.suites.definition import read_suite
+    from corefeval.suites.running import run_suite
+
+    check_paths([], [suite], output, save)
+    if no_cache and cache is not None:
+        raise UsageError("--no-cache and --cache: take one of them")
+    asked = read_suite(suite)
+    folder = None if no_cache else cache or f"{os.path.splitext(suite)[0]}.cache"
+    with pieces.cutting(quiet=quiet) as cutting:
+        outcome = run_suite(
+            asked,
+            cache=folder,
+            piece_size=cutting.size,
+            executor=cutting.executor,
+            progress=cutting.progress,
+            trials=None if no_tests else trials,
+            seed=seed,
+            alpha=alpha,
+        )
+    if save is not None:
+        outcome.save(save)
+    _show(outcome, output, format, table, quiet)
+
+
+def table(
+    results: Annotated[str, file_parameter("suite table")(help="What `suite run --save` wrote.")],
+    /,
+    *,
+    format: Annotated[OutputFormat, Parameter(alias="-f")] = "text",
+    output: Annotated[str | None, Parameter(alias="-o")] = None,
+    table: TableOptions = TABLE,
+    quiet: Annotated[bool, FLAG(alias="-q")] = False,
+) -> None:
+    """Show a table of saved results of a suite.
+
+    ```
+    corefeval suite table results.json.gz --metric lea
+    corefeval suite table results.json.gz --rows corpora --rates p,r,f1 --format markdown
+    corefeval suite table results.json.gz -f latex --columns 1 --digits 1 --caption "Test sets."
+    ```
+
+    Parameters
+    ----------
+    format
+        How to print; `codabench` is a scores.json for its leaderboards.
+    output
+        Write to this file instead of the terminal.
+    quiet
+        Print no notices.
+    """
+    from corefeval.suites.outcome import load_suite
+
+    check_paths([], [results], output)
+    _show(load_suite(results), output, format, table, quiet)
+
+
+def _show(
+    outcome: "SuiteResult", output: str | None, format: str, table: TableOptions, quiet: bool
+) -> None:
+    """Print the table and what is to be said of cells; a broken key is an error at the end."""
+    show(outcome, output, format=format, **table.drawing)
+    broken = [notice for notice in outcome.notices if notice.kind == "broken-key"]
+    if not quiet:
+        tell(notice for notice in outcome.notices if notice not in broken)
+    if broken:
+        raise InputError("\n  ".join(notice.message for notice in broken))
+
+
+def init(
+    path: Annotated[
+        str,
+        file_parameter("suite init")(
+            help="Keys: a folder of them or several files; then systems' folders, each as FOLDER "
+            "or NAME=FOLDER."
+        ),
+    ],
+    /,
+    *more: Annotated[str, file_parameter("suite init")(name="MORE", help="More of them.")],
+    output: Annotated[str, file_parameter("suite init")(alias="-o")] = "suite.toml",
+    force: Annotated[bool, FLAG()] = False,
+) -> None:
+    """Write a first suite file from folders of keys and of systems' responses.
+
+    ```
+    corefeval suite init keys/ mine/ theirs/
+    corefeval suite init keys/*.conll systems/ -o dev.toml
+    corefeval suite init keys/ mine=runs/2024-05-01 -o -
+    ```
+
+    Corpora are called by the keys' names, which responses should have in theirs. Numbers in which
+    files differ are seeds.
+
+    Parameters
+    ----------
+    output
+        The file to write; `-` is standard output.
+    force
+        Write it even if there is such a file.
+    """
+    from corefeval.suites.beginnings import write_suite
+
+    if output != "-" and os.path.exists(output) and not force:
+        raise UsageError(f"{output} is there already: name another with -o, or write --force")
+    labels = [label(one) for one in (path, *more)]
+    check_paths(labels, [one for _, one in labels], None if output == "-" else output)
+    text = write_suite(labels, "suite.toml" if output == "-" else output)
+    if output == "-":
+        sys.stdout.write(text)
+        return
+    write_file(output, text, problem="the suite cannot be written")
+    numbers = (text.count(f"[[{table}]]") for table in ("corpora", "systems"))
+    corpora, systems = numbers
+    sys.stdout.write(f"{visible(output)}: corpora: {corpora}, systems: {systems}\n")
+
+
+def check(
+    suite: Annotated[str, file_parameter("suite check")(help="The suite's file (TOML).")],
+    /,
+    *,
+    strict: Annotated[bool, FLAG()] = False,
+    systems: str = "",
+    format: Annotated[Literal["text", "json", "csv"], Parameter(alias="-f")] = "text",
+    output: Annotated[str | None, Parameter(alias="-o")] = None,
+) -> int:
+    """Check all files of a suite: one line for each, with a verdict.
+
+    ```
+    corefeval suite check suite.toml
+    corefeval suite check suite.toml --strict --systems mine
+    ```
+
+    The exit status is 1 where a file fails: it is missing, stops scoring or loses mentions.
+
+    Parameters
+    ----------
+    strict
+        Let missing documents and all other warnings fail.
+    systems
+        Check the responses of these systems alone; names with commas between them.
+    format
+        How to print.
+    output
+        Write to this file instead of the terminal.
+    """
+    from corefeval.suites.checking import check_suite
+    from corefeval.suites.definition import read_suite
+    from corefeval.syntax import split_list
+
+    check_paths([], [suite], output)
+    found = check_suite(read_suite(suite), strict=strict, systems=split_list(systems))
+    if format != "text":
+        show(found, output, format=format)
+    else:
+        lines = "".join(f"{one.line}\n" for one in found.verdicts) + f"{found.summary}\n"
+        if output is None:
+            sys.stdout.write(lines)
+        else:
+            write_file(output, lines, problem="the output cannot be written")
+    return int(found.has_failed)
+
+
+COMMANDS: Sequence[Callable[..., object]] = (run, init, check, table)
+
+app = App(
+    name="suite",
+    sort_key=5,  # behind the report
+    help="Score many systems on many corpora: a suite file, tables, checks of submissions.",
+    help_format="markdown",
+    help_epilogue="",
+)
+for place, command in enumerate(COMMANDS):
+    usage = usage_of(command, "suite ")
+    reader = command if command is init else with_unpacking(command)
+    app.command(reader, help_epilogue="", usage=usage, sort_key=place)

@@ -1,0 +1,163 @@
+"""The check of submissions: a verdict for every file that a suite is made of."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from corefeval.checks import did_you_mean
+from corefeval.diagnostics import CorefEvalError, UsageError, plural
+from corefeval.display import visible
+from corefeval.formats import read
+from corefeval.linting import Inspection, inspect
+from corefeval.model import Corpus
+from corefeval.suites.definition import Suite, SuiteCorpus
+from corefeval.suites.running import look_at, one_line
+from corefeval.tabular import Row, Tabular
+
+Ruling = Literal["ok", "warning", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is said of a file: that it is good, that something is odd, or that it fails.
+
+    `system` is empty for keys.
+    """
+
+    corpus: str
+    system: str
+    seed: str | None
+    file: str
+    ruling: Ruling
+    text: str
+
+    @property
+    def line(self) -> str:
+        """All of it on one line."""
+        who = f"{self.system}{'' if self.seed is None else f' {self.seed}'} on " * bool(self.system)
+        return visible(
+            f"{self.ruling:7}  {who or 'key of '}{self.corpus}: {self.file}: {self.text}"
+        )
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SuiteCheck(Tabular):
+    """The verdicts on all files of a suite."""
+
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether any file fails."""
+        return any(one.ruling == "failed" for one in self.verdicts)
+
+    @property
+    def summary(self) -> str:
+        """How many files, and how many of them fail."""
+        times = Counter(one.ruling for one in self.verdicts)
+        told = [f"{times['failed']} failed", f"{plural(times['warning'], 'warning')}"]
+        return (
+            f"{plural(len(self.verdicts), 'file')}: {times['ok']} ok, {', '.join(reversed(told))}"
+        )
+
+    def rows(self) -> list[Row]:
+        """One row for each file."""
+        names = ("corpus", "system", "seed", "file", "ruling", "text")
+        return [{name: getattr(one, name) for name in names} for one in self.verdicts]
+
+    def __repr__(self) -> str:
+        return f"<SuiteCheck of {self.summary}>"
+
+
+def check_suite(suite: Suite, *, strict: bool = False, systems: Iterable[str] = ()) -> SuiteCheck:
+    """Look at all keys and responses of a suite, or at those of some systems.
+
+    What stops scoring or loses mentions fails. With `strict` so does what changes scores without a
+    word, such as missing documents.
+    """
+    suite.check()
+    names = [one.name for one in suite.systems]
+    wanted = list(systems)
+    for name in wanted:
+        if name not in names:
+            raise UsageError(f"there is no system {name!r}: {did_you_mean(name, names)}")
+    verdicts: list[Verdict] = []
+    for corpus in suite.corpora:
+        verdicts += _check_corpus(suite, corpus, strict, wanted or names)
+    return SuiteCheck(tuple(verdicts))
+
+
+def _check_corpus(
+    suite: Suite, corpus: SuiteCorpus, strict: bool, systems: list[str]
+) -> Iterator[Verdict]:
+    """The verdicts on a key, and on the responses to it."""
+    key: Corpus | None = None
+    problem = look_at(corpus.key)
+    ruling: Ruling = "failed"
+    if not problem:
+        try:
+            key = read(
+                corpus.key,
+                format=corpus.key_format,
+                encoding=corpus.encoding,
+                word_column=corpus.word_column,
+                name=corpus.name,
+            )
+            found = _look(corpus, corpus.key, None, is_key=True)
+            ruling, problem = _rule(found, strict=False)  # nobody who submits can change a key
+        except CorefEvalError as error:
+            problem = one_line(error)
+    yield Verdict(corpus.name, "", None, corpus.key, ruling, problem)
+    for system in suite.systems:
+        if system.name not in systems or not system.takes_part(corpus.name):
+            continue
+        for seed in system.seeds or (None,):
+            path = system.path(corpus.name, seed)
+            yield Verdict(
+                corpus.name, system.name, seed, path, *_check_response(corpus, path, key, strict)
+            )
+
+
+def _check_response(
+    corpus: SuiteCorpus, path: str, key: Corpus | None, strict: bool
+) -> tuple[Ruling, str]:
+    if problem := look_at(path):
+        return "failed", problem
+    try:
+        return _rule(_look(corpus, path, key), strict)
+    except CorefEvalError as error:
+        return "failed", one_line(error)
+
+
+def _look(
+    corpus: SuiteCorpus, path: str, key: Corpus | None, *, is_key: bool = False
+) -> list[Inspection]:
+    return inspect(
+        path,
+        against=key,
+        format=corpus.key_format if is_key else corpus.response_format,
+        encoding=corpus.encoding,
+        word_column=corpus.word_column,
+    )
+
+
+def _rule(inspections: list[Inspection], strict: bool) -> tuple[Ruling, str]:
+    """The verdict on what was found in the files of a side, with the first finding in words."""
+    findings = [one for inspection in inspections for one in inspection.findings]
+    grave = [one for one in findings if one.severity == "error"]
+    odd = [one for one in findings if one.severity == "warning"]
+    if not grave and not odd:
+        contents = [one.contents for one in inspections if one.contents is not None]
+        documents = sum(one.documents for one in contents)
+        mentions = sum(one.mentions for one in contents)
+        return "ok", f"{plural(documents, 'document')}, {plural(mentions, 'mention')}"
+    first = (grave or odd)[0]
+    kinds = Counter(one.kind for one in (*grave, *odd))
+    told = ", ".join(f"{kind} {number}" if number > 1 else kind for kind, number in kinds.items())
+    where = f"line {first.line}: " if first.line else ""
+    named = f" ({first.document})" if first.document else ""
+    ruling: Ruling = "failed" if grave or strict else "warning"
+    return ruling, f"{told}; {where}{first.message}{named}"
