@@ -21,6 +21,7 @@ from corefeval.cli.arguments import (
     with_unpacking,
 )
 from corefeval.cli.pieces import CLUSTER, ClusterPieces
+from corefeval.cli.standings import compare, page
 from corefeval.diagnostics import InputError, UsageError
 from corefeval.display import visible
 from corefeval.files import write_file
@@ -294,7 +295,7 @@ def check(
     return int(found.has_failed)
 
 
-COMMANDS: Sequence[Callable[..., object]] = (run, init, check, table)
+COMMANDS: Sequence[Callable[..., object]] = (run, init, check, table, compare, page)
 
 app = App(
     name="suite",

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, ClassVar
 from urllib.parse import quote
 
@@ -28,7 +27,7 @@ from corefeval.results.slices import all_values
 from corefeval.stats.standings import EVERYTHING, CorporaComparison, CorporaDifference, Standing
 from corefeval.suites.averages import macro
 from corefeval.suites.outcome import SuiteResult
-from corefeval.suites.statistics import compare_suite
+from corefeval.suites.statistics import with_statistics
 
 Json = dict[str, Any]
 
@@ -67,23 +66,20 @@ def make_leaderboard(
     title: str | None = None,
     reports: PathLike | None = None,
     beside: PathLike = "leaderboard.html",
-    statistics: CorporaComparison | None = None,
     **options: Any,
 ) -> Leaderboard:
     """The leaderboard of a suite's outcome: `make_leaderboard(outcome).save("leaderboard.html")`.
 
-    `statistics` are those of the outcome, where it has any; metrics that they do not have are
-    compared with the same options, or with `options`, those of `corefeval.stats.compare_corpora`.
+    Statistics are those of the outcome, where it has any; other metrics are compared in the same
+    way. With `options`, those of `corefeval.stats.compare_corpora`, all are compared anew.
     `reports` is a folder with a report for each corpus (`CORPUS.html`) or each response
     (`CORPUS/SYSTEM.html`), or a pattern of paths with `{corpus}` and `{system}` in it; what is
     there is linked, as seen from where the page will lie (`beside`).
     """
-    known = statistics or outcome.statistics
-    compared = _compare(outcome, known, options)
+    compared = _compare(outcome, options)
     groups = _groups(outcome)
-    notices = [str(one) for one in outcome.notices if one.kind != "no-result"]
-    if compared is not None:
-        notices += [str(one) for one in compared.notices]
+    own = compared.notices if compared else ()
+    notices = [str(one) for one in (*outcome.notices, *own) if one.kind != "no-result"]
     page: Json = {
         "title": title or outcome.title or "Leaderboard",
         "version": __version__,
@@ -109,35 +105,20 @@ def make_leaderboard(
         "alpha": compared.options.alpha if compared else None,
         "trials": compared.options.trials if compared else None,
         "signature": compared.signature if compared else "",
-        "notices": notices,
+        "notices": list(dict.fromkeys(notices)),
     }
     shown = {name: make_visible(value) for name, value in page.items()}
     shown["links"] = _link_reports(outcome, reports, beside)
-    return Leaderboard(shown, compared.notices if compared else ())
+    return Leaderboard(shown, own)
 
 
-def _compare(
-    outcome: SuiteResult, known: CorporaComparison | None, options: Mapping[str, Any]
-) -> CorporaComparison | None:
+def _compare(outcome: SuiteResult, options: Mapping[str, Any]) -> CorporaComparison | None:
     """The systems compared by all metrics; None where there are not two of them, or no results."""
     has = [name for name in outcome.metrics if not np.isnan(outcome.scores(name)).all()]
     has = [name for name in has if any(name in one.tables for one in _results(outcome))]
-    missing = [name for name in has if known is None or options or name not in known.metrics]
     if len(outcome.systems) < 2 or not has:
         return None
-    if known is not None and not options:
-        own = known.options
-        names = ("trials", "seed", "correction", "alpha", "level", "combination", "resample")
-        options = {name: getattr(own, name) for name in names}
-    else:
-        known = None
-    if not missing:
-        return known
-    found = compare_suite(outcome, missing, **options)
-    if known is None:
-        return found
-    standings, tests = (*known.standings, *found.standings), {**known.tests, **found.tests}
-    return replace(known, standings=standings, tests=tests)
+    return with_statistics(outcome, has, **options)
 
 
 def _groups(outcome: SuiteResult) -> dict[str, list[int]]:
