@@ -71,7 +71,7 @@ def make_payload(systems: Sequence[Scored], *, text: bool, title: str, seed: int
         "text": text,
         "kinds": [{"name": kind, "summary": SUMMARIES[kind]} for kind in KINDS],
         **_describe_scores(results),
-        "differences": _describe_differences(
+        **_describe_differences(
             {one.name: one.result for one in systems}, ci=results[0].ci, seed=seed
         ),
         "slices": _describe_slices(results),
@@ -231,19 +231,26 @@ def _describe_slices(results: Sequence[Result]) -> list[Json]:
     return shown
 
 
-def _describe_differences(
-    results: Mapping[str, Result], *, ci: float | None, seed: int
-) -> list[Json]:
-    """F1 of each response less that of each other, with interval and p; none for one document."""
+def _describe_differences(results: Mapping[str, Result], *, ci: float | None, seed: int) -> Json:
+    """F1 of each response less that of each other, with interval and p; none for one document.
+
+    `ranks` are by metric and response, as far as that was compared with others.
+    """
     names = list(results)
     pairs: list[PairDifference] = []
+    ranks: dict[str, list[int | None]] = {}
     for match in dict.fromkeys(one.protocol.match for one in results.values()):
         alike = {name: one for name, one in results.items() if one.protocol.match == match}
         if len(alike) < 2 or ci is None:
             continue
         with suppress(CorefEvalError):  # a single document, or nothing to resample
-            pairs += compare(alike, level=ci, seed=seed).pairs
-    return [
+            compared = compare(alike, level=ci, seed=seed)
+            pairs += compared.pairs
+            for metric in compared.metrics:
+                mine = ranks.setdefault(metric, [None] * len(names))
+                for name, rank in compared.ranks(metric).items():
+                    mine[names.index(name)] = rank
+    differences = [
         {
             "metric": one.metric,
             "first": names.index(one.first),
@@ -255,6 +262,7 @@ def _describe_differences(
         }
         for one in pairs
     ]
+    return {"differences": differences, "ranks": ranks}
 
 
 def describe_choices(found: Sensitivity) -> Json:
