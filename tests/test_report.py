@@ -18,7 +18,7 @@ from corefeval.diagnostics import InputError, UsageError
 from corefeval.display import visible
 from corefeval.reports import Report, report
 from corefeval.reports.notebook import document_html, frame, result_html
-from corefeval.reports.page import SCRIPTS, bundle, style
+from corefeval.reports.page import BOARD_SCRIPTS, SCRIPTS, bundle, style
 
 pytest.importorskip("vl_convert", reason="charts need vl-convert-python: corefeval[charts]")
 
@@ -283,17 +283,20 @@ def test_a_real_test_set_is_small(shared):
     assert len(made.html.encode()) < 2_500_000  # 36 documents; 350 must stay below 15 MB
 
 
-def test_scripts_have_no_name_twice():
+@pytest.mark.parametrize("scripts", [SCRIPTS, BOARD_SCRIPTS], ids=["report", "leaderboard"])
+def test_scripts_have_no_name_twice(scripts):
     # They are put into one scope.
-    names = re.findall(r"^(?:async )?(?:function|const|let|class) (\w+)", bundle(), re.MULTILINE)
-    assert len(names) > 100
+    text = bundle(scripts)
+    names = re.findall(r"^(?:async )?(?:function|const|let|class) (\w+)", text, re.MULTILINE)
+    assert len(names) > 40
     assert sorted(names) == sorted(set(names))
 
 
-def test_scripts_import_what_they_use():
+@pytest.mark.parametrize("scripts", [SCRIPTS, BOARD_SCRIPTS], ids=["report", "leaderboard"])
+def test_scripts_import_what_they_use(scripts):
     from corefeval.reports.page import _read
 
-    texts = {name: _read("scripts", f"{name}.js") for name in SCRIPTS}
+    texts = {name: _read("scripts", f"{name}.js") for name in scripts}
     export = re.compile(r"^export (?:async )?(?:function|const|let) (\w+)", re.MULTILINE)
     exported = {one: name for name, text in texts.items() for one in export.findall(text)}
     for name, text in texts.items():
@@ -311,7 +314,7 @@ def test_scripts_import_what_they_use():
         assert not unused, f"{name} does not use {unused}"
 
 
-@pytest.mark.parametrize("script", SCRIPTS)
+@pytest.mark.parametrize("script", dict.fromkeys((*SCRIPTS, *BOARD_SCRIPTS)))
 def test_nothing_is_put_into_the_page_as_html(script):
     from corefeval.reports.page import _read
 

@@ -22,6 +22,7 @@ from corefeval.cli.arguments import (
 )
 from corefeval.cli.gates import fail
 from corefeval.cli.pieces import CLUSTER, ClusterPieces
+from corefeval.cli.standings import TESTS, TestOptions, compare, page
 from corefeval.diagnostics import UsageError
 from corefeval.display import visible
 from corefeval.files import write_file
@@ -88,14 +89,12 @@ def run(
     cache: str | None = None,
     no_cache: Annotated[bool, FLAG()] = False,
     save: str | None = None,
-    trials: int = 10_000,
-    seed: int = 0,
-    alpha: float = 0.05,
     no_tests: Annotated[bool, FLAG()] = False,
     strict: Annotated[bool, FLAG()] = False,
     format: Annotated[OutputFormat, Parameter(alias="-f")] = "text",
     output: Annotated[str | None, Parameter(alias="-o")] = None,
     table: TableOptions = TABLE,
+    tests: TestOptions = TESTS,
     pieces: ClusterPieces = CLUSTER,
     quiet: Annotated[bool, FLAG(alias="-q")] = False,
 ) -> int:
@@ -119,13 +118,7 @@ def run(
     no_cache
         Score everything anew, and keep nothing.
     save
-        Keep all results in this file (.gz: compressed), for `suite table` and `suite page`.
-    trials
-        How many trials tests on a corpus and the bootstrap over corpora have.
-    seed
-        Where the random numbers begin.
-    alpha
-        The p-value, corrected for the pairs, up to which a difference is significant.
+        Keep all results in this file (.gz: compressed), for `suite table`, `compare` and `page`.
     no_tests
         Compare nothing: equal averages share a rank.
     strict
@@ -144,6 +137,8 @@ def run(
     check_paths([], [suite], output, save)
     if no_cache and cache is not None:
         raise UsageError("--no-cache and --cache: take one of them")
+    if no_tests and tests.given:
+        raise UsageError(f"--no-tests and --{next(iter(tests.given))}: take one of them")
     SuiteDrawing((), **table.drawing)  # which refuses what cannot be drawn before work is done
     asked = read_suite(suite)
     folder = None if no_cache else cache or f"{os.path.splitext(suite)[0]}.cache"
@@ -154,9 +149,7 @@ def run(
             piece_size=cutting.size,
             executor=cutting.executor,
             progress=cutting.progress,
-            trials=None if no_tests else trials,
-            seed=seed,
-            alpha=alpha,
+            **({} if no_tests else {"trials": 10_000, **tests.given}),
         )
     _show(outcome, output, format, table, quiet)  # which may refuse the metric or the rates
     if save is not None:
@@ -299,7 +292,7 @@ def check(
     return int(found.has_failed)
 
 
-COMMANDS: Sequence[Callable[..., object]] = (run, init, check, table)
+COMMANDS: Sequence[Callable[..., object]] = (run, init, check, table, compare, page)
 
 app = App(
     name="suite",

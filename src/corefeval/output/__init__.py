@@ -23,6 +23,7 @@ DRAWINGS = {
     "Result": "corefeval.output.scores:ResultDrawing",
     "Slices": "corefeval.output.scores:SliceDrawing",
     "Comparison": "corefeval.output.systems:ComparisonDrawing",
+    "CorporaComparison": "corefeval.output.standings:CorporaDrawing",
     "ErrorAnalysis": "corefeval.output.errors:ErrorDrawing",
     "Agreement": "corefeval.output.annotators:AgreementDrawing",
     "Statistics": "corefeval.output.corpora:StatisticsDrawing",
@@ -56,6 +57,7 @@ class Options(TypedDict, total=False):
     caption: str
     label: str
     columns: int
+    group: str
 
 
 def render(

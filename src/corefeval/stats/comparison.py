@@ -201,6 +201,36 @@ class Comparison(Tabular):
         """The metrics of the comparison that all of some results have."""
         return [m for m in self.metrics if all(m in one.tables for one in results.values())]
 
+    def order_by(self, metric: object = None) -> Comparison:
+        """The same with the best system first, by one metric (see `main_metric`), in all of it.
+
+        Pairs are then differences of a better system and a worse one, or of one and the baseline.
+        Those with equal scores stay as they were; what has no number comes last.
+        """
+        scores = self.scores[self.main_metric(metric)]
+        order = sorted(self.systems, key=lambda name: (math.isnan(scores[name]), -scores[name]))
+        place = {name: number for number, name in enumerate(order)}
+        pairs = [
+            pair.reversed
+            if self.baseline is None and place[pair.first] > place[pair.second]
+            else pair
+            for pair in self.pairs
+        ]
+        pairs.sort(key=lambda p: (self.metrics.index(p.metric), place[p.first], place[p.second]))
+        return replace(
+            self,
+            results={name: self.results[name] for name in order},
+            pairs=tuple(pairs),
+            **{
+                table: {metric: {n: row[n] for n in order} for metric, row in rows.items()}
+                for table, rows in (
+                    ("scores", self.scores),
+                    ("intervals", self.intervals),
+                    ("segment_scores", self.segment_scores),
+                )
+            },
+        )
+
     def main_metric(self, metric: object = None) -> str:
         """The metric that is named; otherwise `conll` where it was compared, or the first."""
         if metric is None:

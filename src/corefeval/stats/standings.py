@@ -178,10 +178,11 @@ class CorporaComparison(Tabular):
         for one in self.standings:
             if (one.metric, one.group) == (metric, group):
                 return one
-        where = f" in {group!r}" if group else ""
-        raise UsageError(
-            f"systems were not compared by {metric!r}{where}: there are {', '.join(self.metrics)}"
-        )
+        if metric in self.metrics:
+            known = ", ".join(filter(None, self.groups)) or "none"
+            raise UsageError(f"there is no group {group!r} here: there are {known}")
+        known = ", ".join(self.metrics)
+        raise UsageError(f"systems were not compared by {metric!r}: there are {known}")
 
     def ranks(self, metric: str, group: str = EVERYTHING) -> dict[str, int]:
         """Ranks by a metric, best first, with ties where there is no significant difference."""
