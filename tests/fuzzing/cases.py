@@ -28,19 +28,29 @@ from fuzzing.inputs import (
     SIDES,
     Files,
     make_input,
+    make_suite,
+    make_suite_results,
     stated_features,
+    whole_files,
 )
 
 # How many of a thousand cases each command gets: all alike, but for what is slow or says little.
 SHARES = {
     "score": 170, "explain": 60, "errors": 110, "compare": 110, "agree": 90, "check": 150,
     "stats": 80, "convert": 150, "report": 6, "lab": 6, "metrics": 12, "features": 12,
-    "protocols": 12, "example": 14, "prompt": 50,
+    "protocols": 12, "example": 14, "prompt": 50, "suite run": 40, "suite init": 20,
+    "suite check": 20, "suite table": 30,
 }  # fmt: skip
 SLOW_EXPERIMENTS = ("trust", "correct-links", "mention-identification", "mention-tagger")
 
-INPUTS = ("KEY", "RESPONSE", "MORE", "FILE", "OTHER", "SOURCE", "--against", "--tagset", "--from")
-OUTPUTS = ("TARGET", "FOLDER", "--output", "--save", "--fix", "--resume")
+INPUTS = (
+    "KEY", "RESPONSE", "MORE", "FILE", "OTHER", "SOURCE", "--against", "--tagset", "--from", "PATH",
+)  # fmt: skip
+OUTPUTS = ("TARGET", "FOLDER", "--output", "--save", "--fix", "--resume", "--cache")
+
+_WRITTEN = {
+    "report": ["report.html"], "suite run": ["suite.cache"], "suite init": ["suite.toml"],
+}  # fmt: skip
 
 # What can be on a command line, and what can be a path without leading out of the case's folder.
 ARGUMENTS = tuple(name for name in NAMES if "\x00" not in name and "\ud800" not in name)
@@ -76,6 +86,13 @@ class Case:
     def option(self, *names: str) -> str | None:
         """The value of an option, by any of its names."""
         return next((group[1] for group in self.arguments if group[0] in names and group[1:]), None)
+
+    @property
+    def cache(self) -> str | None:
+        """The folder in which a suite's cells are kept, whatever else becomes of it."""
+        if self.command != "suite run" or not self.inputs:
+            return None
+        return self.option("--cache") or f"{self.inputs[0].removesuffix('.toml')}.cache"
 
     @property
     def only_informs(self) -> bool:
@@ -118,7 +135,7 @@ class _Maker:
     def __init__(self, random: Random, command: str) -> None:
         self.random, self.command = random, command
         self.files: Files = {}
-        self.written: list[str] = ["report.html"] if command == "report" else []
+        self.written: list[str] = _WRITTEN.get(command, [])[:]
         self.number = random.randrange(CORPORA)
         self.kind = random.choice([*FORMATS])
         if command in ("score", "compare") and random.random() < 0.05:
@@ -201,6 +218,8 @@ class _Maker:
     def input(self, *, saved: bool = False) -> str:
         """A path to be read, and the files behind it; rarely none, or standard input."""
         random, bad = self.random, self.bad
+        if self.command == "suite init" and random.random() >= bad:
+            return self.folder()
         if random.random() < bad / 4:
             return random.choice(
                 ("missing.conll", "", ".", "no/*.conll", "[", "empty", "-", *self.files)
@@ -234,6 +253,29 @@ class _Maker:
             )
             return f"{label}={path}"
         return path
+
+    def folder(self) -> str:
+        """A folder of keys or of a system's responses, called by their corpora."""
+        side, name = len(self.kinds) % SIDES, "abcdefgh"[len(self.kinds) % 8]
+        for place, corpus in enumerate(("one", "two", self.random.choice(PATHS)[:20])):
+            own = whole_files("conll", (self.number + place) % CORPORA, side)
+            self.files |= {f"{name}/{corpus}.{side}.conll": data for data in own.values()}
+        self.kinds.append("conll")
+        return name if self.random.random() < 0.8 else f"x={name}"
+
+    def suite(self) -> str:
+        """The file of a suite, and those that it names."""
+        mistakes = self.random.random() < min(5 * self.bad, 0.7)
+        path, files = make_suite(self.random, self.number, self.kind, mistakes=mistakes)
+        self.files |= files
+        self.kinds.append(self.kind)
+        return path
+
+    def suite_results(self) -> str:
+        """Saved results of a suite."""
+        mistakes = self.random.random() < min(5 * self.bad, 0.7)
+        self.files |= make_suite_results(self.random, self.number, mistakes=mistakes)
+        return "results.json"
 
     def output(self) -> str:
         """A path to be written: new, there already, an input, a folder, or impossible."""
@@ -413,6 +455,12 @@ STRINGS: dict[str, Callable[[_Maker], str]] = {
     ),
     "--results": lambda maker: maker.input(saved=True),
     "EXPERIMENT": _experiment,
+    "SUITE": _Maker.suite,
+    "RESULTS": _Maker.suite_results,
+    "--rates": lambda maker: maker.listed(("r", "p", "f1", "recall", *(_BAD if maker.bad else ()))),
+    "--averages": lambda maker: maker.listed(("macro", "micro", "groups", "none", *_BAD[:1])),
+    "--systems": lambda maker: maker.listed(("s1", "s2", "s1", *(ARGUMENTS if maker.bad else ()))),
+    **dict.fromkeys(("--caption", "--label"), lambda maker: maker.random.choice(ARGUMENTS)),
     "NAME": _names,
     "--metrics": lambda maker: maker.listed(metrics(sound=not maker.bad)),
     "--metric": _Maker.metric,

@@ -153,6 +153,84 @@ def make_input(
     return (f"{name}/*" if choice < 0.5 else name), placed
 
 
+@cache
+def _suite_results(number: int) -> bytes:
+    """The saved results of two systems on two corpora, of which one cell has none."""
+    from pathlib import Path
+    from tempfile import TemporaryDirectory
+
+    from corefeval.suites.outcome import Cell, CorpusFacts, SuiteResult, SystemFacts
+
+    cells = {}
+    for corpus_name, text in (("a", number), (NAMES[number % len(NAMES)], number + 1)):
+        for side, system in enumerate(("x", "y"), 1):
+            key, response = (corpus(text % CORPORA, one) for one in (0, side))
+            result = corefeval.score(key, response, metrics="conll, lea", ignore_tokens=True)
+            cells[corpus_name, system, None] = Cell(result)
+    last = next(reversed(cells))
+    cells[last] = Cell(None, "there is no such file", "response")
+    names = dict.fromkeys(name for name, _, _ in cells)
+    outcome = SuiteResult(
+        tuple(CorpusFacts(name, 1.0 + place, f"g{place}") for place, name in enumerate(names)),
+        (SystemFacts("x"), SystemFacts("y")),
+        ("muc", "b3", "ceafe", "conll", "lea"),
+        "conll",
+        cells,
+    )
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "saved.json"
+        outcome.save(path)
+        return path.read_bytes()
+
+
+def make_suite_results(random: Random, number: int, *, mistakes: bool) -> Files:
+    """A file of saved results of a suite."""
+    try:
+        files = {"results.json": _suite_results(number)}
+    except CorefEvalError:  # not all sides belong together
+        files = {"results.json": _suite_results(0)}
+    return _with_mistakes(random, files) if mistakes else files
+
+
+def make_suite(random: Random, number: int, kind: str, *, mistakes: bool) -> tuple[str, Files]:
+    """A suite with corpora of a format and its files, some of which may be missing or broken."""
+    files: Files = {}
+    lines = [
+        random.choice(('metrics = "conll, lea"', 'by = "size"', 'missing = "leave-out"', "")),
+        random.choice(('protocol = "e2e"', 'title = "a\\u001bb"', "", "")),
+    ]
+    systems: dict[str, str] = {}
+    for place in range(random.choice((1, 2, 2))):
+        corpus_name = "ab"[place] if random.random() < 0.8 else random.choice(NAMES)[:20]
+        for side in range(SIDES):
+            name = f"{place}" if not side else f"{place}.s{side}"
+            broken = mistakes and random.random() < 0.3
+            path, own = make_input(random, name, number + place, side, kind, mistakes=broken)
+            files |= own if random.random() < 0.95 else {}
+            if not side:
+                lines += ["[[corpora]]", f"name = {_toml(corpus_name)}", f"key = {_toml(path)}"]
+                lines += random.choice(([], ["weight = 2"], ['group = "g"']))
+            else:
+                systems[f"s{side}"] = path.replace(name, "{corpus}" + f".s{side}", 1)
+        if corpus_name != str(place):  # responses are called by their corpus
+            moved = {f"{corpus_name}{path[1:]}": d for path, d in files.items() if path[1:2] == "."}
+            if all(one in "ab" for one in corpus_name):
+                files |= moved
+    for name, pattern in systems.items():
+        lines += ["[[systems]]", f"name = {_toml(name)}", f"responses = {_toml(pattern)}"]
+        lines += random.choice(([], [], ["seeds = [1]"] if mistakes else []))
+    text = "\n".join(lines).encode()
+    if mistakes and random.random() < 0.5:
+        text = random.choice(MISTAKES)(random, text)
+    return "suite.toml", {**files, "suite.toml": text}
+
+
+def _toml(text: str) -> str:
+    """Text of TOML, without what it cannot have."""
+    plain = text.encode("utf-8", "replace").decode()
+    return json.dumps(plain, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
 def stated_features(random: Random, number: int, *, mistakes: bool) -> bytes:
     """A file that states features of a text's mentions: of all, of some, of none."""
     lines = ["document\tstart\tend\tkind\trole"]

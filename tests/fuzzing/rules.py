@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NoReturn
 
-from corefeval import CorefEvalError
+from corefeval import CorefEvalError, load_suite
 from corefeval.cli.arguments import short
 from corefeval.formats import read
 from corefeval.results import load_all
@@ -68,14 +68,18 @@ def _status(case: Case, outcome: Outcome) -> Iterator[str]:
     if outcome.status not in expected:
         yield f"exit status {outcome.status}"
     elif _reports_findings(case, outcome):
-        if errors or not (outcome.out or outcome.err):
+        if errors or not (outcome.out or outcome.err or case.option("--output", "-o")):
             yield f"check found something and said {errors} errors"
     elif (errors, failures) != expected[outcome.status]:
         yield f"exit status {outcome.status} with {errors} errors, {failures} failures"
 
 
 def _reports_findings(case: Case, outcome: Outcome) -> bool:
-    return case.command == "check" and outcome.status == BAD_INPUT and "error: " not in outcome.err
+    return (
+        case.command in ("check", "suite check")
+        and outcome.status == BAD_INPUT
+        and "error: " not in outcome.err
+    )
 
 
 def _lines(case: Case, outcome: Outcome) -> Iterator[str]:
@@ -146,10 +150,13 @@ def _is_data(case: Case) -> bool:
 def _shown(case: Case, outcome: Outcome) -> str:
     """What was printed, or written in its place."""
     target = case.option("--output", "-o")
-    if target is None or case.command in ("report", "lab"):
+    if target is None or case.command in ("report", "lab") or (case.command, target) == _PRINTED:
         return outcome.out.decode("utf-8", "surrogateescape")
     data = outcome.files.get(os.path.normpath(target), b"")
     return data.decode("utf-8", "surrogateescape")
+
+
+_PRINTED = ("suite init", "-")
 
 
 def _form(case: Case, outcome: Outcome) -> Iterator[str]:
@@ -241,7 +248,7 @@ def _files(case: Case, outcome: Outcome) -> Iterator[str]:
     if case.command == "example":
         targets.add(".")
     failed = outcome.status in (BAD_INPUT, BAD_USAGE) and not _reports_findings(case, outcome)
-    resume = case.option("--resume")
+    resume = case.option("--resume") or case.cache
     for path, data in outcome.files.items():
         wanted = any(
             path.rstrip("/") == target or target == "." or path.startswith(f"{target}/")
@@ -282,7 +289,7 @@ def _written(case: Case, outcome: Outcome) -> Iterator[str]:
         place = os.path.normpath(os.path.join(folder, path))
         try:
             if save:
-                load_all(place)
+                (load_suite if case.command == "suite run" else load_all)(place)
             elif target:
                 yield from _converted(case, outcome, Path(folder), place)
             elif outcome.status == DONE:

@@ -34,7 +34,7 @@ app = App(
         "corefeval score --help\n"
         "```\n\n"
         "Exit status: 0 done, 1 bad input, 2 bad usage, 3 a limit was not reached (`--fail-under`, "
-        "`--fail-if-worse`)."
+        "`--fail-if-worse`), or a suite has a corpus without a key."
     ),
 )
 Commands = tuple[Callable[..., object], ...]

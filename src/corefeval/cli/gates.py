@@ -66,7 +66,7 @@ def check_limits(results: Sequence[Result], limits: Sequence[Limit]) -> int:
             if not value >= limit:
                 what = metric if rate == "f1" else f"{metric} {rate}"
                 low.append(f"{what} of {result.response} is {value:.2f}, under {limit:g}")
-    return _fail(low)
+    return fail(low)
 
 
 def check_not_worse(comparison: Comparison, baseline: str, metrics: str | None) -> int:
@@ -89,7 +89,7 @@ def check_not_worse(comparison: Comparison, baseline: str, metrics: str | None) 
                 f"{p.metric} ({100 * p.difference:.2f}, p = {p.adjusted_p:.2g})" for p in losses
             )
             worse.append(f"{system} is significantly worse than {baseline} by {', '.join(reasons)}")
-    return _fail(worse)
+    return fail(worse)
 
 
 def _as_written(metrics: str) -> list[str]:
@@ -102,7 +102,8 @@ def _as_written(metrics: str) -> list[str]:
     return names
 
 
-def _fail(reasons: Sequence[str]) -> int:
+def fail(reasons: Sequence[str]) -> int:
+    """The exit status: failed, with a line that says why, where there is any reason."""
     if not reasons:
         return 0
     remark("failed", "; ".join(reasons))

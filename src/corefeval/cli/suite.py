@@ -20,9 +20,10 @@ from corefeval.cli.arguments import (
     usage_of,
     with_unpacking,
 )
+from corefeval.cli.gates import fail
 from corefeval.cli.pieces import CLUSTER, ClusterPieces
-from corefeval.cli.standings import compare, page
-from corefeval.diagnostics import InputError, UsageError
+from corefeval.cli.standings import TESTS, TestOptions, compare, page
+from corefeval.diagnostics import UsageError
 from corefeval.display import visible
 from corefeval.files import write_file
 
@@ -88,16 +89,15 @@ def run(
     cache: str | None = None,
     no_cache: Annotated[bool, FLAG()] = False,
     save: str | None = None,
-    trials: int = 10_000,
-    seed: int = 0,
-    alpha: float = 0.05,
     no_tests: Annotated[bool, FLAG()] = False,
+    strict: Annotated[bool, FLAG()] = False,
     format: Annotated[OutputFormat, Parameter(alias="-f")] = "text",
     output: Annotated[str | None, Parameter(alias="-o")] = None,
     table: TableOptions = TABLE,
+    tests: TestOptions = TESTS,
     pieces: ClusterPieces = CLUSTER,
     quiet: Annotated[bool, FLAG(alias="-q")] = False,
-) -> None:
+) -> int:
     """Score all systems of a suite on all its corpora, and show the table.
 
     ```
@@ -108,7 +108,7 @@ def run(
 
     A response that is missing or broken is named and does not stop the others. Systems are compared
     by the headline: a superscript names those than which one is significantly better, and those
-    without a significant difference share a rank.
+    without a significant difference share a rank. The exit status is 3 where a key is broken.
 
     Parameters
     ----------
@@ -118,15 +118,11 @@ def run(
     no_cache
         Score everything anew, and keep nothing.
     save
-        Keep all results in this file (.gz: compressed), for `suite table` and `suite page`.
-    trials
-        How many trials tests on a corpus and the bootstrap over corpora have.
-    seed
-        Where the random numbers begin.
-    alpha
-        The p-value, corrected for the pairs, up to which a difference is significant.
+        Keep all results in this file (.gz: compressed), for `suite table`, `compare` and `page`.
     no_tests
         Compare nothing: equal averages share a rank.
+    strict
+        Fail (exit status 3) also where a response is missing or broken.
     format
         How to print; `codabench` is a scores.json for its leaderboards.
     output
@@ -136,10 +132,14 @@ def run(
     """
     from corefeval.suites.definition import read_suite
     from corefeval.suites.running import run_suite
+    from corefeval.suites.tables import SuiteDrawing
 
     check_paths([], [suite], output, save)
     if no_cache and cache is not None:
         raise UsageError("--no-cache and --cache: take one of them")
+    if no_tests and tests.given:
+        raise UsageError(f"--no-tests and --{next(iter(tests.given))}: take one of them")
+    SuiteDrawing((), **table.drawing)  # which refuses what cannot be drawn before work is done
     asked = read_suite(suite)
     folder = None if no_cache else cache or f"{os.path.splitext(suite)[0]}.cache"
     with pieces.cutting(quiet=quiet) as cutting:
@@ -149,13 +149,13 @@ def run(
             piece_size=cutting.size,
             executor=cutting.executor,
             progress=cutting.progress,
-            trials=None if no_tests else trials,
-            seed=seed,
-            alpha=alpha,
+            **({} if no_tests else {"trials": 10_000, **tests.given}),
         )
+    _show(outcome, output, format, table, quiet)  # which may refuse the metric or the rates
     if save is not None:
         outcome.save(save)
-    _show(outcome, output, format, table, quiet)
+    grave = ("broken-key", "no-result") if strict else ("broken-key",)
+    return fail([notice.message for notice in outcome.notices if notice.kind in grave])
 
 
 def table(
@@ -193,13 +193,10 @@ def table(
 def _show(
     outcome: "SuiteResult", output: str | None, format: str, table: TableOptions, quiet: bool
 ) -> None:
-    """Print the table and what is to be said of cells; a broken key is an error at the end."""
+    """Print the table, and what is to be said of cells."""
     show(outcome, output, format=format, **table.drawing)
-    broken = [notice for notice in outcome.notices if notice.kind == "broken-key"]
     if not quiet:
-        tell(notice for notice in outcome.notices if notice not in broken)
-    if broken:
-        raise InputError("\n  ".join(notice.message for notice in broken))
+        tell(outcome.notices)
 
 
 def init(

@@ -275,7 +275,10 @@ class CorporaComparison(Tabular):
                 for metric, by_corpus in record["tests"].items()
             },
             CorporaOptions(**options),
-            tuple(Notice(**{**one, "items": tuple(one["items"])}) for one in record["notices"]),
+            tuple(
+                Notice(**{**one, **{name: tuple(one[name]) for name in ("items", "parts")}})
+                for one in record["notices"]
+            ),
         )
 
     def __repr__(self) -> str:

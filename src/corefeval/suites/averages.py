@@ -105,10 +105,7 @@ def make_table(
     """
     name = outcome.metric(metric)
     chosen = _rates(outcome, rates)
-    wanted = list(split_list(averages))
-    for one in wanted:
-        if one != "none":
-            check_choice("an average", one, (*AVERAGES, "none"))
+    wanted = check_averages(averages)
     check_choice("sort", sort, ("score", "file"))
     scores = {rate: outcome.scores(name, rate) for rate in chosen}
     scores = {rate: table for rate, table in scores.items() if not np.isnan(table).all()}
@@ -127,6 +124,14 @@ def make_table(
         order.sort(key=lambda at: (math.isnan(best[at]), -best[at]))
     ranks = outcome.ranks(name)
     return SuiteTable(outcome, name, tuple(scores), tuple(lines), ranks, tuple(order), (*remarks,))
+
+
+def check_averages(text: str) -> list[str]:
+    """The averages that a text names; `none` is none of them."""
+    wanted = list(split_list(text))
+    for one in wanted:
+        check_choice("an average", one, (*AVERAGES, "none"))
+    return wanted
 
 
 def _rates(outcome: SuiteResult, text: str) -> list[str]:
@@ -242,5 +247,5 @@ def _composition(outcome: SuiteResult, scores: Numbers) -> Iterator[str]:
         if count < number
     }
     if fewer:
-        told = ", ".join(f"{name} over {count}" for name, count in fewer.items())
-        yield f"Not all averages are over all {number} corpora: {told}."
+        told = ", ".join(f"{name} over {count} of {number}" for name, count in fewer.items())
+        yield f"Some averages are over fewer corpora: {told}."

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterator, Sequence
 
 from corefeval.diagnostics import UsageError, list_names
-from corefeval.display import distinct_names
+from corefeval.display import distinct_names, json_text
 from corefeval.files import is_remote
 from corefeval.formats import files_of
 
@@ -134,11 +133,11 @@ def _from(path: str, folder: str) -> str:
 
 
 def _text(text: str) -> str:
-    """Text as TOML has it: the escapes of JSON, but for what TOML knows no other way to write."""
+    """Text as TOML has it, with the escapes of JSON, which TOML knows but for half characters."""
     try:
         text.encode()
     except UnicodeEncodeError:
         raise UsageError(
             f"{text!r} is no text, and cannot be in a file of text: rename it"
         ) from None
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return json_text(text).rstrip("\n")

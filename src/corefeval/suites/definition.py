@@ -233,6 +233,8 @@ def read_suite(path: PathLike) -> Suite:
     import tomllib
 
     file = os.fspath(path)
+    if not file:
+        raise UsageError("a path is empty: name the file of a suite")
     try:
         with open_file(file) as stream:
             text = stream.read().decode()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -17,7 +18,7 @@ from corefeval.display import json_text
 from corefeval.output.drawing import SoloDrawing
 from corefeval.output.systems import letters
 from corefeval.output.tables import RAISED, RATES, Cell, Column, Sheet, Table, percent
-from corefeval.suites.averages import Line, SuiteTable, make_table
+from corefeval.suites.averages import Line, SuiteTable, check_averages, make_table
 from corefeval.suites.outcome import SuiteResult
 from corefeval.tabular import Row
 
@@ -47,6 +48,9 @@ class SuiteDrawing(SoloDrawing):
 
     def __post_init__(self) -> None:
         check_choice("rows_of", self.rows_of, ("systems", "corpora"))
+        check_averages(self.averages)
+        if not re.fullmatch(r"[\w:.-]+", self.label):
+            raise UsageError(f"a label is of letters, digits and : . - _, not {self.label!r:.40}")
         for name, least, most in (("digits", 0, 6), ("columns", 1, 2)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:

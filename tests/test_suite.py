@@ -1,0 +1,412 @@
+"""Suites: the file that describes one, its cells and their cache, what is saved of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import corefeval
+from corefeval import InputError, Suite, SuiteCorpus, SuiteSystem, UsageError
+from corefeval.examples import SUITE
+from corefeval.suites import running
+from corefeval.suites.definition import read_suite
+from corefeval.suites.outcome import Cell, load_suite
+from corefeval.suites.running import Cache, run_suite
+
+METRICS = "muc, b3, ceafe, conll"
+
+
+@pytest.fixture
+def folder(tmp_path, run):
+    """The example of a suite, in a folder of its own."""
+    assert run("example", "--suite", tmp_path)[0] == 0
+    return tmp_path
+
+
+@pytest.fixture
+def suite(folder):
+    return replace(read_suite(folder / "suite.toml"), metrics=METRICS, by="")
+
+
+def test_the_example_is_a_small_suite_whose_cells_are_scores(suite):
+    assert sum(path.stat().st_size for path in SUITE.rglob("*") if path.is_file()) < 150_000
+    outcome = run_suite(suite)
+    assert (len(suite.corpora), len(suite.systems)) == (3, 3)
+    assert len(outcome.cells) == 12
+    for (corpus, system, seed), cell in outcome.cells.items():
+        key = next(one.key for one in suite.corpora if one.name == corpus)
+        path = next(one for one in suite.systems if one.name == system).path(corpus, seed)
+        alone = corefeval.score(key, path, metrics=METRICS)
+        assert cell.result is not None
+        assert cell.result.scores["conll"].rates == alone.scores["conll"].rates
+        assert cell.result.key_digest == alone.key_digest
+        assert cell.result.key == corpus
+        assert cell.result.response == (system if seed is None else f"{system} {seed}")
+
+
+# ── files ──
+
+HEAD = '[[corpora]]\nname = "a"\nkey = "a.conll"\n'
+TAIL = '[[systems]]\nname = "x"\nresponses = "{corpus}.x"\n'
+MISTAKES = [
+    (f'titel = "x"\n{HEAD}{TAIL}', "there is no field 'titel': did you mean 'title'?"),
+    (f'metrics = "muk"\nheadline = "muc"\n{HEAD}{TAIL}', "metrics: there is no metric 'muk'"),
+    (f'headline = "lea"\nmetrics = "muc"\n{HEAD}{TAIL}', "the headline 'lea' is none of the"),
+    (f'missing = "no"\n{HEAD}{TAIL}', "missing is one of zero, leave-out, not 'no'"),
+    (f'by = "size("\n{HEAD}{TAIL}', "by: 'size(' is no feature"),
+    (f"title = 3\n{HEAD}{TAIL}", "title is text, not 3"),
+    (HEAD, "there are no systems: write [[systems]]"),
+    (TAIL, "there are no corpora: write [[corpora]]"),
+    (f'{HEAD}protocol = "e3e"\n{TAIL}', "line 1, corpus ‘a’: protocol: there is no protocol 'e3e'"),
+    (f"{HEAD}weight = 0\n{TAIL}", "line 1, corpus ‘a’: a weight is a number above 0, not 0"),
+    (f'{HEAD}weight = "2"\n{TAIL}', "line 1, corpus ‘a’: weight is a number, not '2'"),
+    (f'{HEAD}key_format = "x"\n{TAIL}', "line 1, corpus ‘a’: key_format: there is no format"),
+    (f'[[corpora]]\nname = "a"\n{TAIL}', "line 1, corpus ‘a’: it has no key"),
+    (f'[[corpora]]\nname = "a"\nkey = "-"\n{TAIL}', "the key is a file, a folder or a pattern"),
+    (f"{HEAD}{HEAD}{TAIL}", "line 4, corpus ‘a’: 2 entries called 'a'"),
+    (f"{HEAD}{TAIL}{TAIL}", "line 7, system ‘x’: 2 entries called 'x'"),
+    (HEAD + TAIL.replace("{corpus}", "a"), "line 4, system ‘x’: its responses, ‘a.x’, have no"),
+    (HEAD + TAIL.replace(".x", "{run}"), "line 4, system ‘x’: {run} in its responses is not known"),
+    (f"{HEAD}{TAIL}seeds = [1]\n", "line 4, system ‘x’: it has seeds, but no {seed}"),
+    (HEAD + TAIL.replace(".x", "{seed}"), "it has {seed} in its responses, but no seeds"),
+    (
+        HEAD + TAIL.replace(".x", "{seed}") + 'seeds = [1, "1"]',
+        "line 4, system ‘x’: the seed '1' is there twice",
+    ),
+    (f"{HEAD}{TAIL}seeds = 3\n", "seeds is a list of names or numbers, not 3"),
+    (f"{HEAD}{TAIL}corpora = []\n", "line 4, system ‘x’: it takes part in no corpus"),
+    (f'{HEAD}{TAIL}corpora = ["b"]\n', "line 4, system ‘x’: there is no corpus 'b'"),
+    (f"{HEAD}{TAIL}corpora = [\n", "this is no TOML"),
+    ("corpora = 3\n" + TAIL, "corpora are tables: write [[corpora]]"),
+    (HEAD.replace('"a"', '" "') + TAIL, "is no name: it is blank, or has braces"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), MISTAKES)
+def test_a_mistake_in_a_file_is_told_on_one_line(tmp_path, text, message):
+    path = tmp_path / "suite.toml"
+    path.write_text(text)
+    with pytest.raises(InputError) as found:
+        read_suite(path)
+    assert message in str(found.value)
+    assert str(path) in str(found.value).splitlines()[0]
+
+
+def test_all_mistakes_of_a_file_are_told(tmp_path):
+    path = tmp_path / "suite.toml"
+    broken = HEAD + 'protocol = "x"\n' + HEAD + TAIL.replace("{corpus}", "a") + "size = 1\n"
+    path.write_text('metrics = "muk, b3"\nheadline = "b3"\n' + broken)
+    with pytest.raises(InputError) as found:
+        read_suite(path)
+    first, *lines = str(found.value).splitlines()
+    assert first.endswith("5 mistakes in this suite:")
+    for word in ("'size'", "'muk'", "2 entries", "no protocol 'x'", "{corpus}"):
+        assert sum(word in line for line in lines) == 1, word
+
+
+def test_a_file_that_is_not_there_is_one_error(tmp_path):
+    with pytest.raises(InputError, match="cannot be read"):
+        read_suite(tmp_path / "no.toml")
+
+
+def test_paths_are_relative_to_the_file(folder, monkeypatch):
+    monkeypatch.chdir(folder.parent)
+    suite = read_suite(Path(folder.name) / "suite.toml")
+    assert os.path.exists(suite.corpora[0].key)
+    assert os.path.exists(suite.systems[2].path("talk", "2"))
+
+
+def test_a_suite_made_in_python_is_checked(suite):
+    corpus = suite.corpora[0]
+    twice = replace(suite, corpora=(corpus, corpus))
+    with pytest.raises(UsageError, match="2 entries called 'news'"):
+        run_suite(twice)
+    with pytest.raises(UsageError, match="no system takes part"):
+        system = SuiteSystem(name="x", responses="{corpus}", corpora=("news",))
+        run_suite(replace(suite, systems=(system,)))
+
+
+# ── cells ──
+
+
+def test_missing_and_broken_responses_have_their_reasons(folder, suite):
+    (folder / "eager" / "talk.jsonl").unlink()
+    (folder / "cautious" / "news.jsonl").write_text('{"doc_key": "harbour_1_0", "sentences": [[')
+    outcome = run_suite(suite)
+    missing, broken = outcome.cells["talk", "eager", None], outcome.cells["news", "cautious", None]
+    assert (missing.result, missing.fault) == (None, "response")
+    assert missing.problem.endswith("eager/talk.jsonl: there is no such file")
+    assert "news.jsonl" in broken.problem
+    assert "\n" not in broken.problem
+    assert sum(cell.result is not None for cell in outcome.cells.values()) == 10
+    told = [notice.message for notice in outcome.notices]
+    assert any(one.startswith("eager on talk: counts as 0: ") for one in told)
+    scores = outcome.scores()[:, :, 0]
+    assert scores[1, 2] == 0
+    assert scores[0, 0] == 0
+    left_out = replace(outcome, missing="leave-out").scores()[:, :, 0]
+    assert np.isnan(left_out[1, 2])
+    assert np.isnan(left_out[0, 0])
+
+
+def test_a_broken_key_leaves_its_corpus_out_for_all(folder, suite):
+    (folder / "keys" / "news.conll").write_text("#begin document (a); part 000\na\t0\t0\tx\t(0\n")
+    (folder / "keys" / "talk.jsonl").unlink()
+    outcome = run_suite(suite)
+    assert outcome.sound_corpora == ["fiction"]
+    assert np.isnan(outcome.scores()[:, [0, 2]]).all()
+    kinds = [notice.kind for notice in outcome.notices]
+    assert kinds.count("broken-key") == 2
+    assert "no-result" not in kinds
+
+
+def test_who_has_nothing_is_named(folder, suite):
+    shutil.rmtree(folder / "eager")
+    for path in folder.glob("*/talk*.jsonl"):
+        if path.parent.name != "keys":
+            path.unlink()
+    told = [notice.message for notice in run_suite(suite).notices]
+    assert "eager: it has no response to any corpus" in told
+    assert "talk: no system has a response to it" in told
+
+
+def test_a_system_may_take_part_in_some_corpora(suite):
+    some = replace(suite.systems[0], corpora=("news",))
+    outcome = run_suite(replace(suite, systems=(some, suite.systems[1])))
+    assert outcome.cells["talk", "cautious", None].problem == "the system does not take part"
+    assert outcome.cells["news", "cautious", None].result is not None
+
+
+def test_features_that_a_corpus_does_not_have_are_left_out_with_a_word(suite):
+    outcome = run_suite(replace(suite, by="kind, size"))
+    news, talk = (outcome.cells[name, "eager", None].result for name in ("news", "talk"))
+    assert [len(one.slices) for one in (news, talk)] == [2, 1]
+    assert "skipped-slices" in {notice.kind for notice in talk.notices}
+
+
+def test_another_programs_numbers_are_cells_too(suite):
+    fiction = replace(suite.corpora[0], protocol="coval")
+    outcome = run_suite(replace(suite, corpora=(fiction,), by="size", metrics="muc, conll"))
+    key, path = fiction.key, suite.systems[0].path("news")
+    alone = corefeval.score(key, path, metrics="muc, conll", protocol="coval")
+    assert outcome.cells["news", "cautious", None].result["conll"].f1 == alone["conll"].f1
+
+
+def test_workers_and_pieces_give_the_same(suite):
+    plain = run_suite(suite)
+    with ThreadPoolExecutor(2) as pool:
+        seen: list[tuple[int, int]] = []
+        found = run_suite(suite, executor=pool, progress=lambda n, of, _: seen.append((n, of)))
+    assert seen[-1] == (12, 12)
+    in_pieces = run_suite(suite, piece_size=3000)
+    for place, cell in plain.cells.items():
+        assert found.cells[place].result.scores == cell.result.scores
+        assert in_pieces.cells[place].result["conll"].f1 == pytest.approx(cell.result["conll"].f1)
+
+
+# ── cache ──
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """The places that are scored, as they are."""
+    places = []
+    real = running._score
+
+    def score(job, *rest):
+        places.append(job.place)
+        return real(job, *rest)
+
+    monkeypatch.setattr(running, "_score", score)
+    return places
+
+
+def test_only_what_changed_is_scored_again(folder, suite, counted):
+    first = run_suite(suite, cache=folder / "kept")
+    assert len(counted) == 12
+    counted.clear()
+    second = run_suite(suite, cache=folder / "kept")
+    assert counted == []
+    assert all(second.cells[place].result == cell.result for place, cell in first.cells.items())
+
+    shutil.copy(folder / "cautious" / "talk.jsonl", folder / "eager" / "talk.jsonl")
+    third = run_suite(suite, cache=folder / "kept")
+    assert counted == [("talk", "eager", None)]
+    assert (
+        third.cells["talk", "eager", None].result["conll"]
+        != second.cells["talk", "eager", None].result["conll"]
+    )
+
+
+def test_the_same_bytes_at_another_time_are_not_scored_again(folder, suite, counted):
+    run_suite(suite, cache=folder / "kept")
+    counted.clear()
+    for path in folder.rglob("*.jsonl"):
+        os.utime(path, (1, 1))
+    run_suite(suite, cache=folder / "kept")
+    assert counted == []
+
+
+def test_a_key_a_protocol_metrics_and_slices_are_part_of_a_cell(folder, suite, counted):
+    run_suite(suite, cache=folder / "kept")
+    for changed, number in (
+        (replace(suite, metrics="conll, lea"), 12),
+        (replace(suite, by="size"), 12),
+        (replace(suite, corpora=(replace(suite.corpora[0], protocol="singletons:drop"),)), 4),
+        (replace(suite, corpora=(replace(suite.corpora[0], weight=3.0, group="x"),)), 0),
+    ):
+        counted.clear()
+        run_suite(changed, cache=folder / "kept")
+        assert len(counted) == number
+    counted.clear()
+    key = folder / "keys" / "talk.jsonl"
+    key.write_text(key.read_text() + "\n")
+    run_suite(suite, cache=folder / "kept")
+    assert {place[0] for place in counted} == {"talk"}
+
+
+def test_a_file_is_looked_at_again_where_size_or_time_changed(tmp_path):
+    file = tmp_path / "x"
+    file.write_bytes(b"one")
+    os.utime(file, (1000, 1000))
+    cache = Cache(tmp_path / "kept")
+    one = cache.digest_of(str(file), 3, "1000000000000")
+    cache.flush()
+    file.write_bytes(b"two")
+    again = Cache(tmp_path / "kept")
+    assert again.digest_of(str(file), 3, "1000000000000") == one  # as it was, for all that is known
+    assert again.digest_of(str(file), 3, "2000000000000") != one
+
+
+def test_what_was_written_a_moment_ago_is_not_taken_for_known(tmp_path):
+    file = tmp_path / "x"
+    file.write_bytes(b"one")
+    stamp = str(file.stat().st_mtime_ns)
+    cache = Cache(tmp_path / "kept")
+    one = cache.digest_of(str(file), 3, stamp)
+    cache.flush()
+    file.write_bytes(b"two")
+    assert Cache(tmp_path / "kept").digest_of(str(file), 3, stamp) != one
+
+
+def test_a_damaged_cache_is_made_anew(folder, suite, counted):
+    run_suite(suite, cache=folder / "kept")
+    counted.clear()
+    cells = sorted((folder / "kept").glob("*.cell"))
+    cells[0].write_bytes(b"damaged")
+    (folder / "kept" / "files.json").write_text("[")
+    run_suite(suite, cache=folder / "kept")
+    assert len(counted) == 1
+
+
+def test_a_cache_is_a_folder(folder, suite):
+    with pytest.raises(UsageError, match="is a file"):
+        run_suite(suite, cache=folder / "suite.toml")
+
+
+def test_tests_come_from_the_cache(folder, suite, monkeypatch):
+    first = run_suite(suite, cache=folder / "kept", trials=99)
+    calls = []
+    real = running.compare_suite
+    monkeypatch.setattr(running, "compare_suite", lambda *a, **o: calls.append(1) or real(*a, **o))
+    second = run_suite(suite, cache=folder / "kept", trials=99)
+    assert not calls
+    assert second.statistics.as_dict() == first.statistics.as_dict()
+    run_suite(suite, cache=folder / "kept", trials=98)
+    (folder / "eager" / "talk.jsonl").unlink()
+    run_suite(suite, cache=folder / "kept", trials=99)
+    assert len(calls) == 2
+
+
+def test_tests_need_two_systems(suite):
+    outcome = run_suite(replace(suite, systems=suite.systems[:1]), trials=99)
+    assert outcome.statistics is None
+    assert outcome.notices[-1].kind == "no-tests"
+
+
+# ── saved ──
+
+
+def test_what_is_saved_is_what_was_there(folder, suite):
+    (folder / "eager" / "talk.jsonl").unlink()
+    outcome = run_suite(suite, trials=99)
+    outcome.save(folder / "kept.json.gz")
+    found = load_suite(folder / "kept.json.gz")
+    for name in ("corpora", "systems", "metrics", "headline", "rate", "missing", "title"):
+        assert getattr(found, name) == getattr(outcome, name)
+    assert found.cells == outcome.cells
+    assert found.notices == outcome.notices
+    assert found.statistics.as_dict() == outcome.statistics.as_dict()
+    assert np.array_equal(found.scores(), outcome.scores(), equal_nan=True)
+    # It is a file of results, too.
+    assert len(corefeval.load_all(folder / "kept.json.gz")) == 11
+
+
+def test_results_of_a_corpus_can_be_compared(suite):
+    compared = corefeval.compare(None, run_suite(suite).results("news"), trials=99)
+    assert compared.systems == ("cautious", "eager", "steady")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda suite: suite.pop("corpora"),
+        lambda suite: suite["corpora"].append(suite["corpora"][0]),
+        lambda suite: suite["systems"][0].update(name=3),
+        lambda suite: suite.update(missing="x"),
+        lambda suite: suite.update(headline="x"),
+        lambda suite: suite["problems"].append({"cell": ["news", "eager", None]}),
+        lambda suite: suite["corpora"][0].update(weight=-1),
+        lambda suite: suite.update(corpora=[]),
+    ],
+)
+def test_a_damaged_file_is_one_error(folder, suite, damage):
+    path = folder / "kept.json"
+    run_suite(suite).save(path)
+    content = json.loads(path.read_text())
+    damage(content["suite"])
+    path.write_text(json.dumps(content))
+    with pytest.raises(InputError, match="damaged"):
+        load_suite(path)
+
+
+def test_results_that_are_not_of_a_suite_say_so(tmp_path):
+    corefeval.score([["a", "b"]], [["a", "b"]]).save(tmp_path / "one.json")
+    with pytest.raises(InputError, match="not of a suite"):
+        load_suite(tmp_path / "one.json")
+
+
+def test_an_outcome_has_a_row_for_each_cell_and_metric(folder, suite):
+    (folder / "eager" / "talk.jsonl").unlink()
+    outcome = run_suite(suite)
+    rows = outcome.rows()
+    assert len(rows) == 11 * 4 + 1
+    [problem] = [row["problem"] for row in rows if row["metric"] is None]
+    assert problem.endswith("no such file")
+    assert repr(outcome) == "<SuiteResult of 3 × 3 systems, 11 of 12 cells scored>"
+    assert outcome.cells["talk", "eager", None] == Cell(
+        None, f"{folder / 'eager/talk.jsonl'}: there is no such file", "response"
+    )
+
+
+def test_keys_may_be_folders_and_patterns(folder):
+    (folder / "parts").mkdir()
+    for name in ("news.conll", "fiction.conllu"):
+        shutil.copy(folder / "keys" / name, folder / "parts")
+    (folder / "both.jsonl").write_bytes(
+        b"".join((folder / "eager" / f"{one}.jsonl").read_bytes() for one in ("news", "fiction"))
+    )
+    suite = Suite(
+        corpora=(SuiteCorpus(name="both", key=str(folder / "parts")),),
+        systems=(SuiteSystem(name="x", responses=str(folder / "{corpus}.jsonl")),),
+    )
+    outcome = run_suite(suite, cache=folder / "kept")
+    assert len(outcome.cells["both", "x", None].result.document_ids) == 20
+    assert run_suite(suite, cache=folder / "kept").cells == outcome.cells

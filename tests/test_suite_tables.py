@@ -1,0 +1,368 @@
+"""Tables of suites: averages against brute force, ranks, every format; and the commands."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import statistics
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import corefeval
+from corefeval import UsageError, render
+from corefeval.results import Result
+from corefeval.suites.averages import macro, make_table
+from corefeval.suites.definition import read_suite
+from corefeval.suites.outcome import Cell, CorpusFacts, SuiteResult, SystemFacts
+from corefeval.suites.running import run_suite
+
+
+@pytest.fixture(scope="module")
+def outcome():
+    return run_suite(read_suite(corefeval.example("suite")), trials=199)
+
+
+@pytest.fixture
+def folder(tmp_path, run):
+    assert run("example", "--suite", tmp_path)[0] == 0
+    return tmp_path
+
+
+SCORES = st.one_of(st.just(math.nan), st.integers(0, 10).map(lambda n: n / 10))
+
+
+@settings(max_examples=60)
+@given(
+    st.integers(1, 3).flatmap(
+        lambda n: st.tuples(
+            st.lists(st.lists(SCORES, min_size=3, max_size=3), min_size=n, max_size=n),
+            st.lists(st.sampled_from((0.5, 1.0, 2.0)), min_size=n, max_size=n),
+        )
+    )
+)
+def test_macro_against_brute_force(drawn):
+    rows, weights = drawn
+    mean, deviation = macro(np.array([rows]), np.array(weights))
+    there = [
+        ([value for value in row if not math.isnan(value)], weight)
+        for row, weight in zip(rows, weights, strict=True)
+    ]
+    means = [(statistics.mean(values), weight) for values, weight in there if values]
+    if not means:
+        assert np.isnan(mean[0])
+        return
+    total = sum(weight for _, weight in means)
+    assert mean[0] == pytest.approx(sum(m * w for m, w in means) / total)
+    counting = [(row, w) for row, w in zip(rows, weights, strict=True) if not np.isnan(row).all()]
+    by_seed = [
+        sum(row[seed] * w for row, w in counting) / total
+        for seed in range(3)
+        if not any(math.isnan(row[seed]) for row, _ in counting)
+    ]
+    if len(by_seed) > 1:
+        assert deviation[0] == pytest.approx(statistics.stdev(by_seed))
+    else:
+        assert np.isnan(deviation[0])
+
+
+def test_averages_by_hand(outcome):
+    table = make_table(outcome, "lea", averages="macro, micro, groups", sort="file")
+    lines = {line.title: line for line in table.lines}
+    corpora = [outcome.cells[name, "eager", None].result for name in ("news", "fiction", "talk")]
+    scores = [one["lea"].f1 for one in corpora]
+    assert lines["Macro"].means["f1"][1] == pytest.approx(sum(scores) / 3)
+    assert lines["written"].means["f1"][1] == pytest.approx(sum(scores[:2]) / 2)
+    assert lines["spoken"].means["f1"][1] == pytest.approx(scores[2])
+    pooled = Result.total(replace(one, slices={}) for one in corpora)
+    assert lines["Micro"].means["f1"][1] == pytest.approx(pooled["lea"].f1)
+    seeds = [outcome.cells["news", "steady", seed].result["lea"].f1 for seed in "12"]
+    assert lines["news"].means["f1"][2] == pytest.approx(statistics.mean(seeds))
+    assert lines["news"].deviations["f1"][2] == pytest.approx(statistics.stdev(seeds))
+    assert np.isnan(lines["news"].deviations["f1"][1])
+
+
+def test_micro_does_not_mix_protocols(outcome):
+    cells = dict(outcome.cells)
+    cells = {
+        (corpus, *rest): Cell(
+            replace(cell.result, protocol=cell.result.protocol.but(singletons="drop"))
+            if corpus == "news"
+            else cell.result
+        )
+        for (corpus, *rest), cell in cells.items()
+    }
+    table = make_table(replace(outcome, cells=cells), averages="macro, micro")
+    assert "Micro" not in [line.title for line in table.lines]
+    assert table.remarks[0].startswith("No micro-average: results that were scored differently")
+
+
+def test_micro_needs_all_corpora(outcome):
+    cells = {**outcome.cells, ("talk", "eager", None): Cell(None, "gone", "response")}
+    table = make_table(replace(outcome, cells=cells), averages="micro", sort="file")
+    assert np.isnan(table.lines[0].means["f1"]).tolist() == [False, True, False]
+
+
+def small(scores: dict[str, float], missing: str = "zero") -> SuiteResult:
+    """An outcome of one corpus, with systems whose MUC is so many tenths; None for no result."""
+    cells = {}
+    for name, tenths in scores.items():
+        response = [[f"m{n}" for n in range((tenths or 0) + 1)]]
+        result = corefeval.score([[f"m{n}" for n in range(11)]], response, metrics="muc")
+        cells["c", name, None] = Cell(result) if tenths is not None else Cell(None, "x", "response")
+    systems = tuple(map(SystemFacts, scores))
+    return SuiteResult((CorpusFacts("c"),), systems, ("muc",), "muc", cells, missing=missing)
+
+
+def test_equal_averages_share_a_rank():
+    outcome = small({"a": 5, "b": 9, "c": 5, "d": 2})
+    assert outcome.ranks() == {"b": 1, "a": 2, "c": 2, "d": 4}
+
+
+def test_a_system_without_scores_is_last_or_has_no_rank():
+    scores = {"a": None, "b": 3}
+    assert small(scores).ranks() == {"b": 1, "a": 2}
+    assert small(scores, "leave-out").ranks() == {"b": 1}
+    left_out = " ".join(render(small(scores, "leave-out")).split())
+    assert "Some averages are over fewer corpora: a over 0 of 1." in left_out
+    assert "which counts as 0" in render(small(scores))
+
+
+def test_ranks_and_letters_are_those_of_the_tests(outcome):
+    assert outcome.ranks() == outcome.statistics.ranks("conll")
+    assert outcome.ranks("lea") != {}  # which was not tested
+    text = " ".join(render(outcome).split())
+    beaten = outcome.statistics.better_than("conll", "steady")
+    assert beaten == ("cautious",)
+    assert "80.68 ±0.68ᶜ" in text
+    assert "199 trials, p ≤ 0.05 after Holm's correction" in text
+    assert "ᶜ" not in render(outcome, metric="lea")
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("rows_of", ["systems", "corpora"])
+def test_tables_fit_into_the_terminal(outcome, width, rows_of, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(width))
+    options = {"rates": "r, p, f1", "metric": "lea", "averages": "macro, micro, groups"}
+    text = render(outcome, rows_of=rows_of, **options)
+    lines = [line for line in text.splitlines() if "|" not in line]
+    assert max(map(len, lines)) <= width
+    assert all(name in text for name in ("steady", "eager", "cautious", "news", "Micro", "Macro"))
+
+
+def test_markdown(outcome):
+    text = render(outcome, format="markdown", averages="macro", digits=1)
+    assert "|    | System   |  # |" in text
+    assert "**80.7 ±0.7**<sup>c</sup>" in text
+
+
+def test_latex_has_what_papers_want(outcome):
+    options = {"caption": "Test sets", "label": "main", "columns": 1, "digits": 1}
+    text = render(
+        outcome, format="latex", rates="p,r,f1", metric="lea", averages="macro", **options
+    )
+    assert r"\begin{table}[t]" in text
+    assert r"\caption{Test sets. LEA P, R, F1" in text
+    assert r"\label{tab:main}" in text
+    assert r"System & \# & P & R & F1 & P & R & F1" in text
+    assert r"\toprule" in text
+    assert r"$\pm$" in text
+    assert r"\begin{table*}[t]" in render(outcome, format="latex")
+
+
+def test_csv_and_json_and_frames(outcome):
+    rows = list(
+        csv.DictReader(io.StringIO(render(outcome, format="csv", rates="r,p,f1", metric="lea")))
+    )
+    assert len(rows) == 3 * (1 + 2 + 3)
+    assert [row["system"] for row in rows[:3]] == ["steady", "eager", "cautious"]
+    assert {row["average"] for row in rows} == {"macro", "group", ""}
+    record = json.loads(render(outcome, format="json"))
+    assert len(record["cells"]) == 12 * 5
+    assert record["table"][0]["rank"] == 1
+    assert record["statistics"]["systems"] == ["cautious", "eager", "steady"]
+    assert len(outcome.to_frame()) == 60
+    assert list(make_table(outcome).to_frame()["system"][:3]) == ["steady", "eager", "cautious"]
+
+
+def test_codabench_has_a_number_for_everything(outcome):
+    scores = json.loads(render(outcome, format="codabench"))
+    assert scores["steady_macro"] == pytest.approx(80.68, abs=0.01)
+    one = {place: cell for place, cell in outcome.cells.items() if place[1] == "eager"}
+    alone = replace(outcome, systems=(SystemFacts("eager"),), cells=one, statistics=None)
+    scores = json.loads(render(alone, format="codabench", rates="r,f1", metric="lea"))
+    assert {"macro_recall", "macro_f1", "news_f1", "written_f1"} <= set(scores)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"rates": "q"}, "there is no rate 'q'"),
+        ({"averages": "median"}, "an average is one of"),
+        ({"metric": "lmuc"}, "'lmuc' was not scored"),
+        ({"metric": "conll", "rates": "r"}, "conll has no recall"),
+        ({"digits": 9}, "digits is a number from 0 to 6"),
+        ({"columns": 3}, "columns is a number from 1 to 2"),
+        ({"label": "a}b"}, "a label is of letters"),
+        ({"sort": "x"}, "sort is one of"),
+        ({"rows_of": "x"}, "rows_of is one of"),
+    ],
+)
+def test_what_cannot_be_drawn(outcome, options, message):
+    with pytest.raises(UsageError, match=message):
+        render(outcome, **options)
+
+
+# ── commands ──
+
+
+def test_run_prints_the_table_and_saves(folder, run):
+    status, out, err = run("suite", "run", folder / "suite.toml", "--save", folder / "r.json")
+    assert status == 0
+    assert "steady" in out
+    assert "few-corpora" not in err
+    assert "intervals from 3 corpora alone" in err
+    assert (folder / "suite.cache" / "files.json").exists()
+    again = run("suite", "run", folder / "suite.toml")
+    assert again[1] == out
+    assert run("suite", "table", folder / "r.json")[1] == out
+    status, out, err = run("suite", "table", folder / "r.json", "-f", "codabench", "-q")
+    assert (status, err) == (0, "")
+    assert json.loads(out)["eager_macro"] > 70
+
+
+def test_run_fails_by_its_exit_status_where_it_should(folder, run):
+    (folder / "eager" / "talk.jsonl").unlink()
+    options = ("suite", "run", folder / "suite.toml", "--no-cache", "--no-tests")
+    status, out, err = run(*options)
+    assert (status, "note: eager on talk: counts as 0: " in err) == (0, True)
+    assert not (folder / "suite.cache").exists()
+    status, _, err = run(*options, "--strict")
+    assert (status, err.count("failed: eager on talk")) == (3, 1)
+    (folder / "keys" / "news.conll").unlink()
+    status, out, err = run(*options)
+    assert (status, "failed: news: left out for all" in err) == (3, True)
+    assert "fiction" in out
+
+
+def test_run_refuses_what_makes_no_sense(folder, run):
+    path = folder / "suite.toml"
+    for options, message in (
+        (("--cache", "x", "--no-cache"), "take one of them"),
+        (("--averages", "all"), "an average is one of"),
+        (("--jobs", "0"), "--jobs is a number from 1"),
+        (("--trials", "0"), "the number of trials is a whole number"),
+        (("--save", path), "would overwrite an input"),
+    ):
+        status, out, err = run("suite", "run", path, *options)
+        assert (status, out) == (2, "")
+        assert message in err
+
+
+def test_init_writes_a_suite_that_runs(folder, run, monkeypatch):
+    monkeypatch.chdir(folder)
+    (folder / "suite.toml").unlink()
+    status, out, _ = run("suite", "init", "keys", "cautious", "eager", "third=steady")
+    assert (status, out) == (0, "suite.toml: corpora: 3, systems: 3\n")
+    suite = read_suite("suite.toml")
+    assert [one.name for one in suite.corpora] == ["fiction", "news", "talk"]
+    assert [one.name for one in suite.systems] == ["cautious", "eager", "third"]
+    assert suite.systems[2].seeds == ("1", "2")
+    outcome = run_suite(replace(suite, metrics="conll", by=""))
+    assert all(cell.result is not None for cell in outcome.cells.values())
+    status, _, err = run("suite", "init", "keys", "eager")
+    assert (status, "is there already" in err) == (2, True)
+    assert run("suite", "init", "keys", "eager", "--force")[0] == 0
+
+
+def test_init_tells_keys_from_systems(folder, run, monkeypatch):
+    monkeypatch.chdir(folder)
+    (folder / "all").mkdir()
+    for name in ("cautious", "eager"):
+        (folder / name).rename(folder / "all" / name)
+    keys = sorted(map(str, (folder / "keys").iterdir()))
+    status, out, _ = run("suite", "init", *keys, "all", "-o", "-")
+    assert status == 0
+    assert out.count("[[corpora]]") == 3
+    assert 'responses = "all/eager/{corpus}.jsonl"' in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("keys",), "a suite needs keys and systems"),
+        (("no", "eager"), "there is no file or folder no"),
+        (("keys/news.conll",), "a suite needs keys and systems"),
+        (("cautious", "keys/sub"), "no file has the name of a corpus in its own"),
+    ],
+)
+def test_init_says_what_it_needs(folder, run, monkeypatch, arguments, message):
+    monkeypatch.chdir(folder)
+    (folder / "keys" / "sub").mkdir()
+    (folder / "keys" / "sub" / "other.conll").write_text("x")
+    status, _, err = run("suite", "init", *arguments, "-o", "new.toml")
+    assert (status, message in err) == (2, True)
+    assert not (folder / "new.toml").exists()
+
+
+def test_names_of_corpora_and_languages(tmp_path, run, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("en_gum", "en_litbank", "cs_pdt"):
+        for folder, end in (("keys", "-corefud-dev.key.conllu"), ("mine", "-corefud-dev.conllu")):
+            path = tmp_path / folder / f"{name}{end}"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text("x")
+    _, out, _ = run("suite", "init", "keys", "mine", "-o", "-")
+    assert 'name = "en_gum"' in out
+    assert 'group = "cs"' in out
+    assert 'responses = "mine/{corpus}-corefud-dev.conllu"' in out
+
+
+def test_check_has_a_line_for_each_file(folder, run):
+    path = folder / "suite.toml"
+    status, out, err = run("suite", "check", path)
+    lines = out.splitlines()
+    assert (status, err, len(lines)) == (0, "", 16)
+    assert lines[-1] == "15 files: 14 ok, 1 warning, 0 failed"
+    assert [line.split()[0] for line in lines].count("ok") == 14
+    status, out, _ = run("suite", "check", path, "--strict")
+    assert (status, out.splitlines()[-1]) == (1, "15 files: 14 ok, 0 warnings, 1 failed")
+
+
+def test_check_finds_what_is_missing_and_broken(folder, run):
+    path, mine = folder / "suite.toml", folder / "eager"
+    (mine / "talk.jsonl").unlink()
+    whole = (mine / "news.jsonl").read_text().splitlines()
+    (mine / "news.jsonl").write_text("\n".join(whole[1:]))
+    (mine / "fiction.jsonl").write_text("{")
+    status, out, _ = run("suite", "check", path, "--systems", "eager")
+    verdicts = {
+        line.split(": ")[0].split()[-1]: line for line in out.splitlines() if "eager" in line
+    }
+    assert status == 1
+    assert verdicts["news"].startswith("warning  eager on news: ")
+    assert "missing-document" in verdicts["news"]
+    assert verdicts["talk"].endswith("there is no such file")
+    assert verdicts["fiction"].startswith("failed")
+    assert "cautious" not in out
+    (mine / "talk.jsonl").write_bytes((folder / "cautious" / "talk.jsonl").read_bytes())
+    (mine / "fiction.jsonl").write_bytes((folder / "cautious" / "fiction.jsonl").read_bytes())
+    assert run("suite", "check", path, "--systems", "eager")[0] == 0
+    assert run("suite", "check", path, "--systems", "eager", "--strict")[0] == 1
+    rows = json.loads(run("suite", "check", path, "--systems", "eager", "-f", "json")[1])
+    assert {row["ruling"] for row in rows} == {"ok", "warning"}
+    status, _, err = run("suite", "check", path, "--systems", "eagre")
+    assert (status, "did you mean 'eager'?" in err) == (2, True)
+
+
+def test_check_goes_on_behind_a_broken_key(folder, run):
+    (folder / "keys" / "news.conll").write_text("nothing\n")
+    status, out, _ = run("suite", "check", folder / "suite.toml")
+    lines = out.splitlines()
+    assert (status, len(lines)) == (1, 16)
+    assert lines[0].startswith("failed   key of news: ")
