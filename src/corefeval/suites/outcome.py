@@ -307,6 +307,8 @@ def load_suite(path: PathLike) -> SuiteResult:
     from corefeval.metrics import spell
 
     file = os.fspath(path)
+    if not file:
+        raise UsageError("a path is empty: name what suite run --save wrote")
     return read_saved(file, lambda record: _outcome(record, file, spell))
 
 
