@@ -132,10 +132,11 @@ ROOMS = {
     "reports": {
         "_version", "alignment", "analysis", "evaluation", "features", "formats", "live", "metrics",
         "model", "output", "pairing", "preparation", "protocol", "results", "slicing", "stats",
+        "suites",
     },
     "suites": {
         "_version", "evaluation", "features", "formats", "linting", "metrics", "model", "output",
-        "pieces", "protocol", "reports", "results", "scorer", "stats",
+        "pieces", "protocol", "results", "scorer", "stats",
     },
     "examples": {"cli"},
     "cli": {

@@ -22,6 +22,7 @@ from corefeval.cli.arguments import (
 )
 from corefeval.cli.gates import fail
 from corefeval.cli.pieces import CLUSTER, ClusterPieces
+from corefeval.cli.responses import tell_words
 from corefeval.cli.standings import TESTS, TestOptions, compare, page
 from corefeval.diagnostics import UsageError
 from corefeval.display import visible
@@ -142,7 +143,7 @@ def run(
     SuiteDrawing((), **table.drawing)  # which refuses what cannot be drawn before work is done
     asked = read_suite(suite)
     folder = None if no_cache else cache or f"{os.path.splitext(suite)[0]}.cache"
-    with pieces.cutting(quiet=quiet) as cutting:
+    with pieces.cutting(quiet=quiet, noun="cells") as cutting:
         outcome = run_suite(
             asked,
             cache=folder,
@@ -154,6 +155,7 @@ def run(
     _show(outcome, output, format, table, quiet)  # which may refuse the metric or the rates
     if save is not None:
         outcome.save(save)
+        tell_words([] if quiet else outcome.scored, save)
     grave = ("broken-key", "no-result") if strict else ("broken-key",)
     return fail([notice.message for notice in outcome.notices if notice.kind in grave])
 
