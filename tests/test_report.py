@@ -481,4 +481,4 @@ def test_a_switch_for_ways_to_match_mentions(run, tmp_path):
     page = tmp_path / "page.html"
     status, _, _ = run("report", KEY, EAGER, "--match", "exact,head", "-m", "muc", "-o", page)
     assert status == 0
-    assert "eager.conll (head)" in page.read_text()
+    assert "eager (head)" in page.read_text()
