@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.up-to-date
 
-.PHONY: setup demo test lint types tests fuzz bench docs clean
+.PHONY: setup demo test test-all lint types tests fuzz bench docs site clean
 
 setup: $(STAMP)
 
@@ -19,6 +19,11 @@ demo: $(STAMP)
 
 test: lint types tests
 
+# What is slow and rarely fails too, and hypothesis with all of its examples.
+test-all: lint types
+	$(BIN)/python -m pip install --quiet --group docs
+	$(BIN)/pytest -q -n 2 -rs --hypothesis-profile thorough
+
 lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -27,7 +32,7 @@ types: $(STAMP)
 	$(BIN)/mypy
 
 tests: $(STAMP)
-	$(BIN)/pytest -q -n 2
+	$(BIN)/pytest -q -n 2 -rs -m 'not slow'
 
 RUNS ?= 10000
 
@@ -41,6 +46,12 @@ bench: $(STAMP)
 docs: $(STAMP)
 	$(BIN)/python docs/generate.py
 	$(BIN)/python docs/lab_figures.py
+	$(BIN)/python docs/notebooks/execute.py
+
+# The documentation as a site, in site/; broken links are errors.
+site: $(STAMP)
+	$(BIN)/python -m pip install --quiet --group docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 clean:
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis dist build
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis dist build site

@@ -10,14 +10,22 @@ from hypothesis import HealthCheck, settings
 
 from browsing import browser, example_page, report_folder, visit
 
+ALL = 200  # examples in `make test-all`; `make test` tries fewer
 settings.register_profile(
-    "default",
+    "thorough",
     deadline=None,
-    max_examples=200,
+    max_examples=ALL,
+    derandomize="CI" in os.environ,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
-settings.register_profile("ci", settings.get_profile("default"), derandomize=True)
-settings.load_profile("ci" if os.environ.get("CI") else "default")
+settings.register_profile("quick", settings.get_profile("thorough"), max_examples=ALL // 2)
+settings.load_profile("quick")
+
+
+def examples(number: int) -> int:
+    """All of a large number of examples, or a fifth of it where the profile is the quick one."""
+    return number if settings.default.max_examples == ALL else max(1, number // 5)
+
 
 # Tables are as wide as where there is no terminal, wherever tests run; xdist's workers say 80.
 os.environ.pop("COLUMNS", None)

@@ -271,3 +271,13 @@ def test_what_became_of_mentions_is_saved(tmp_path):
         file.write_text(text.replace('"lost":1', damage))
         with pytest.raises(InputError, match="damaged"):
             corefeval.load(file)
+
+
+def test_a_score_that_is_no_number_has_no_bounds(key, tmp_path):
+    """Under `nan-ceafe` the CoNLL score of nothing is none: it is saved without bounds."""
+    empty = key.keep_mentions(key.mention_start < 0)
+    answers = {name: LISTS[name] for name in TEXTS}
+    result = corefeval.score(empty, answers, response_format="llm", undefined="nan-ceafe")
+    result.save(tmp_path / "result.json")
+    assert corefeval.load(tmp_path / "result.json").answers["conll"] == {}
+    assert not [notice for notice in result.notices if notice.kind == "llm-bounds"]

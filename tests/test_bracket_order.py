@@ -27,6 +27,12 @@ def write(cells, path) -> str:
         ("coval", "- (0 0) (0)", "(0 (1 0)|1) (0)|(1)", 1),
         ("coval", "- (0 0) (0)", "(0 (1 1)|0) (0)|(1)", 0),
         ("coval", "- - (0) (0)", "- (0 0)|(1) (0)|(1)", 0),
+        # Both open before they close: the middle token, inside of all three.
+        ("conll-8.01", "(0 0)|(0 0)", "(0 (0) 0)", 1),
+        ("conll-lea", "(0 (0) 0)", "(0 0)|(0 0)", 1),
+        ("coval", "(0 0)|(0 0)|(0 0)", "(0 (0) (0) 0)", 1),
+        ("default", "(0 0)|(0 0)", "(0 (0) 0)", 0),
+        ("e2e", "(0 0)|(0 0)", "(0 (0) 0)", 0),
         # Programs that are given lists have them by number here.
         ("e2e", "- (0 0) (0)", "(0 (1 0)|1) (0)|(1)", 1),
         ("e2e", "- (0 0) (0)", "(1 (0 1)|0) (0)|(1)", 0),

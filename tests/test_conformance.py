@@ -1,4 +1,4 @@
-"""Against the official scorer's values, where the vectors are at hand."""
+"""Against the official scorer: on the example corpus, and on more where it is at hand."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 import pytest
 
 import corefeval
+from conftest import ROOT
 
 OFFICIAL_NAMES = {"bcub": "b3"}
 
@@ -23,6 +24,17 @@ def assert_official(result: corefeval.Result, expected: dict) -> None:
         assert [common, key, common, response] == expected["blanc"][kind]
     rates = expected["blanc"]["blanc"]
     assert [blanc.recall, blanc.precision] == pytest.approx([rates[0], rates[2]], abs=1e-9)
+
+
+@pytest.mark.parametrize("system", ["cautious", "eager"])
+def test_the_example_corpus(system):
+    """What the official scorer v8.01 (LEA: its branch) prints for the corpus that comes along."""
+    figures = json.loads((ROOT / "tests" / "data" / "official" / "example.json").read_text())
+    result = corefeval.score(corefeval.example("key"), corefeval.example(system))
+    blanc = result["blanc"]
+    assert [blanc.recall, blanc.precision] == pytest.approx(figures[system].pop("blanc"), abs=1e-9)
+    for metric, expected in figures[system].items():
+        assert list(result[metric].counts.values()) == pytest.approx(expected, rel=1e-9), metric
 
 
 def test_official_cases(shared):

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import corefeval
+from conftest import examples
 from corefeval import CorefEvalError, InputError, corpus_from_arrays
 from corefeval.features.annotations import TokenAnnotations
 from corefeval.model import Relation
@@ -360,7 +361,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=2000)
+@settings(max_examples=examples(2000))
 @given(
     edits=st.lists(
         st.tuples(st.integers(0, len(PLAIN)), st.integers(0, 30), PIECES | st.just("")), max_size=4

@@ -120,6 +120,7 @@ def test_counts_rates_and_pairs(folder, small, monkeypatch):
     check_folder(DATA / folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", ["scorer-tests", "gum"])
 def test_shared_vectors(shared, folder):
     check_folder(shared / "corefud" / folder)

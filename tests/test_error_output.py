@@ -48,6 +48,9 @@ def test_lists_show_what_a_mention_is_matched_with():
     for format in ("text", "markdown", "latex"):
         text = render(analysis, format=format, kinds=["conflated"])
         assert "(matched with 0–2)" in text.replace("--", "–")
+    rows = csv.DictReader(io.StringIO(render(analysis, format="csv", kinds=["conflated"])))
+    assert [(row["instead_match_start"], row["instead_match_end"]) for row in rows] == [("0", "3")]
+    assert {row["match_start"] for row in analysis.error_rows()} == {None}
     assert "matched with" not in render(analyse(key, response), kinds=KINDS)
 
 

@@ -180,10 +180,11 @@ def test_there_is_no_other_format(results):
 def test_without_the_extra_one_is_told(results, monkeypatch):
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     (figure, *_) = figures(results["boundary"])
-    with pytest.raises(UsageError, match=r"pip install 'corefeval\[charts\]'"):
+    with pytest.raises(UsageError, match=r"pip install vl-convert-python"):
         figure.svg()
 
 
+@pytest.mark.slow
 def test_the_figures_of_the_page_are_up_to_date():
     """`make docs` draws them; the page shows all of them."""
     done = subprocess.run(

@@ -11,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import corefeval
+from conftest import examples
 from corefeval import CorefEvalError
 
 EXAMPLE = Path(corefeval.example("key")).read_bytes()
 SMALL = b"\n".join(EXAMPLE.split(b"\n")[:60]) + b"\n#end document\n"
-BIG_ENOUGH = 2000
+BIG_ENOUGH = examples(2000)
 
 PIECES = st.sampled_from(
     [b"(1", b"1)", b"(1)", b"|", b"-", b"_", b"\n", b"\r\n", b"\t", b" ", b"#", b"\x00", b"\xff",

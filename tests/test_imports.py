@@ -99,7 +99,7 @@ ROOMS = {
     "features": {"model"},
     "matching": {"assignment", "features", "model"},
     "alignment": {"matching", "model"},
-    "metrics": {"alignment", "assignment", "matching", "model"},
+    "metrics": {"_version", "alignment", "assignment", "matching", "model"},
     "results": {"_version", "protocol"},
     "emulation": {
         "assignment", "formats", "live", "metrics", "model", "pairing", "protocol", "results",

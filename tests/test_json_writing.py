@@ -213,6 +213,7 @@ def test_what_cannot_be_written(kind):
             corefeval.write(corpus, io.BytesIO(), format=kind)
 
 
+@pytest.mark.slow
 def test_books_are_read_in_no_time(file):
     n_tokens = 200_000
     words = ["word"] * n_tokens

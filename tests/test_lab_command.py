@@ -119,7 +119,7 @@ def test_without_the_extra_there_are_data(run, tmp_path, monkeypatch):
     status, out, err = run("lab", "boundary", "-m", "muc,lea", "-o", tmp_path)
     assert status == 0
     assert "Holds" in out
-    assert err.count("pip install 'corefeval[charts]'") == 1
+    assert err.count("pip install vl-convert-python") == 1
     assert sorted(path.suffix for path in tmp_path.iterdir()) == [".csv", ".json", ".txt"]
 
 

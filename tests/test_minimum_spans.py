@@ -386,6 +386,7 @@ def test_minimum_spans_are_those_of_coval_without_its_bugs(pairs, name):
         assert have_equal_minima(cured) or are_same(count(*cured), pair.ours(at))
 
 
+@pytest.mark.slow
 def test_what_each_of_covals_bugs_does(pairs):
     """The documents whose numbers one bug changes, and those with mentions that it makes one."""
     documents = [(pair, at) for pair in pairs.values() for at in range(len(pair.texts))]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import corefeval
 import reference
 import reference_papers as papers
+from conftest import ROOT
 from strategies import entities as partitions
 
 KINDS = ("name", "nominal", "pronoun")
@@ -76,16 +77,18 @@ def nouns_of(kinds):
 
 # The conformance vectors -------------------------------------------------------------------------
 
+DATA = ROOT / "tests" / "data" / "metrics"
 
-def random_documents(shared):
-    for document in json.loads((shared / "random.json").read_text()):
+
+def random_documents():
+    for document in json.loads((DATA / "random.json").read_text()):
         for feature in ("kinds", "categories"):
             document[feature] = {int(m): value for m, value in document[feature].items()}
         yield document
 
 
-def paper_rows(shared):
-    return json.loads((shared / "papers.json").read_text())
+def paper_rows():
+    return json.loads((DATA / "papers.json").read_text())
 
 
 def assert_printed(values, row):
@@ -94,8 +97,8 @@ def assert_printed(values, row):
         assert expected is None or value == pytest.approx(expected, abs=0.0015), row["source"]
 
 
-def test_the_references_agree_with_the_papers(shared):
-    for row in paper_rows(shared):
+def test_the_references_agree_with_the_papers():
+    for row in paper_rows():
         if row["metric"] == "p-link":
             points = papers.p_link(row["key"], row["response"], row["categories"])
             values = papers.rates(points[row["category"]])
@@ -104,8 +107,8 @@ def test_the_references_agree_with_the_papers(shared):
         assert_printed(values, row)
 
 
-def test_corefeval_agrees_with_the_papers(shared):
-    for row in paper_rows(shared):
+def test_corefeval_agrees_with_the_papers():
+    for row in paper_rows():
         key, response = row["key"], row["response"]
         if row["metric"] == "p-link":
             features = {"sentence": row["categories"]}
@@ -124,8 +127,8 @@ def test_corefeval_agrees_with_the_papers(shared):
 # counts fp as ever; `inferred` and `inferred_program` count a key noun with nothing but pronouns
 # before it in both loops, take key singletons for key mentions, and skip response chains without
 # a noun; where h stands in the key chain does not matter to them, since all chains are in order.
-def test_the_references_agree_with_random_documents(shared):
-    for document in random_documents(shared):
+def test_the_references_agree_with_random_documents():
+    for document in random_documents():
         key, response, kinds = document["key"], document["response"], document["kinds"]
         nouns = nouns_of(kinds)
         for metric, expected in document["scores"].items():
@@ -155,8 +158,8 @@ def spelled(metric, weights, policy=None):
     return f"{metric}({', '.join(f'{name}={value}' for name, value in parameters.items())})"
 
 
-def test_corefeval_agrees_with_random_documents(shared):
-    for document in random_documents(shared):
+def test_corefeval_agrees_with_random_documents():
+    for document in random_documents():
         expected = dict(document["scores"])
         for row in document["linguistic"]:
             expected |= {spelled(metric, row["weights"]): row[metric] for metric in LINGUISTIC}
@@ -239,14 +242,15 @@ def test_linguistic_awareness(policy, key, response, kinds, weights):
 
 @given(key=partitions(), response=partitions(), kinds=features_of())
 def test_what_chen_and_ng_say_of_the_singleton_weight(key, response, kinds):
-    """It changes neither LB³ nor LCEAFe, and next to nothing of it leaves LMUC as MUC."""
+    """It changes neither LB³ nor LCEAFe, and without it LMUC is MUC."""
     pair = [spelled("lb3", (1, 1, 1, w)) for w in (0.5, 2)]
     pair += [spelled("lceafe", (1, 1, 1, w)) for w in (0.5, 2)]
-    tiny = spelled("lmuc", (1, 1, 1, 1e-20))
-    result = corefeval.score(key, response, metrics=[*pair, tiny, "muc"], features={"kind": kinds})
+    none = [spelled(metric, (1, 1, 1, 0)) for metric in ("lmuc", "lceafm")]
+    result = corefeval.score(key, response, metrics=[*pair, *none, "muc"], features={"kind": kinds})
     assert result[pair[0]].f1 == pytest.approx(result[pair[1]].f1, abs=1e-12)
     assert result[pair[2]].f1 == pytest.approx(result[pair[3]].f1, abs=1e-12)
-    assert numbers(result[tiny]) == dict(result["muc"].counts)
+    assert numbers(result[none[0]]) == dict(result["muc"].counts)
+    assert numbers(result[none[1]]) == ratio(papers.lceafm(key, response, kinds, (1, 1, 1, 0)))
 
 
 shares = st.sampled_from((0.0, 0.25, 0.5, 1.0))

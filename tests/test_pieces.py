@@ -49,7 +49,7 @@ def cases(draw):
         "extra": draw(st.sampled_from(("ignore", "count"))),
         "singletons": draw(st.sampled_from(("keep", "drop"))),
         "metrics": draw(st.sampled_from(("standard", "all", "muc, b3(twinless=sys), mor"))),
-        "by": draw(st.sampled_from(("", "", "kind", "genre, size, tag", "distance"))),
+        "by": draw(st.sampled_from(("", "", "kind", "genre, size, tag", "distance", "genre*kind"))),
         "match": draw(st.sampled_from(("exact", "exact", "head", "partial"))),
         "documents": draw(st.sampled_from(("*", "*", "nw/*0*"))),
     }

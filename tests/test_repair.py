@@ -12,13 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import corefeval
+from conftest import examples
 from conll_texts import BROKEN, END, HEADER, document
 from corefeval import UsageError
 from corefeval.cli import main
 from corefeval.linting import inspect, repair_file
 from corefeval.linting.report import render_text
 
-MANY = 500
+MANY = examples(500)
 
 
 def test_a_repaired_file_is_whole_and_every_repair_is_listed(conll, tmp_path):

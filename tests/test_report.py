@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -414,12 +415,33 @@ def test_the_command_does_not_overwrite_its_input(run, tmp_path):
     assert run("report", KEY, EAGER, EAGER, "-o", tmp_path / "x.html")[0] == 2
 
 
-def test_notebooks_show_a_result_as_a_table():
-    result = corefeval.score(KEY, EAGER, metrics="conll", ci=0.95)
+def test_notebooks_show_a_result_as_tables():
+    result = corefeval.score(KEY, EAGER, metrics="conll", by="kind", ci=0.95)
     shown = result_html(result)
-    assert f"{100 * result['conll'].f1:.2f}" in shown and "95%" in shown
-    assert shown.count("<tr>") == 1 + len(result.metrics)
-    assert "95%" not in result_html(corefeval.score(KEY, EAGER, metrics="conll"))
+    assert f"{100 * result['conll'].f1:.2f}" in shown and "95 %" in shown
+    assert f"{100 * result.by('kind')['pronoun']['muc'].f1:.2f}" in shown
+    assert "pronoun" in shown and result.signature in shown
+    assert all(escape(str(notice)) in shown for notice in result.notices) and result.notices
+    assert "95 %" not in result_html(corefeval.score(KEY, EAGER, metrics="conll"))
+
+
+def test_notebooks_show_every_type_of_result():
+    for thing, words in (
+        (corefeval.compare(KEY, [EAGER, CAUTIOUS]), ("eager", "cautious", "<sup>")),
+        (corefeval.agree([KEY, EAGER]), ("MASI", "key")),
+        (corefeval.analyse(KEY, EAGER), ("conflated", "divided")),
+        (corefeval.score(KEY, EAGER, by="size").by("size"), ("2–10",)),
+    ):
+        shown = thing._repr_html_()
+        assert all(word.lower() in shown.lower() for word in words)
+        assert shown.count("<table>") == shown.count("</table>") > 0
+
+
+def test_long_tables_are_cut_short_in_notebooks():
+    key = {f"d{n}": [["a", "b"]] for n in range(300)}
+    names = {name: {"a": name, "b": name} for name in key}
+    result = corefeval.score(key, key, metrics="muc", by="what", features={"what": names})
+    assert "101 more rows" in result._repr_html_()
 
 
 def test_notebooks_show_a_document_with_its_chains():

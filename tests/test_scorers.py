@@ -112,6 +112,7 @@ def test_entities_in_memory_score_as_files(name):
             assert not [*differences(result.scores, figures, f"{name} {scorer}")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "system", ["baseline", "corefgraph", "xrenner", "cort-latent", "cort-pair"]
 )
@@ -125,6 +126,7 @@ def test_every_figure_on_gum(system, shared):
             assert not [one for one in found if not is_excepted(one[0])]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("system", ["baseline", "xrenner"])
 def test_every_figure_on_gum_with_singletons(system, shared):
     sides = [corefeval.read(shared / "gum" / f"{one}.conllu") for one in ("key", system)]

@@ -137,6 +137,7 @@ def test_uniform_under_the_null():
         assert kolmogorov_smirnov(column) < 1.95 / 400**0.5
 
 
+@pytest.mark.slow
 def test_the_bootstrap_is_nearly_uniform_under_the_null():
     """It is known to be a little bold."""
     found = p_values(bootstrap_test, 400, 40, trials=400)

@@ -176,7 +176,11 @@ def test_a_metric_of_a_feature_goes_by_what_is_asked_for():
 
 
 @pytest.mark.parametrize(
-    "metric", ["lmuc(name=1e300)", "lmuc(name=0)", "p-link(anaphor=0,antecedent=0)", "b3-foo"]
+    "metric",
+    [
+        *("lmuc(name=1e300)", "lmuc(name=0)", "lmuc(singleton=-1)", "lb3(singleton=0)"),
+        *("lceafe(singleton=0)", "p-link(anaphor=0,antecedent=0)", "b3-foo"),
+    ],
 )
 def test_parameters_that_make_no_sense(metric):
     with pytest.raises(corefeval.UsageError):

@@ -42,7 +42,10 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+SLOW = {"lab": pytest.mark.slow}
+
+
+@pytest.mark.parametrize("name", [pytest.param(one, marks=SLOW.get(one, ())) for one in COMMANDS])
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_every_table_fits(run, monkeypatch, name, width):
     monkeypatch.setenv("COLUMNS", str(width))

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from corefeval.formats import read, write
     from corefeval.formats.answers.reading import read_answers
     from corefeval.metrics import Declaration, Metric, Parameter, register
+    from corefeval.metrics.bibliography import cite
+    from corefeval.metrics.own import metric
     from corefeval.model import (
         Corpus,
         Document,
@@ -87,6 +89,8 @@ _HOMES = {
     "corefeval.formats": ("read", "write"),
     "corefeval.formats.answers.reading": ("read_answers",),
     "corefeval.metrics": ("Declaration", "Metric", "Parameter", "register"),
+    "corefeval.metrics.own": ("metric",),
+    "corefeval.metrics.bibliography": ("cite",),
     "corefeval.model": (
         "Corpus",
         "Document",
@@ -143,6 +147,7 @@ __all__ = [
     "__version__",
     "agree",
     "analyse",
+    "cite",
     "compare",
     "corpus_from_arrays",
     "corpus_from_entities",
@@ -153,6 +158,7 @@ __all__ = [
     "load",
     "load_all",
     "load_suite",
+    "metric",
     "prepare",
     "read",
     "read_answers",

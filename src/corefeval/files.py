@@ -327,8 +327,7 @@ def remote_files(address: str) -> tuple[Any, str]:
         from fsspec.core import url_to_fs
     except ImportError:
         raise UsageError(
-            f"{address}: addresses are opened by fsspec, which is not installed: "
-            "pip install 'corefeval[remote]'"
+            f"{address}: addresses are opened by fsspec, which is not installed: pip install fsspec"
         ) from None
     try:
         system, path = url_to_fs(address)

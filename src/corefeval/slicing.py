@@ -18,11 +18,13 @@ from corefeval.preparation import Prepared
 from corefeval.results import CountTable, Result, Slices
 from corefeval.results.rates import rates_of
 from corefeval.results.slices import in_order, unlike
+from corefeval.syntax import CROSS
 
 NO_VALUE, OTHER = "none", "other"
 # Beside the metrics that were asked for, slices of entities say how many mentions and links of
 # each class were found.
 ALWAYS_BY_ENTITY = ("mentions", "links")
+_ROUNDING = 1e-6
 _MOST_VALUES = 500  # per-document counts of more would fill the memory for nobody to read
 
 _WHY_NOT = {
@@ -78,9 +80,9 @@ def own_feature(metric: Metric, features: Sequence[str]) -> str:
 
 def canonical_feature(text: str) -> str:
     """The one spelling of a feature, from any."""
-    from corefeval.features import FeatureRequest
+    from corefeval.features import split_crossed
 
-    return str(FeatureRequest.parse(text))
+    return CROSS.join(map(str, split_crossed(text)))
 
 
 def slice_result(result: Result, prepared: Prepared, cut: Cut) -> tuple[Slices, list[Notice]]:
@@ -142,7 +144,15 @@ def _check(metric: Metric, counts: object, n_groups: int) -> Counts:
         arrays = {name: np.asarray(one, np.float64) for name, one in counts.items()}  # type: ignore[attr-defined]
         rates_of(metric.shape, dict.fromkeys(arrays, np.zeros(1)))
         if all(one.shape == (n_groups,) and np.isfinite(one).all() for one in arrays.values()):
-            return arrays
+            rates = rates_of(metric.shape, arrays)
+            if all((one >= 0).all() for one in arrays.values()) and all(
+                (rate <= 1 + _ROUNDING).all() for rate in rates.values()
+            ):
+                return arrays
+            raise UsageError(
+                f"{metric}: its function gives a rate that is not between 0 and 1, or a count "
+                "below 0"
+            )
         found = ", ".join(f"{name} of shape {one.shape}" for name, one in arrays.items())
     except KeyError as error:
         found = f"none that is called {error}"
@@ -194,7 +204,7 @@ class _Values:
 def _values(alignment: Alignment, feature: str, name: str) -> _Values:
     """The value of each mention of both sides, as numbers of common names."""
     key, response = alignment.key.feature(feature), alignment.response.feature(feature)
-    names = in_order((*key.names, *response.names))
+    names = in_order((*key.names, *response.names), feature)
     sides = [side.recoded(names).codes for side in (key, response)]
     both = np.concatenate(sides)
     present = np.bincount(both[both >= 0], minlength=len(names))
@@ -255,7 +265,7 @@ def _by_document(result: Result, prepared: Prepared, cut: Cut) -> tuple[Slices, 
     chosen = {str(metric): metric for metric in cut.metrics}
     results = {}
     sizes = {}
-    for value in (*in_order(stated), *special.values()):
+    for value in (*in_order(stated, cut.feature), *special.values()):
         rows = [row for row, one in enumerate(values) if one == value]
         tables = {
             metric: replace(table, values=table.values[rows], by="")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from corefeval.diagnostics import UsageError
 
+CROSS = "*"  # between features that are crossed, and between their values
 _CALL = re.compile(r"\s*([^\s()=,][^()=,]*?)\s*(?:\((.*)\))?\s*", re.DOTALL)
 
 
@@ -46,16 +47,18 @@ def parse_call(text: str, what: str, form: str) -> Call:
     return Call(match[1], tuple(arguments), settings)
 
 
-def split_list(text: str) -> Iterator[str]:
-    """The parts between commas that are in no parentheses, without blanks around them.
+def split_list(text: str, separator: str = ",") -> Iterator[str]:
+    """The parts between separators that are in no parentheses, without blanks around them.
 
     >>> list(split_list("muc, p-link(by=size(1,2-10), anaphor=1)"))
     ['muc', 'p-link(by=size(1,2-10), anaphor=1)']
+    >>> list(split_list("genre * column(*)", CROSS))
+    ['genre', 'column(*)']
     """
     depth = begin = 0
-    for place, character in enumerate(text + ","):
+    for place, character in enumerate(text + separator):
         depth += (character == "(") - (character == ")")
-        if character == "," and (depth == 0 or place == len(text)):
+        if character == separator and (depth == 0 or place == len(text)):
             if part := text[begin:place].strip():
                 yield part
             begin = place + 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 from corefeval.diagnostics import UsageError
@@ -27,9 +28,46 @@ class Tabular:
             pandas = importlib.import_module("pandas")
         except ImportError as error:
             raise UsageError(
-                "data frames need pandas: pip install 'corefeval[pandas]', or take rows()"
+                "data frames need pandas: pip install pandas; or take rows()"
             ) from error
         return pandas.DataFrame(rows)
+
+    def _repr_html_(self) -> str:
+        # By name: results know nothing of how they are shown.
+        notebook = importlib.import_module("corefeval.reports.notebook")
+        return str(notebook.result_html(self))
+
+
+def are_same(one: object, other: object) -> bool:
+    """Whether two values are equal, arrays by their numbers and NaN like NaN, all the way down.
+
+    >>> are_same({"a": (1, float("nan"))}, {"a": (1, float("nan"))}), are_same([1], [1, 2])
+    (True, False)
+    """
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(are_same(one[key], other[key]) for key in one)
+    if isinstance(one, tuple | list) and type(one) is type(other):
+        return len(one) == len(other) and all(map(are_same, one, other))
+    if hasattr(one, "dtype") and hasattr(other, "dtype"):
+        numpy = importlib.import_module("numpy")
+        return bool(numpy.array_equal(one, other, equal_nan=one.dtype.kind == "f"))
+    if is_dataclass(one) and type(one) is type(other) and not _compares_itself(one):
+        return have_same_fields(one, other)
+    return bool(one == other or (one != one and other != other))
+
+
+def _compares_itself(value: object) -> bool:
+    """Whether somebody wrote down what makes two of a kind equal."""
+    written = getattr(type(value), "__eq__", None)
+    params = getattr(type(value), "__dataclass_params__", None)
+    return written is not object.__eq__ and not getattr(params, "eq", False)
+
+
+def have_same_fields(one: Any, other: object) -> bool:
+    """Whether two data classes of one type have the same in each field; NotImplemented if none."""
+    if type(one) is not type(other):
+        return NotImplemented  # type: ignore[no-any-return]
+    return all(are_same(getattr(one, f.name), getattr(other, f.name)) for f in fields(one))
 
 
 def columns_of(rows: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -38,7 +38,7 @@ from fuzzing.inputs import (
 SHARES = {
     "score": 170, "explain": 60, "errors": 110, "compare": 110, "agree": 90, "check": 150,
     "stats": 80, "convert": 150, "report": 6, "lab": 6, "metrics": 12, "features": 12,
-    "protocols": 12, "example": 14, "prompt": 50, "suite run": 40, "suite init": 20,
+    "protocols": 12, "example": 14, "prompt": 50, "cite": 12, "suite run": 40, "suite init": 20,
     "suite check": 20, "suite table": 30, "suite compare": 20, "suite page": 6,
 }  # fmt: skip
 SLOW_EXPERIMENTS = ("trust", "correct-links", "mention-identification", "mention-tagger")
@@ -340,7 +340,9 @@ def metrics(*, sound: bool) -> tuple[str, ...]:
             others = () if sound else ("0", "1e9", "-1", "nan", "size", "x")
             values = (*(parameter.choices or (parameter.default,)), *others)
             names += [f"{one.name}({parameter.name}={value})" for value in values]
-    return tuple(names)
+    names.append("operator:eq")  # whether the entities of a document are the same
+    nonsense = ("operator:", ":eq", "os:getcwd", "math:sqrt", "os:sep", "nowhere:f", "a.py:f", "::")
+    return (*names, *(() if sound else nonsense))
 
 
 @cache
@@ -354,7 +356,9 @@ def features(*, sound: bool) -> tuple[str, ...]:
         names += [f"{one.name}({word})" for word in one.words]
         names += [f"{one.name}({name}={value})" for name in one.settings for value in places]
         names += [f"{one.name}({text})" for text in bins if one.takes_bins]
-    return (*names, *(() if sound else ("size(", "(1)", "metadata()", "x")))
+    names += [f"{one}*{other}" for one in ("genre", "kind") for other in ("size", "tag", "etype")]
+    crossed = ("*", "kind*", "kind*kind", "kind*size*tag*genre")
+    return (*names, *(() if sound else ("size(", "(1)", "metadata()", "x", *crossed)))
 
 
 def _format(maker: _Maker) -> str:

@@ -91,7 +91,7 @@ def _lines(case: Case, outcome: Outcome) -> Iterator[str]:
             yield f"a stray line on the error stream: {line[:80]!r}"
             return
     for message in re.findall(r"(?m)^error: (.*(?:\n  .*)*)", outcome.err):
-        if len(message) < 8 or re.search(r"\b0x\w{9,}", message):
+        if len(message) < 8 or re.search(r" at 0x[0-9a-f]{6,}", message):
             yield f"an error that says nothing: {message!r}"
 
 

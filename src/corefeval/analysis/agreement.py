@@ -27,7 +27,7 @@ from corefeval.pairing.mismatches import MISMATCHES
 from corefeval.preparation import Input, Options, Plan, plan, prepare_corpora
 from corefeval.protocol import STEPS, Protocol, join_protocols
 from corefeval.results import Result
-from corefeval.tabular import Row, Tabular
+from corefeval.tabular import Row, Tabular, have_same_fields
 
 Pairs = dict[tuple[str, str], float]
 
@@ -119,6 +119,11 @@ class Agreement(Tabular):
             "f1": {metric: _f1_as_dict(pairs) for metric, pairs in self.pairwise.items()},
             "documents": [document.as_dict() for document in self.documents],
         }
+
+    def __eq__(self, other: object) -> bool:
+        return have_same_fields(self, other)
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         alphas = ", ".join(f"α({name}) {value:.3f}" for name, value in self.alpha.items())

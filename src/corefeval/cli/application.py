@@ -9,6 +9,7 @@ from cyclopts import App, CycloptsError
 from corefeval._version import __version__
 from corefeval.cli.agree import agree
 from corefeval.cli.arguments import usage_of, with_unpacking
+from corefeval.cli.cite import cite
 from corefeval.cli.compare import compare
 from corefeval.cli.corpora import check, convert, stats
 from corefeval.cli.errors import errors
@@ -40,6 +41,7 @@ app = App(
 Commands = tuple[Callable[..., object], ...]
 _READERS: Commands = (
     score, errors, compare, explain, report, agree, lab, check, stats, convert, prompt,
+    cite,
 )  # fmt: skip
 _LISTINGS: Commands = (metrics, features, protocols, example)
 for place, command in enumerate((*map(with_unpacking, _READERS), *_LISTINGS)):

@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from corefeval.checks import did_you_mean
+from corefeval.cli.printing import remark
 from corefeval.diagnostics import InputError, UsageError
 from corefeval.display import json_text, visible
 from corefeval.examples import NAMES, SUITE
@@ -20,6 +21,7 @@ from corefeval.examples import example as path_of
 from corefeval.features.declarations import FEATURES, FeatureDeclaration
 from corefeval.files import write_folder
 from corefeval.metrics import REGISTRY, Declaration, Metric, presets
+from corefeval.metrics.own import load_offered
 from corefeval.protocol import NAMED, Choice, NamedProtocol, Protocol, choices, find_named
 
 Format = Annotated[Literal["text", "json"], Parameter(alias="-f")]
@@ -35,6 +37,8 @@ def metrics(*name: str, format: Format = "text") -> None:
     format
         How to print.
     """
+    for problem in load_offered() if not name else ():
+        remark("note", str(problem))
     declarations = [Metric.parse(one).declaration for one in name] or list(REGISTRY.values())
     if format == "json":
         sys.stdout.write(_metrics_json(declarations))
@@ -67,7 +71,8 @@ def _metric_entry(declaration: Declaration) -> str:
 
 def _entry(name: str, width: int, lines: list[str]) -> str:
     """A name with what is said of it beside and below."""
-    return f"{name:{width}}" + f"\n{'':{width}}".join(lines) + "\n"
+    first = f"{name:{width}}" if len(name) < width else f"{name}\n{'':{width}}"
+    return first + f"\n{'':{width}}".join(lines) + "\n"
 
 
 def _metrics_json(declarations: list[Declaration]) -> str:

@@ -124,7 +124,7 @@ def _connect(address: str, stack: ExitStack) -> Executor:
         from distributed import Client
     except ImportError:
         raise UsageError(
-            "--scheduler needs Dask, which is not installed: pip install 'corefeval[dask]'"
+            "--scheduler needs Dask, which is not installed: pip install distributed"
         ) from None
     make: Any = Client
     try:

@@ -262,7 +262,7 @@ def read_all(
 def _load_saved(name: str | None, path: str, request: Request) -> list[Result]:
     """Saved results, with the metrics that were asked for."""
     from corefeval.evaluation import load_all
-    from corefeval.features import FeatureRequest
+    from corefeval.slicing import canonical_feature
     from corefeval.syntax import split_list
 
     results = []
@@ -273,7 +273,7 @@ def _load_saved(name: str | None, path: str, request: Request) -> list[Result]:
                 f"{path} was scored without features of a file, and counts cannot be made anew: "
                 "leave out --features, or score the files again"
             )
-        for feature in map(str, map(FeatureRequest.parse, split_list(request.options["by"]))):
+        for feature in map(canonical_feature, split_list(request.options["by"])):
             if feature not in result.slices:
                 there = ", ".join(result.slices) or "none"
                 raise UsageError(f"{path} was saved without slices by {feature}: there are {there}")

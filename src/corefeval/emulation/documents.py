@@ -133,11 +133,16 @@ def _check_sentences(key: Corpus, response: Corpus, protocol: Protocol) -> None:
         )
 
 
-def list_documents(paired: Paired, *, is_one: bool, order: str = "list") -> list[Document]:
-    """The documents with their entities in an order, or one that has the entities of all."""
+def list_documents(
+    paired: Paired, *, is_one: bool, order: str = "list", brackets: str = "written"
+) -> list[Document]:
+    """The documents with their entities in an order, or one that has the entities of all.
+
+    `brackets` says in which order those of an entity are read that close and open on one token.
+    """
     corpora = paired.key, paired.response
     longest = max(_longest(corpus) for corpus in corpora) if is_one else None
-    sides = [_entities(one, longest, order) for one in corpora]
+    sides = [_entities(one, longest, order, opens_first=brackets != "written") for one in corpora]
     names = ["all documents"] if is_one else [str(name) for name in paired.key.documents]
     return [
         Document(name, None if is_one else index, sides[0][index], sides[1][index])
@@ -145,7 +150,9 @@ def list_documents(paired: Paired, *, is_one: bool, order: str = "list") -> list
     ]
 
 
-def _entities(corpus: Corpus, longest: int | None, order: str) -> list[Entities]:
+def _entities(
+    corpus: Corpus, longest: int | None, order: str, *, opens_first: bool
+) -> list[Entities]:
     """The entities of each document, or with `longest` those of all documents as one.
 
     As one, entities of the same number are one entity.
@@ -156,6 +163,8 @@ def _entities(corpus: Corpus, longest: int | None, order: str) -> list[Entities]
         listed = _numbers(corpus)
         owners = [listed[entity] for entity in owners]
     mentions = _mentions(corpus, longest)
+    if opens_first and corpus.labels is None:
+        _open_first(mentions, owners)
     entities: dict[Any, list[Mention]] = {entity: [] for entity in listed}
     for entity, mention in zip(owners, mentions, strict=True):
         entities[entity].append(mention)
@@ -239,6 +248,41 @@ def _mentions(corpus: Corpus, longest: int | None = None) -> list[Mention]:
     for row, gaps in corpus.gaps_of.items():
         mentions[row] = (*mentions[row], *gaps)
     return mentions
+
+
+def _open_first(mentions: list[Mention], owners: Sequence[Any]) -> None:
+    """Pair brackets anew, in place, as a reader does that opens at a token before it closes there.
+
+    Where a mention of several tokens ends on the token on which another one of its entity begins,
+    the bracket that just opened is the one that is closed.
+    """
+    ends = {(owner, one[1]) for owner, one in zip(owners, mentions, strict=True) if _is_long(one)}
+    touched = {
+        owner
+        for owner, one in zip(owners, mentions, strict=True)
+        if _is_long(one) and (owner, one[0]) in ends
+    }
+    rows: dict[Any, list[int]] = {owner: [] for owner in touched}
+    for row, owner in enumerate(owners) if touched else ():
+        if owner in rows and _is_long(mentions[row]):
+            rows[owner].append(row)
+    for own in rows.values():
+        starts = [(mentions[row][0], 0) for row in own]
+        brackets = sorted([*starts, *((mentions[row][1], 1) for row in own)])
+        waiting: list[int] = []
+        spans = []
+        for token, closes in brackets:
+            if closes:
+                spans.append((waiting.pop(), token))
+            else:
+                waiting.append(token)
+        for row, span in zip(own, sorted(spans, key=lambda one: (one[0], -one[1])), strict=True):
+            mentions[row] = span
+
+
+def _is_long(mention: Mention) -> bool:
+    """Whether a mention is one run of several tokens."""
+    return len(mention) == 2 and mention[0] < mention[1]
 
 
 def cut_windows(

@@ -189,12 +189,11 @@ class Material:
         """The documents, cut and in order, with mentions by what tells them apart."""
         paired, notices = self._paired(protocol), list[Notice]()
         is_one = protocol.pairing == "one"
-        documents = self._remember(
-            "list", (paired,), (), protocol, lambda: list_documents(paired, is_one=is_one)
-        )
+        listing = partial(list_documents, paired, is_one=is_one, brackets=protocol.brackets)
+        documents = self._remember("list", (paired,), ("brackets",), protocol, listing)
         if protocol.order != "list" and paired.has_spans and self._may_repeat(documents, protocol):
-            make = partial(list_documents, paired, is_one=is_one, order=protocol.order)
-            documents = self._remember("order", (paired,), ("order",), protocol, make)
+            make = partial(listing, order=protocol.order)
+            documents = self._remember("order", (paired,), ("order", "brackets"), protocol, make)
         if protocol.window != "none":
             cut = partial(cut_windows, documents, paired, int(protocol.window))
             documents, notices = self._remember("cut", (documents,), ("window",), protocol, cut)

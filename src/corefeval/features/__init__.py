@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         MissingFeatureError,
         level_of,
         shows_words,
+        split_crossed,
     )
     from corefeval.features.lookup import Features
     from corefeval.features.tagsets import TAGSETS, TagSet
@@ -38,6 +39,7 @@ __all__ = [
     "TagSet",
     "level_of",
     "shows_words",
+    "split_crossed",
 ]
 
 

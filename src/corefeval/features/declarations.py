@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, get_args
 
 from corefeval.diagnostics import UndefinedMetricError, UsageError
-from corefeval.syntax import parse_call
+from corefeval.syntax import CROSS, parse_call, split_list
 
 Level = Literal["document", "entity", "mention"]
 
@@ -166,11 +166,12 @@ def level_of(feature: str) -> Level:
 
     Names that are not declared (given features, properties, columns) are of mentions.
 
-    >>> level_of("genre"), level_of("size(1, 2+)"), level_of("infstat")
+    >>> level_of("genre"), level_of("genre*size(1, 2+)"), level_of("infstat")
     ('document', 'entity', 'mention')
     """
-    name = feature.partition("(")[0].strip().lower()
-    return FEATURES[name].level if name in FEATURES else "mention"
+    names = (part.partition("(")[0].strip().lower() for part in split_list(feature, CROSS))
+    levels = [FEATURES[name].level if name in FEATURES else "mention" for name in names]
+    return max(levels, key=get_args(Level).index, default="mention")
 
 
 def shows_words(feature: str) -> bool:
@@ -179,8 +180,30 @@ def shows_words(feature: str) -> bool:
     >>> shows_words("head"), shows_words("column(lemma)"), shows_words("size(1, 2+)")
     (True, True, False)
     """
-    name = feature.partition("(")[0].strip().lower()
-    return name not in FEATURES or name in ("head", "words", "column", "speaker")
+    names = (part.partition("(")[0].strip().lower() for part in split_list(feature, CROSS))
+    return any(n not in FEATURES or n in ("head", "words", "column", "speaker") for n in names)
+
+
+MOST_CROSSED = 3
+
+
+def split_crossed(text: str) -> list[FeatureRequest]:
+    """The features that are crossed, each in its one spelling; most often it is one alone.
+
+    UsageError: there are too many of them, or one is there twice.
+
+    >>> [str(one) for one in split_crossed("Genre * size(1,2+)")]
+    ['genre', 'size(1, 2+)']
+    """
+    if re.search(r"^\s*\*|\*\s*\*|\*\s*$", text):
+        raise UsageError(f"{text!r}: a feature is missing beside *, as in genre*kind")
+    requests = [FeatureRequest.parse(part) for part in list(split_list(text, CROSS)) or [text]]
+    if len(requests) > MOST_CROSSED:
+        number = len(requests)
+        raise UsageError(f"{text}: at most {MOST_CROSSED} features are crossed, not {number}")
+    if len(set(requests)) < len(requests):
+        raise UsageError(f"{text}: a feature is crossed with others, not with itself")
+    return requests
 
 
 Bin = tuple[int, int | None]

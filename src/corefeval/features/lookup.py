@@ -18,6 +18,7 @@ from corefeval.features.declarations import (
     FeatureRequest,
     MissingFeatureError,
     level_of,
+    split_crossed,
 )
 from corefeval.features.kinds import KINDS, find_entity_classes, guess_kinds, vote_for_classes
 from corefeval.features.positions import (
@@ -43,6 +44,7 @@ from corefeval.features.token_columns import WORD, TokenColumns
 from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray, IntArray
 from corefeval.model.categories import Categories
+from corefeval.syntax import CROSS
 
 NOUN, PRONOUN = "NOUN", "PRONOUN"
 _STATED = "stated"
@@ -94,11 +96,12 @@ class Features:
         self._rest: Features | None = None  # of the mentions that only this side has
 
     def __call__(self, feature: str) -> Categories:
-        """A value for each mention of the corpus: `kind`, `size(1, 2-5, 6+)`, `column(lemma)`."""
-        request = FeatureRequest.parse(feature)
-        text = str(request)
+        """A value for each mention of the corpus: `kind`, `size(1, 2-5, 6+)`, `genre*kind`."""
+        requests = split_crossed(feature)
+        text = CROSS.join(map(str, requests))
         if text not in self._known:
-            self._known[text] = self._make(request)
+            parts = [self(str(one)) for one in requests] if len(requests) > 1 else []
+            self._known[text] = Categories.cross(parts) if parts else self._make(requests[0])
         return self._known[text]
 
     @property
@@ -334,7 +337,10 @@ class Features:
 
     def of_documents(self, feature: str) -> list[str | None]:
         """The value of each document, of a feature that documents have."""
-        request = FeatureRequest.parse(feature)
+        request, *others = split_crossed(feature)
+        if others:
+            parts = [Categories.of(self.of_documents(str(one))) for one in (request, *others)]
+            return Categories.cross(parts).values()
         if request.name in self.given:
             source = self.given[request.name]
             stated = read_given_of_documents(self.corpus, request.name, source)

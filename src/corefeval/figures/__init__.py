@@ -54,8 +54,7 @@ _MIME = "application/vnd.vegalite.v5+json"
 _RESOLUTION = 216.0  # of a PNG, in pixels to the inch of 72 units: three for each unit
 
 MISSING = (
-    "figures are drawn by vl-convert-python, which is not installed: "
-    "pip install 'corefeval[charts]'"
+    "figures are drawn by vl-convert-python, which is not installed: pip install vl-convert-python"
 )
 
 
@@ -74,7 +73,9 @@ class Figure:
         return f"<Figure {self.name!r}: {self.title}>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
-        return {_MIME: dict(self.spec), "text/plain": repr(self)}
+        # Not every notebook knows Vega-Lite; all show a picture.
+        picture = {"image/svg+xml": self.svg()} if can_draw() else {}
+        return {_MIME: dict(self.spec), **picture, "text/plain": repr(self)}
 
     @property
     def fingerprint(self) -> str:

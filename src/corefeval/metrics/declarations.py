@@ -83,6 +83,8 @@ class Declaration:
     imported when it is called. `name` is the function's by default, and `title`, the name for
     tables, is `name` by default.
 
+    `reference` names its papers as `Luo 2005`, with semicolons between; a paper about a parameter
+    follows the parameter's name and a colon. `corefeval cite` finds them in `references.bib`.
     `use` says when to report it, `edges` what happens at the edges. `needs` are the features of
     mentions that it cannot do without. `levels` are what it can be divided by: features of
     documents, of entities, of mentions.

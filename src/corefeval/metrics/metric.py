@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, get_args
@@ -45,7 +46,7 @@ def presets() -> dict[str, tuple[str, ...]]:
 
 def register(declaration: Declaration) -> None:
     """Add a metric of your own: it is then parsed, listed and scored like the others."""
-    if not re.fullmatch(r"[\w.-]+", declaration.name):
+    if not re.fullmatch(r"[\w.-]+(:[\w.]+)?", declaration.name):
         raise UsageError(
             f"{declaration.name!r} is no name of a metric: give one of letters, digits, dots and "
             "hyphens, Declaration('own', function=f)"
@@ -112,9 +113,23 @@ class Metric:
             raise UsageError(f"{text!r}: write parameters as name=value, not {argument!r}")
         return Metric.of(call.name, **call.settings)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """The value, and where one of your own is imported from in another process."""
+        place = ""
+        if self.name in REGISTRY and not self.is_own and self.shape != "mean":
+            from corefeval.metrics.own import place_of
+
+            place = place_of(self.declaration.function)
+        return _restore, (self.name, self.parameters, place)
+
     @property
     def declaration(self) -> Declaration:
         """What the registry says about this metric."""
+        if self.name not in REGISTRY:
+            raise UsageError(
+                f"the metric {self.name} is not known in this process: define it at the top of a "
+                "module that every process can import"
+            )
         return REGISTRY[self.name]
 
     @property
@@ -159,7 +174,12 @@ class Metric:
         function = self.declaration.function
         if isinstance(function, str):
             function = _import_function(function, self.name)
-        return function(alignment, **dict(self.parameters))  # type: ignore[return-value]
+        try:
+            return function(alignment, **dict(self.parameters))  # type: ignore[return-value]
+        except UsageError as error:
+            if self.is_own:
+                raise
+            raise UsageError(f"{self}: {error}") from error.__cause__
 
     def __str__(self) -> str:
         if not self.parameters:
@@ -176,7 +196,9 @@ class MetricRequest:
     by_name: bool
 
 
-def parse_metrics(metrics: str | Metric | Iterable[str | Metric]) -> list[MetricRequest]:
+def parse_metrics(
+    metrics: str | Metric | Iterable[str | Metric | MetricRequest],
+) -> list[MetricRequest]:
     """The metrics that a text or list asks for, presets expanded, each one once.
 
     >>> [str(request.metric) for request in parse_metrics("conll, lea")]
@@ -198,11 +220,14 @@ def _registered() -> tuple[int, ...]:
     return tuple(map(id, REGISTRY.values()))
 
 
-def _parse_items(items: Iterable[str | Metric]) -> list[MetricRequest]:
+def _parse_items(items: Iterable[str | Metric | MetricRequest]) -> list[MetricRequest]:
     if not isinstance(items, Iterable) or isinstance(items, Mapping):
         raise UsageError(f"metrics are names, Metric values or a list of them, not {items!r:.60}")
     is_named: dict[Metric, bool] = {}
     for item in items:
+        if isinstance(item, MetricRequest):  # of another process
+            is_named[item.metric] = item.by_name
+            continue
         if not isinstance(item, str | Metric):
             raise UsageError(f"a metric is a name or a Metric value, not {item!r:.60}")
         for name in split_list(item) if isinstance(item, str) else [item]:
@@ -218,6 +243,19 @@ def _parse_items(items: Iterable[str | Metric]) -> list[MetricRequest]:
         if texts.count(text) > 1:
             raise UsageError(f"two metrics are written {text}: give their functions other names")
     return [MetricRequest(metric, by_name) for metric, by_name in is_named.items()]
+
+
+def _restore(name: str, parameters: tuple[tuple[str, Value], ...], place: str) -> Metric:
+    """A metric that comes from another process; what is not known here is told when it is used."""
+    if name not in REGISTRY and place:
+        from corefeval.metrics.own import find_metric
+
+        with suppress(UsageError):
+            find_metric(place)
+    metric = object.__new__(Metric)
+    object.__setattr__(metric, "name", name)
+    object.__setattr__(metric, "parameters", parameters)
+    return metric
 
 
 def spell(text: str) -> str:
@@ -246,7 +284,9 @@ def _text(value: Value) -> str:
 
 
 def _find(name: str) -> tuple[Declaration, dict[str, str]]:
-    """The metric of this name, and the parameter that the name says: `b3-sys`."""
+    """The metric of this name or place, and the parameter that the name says: `b3-sys`."""
+    if ":" in name:
+        return REGISTRY.get(name) or _find_own(name), {}
     spelling = _plain(name)
     for declaration in REGISTRY.values():
         names = [_plain(one) for one in (declaration.name, *declaration.aliases)]
@@ -268,8 +308,18 @@ def _find(name: str) -> tuple[Declaration, dict[str, str]]:
         ]
         has = f"its policies are {', '.join(choices)}" if choices else "it has none"
         raise UsageError(f"there is no policy {suffix!r} of {base}: {has}")
+    if declaration := _find_own(name):
+        return declaration, {}
     known = [*REGISTRY, *presets()]
     raise UsageError(f"there is no metric {name!r}: {did_you_mean(name.lower(), known)}")
+
+
+def _find_own(name: str) -> Any:
+    """The metric at a place, or of an entry point; None where there is none."""
+    from corefeval.metrics.own import find_metric
+
+    found = find_metric(name)
+    return None if found is None else REGISTRY[found]
 
 
 def _plain(name: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from corefeval.metrics.declarations import TWINLESS, Declaration, Parameter
 
 _CHEN_AND_NG = "Chen and Ng 2013"
@@ -13,6 +15,11 @@ _WEIGHTS = (
     Parameter("pronoun", 0.5, "what it weighs between pronouns", above=0),
     Parameter("singleton", 1.0, "what an entity of one mention weighs", above=0),
     TWINLESS,
+)
+# Sums of weights may have an entity that weighs nothing; what is divided by its weight may not.
+_SUMMED_WEIGHTS = tuple(
+    replace(one, above=-float("inf"), at_least=0) if one.name == "singleton" else one
+    for one in _WEIGHTS
 )
 _TREES = (
     "A link weighs by its most informative end. An entity weighs as much as its heaviest "
@@ -34,9 +41,12 @@ PAPERS = (
         definition=f"{_TREES} Recall: Σ w(k, r) / Σ w(k); precision: Σ w(k, r) / Σ w(r).",
         reference=_CHEN_AND_NG,
         function="corefeval.metrics.linguistic:lmuc",
-        parameters=_WEIGHTS,
+        parameters=_SUMMED_WEIGHTS,
         use="When a resolved pronoun is worth something only if it leads to a name.",
-        edges=(*_LINGUISTIC_EDGES, "Unlike MUC it counts singletons."),
+        edges=(
+            *_LINGUISTIC_EDGES,
+            "Unlike MUC it counts singletons; with singleton=0 and all else 1 it is MUC.",
+        ),
         needs=("kind",),
         levels=("document", "entity"),
     ),
@@ -68,7 +78,7 @@ PAPERS = (
         reference=_CHEN_AND_NG,
         function="corefeval.metrics.linguistic:lceafm",
         aliases=("lceaf-m",),
-        parameters=_WEIGHTS,
+        parameters=_SUMMED_WEIGHTS,
         use="When each entity must be found in one place, with its name.",
         edges=(*_LINGUISTIC_EDGES, "Slices are by document only, as for CEAF."),
         needs=("kind",),

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corefeval.model.arrays import IntArray
+from corefeval.syntax import CROSS
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +46,28 @@ class Categories:
         """
         names = tuple(dict.fromkeys(name for part in parts for name in part.names))
         return Categories(np.concatenate([part.recoded(names).codes for part in parts]), names)
+
+    @staticmethod
+    def cross(parts: Sequence[Categories]) -> Categories:
+        """The values of all parts together; none for a thing of which any part has none.
+
+        >>> one, other = Categories.of(["a", "b", "a"]), Categories.of(["x", None, "y"])
+        >>> Categories.cross([one, other]).names
+        ('a*x', 'a*y')
+        """
+        joint, *others = parts
+        for part in others:
+            width = max(len(part.names), 1)
+            known = (joint.codes >= 0) & (part.codes >= 0)
+            found, codes = np.unique((joint.codes * width + part.codes)[known], return_inverse=True)
+            names = [
+                f"{joint.names[pair // width]}{CROSS}{part.names[pair % width]}"
+                for pair in found.tolist()
+            ]
+            numbers = np.full(len(joint), -1, dtype=np.int64)
+            numbers[known] = codes
+            joint = Categories(numbers, tuple(names))
+        return joint
 
     def __len__(self) -> int:
         return int(self.codes.size)

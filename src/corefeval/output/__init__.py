@@ -12,6 +12,7 @@ from corefeval.diagnostics import UsageError
 
 if TYPE_CHECKING:
     from corefeval.output.drawing import Drawing
+    from corefeval.output.tables import Sheet
     from corefeval.tabular import Tabular
 
 Format = Literal[
@@ -100,6 +101,13 @@ def render(
         )
     drawing: Drawing = kind(several, **options)
     return drawing.draw(format, color)
+
+
+def make_sheet(result: Tabular) -> Sheet:
+    """The tables and sentences of a result, for others to draw."""
+    kind: Any = _drawing_type([result])
+    sheet: Sheet = kind([result]).sheet("markdown")
+    return sheet
 
 
 def _things(results: object) -> list[Any]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         Search,
         Sensitivity,
     )
-    from corefeval.analysis.explanation.differences import End, Refusal, Relation, Step
+    from corefeval.analysis.explanation.explanation import End, Refusal, Relation, Step
 
 _NEAREST = 8  # candidates that are shown where they do not give a number
 _SHOWN = 0.00005

@@ -20,7 +20,7 @@ from corefeval.output.lines import (
     lines_of,
     rate_cells,
 )
-from corefeval.output.tables import RATES, Cell, Column, Sheet, Table, percent
+from corefeval.output.tables import RATES, Cell, Column, Sheet, Table, feature_heading, percent
 from corefeval.results import Result, Score, Slices
 from corefeval.results.slices import all_values
 from corefeval.tabular import Row
@@ -273,7 +273,7 @@ def slice_table(sliced: Sequence[Slices], metrics: Container[str]) -> Table:
     elsewhere = " (intervals are in CSV and JSON)" if there.heading and not ci.heading else ""
     several = len(sliced) > 1
     columns = [
-        Column(_heading(feature)),
+        Column(feature_heading(feature)),
         Column("share", numeric=True),
         *([Column("Response")] if several else []),
         *(column for line in lines for column in columns_of(line, f1_only=line in brief, ci=ci)),
@@ -311,10 +311,6 @@ def _cells_or_dashes(
     cells = cells_of(line, result, rivals, f1_only=f1_only, ci=ci)
     nothing = score is not None and not score.has_counted
     return [Cell("–")] * len(cells) if nothing else cells
-
-
-def _heading(feature: str) -> str:
-    return feature.partition("(")[0].replace("_", " ").capitalize()
 
 
 def _share(slices: Slices, value: str | None) -> str:

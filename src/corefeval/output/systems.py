@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING
 from corefeval._version import __version__
 from corefeval.diagnostics import plural
 from corefeval.output.drawing import SoloDrawing
-from corefeval.output.tables import RAISED, RATES, Cell, Column, Sheet, Table, percent
+from corefeval.output.tables import (
+    RAISED,
+    RATES,
+    Cell,
+    Column,
+    Sheet,
+    Table,
+    feature_heading,
+    percent,
+)
 from corefeval.tabular import Row
 
 if TYPE_CHECKING:
@@ -136,7 +145,7 @@ def slice_table(
 ) -> Table:
     """The same for each value of a feature."""
     first = next(iter(values.values()))
-    heading = feature.partition("(")[0].replace("_", " ").capitalize()
+    heading = feature_heading(feature)
     sections = []
     for value, comparison in values.items():
         rows = _rows(comparison, comparison.metrics, compact)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from corefeval.results import Score
+from corefeval.syntax import CROSS, split_list
 
 RATES = {"recall": "R", "precision": "P", "f1": "F1"}
 # Small raised letters, as far as there are any.
@@ -72,6 +73,16 @@ def table_of(headings: Iterable[str], rows: Iterable[Iterable[str]], caption: st
     first, *others = headings
     columns = (Column(first), *(Column(one, numeric=True) for one in others))
     return Table(columns, (tuple(tuple(map(Cell, row)) for row in rows),), caption)
+
+
+def feature_heading(feature: str) -> str:
+    """The heading of a feature's values: its name without arguments.
+
+    >>> feature_heading("entity_class(vote)*genre")
+    'Entity class*genre'
+    """
+    names = (part.partition("(")[0] for part in split_list(feature, CROSS))
+    return CROSS.join(names).replace("_", " ").capitalize()
 
 
 def percent(value: float | None, rounding: str = "none") -> str:

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from corefeval.diagnostics import InputError, Notice
-from corefeval.evaluation import Metrics, count
+from corefeval.evaluation import count
 from corefeval.features.token_columns import Samples, take_samples
 from corefeval.files import unpack_limit
+from corefeval.metrics.metric import MetricRequest
 from corefeval.model import Corpus, DocumentId
 from corefeval.model.arrays import IntArray
 from corefeval.model.identity import digest
@@ -47,7 +48,7 @@ class Request:
     """What is asked of every piece; it pickles. `properties` are those of mentions on each side."""
 
     plan: Plan
-    metrics: Metrics
+    metrics: Sequence[MetricRequest]
     by: tuple[str, ...]
     limit: int
     properties: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())

@@ -82,7 +82,8 @@ def score_files(
     if plan.features is not None or plan.protocol.across != "none":
         return None
     with tempfile.TemporaryDirectory(prefix="corefeval-") as folder:
-        work = _prepare_work((key, response), Request(plan, metrics, tuple(by), 0), cutting, folder)
+        request = Request(plan, parse_metrics(metrics), tuple(by), 0)
+        work = _prepare_work((key, response), request, cutting, folder)
         if work is None:
             return None
         try:

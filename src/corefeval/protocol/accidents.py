@@ -11,6 +11,7 @@ from typing import Annotated, Literal, TypedDict
 from corefeval.protocol.choice import NUMBER, Choice
 
 Order = Literal["list", "open", "close", "start"]
+Brackets = Literal["written", "opening-first"]
 Identity = Literal["token", "bounded", "sentence"]
 YesNo = Literal["no", "yes"]
 KeyRepeats = Literal["once", "keep", "collapse", "adjacent"]
@@ -73,6 +74,19 @@ class Accidents(TypedDict, total=False):
                 "start": "the one whose first mention stands first, the shorter before the longer",
             },
             example="{0-3,5} {1-2,5} / {5,1-2} with repeats kept: open MUC 66.7, close 0",
+        ),
+    ]
+    brackets: Annotated[
+        Brackets,
+        Choice(
+            "written",
+            "How brackets of one entity are read that close and open on one token.",
+            at="emulation",
+            values={
+                "written": "in the order in which they are written",
+                "opening-first": "those that open come first: `0)|(0` is a mention of that token",
+            },
+            example="{0-1,1-2} / {1,0-2}: written MUC 0, opening-first 100",
         ),
     ]
     identity: Annotated[

@@ -29,12 +29,13 @@ _COREFUD: Choices = {
 }  # fmt: skip
 _KEEP: Choices = {"repeats_key": "keep", "repeats_response": "keep"}
 _OFFICIAL: Choices = {
-    "order": "open", "repeats_key": "keep", "repeats_response": "known", "limit": "10",
-    "muc": "response", "b3": "response", "rounding": "truncate(2)",
+    "order": "open", "brackets": "opening-first", "repeats_key": "keep",
+    "repeats_response": "known", "limit": "10", "muc": "response", "b3": "response",
+    "rounding": "truncate(2)",
 }  # fmt: skip
 _COVAL: Choices = {
-    **_KEEP, "missing": "error", "order": "close", "identity": "sentence", "ceafm": "entities",
-    "rounding": "round(2)",
+    **_KEEP, "missing": "error", "order": "close", "brackets": "opening-first",
+    "identity": "sentence", "ceafm": "entities", "rounding": "round(2)",
 }  # fmt: skip
 _LEA_SKIPS: Choices = {**_KEEP, "lea_singletons": "skip", "average": "rates"}
 _E2E: Choices = {**_LEA_SKIPS, "b3_singletons": "skip", "ceafe_singletons": "skip-response"}

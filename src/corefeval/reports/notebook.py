@@ -4,52 +4,71 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from html import escape
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from corefeval.display import visible
+from corefeval.output import make_sheet
 
 if TYPE_CHECKING:
     from corefeval.model.views import Document, Entity, Mention
-    from corefeval.results import Result, Score
+    from corefeval.output.tables import Cell, Column, Table
+    from corefeval.tabular import Tabular
 
 MOST_TOKENS = 1500
 MOST_ENTITIES = 200
+MOST_ROWS = 200
 # The hues of the report; with the numbers beside mentions, colour is not the only sign.
 HUES = ("#0072b2", "#d55e00", "#009e73", "#c1609c", "#c98a00",
         "#3a9fd8", "#7a4fb5", "#8a7d00", "#8c4a2f", "#12808c")  # fmt: skip
-_CELL = "padding:.15em .7em;text-align:right;font-variant-numeric:tabular-nums"
+_TEXT = "padding:.15em .7em;text-align:left"
+_NUMBER = "padding:.15em .7em;text-align:right;font-variant-numeric:tabular-nums"
 
 
-def result_html(result: Result) -> str:
-    """A result as a small table: recall, precision and F1 of each metric, and the signature."""
-    titles = result.titles or {}
-    rows = [
-        (
-            titles.get(name, name),
-            *(_percent(score.rates.get(rate)) for rate in ("recall", "precision", "f1")),
-            *_interval(score),
-        )
-        for name, score in result.scores.items()
+def result_html(result: Tabular) -> str:
+    """Any result as it is printed: tables, what they are of, signatures, and notices."""
+    sheet = make_sheet(result)
+    parts = [
+        f"<p>{_isolate(part)}</p>" if isinstance(part, str) else _table_html(part)
+        for part in sheet.parts
     ]
-    heads = ["R", "P", "F1"]
-    if result.ci is not None:
-        of = "F1 of segments, " if result.segment_rates else ""
-        heads.append(f"{of}{100 * result.ci:g}%")
-    width = len(heads)
-    head = "".join(f'<th scope="col" style="{_CELL}">{text}</th>' for text in heads[:width])
+    notices = dict.fromkeys(str(notice) for notice in getattr(result, "notices", ()))
+    small = [*map(_isolate, (*sheet.about, *sheet.signatures))]
+    small += [f"note: {_isolate(notice)}" for notice in notices]
+    return f"<div>{''.join(parts)}{''.join(f'<p><small>{one}</small></p>' for one in small)}</div>"
+
+
+def _table_html(table: Table) -> str:
+    """A table with its groups of columns above their headings; long ones are cut short."""
+    groups = [(name, len([*some])) for name, some in groupby(one.group for one in table.columns)]
+    above = "".join(
+        f'<th scope="colgroup" colspan="{width}" style="text-align:center">{_isolate(name)}</th>'
+        for name, width in groups
+    )
+    heads = "".join(
+        f'<th scope="col" style="{_style(column)}">{_isolate(column.heading)}</th>'
+        for column in table.columns
+    )
+    rows = [row for section in table.sections for row in section]
     body = "".join(
-        f'<tr><th scope="row" style="text-align:left">{escape(title)}</th>'
-        + "".join(f'<td style="{_CELL}">{cell}</td>' for cell in cells[:width])
-        + "</tr>"
-        for title, *cells in rows
+        f"<tr>{''.join(map(_cell_html, row, table.columns))}</tr>" for row in rows[:MOST_ROWS]
     )
-    name = _isolate(result.response or "response")
-    count = len(result.document_ids)
-    return (
-        f"<table><caption>{name}, {count:,} document{'s' if count != 1 else ''}</caption>"
-        f"<thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>"
-        f"<p><small>{_isolate(result.signature)}</small></p>"
-    )
+    more = len(rows) - MOST_ROWS
+    rest = f"<p><small>… {more:,} more rows</small></p>" if more > 0 else ""
+    caption = f"<caption>{_isolate(table.caption)}</caption>" if table.caption else ""
+    head = (f"<tr>{above}</tr>" if any(name for name, _ in groups) else "") + f"<tr>{heads}</tr>"
+    return f"<table>{caption}<thead>{head}</thead><tbody>{body}</tbody></table>{rest}"
+
+
+def _cell_html(cell: Cell, column: Column) -> str:
+    text = _isolate(cell.text) if cell.text else ""
+    text = f"<strong>{text}</strong>" if text and (cell.bold or cell.label) else text
+    mark = f"<sup>{escape(visible(cell.mark))}</sup>" if cell.mark else ""
+    return f'<td style="{_style(column)}">{text}{mark}</td>'
+
+
+def _style(column: Column) -> str:
+    return _NUMBER if column.numeric else _TEXT
 
 
 def document_html(document: Document) -> str:
@@ -139,17 +158,3 @@ def _isolate(text: str) -> str:
 
 def _place(mention: Mention) -> str:
     return str(mention.label) if mention.label is not None else f"{mention.start}–{mention.end - 1}"
-
-
-def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.2f}"
-
-
-def _interval(score: Score) -> list[str]:
-    """The interval of F1; that of segments stands behind their own F1."""
-    rates = score.segments or score
-    if "f1" not in rates.intervals:
-        return [""]
-    low, high = rates.intervals["f1"]
-    own = f"{_percent(rates.f1)}, " if score.segments else ""
-    return [f"{own}{100 * low:.2f}–{100 * high:.2f}"]

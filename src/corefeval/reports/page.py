@@ -67,7 +67,7 @@ def check_library() -> None:
     if find_spec("vl_convert") is None:
         raise UsageError(
             "the report draws its charts with Vega-Lite, which is not installed: "
-            "pip install 'corefeval[charts]'"
+            "pip install vl-convert-python"
         )
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -297,6 +297,20 @@ class Result(Tabular, Mapping[str, Score]):
             rows += score_rows({**names, "document": document.id}, document.scores)
         return [*rows, *(row for slices in self.slices.values() for row in slices.rows())]
 
+    def to_dict(self, *, flat: bool = False) -> dict[str, Any]:
+        """The rates as plain dictionaries by metric and rate; of slices by feature and value first.
+
+        With `flat` it is one dictionary whose names say the way, for loggers such as MLflow and
+        Weights & Biases: `muc/f1`, `kind/pronoun/muc/f1`. Signs that some of these refuse are
+        hyphens then: `b3-twinless-sys/f1`.
+        """
+        nested: dict[str, Any] = {name: dict(one.rates) for name, one in self.scores.items()}
+        for feature, slices in self.slices.items():
+            for value, part in slices.items():
+                known = {name: dict(s.rates) for name, s in part.scores.items() if s.has_counted}
+                nested[feature] = {**nested.get(feature, {}), value: known}
+        return dict(_flatten(nested)) if flat else nested
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Keep the counts of each document in a file, for `corefeval.load` (.gz: compressed)."""
         from corefeval.results.saved import save
@@ -306,11 +320,6 @@ class Result(Tabular, Mapping[str, Score]):
     def __repr__(self) -> str:
         scores = ", ".join(f"{name} {100 * score.f1:.2f}" for name, score in self.scores.items())
         return f"<Result of {plural(len(self.document_ids), 'document')}: {scores}>"
-
-    def _repr_html_(self) -> str:
-        # By name: results know nothing of how they are shown.
-        notebook = importlib.import_module("corefeval.reports.notebook")
-        return str(notebook.result_html(self))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.tables)
@@ -388,6 +397,15 @@ def add_digests(digests: Sequence[str]) -> str:
 
 def _joint_name(names: Iterable[str]) -> str:
     return " + ".join(dict.fromkeys(filter(None, names)))
+
+
+def _flatten(values: Mapping[str, Any], start: str = "") -> Iterator[tuple[str, float]]:
+    for name, value in values.items():
+        way = start + re.sub(r"[^\w. :]+", "-", name).strip("-")
+        if isinstance(value, Mapping):
+            yield from _flatten(value, f"{way}/")
+        else:
+            yield way, value
 
 
 def _plain(feature: str) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from corefeval.diagnostics import UsageError, list_names
 from corefeval.results.rates import score_rows
 from corefeval.results.result import CountTable, DocumentResult, Result
+from corefeval.syntax import CROSS, split_list
 from corefeval.tabular import Row, Tabular
 
 Level = Literal["document", "entity", "mention"]
@@ -91,7 +92,8 @@ class Slices(Tabular, Mapping[str, Result]):
     def join(parts: Sequence[Slices]) -> Slices:
         """The slices of several corpora together; a value that one lacks is empty there."""
         first = parts[0]
-        values = in_order(v for part in parts for v in part if v not in part.special.values())
+        stated = (v for part in parts for v in part if v not in part.special.values())
+        values = in_order(stated, first.feature)
         special = {
             role: unlike(values, role)
             for role in SPECIAL
@@ -147,7 +149,7 @@ class Slices(Tabular, Mapping[str, Result]):
             others.sort(
                 key=lambda one: (rank[one], 0, one) if known else (*self._mentions(one), one)
             )
-            names = [*in_order(others), *special]
+            names = [*in_order(others, self.feature), *special]
 
         def of_total(part: Result) -> Result:
             protocol = total.protocol.but(slice=part.protocol.slice)
@@ -198,24 +200,37 @@ def _fill(name: str, parts: Sequence[Slices], old: Sequence[str | None]) -> Resu
     )
 
 
-def in_order(values: Iterable[str]) -> list[str]:
+def in_order(values: Iterable[str], feature: str = "") -> list[str]:
     """Each value once; numbers and bins of numbers ascending, others as they come.
+
+    Those of crossed features come by the first of them, then the next.
 
     >>> in_order(["11+", "1", "2–10", "1"])
     ['1', '2–10', '11+']
+    >>> in_order(["b*2", "b*11", "a*2"], "genre*length")
+    ['a*2', 'b*2', 'b*11']
     """
     names = list(dict.fromkeys(values))
+    if len(list(split_list(feature, CROSS))) > 1:
+        return sorted(names, key=lambda name: [_rank(part) for part in name.split(CROSS)])
     numbers = {name: re.match(r"\d+", name) for name in names}
     if not all(numbers.values()):
         return names
     return sorted(names, key=lambda name: int((numbers[name] or [0])[0]))
 
 
+def _rank(value: str) -> tuple[float, str]:
+    """What puts numbers before texts, and each in their order."""
+    number = re.match(r"\d+", value)
+    return (int(number[0]) if number else float("inf")), value
+
+
 def all_values(slices: Iterable[Slices]) -> list[str]:
     """The values of several slices by one feature, in order; what is no value comes last."""
     sides = list(slices)
     special = dict.fromkeys(name for side in sides for name in side.special.values())
-    return [*in_order(v for side in sides for v in side if v not in special), *special]
+    stated = (v for side in sides for v in side if v not in special)
+    return [*in_order(stated, sides[0].feature if sides else ""), *special]
 
 
 def unlike(names: Iterable[str], name: str) -> str:

@@ -17,7 +17,7 @@ from corefeval.stats.power import Power, documents_needed
 from corefeval.stats.ranking import Concordance, concordance, ranks
 from corefeval.stats.resampling import choose_metrics, unit_of
 from corefeval.stats.significance import TOLERANCE, Options
-from corefeval.tabular import Row, Tabular
+from corefeval.tabular import Row, Tabular, have_same_fields
 
 Table = Literal["scores", "differences"]
 T = TypeVar("T")
@@ -366,6 +366,11 @@ class Comparison(Tabular):
             "notices": [str(notice) for notice in self.notices],
             **({"slices": slices} if slices else {}),
         }
+
+    def __eq__(self, other: object) -> bool:
+        return have_same_fields(self, other)
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         units = plural(len(self.document_ids), self.unit)

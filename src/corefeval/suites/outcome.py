@@ -203,12 +203,21 @@ class SuiteResult(Tabular):
         return ranks(scores, lambda one, other: scores[one] - scores[other] > TOLERANCE)
 
     def better_than(
-        self, metric: str | None = None, corpus: str | None = None
+        self, metric: str | None = None, corpus: str | None = None, *, group: str = ""
     ) -> dict[str, tuple[str, ...]]:
-        """The systems that each is significantly better than, on a corpus or on the whole."""
+        """The systems that each is significantly better than: on a corpus, or in a group of them.
+
+        Without either it is on average over all corpora.
+        """
         name = self.metric(metric)
         if self.statistics is None or not self.is_tested(name):
             return {}
+        if group:
+            names = [system.name for system in self.systems]
+            if group not in self.statistics.groups:
+                return {}
+            is_better = self.statistics.standing(name, group).is_better
+            return {one: tuple(other for other in names if is_better(one, other)) for one in names}
         test = self.statistics.better_than
         return {one.name: tuple(test(name, one.name, corpus)) for one in self.systems}
 

@@ -23,6 +23,7 @@ from corefeval.analysis.errors.listing import (
     EntityCost,
     ErrorInstance,
     MentionCost,
+    Place,
     list_errors,
     rank_entities,
     rank_mentions,
@@ -31,12 +32,13 @@ from corefeval.diagnostics import Notice, UndefinedMetricError, plural
 from corefeval.evaluation import Metrics, count
 from corefeval.metrics import Metric, parse_metrics
 from corefeval.model.arrays import IntArray
+from corefeval.model.identity import digest
 from corefeval.preparation import Input, Options, Prepared, Stated, plan, prepare_inputs
 from corefeval.protocol import STEPS, Protocol
 from corefeval.results import Result
 from corefeval.results.result import DocumentResult
 from corefeval.slicing import count_table
-from corefeval.tabular import Row, Tabular
+from corefeval.tabular import Row, Tabular, are_same
 
 DEFAULT_METRICS = "conll, lea"
 
@@ -216,21 +218,22 @@ class ErrorAnalysis(Tabular):
                 yield "entity", row, "loss", metric, share
 
     def error_rows(self, kinds: Iterable[str] = KINDS) -> list[Row]:
-        """One row for each mention of each error; `error` numbers the errors of a kind."""
+        """One row for each mention of each error; `error` numbers the errors of a kind.
+
+        `match` is the key mention of other tokens that one of the response is matched with.
+        """
         return [
             {
                 "response": self.result.response,
                 "kind": kind,
                 "error": number,
                 "document": error.document,
-                "start": place.start,
-                "end": place.end,
-                "text": place.text,
+                **_place_cells("", place),
+                **_place_cells("match_", place.match),
                 "key_entity": error.key_entity,
                 "response_entity": error.response_entity,
-                "instead_start": error.instead and error.instead.start,
-                "instead_end": error.instead and error.instead.end,
-                "instead_text": error.instead and error.instead.text,
+                **_place_cells("instead_", error.instead),
+                **_place_cells("instead_match_", error.instead and error.instead.match),
             }
             for kind in kinds
             for number, error in enumerate(self.listed(kind), start=1)
@@ -252,6 +255,19 @@ class ErrorAnalysis(Tabular):
             "documents": [{"id": one.id, "errors": one.counts} for one in self.documents],
             "notices": [str(notice) for notice in self.notices],
         }
+
+    def __eq__(self, other: object) -> bool:
+        """Whether results are equal, and the same mentions are wrong in the same ways."""
+        if not isinstance(other, ErrorAnalysis):
+            return NotImplemented
+        return are_same(*((one.result, one.scored, one.by, one._errors) for one in (self, other)))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def _errors(self) -> tuple[object, ...]:
+        found = self.classification
+        return found.items, found.decision, digest(found.response)
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{kind} {int(self.counts[kind].sum()):,}" for kind in KINDS)
@@ -309,6 +325,11 @@ class DocumentErrors:
 
     def __repr__(self) -> str:
         return f"<{self.id}: {', '.join(f'{kind} {n:,}' for kind, n in self.counts.items())}>"
+
+
+def _place_cells(name: str, place: Place | None) -> Row:
+    """Where a mention is and what it says, in columns whose names begin so."""
+    return {f"{name}{part}": place and getattr(place, part) for part in ("start", "end", "text")}
 
 
 def _gain(before: Result, after: Result) -> dict[str, float]:

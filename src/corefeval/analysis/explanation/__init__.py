@@ -6,12 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Unpack, overload
 
-from corefeval.analysis.explanation.differences import (
-    Explanation,
-    Step,
-    explain_difference,
-    without_data_fields,
-)
+from corefeval.analysis.explanation.differences import explain_difference, without_data_fields
+from corefeval.analysis.explanation.explanation import Explanation, Step
 from corefeval.analysis.explanation.saved import ResultDifference, explain_saved
 from corefeval.analysis.explanation.scorings import CONLL, Scorings
 from corefeval.analysis.explanation.sensitivity import (

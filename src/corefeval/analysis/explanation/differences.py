@@ -9,10 +9,19 @@ the mean of its steps over all orders (Shapley). In turn and Shapley add up to v
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from math import factorial
 
+from corefeval.analysis.explanation.explanation import (
+    End,
+    Explanation,
+    Points,
+    Refusal,
+    Relation,
+    Step,
+    describe_change,
+)
 from corefeval.analysis.explanation.scorings import (
     Outcome,
     Scorings,
@@ -20,177 +29,23 @@ from corefeval.analysis.explanation.scorings import (
     round_as,
     subtract,
 )
-from corefeval.diagnostics import Notice, UsageError, merge_notices
+from corefeval.diagnostics import UsageError, merge_notices
 from corefeval.protocol import Protocol
-from corefeval.tabular import Row, Tabular
 
 # The choices in the order in which they act.
 PIPELINE = (
     "occurrences", "documents", "pairing", "missing", "extra", "across", "tokens", "spans", "zeros",
-    "window", "order", "tagset", "match", "identity", "min_span", "np_only", "remove_nested",
-    "lost", "duplicates", "repeats_key", "repeats_response", "limit", "owner", "singletons",
-    "b3_singletons", "ceafe_singletons", "lea_singletons", "keyless", "twinless", "nothing",
-    "muc", "b3", "ceaf", "ceafm", "lea", "blanc", "aggregate", "undefined", "average",
+    "window", "order", "brackets", "tagset", "match", "identity", "min_span", "np_only",
+    "remove_nested", "lost", "duplicates", "repeats_key", "repeats_response", "limit", "owner",
+    "singletons", "b3_singletons", "ceafe_singletons", "lea_singletons", "keyless", "twinless",
+    "nothing", "muc", "b3", "ceaf", "ceafm", "lea", "blanc", "aggregate", "undefined", "average",
     "rounding", "emulate",
 )  # fmt: skip
 MOST_SHAPLEY = 10  # choices, of which there are 1,024 sets
 _NOTHING = 1e-9
 _SHOWN = 0.00005  # half a hundredth of a point
 
-Points = Mapping[str, float | None]
 Names = frozenset[str]
-
-
-@dataclass(frozen=True, slots=True)
-class End:
-    """One of the two protocols: exact scores, and scores as the program prints them."""
-
-    name: str
-    protocol: Protocol
-    scores: Points
-    printed: Points
-
-    def as_dict(self) -> Row:
-        """For JSON."""
-        return {
-            "name": self.name,
-            "protocol": str(self.protocol),
-            "scores": dict(self.scores),
-            "printed": dict(self.printed),
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """A choice that differs, and what it is worth in each metric; None where that is no number."""
-
-    choice: str
-    before: str
-    after: str
-    alone: Points
-    last: Points
-    turn: Points
-    shapley: Points
-
-    @property
-    def change(self) -> str:
-        """The choice and its two values."""
-        return describe_change(self.choice, self.before, self.after)
-
-    def as_dict(self) -> Row:
-        """For JSON."""
-        worth = {name: dict(getattr(self, name)) for name in ("alone", "last", "turn", "shapley")}
-        return {"choice": self.choice, "from": self.before, "to": self.after, **worth}
-
-
-@dataclass(frozen=True, slots=True)
-class Relation:
-    """Two choices that do the same work (`redundant`) in a metric, or of which one needs the other.
-
-    Of a kind `needs`, the first does nothing but with the second; of a kind `need each other`,
-    neither does. `alone` is what each is worth alone, `together` what both are.
-    """
-
-    kind: str
-    choices: tuple[str, str]
-    metric: str
-    alone: tuple[float, float]
-    together: float
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """A protocol that gives no number: why, and which choices of the other one would go on."""
-
-    name: str
-    reason: str
-    choices: tuple[str, ...]
-
-
-@dataclass(frozen=True, repr=False)
-class Explanation(Tabular):
-    """Why two protocols give different numbers on the same data.
-
-    `steps` are the choices that have an effect, in the order of the pipeline, with rounding last;
-    `quiet` says which ones have none here, and `number` how many protocols were scored for it.
-    Where a protocol gives no number, `refusals` say why, and the steps are between protocols that
-    go on. All scores and points are F1 from 0 to 1.
-
-    >>> from corefeval import explain
-    >>> key, response = [["a", "b"], ["c"]], [["a", "b"], ["c"]]
-    >>> explain(key, response, from_="conll-8.01", to="e2e")
-    <Explanation conll-8.01 → e2e: conll 100.00 → 88.89 by 1 choice>
-    """
-
-    key: str
-    response: str
-    metrics: tuple[str, ...]
-    titles: Mapping[str, str]
-    start: End
-    goal: End
-    steps: tuple[Step, ...]
-    quiet: tuple[str, ...]
-    relations: tuple[Relation, ...]
-    refusals: tuple[Refusal, ...]
-    number: int
-    notices: tuple[Notice, ...] = ()
-
-    def rows(self) -> list[Row]:
-        """One row for each choice that has an effect and each metric."""
-        return [
-            {
-                "choice": step.choice,
-                "from": step.before,
-                "to": step.after,
-                "metric": metric,
-                **{
-                    name: getattr(step, name).get(metric)
-                    for name in ("alone", "last", "turn", "shapley")
-                },
-            }
-            for step in self.steps
-            for metric in self.metrics
-        ]
-
-    def as_dict(self) -> Row:
-        """For JSON."""
-        return {
-            "key": self.key,
-            "response": self.response,
-            "from": self.start.as_dict(),
-            "to": self.goal.as_dict(),
-            "refusals": [
-                {"name": one.name, "reason": one.reason, "choices": list(one.choices)}
-                for one in self.refusals
-            ],
-            "steps": [step.as_dict() for step in self.steps],
-            "without_effect": list(self.quiet),
-            "relations": [
-                {
-                    "kind": one.kind,
-                    "choices": list(one.choices),
-                    "metric": one.metric,
-                    "alone": list(one.alone),
-                    "together": one.together,
-                }
-                for one in self.relations
-            ],
-            "scorings": self.number,
-            "notices": [notice.as_dict() for notice in self.notices],
-        }
-
-    def __repr__(self) -> str:
-        metric = self.metrics[-1]
-        ends = (self.start.scores.get(metric), self.goal.scores.get(metric))
-        first, second = ("no number" if one is None else f"{100 * one:.2f}" for one in ends)
-        number = f"{len(self.steps)} choice{'s' * (len(self.steps) != 1)}"
-        names = f"{self.start.name} → {self.goal.name}"
-        return f"<Explanation {names}: {metric} {first} → {second} by {number}>"
-
-
-def describe_change(choice: str, before: str, after: str) -> str:
-    """A choice and its two values, as people read it."""
-    return f"{choice.replace('_', '-')}: {before} → {after}"
 
 
 def explain_difference(

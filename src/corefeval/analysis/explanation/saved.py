@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from corefeval.analysis.explanation.differences import (
-    Explanation,
-    Points,
-    explain_difference,
-    without_data_fields,
-)
+from corefeval.analysis.explanation.differences import explain_difference, without_data_fields
+from corefeval.analysis.explanation.explanation import Explanation, Points
 from corefeval.analysis.explanation.scorings import Scorings, subtract
 from corefeval.diagnostics import UsageError
 from corefeval.preparation import Input, Plan

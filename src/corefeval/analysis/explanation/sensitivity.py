@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from corefeval.analysis.explanation.differences import PIPELINE, Points
+from corefeval.analysis.explanation.differences import PIPELINE
+from corefeval.analysis.explanation.explanation import Points
 from corefeval.analysis.explanation.scorings import Scorings, one_line, round_as, subtract
 from corefeval.diagnostics import Notice, UsageError, merge_notices, plural
 from corefeval.metrics import Metric

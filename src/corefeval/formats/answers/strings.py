@@ -300,21 +300,27 @@ class Chooser:
         return self._queues[text]
 
     def _are_ordered(self) -> tuple[bool, bool]:
-        """Whether sure places come in textual order within clusters; and from first to first."""
+        """Whether sure places come in textual order within clusters; and from first to first.
+
+        Of first mentions only those tell that are sure themselves; where these are few, clusters
+        are taken to be in order if the strings in them are.
+        """
         within, firsts = [0, 0], [0, 0]
         before: tuple[int, int] | None = None
-        first = -1
+        cluster, first = -1, -1
         for item in self.items:
+            begins, cluster = item.cluster != cluster, item.cluster
             if item.settled is None:
                 continue
             place = item.settled[0]
             if before is not None and before[0] == item.cluster:
                 within[place < before[1]] += 1
-            else:
+            before = item.cluster, place
+            if begins:
                 firsts[place < first] += first >= 0
                 first = place
-            before = item.cluster, place
-        return within[1] * 4 <= within[0], firsts[1] * 4 <= firsts[0]
+        ordered = within[1] * 4 <= within[0]
+        return ordered, firsts[1] * 4 <= firsts[0] if sum(firsts) > 2 else ordered
 
     def _spot(self, item: _Item, place: tuple[int, int]) -> float:
         """Where a place is, in the terms in which the answer speaks of places."""

@@ -27,7 +27,7 @@ def import_pyarrow() -> Any:
         import pyarrow.compute
         import pyarrow.parquet
     except ImportError:
-        message = "Parquet files need pyarrow: pip install 'corefeval[parquet]'"
+        message = "Parquet files need pyarrow: pip install pyarrow"
         raise UsageError(message) from None
     return pyarrow
 

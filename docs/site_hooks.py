@@ -1,0 +1,76 @@
+"""What the site adds to the pages: references made from the code, and pages of the repository.
+
+A folder in the navigation (`metrics/`) stands for all of its pages, so that a new page is never
+left out.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+from typing import Any
+
+import corefeval
+from corefeval.cli import app
+
+ROOT = Path(__file__).parent.parent
+ELSEWHERE = "(The list is on the site, which `make site` builds.)\n"
+
+
+def on_config(config: Any) -> Any:
+    """Put the pages of a folder where the navigation names the folder."""
+    config.nav = [_unfold(entry) for entry in config.nav]
+    return config
+
+
+def _unfold(entry: Any) -> Any:
+    if not isinstance(entry, dict):
+        return entry
+    ((title, inside),) = entry.items()
+    if not isinstance(inside, list):
+        return entry
+    unfolded: list[Any] = []
+    for one in inside:
+        if isinstance(one, str) and one.endswith("/"):
+            pages = sorted((ROOT / "docs" / one).glob("*.md"))
+            unfolded += [f"{one}{page.name}" for page in pages if page.name != "README.md"]
+        else:
+            unfolded.append(_unfold(one))
+    return {title: unfolded}
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Fill in what pages have on the site only."""
+    match page.file.src_uri:
+        case "reference.md":
+            return markdown.replace(ELSEWHERE, _list_names())
+        case "commands.md":
+            return markdown.replace(ELSEWHERE, _list_commands())
+        case "contributing.md" | "changelog.md" as name:
+            text = (ROOT / name.upper().replace("MD", "md")).read_text(encoding="utf-8")
+            return text.replace("](docs/", "](")
+    return markdown
+
+
+def _list_names() -> str:
+    """All public names: functions, then what they take and give, then errors."""
+    groups: dict[str, list[str]] = {"Functions": [], "Types": [], "Errors": []}
+    for name in sorted(corefeval.__all__, key=str.lower):
+        value = getattr(corefeval, name)
+        if inspect.isclass(value):
+            groups["Errors" if issubclass(value, Exception) else "Types"].append(name)
+        elif callable(value):
+            groups["Functions"].append(name)
+    sections = (
+        "\n".join((f"\n## {title}\n", *(f"::: corefeval.{name}\n" for name in names)))
+        for title, names in groups.items()
+    )
+    return "".join(sections)
+
+
+def _list_commands() -> str:
+    """All commands with their options."""
+    text = app.generate_docs(output_format="markdown").partition("**Commands**:\n")[2]
+    text = re.sub(r"\[(?=choices:|default:)", r"\\[", text)  # which are no links
+    return re.sub(r"^corefeval (\w+) \1\b", r"corefeval \1", text, flags=re.MULTILINE)

@@ -1,0 +1,193 @@
+"""Comparing: several responses of one key, or results that were saved."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Unpack
+
+from corefeval.diagnostics import UsageError
+from corefeval.evaluation.counting import SEGMENTS, Metrics, Sampling, count, feature_names
+from corefeval.evaluation.scoring import emulate, score_pieces
+from corefeval.metrics import Metric, parse_metrics, spell
+from corefeval.model import Corpus
+from corefeval.model.identity import digest
+from corefeval.pieces import Cutting
+from corefeval.preparation import Input, Options, Stated, plan, prepare_inputs
+from corefeval.protocol import Protocol
+from corefeval.results import Result
+from corefeval.results import load_all as load_saved
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from corefeval.stats import Comparison, Correction, Test
+
+COMPARED = "muc, b3, ceafe, conll, lea"
+
+
+def compare(
+    key: Input,
+    responses: Mapping[str, Input] | Iterable[Input],
+    *,
+    metrics: Metrics = COMPARED,
+    by: str | Iterable[str] = (),
+    protocol: Protocol | str | None = None,
+    features: Stated = None,
+    rate: str = "f1",
+    test: Test = "randomization",
+    trials: int | None = None,
+    seed: int = 0,
+    correction: Correction = "holm",
+    alpha: float = 0.05,
+    level: float = 0.95,
+    samples: int | None = None,
+    baseline: str | None = None,
+    segments: int = SEGMENTS,
+    piece_size: int | str | None = None,
+    executor: Executor | None = None,
+    **options: Unpack[Options],
+) -> Comparison:
+    """Score several responses against a key, and compare each with each.
+
+    `responses` may be a mapping, which names them, and may have results among them (of `score`, or
+    from `load`); with nothing but results the key may be None, and there is nothing left to choose
+    about how they are scored. A single document is compared by its `segments`. `by`, `protocol`,
+    `features`, `piece_size`, `executor` and `options` are those of `score`; the others are those of
+    `stats.compare`.
+
+    >>> key = {name: [["a", "b", "c"]] for name in "12345678"}
+    >>> full, half = (dict.fromkeys(key, [list(side)]) for side in ("abc", "ab"))
+    >>> compared = compare(key, {"full": full, "half": half}, metrics="muc")
+    >>> compared.is_better("muc", "full", "half")
+    True
+    >>> compared
+    <Comparison of 8 documents, by muc: full 100.00, half 66.67>
+    """
+    from corefeval.stats import compare as compare_results
+
+    if isinstance(responses, str | os.PathLike | Result) or not isinstance(responses, Iterable):
+        raise UsageError(f"a comparison needs two responses at least, not only {responses!r:.60}")
+    metrics = metrics if isinstance(metrics, str | Metric) else list(metrics)
+    parse_metrics(metrics)  # what is misspelt is told before anything is read
+    made, by = plan(protocol, options, features=features), feature_names(by)
+    names = list(responses) if isinstance(responses, Mapping) else None
+    sources = list(responses.values() if isinstance(responses, Mapping) else responses)
+    if all(isinstance(one, Result) for one in sources):
+        asked = [*options, *(["features"] if features else []), *(["protocol"] if protocol else [])]
+        asked += ["segments"] if segments != SEGMENTS else []
+        if asked:
+            message = f"results were scored already: {', '.join(asked)} would change nothing"
+            raise UsageError(message)
+    cutting = Cutting(piece_size, executor)
+    in_pieces = [
+        None
+        if isinstance(source, Result) or made.protocol.emulates
+        else score_pieces(key, source, made, metrics, by, cutting)
+        for source in sources
+    ]
+    is_read_by_program = key is not None and made.protocol.emulate != "none"
+    from_corpora = key is not None and not is_read_by_program and None in in_pieces
+    corpus = made.read(key, "key", is_key=True) if from_corpora else None
+    if is_read_by_program:
+        from corefeval.emulation import read_text
+
+        key = read_text(key, encoding=made.encoding)
+    texts = key if is_read_by_program else corpus
+    check_keys((one for one in sources if isinstance(one, Result)), texts)
+    sampling = Sampling(segments=segments, as_segments=True)
+    results = [
+        scored
+        if scored is not None
+        else _narrow(source, metrics)
+        if isinstance(source, Result)
+        else emulate(key if corpus is None else corpus, source, metrics, by, made, sampling)
+        if made.protocol.emulates
+        else count(prepare_inputs(_needed(corpus), source, made), metrics, by=by, sampling=sampling)
+        for source, scored in zip(sources, in_pieces, strict=True)
+    ]
+    return compare_results(
+        results if names is None else dict(zip(names, results, strict=True)),
+        metrics=None if metrics == COMPARED else common_metrics(results, metrics, rate),
+        by=by,
+        rate=rate,
+        test=test,
+        trials=trials,
+        seed=seed,
+        correction=correction,
+        alpha=alpha,
+        level=level,
+        samples=samples,
+        baseline=baseline,
+    )
+
+
+def common_metrics(results: Sequence[Result], metrics: Metrics, rate: str) -> list[str]:
+    """The metrics to compare: those asked for by name, and of presets what all results have.
+
+    What a preset has without this rate, or a mean as a part, is left out: it is no mistake.
+    """
+    return [
+        name
+        for name, by_name in ((str(one.metric), one.by_name) for one in parse_metrics(metrics))
+        if by_name or _has(results, name, rate)
+    ]
+
+
+def _has(results: Sequence[Result], metric: str, rate: str) -> bool:
+    return all(metric in one.tables and rate in one.scores[metric].rates for one in results)
+
+
+def _narrow(result: Result, metrics: Metrics) -> Result:
+    """A saved result with the metrics of a comparison, where nobody said which."""
+    names = [str(one.metric) for one in parse_metrics(metrics)]
+    kept = [name for name in names if name in result.tables]
+    return result.only(kept) if kept and metrics == COMPARED else result
+
+
+def _needed(key: Corpus | None) -> Corpus:
+    if key is None:
+        raise UsageError("responses that are no results need a key")
+    return key
+
+
+def check_keys(results: Iterable[Result], key: object) -> None:
+    """An error where a result was scored against another key than this one; None is no key.
+
+    `key` is a corpus, or for results of another program what that program's reading gave.
+    """
+    digests: dict[bool, str] = {}
+    for result in results:
+        emulates = result.protocol.emulate != "none"
+        if key is None or not result.key_digest:
+            continue
+        if emulates not in digests:
+            digests[emulates] = _digest(key, emulates=emulates)
+        own = digests[emulates]
+        if result.key_digest.split("-")[0] == own.split("-")[0] and result.key_digest != own:
+            raise UsageError(
+                f"{result.response} was scored against another key ({result.key}), whose entities "
+                f"are not those of {getattr(key, 'name', '') or 'this key'}"
+            )
+
+
+def _digest(key: object, *, emulates: bool) -> str:
+    """The digest of a key; nothing where one is not to be had of it."""
+    if emulates:
+        from corefeval.emulation import digest_text
+
+        return digest_text(key)
+    return digest(key) if isinstance(key, Corpus) else ""
+
+
+def load(path: str | os.PathLike[str]) -> Result:
+    """The result in a file that `result.save` or `--save` wrote."""
+    results = load_all(path)
+    if len(results) != 1:
+        raise UsageError(f"{os.fspath(path)} has {len(results)} results: use load_all")
+    return results[0]
+
+
+def load_all(path: str | os.PathLike[str]) -> list[Result]:
+    """All results in a file that `--save` wrote."""
+    return load_saved(path, spell=spell)

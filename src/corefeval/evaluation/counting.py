@@ -1,0 +1,194 @@
+"""Counting: from what was prepared to a result, with slices and intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from corefeval.alignment import Alignment
+from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError
+from corefeval.metrics import Metric, parse_metrics, spell
+from corefeval.metrics.metric import DEFAULT_PRESET, MetricRequest
+from corefeval.pairing import segment_notice
+from corefeval.pairing.segments import LEAST
+from corefeval.preparation import Prepared, segment_prepared
+from corefeval.results import CountTable, Result, Slices
+from corefeval.slicing import count_table, cuts, own_feature, slice_result
+from corefeval.syntax import split_list
+
+SEGMENTS = 20  # into which a single document is cut
+
+Metrics = str | Metric | Iterable[str | Metric]
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """Whether intervals are wanted, and of what: see `score`."""
+
+    ci: float | None = None
+    samples: int = 1000
+    seed: int = 0
+    segments: int = SEGMENTS
+    as_segments: bool = False
+
+    def __post_init__(self) -> None:
+        number = self.segments
+        if isinstance(number, bool) or not isinstance(number, int) or number < LEAST:
+            raise UsageError(f"segments is a whole number from {LEAST}, not {number!r}")
+
+
+def count(
+    prepared: Prepared,
+    metrics: Metrics | Sequence[MetricRequest] = DEFAULT_PRESET,
+    *,
+    by: str | Iterable[str] = (),
+    sampling: Sampling | None = None,
+) -> Result:
+    """The result of some metrics on what was prepared, with a slice for each value of `by`.
+
+    >>> from corefeval.preparation import prepare
+    >>> count(prepare([["Ada", "she"], ["it"]], [["Ada", "she", "it"]]), "muc")["muc"].recall
+    1.0
+    """
+    wanted, features = parse_metrics(metrics), feature_names(by)
+    return count_and_sample(prepared, wanted, features, sampling or Sampling())
+
+
+def count_and_sample(
+    prepared: Prepared, wanted: Sequence[MetricRequest], features: Sequence[str], sampling: Sampling
+) -> Result:
+    """The result, with intervals or of segments where that is asked for."""
+    result = _count(prepared, wanted, features)
+    if len(result.document_ids) > 1 or (sampling.ci is None and not sampling.as_segments):
+        return result if sampling.ci is None else with_intervals(result, sampling)
+    parts = segment_prepared(prepared, sampling.segments)
+    if isinstance(parts, Notice):
+        result = replace(result, notices=(*result.notices, parts))
+        return result if sampling.ci is None else with_intervals(result, sampling)
+    # What a preset skipped for the whole document is not there for its segments either.
+    wanted = [one for one in wanted if str(one.metric) in result.tables]
+    of_parts = replace(_count(parts, wanted, features), notices=())
+    name, number = result.document_ids[0], len(of_parts.document_ids)
+    if sampling.as_segments:
+        result = _of_segments(result, of_parts)
+        return result if sampling.ci is None else with_intervals(result, sampling)
+    result = replace(result, notices=(*result.notices, segment_notice(number, name)))
+    return with_intervals(result, sampling, of_parts)
+
+
+def with_intervals(result: Result, sampling: Sampling, segments: Result | None = None) -> Result:
+    """The result with the intervals that a sampling asks for."""
+    from corefeval.stats.intervals import with_intervals as bootstrap
+
+    level = 0.95 if sampling.ci is None else sampling.ci
+    return bootstrap(
+        result, level=level, samples=sampling.samples, seed=sampling.seed, segments=segments
+    )
+
+
+def _of_segments(result: Result, parts: Result) -> Result:
+    """The segments' result in place of the document's, and what to say of it."""
+    text = f"{result.document_ids[0]}: one document alone cannot be tested; tests are on {{n}} of "
+    text += "it, each a document of its own, which do not see what is split or merged over long "
+    text += "distances"
+    notice = Notice("segments", text, len(parts.document_ids), noun="segment")
+    return replace(
+        parts,
+        notices=(*result.notices, notice),
+        whole_rates={metric: dict(one.rates) for metric, one in result.scores.items()},
+    )
+
+
+def feature_names(by: object) -> tuple[str, ...]:
+    """The features that scores are asked for by."""
+    names = split_list(by) if isinstance(by, str) else by
+    if not isinstance(names, Iterable) or isinstance(names, Mapping):
+        raise UsageError(f"by is a list of features, not {by!r:.60}")
+    found = tuple(names)
+    for name in found:
+        if not isinstance(name, str):
+            raise UsageError(f"a feature is written as text, not {name!r:.60}")
+    return found
+
+
+def _count(prepared: Prepared, wanted: Sequence[MetricRequest], by: Sequence[str]) -> Result:
+    """The result of metrics, and of their slices."""
+    tables, skipped = _count_tables(prepared.alignment, wanted, by)
+    scored = [request.metric for request in wanted if str(request.metric) in tables]
+    slicing = cuts(scored, by)
+    for cut in slicing:  # which tag set it took is part of the signature
+        prepared.key_features(cut.feature)
+    protocol = prepared.protocol
+    if tags := prepared.key_features.tagset_name:
+        protocol = protocol.but(tagset=tags)
+    result = Result(
+        tables=tables,
+        document_ids=prepared.document_ids,
+        protocol=protocol,
+        key=prepared.key.name,
+        response=prepared.response.name,
+        key_digest=prepared.key_digest,
+        notices=(*prepared.notices, *skipped),
+        spell=spell,
+        titles={str(request.metric): request.metric.title for request in wanted},
+    )
+    if prepared.variants:
+        result = _with_bounds(result, prepared)
+    slices: dict[str, Slices] = {}
+    notices = [*result.notices]
+    for cut in slicing:
+        slices[cut.feature], more = slice_result(result, prepared, cut)
+        notices += more
+    notices += prepared.feature_notices
+    if not slices and not notices:
+        return result
+    return replace(result, slices=slices, notices=tuple(dict.fromkeys(notices)))
+
+
+def _count_tables(
+    alignment: Alignment, wanted: Sequence[MetricRequest], by: Sequence[str]
+) -> tuple[dict[str, CountTable], list[Notice]]:
+    """Every metric's counts; a preset skips what the data cannot define, a name insists on it."""
+    tables: dict[str, CountTable] = {}
+    skipped: dict[str, list[str]] = {}
+    for request in wanted:
+        metric = request.metric
+        own = own_feature(metric, by)
+        try:
+            for side in (alignment.key, alignment.response) if own else ():
+                side.feature(own or "")
+            table = count_table(metric, alignment)
+            tables[str(metric)] = table if own is None else replace(table, by=own)
+        except UndefinedMetricError as error:
+            if request.by_name:
+                raise
+            skipped.setdefault(str(error), []).append(str(metric))
+    return tables, [
+        Notice("skipped-metric", f"skipped: {', '.join(metrics)}: {why}", len(metrics), (*metrics,))
+        for why, metrics in skipped.items()
+    ]
+
+
+def _with_bounds(result: Result, prepared: Prepared) -> Result:
+    """A result of answers of a language model, with what other readings of them would score."""
+    figures = {}
+    for name, variant in prepared.variants:
+        tables, _ = _count_tables(variant.alignment, parse_metrics("muc, b3, ceafe, conll"), ())
+        whole = Result(tables, variant.document_ids, variant.protocol, spell=spell)
+        if math.isfinite(f1 := whole["conll"].f1):  # there may be protocols under which it is none
+            figures[name] = f1
+    texts = {
+        "strict": "{} if lost mentions count as wrong",
+        "reached": "{} on the text that was reached",
+        "lowest": "{} if strings with several places are all wrong",
+        "highest": "{} if they are all placed as the key would like",
+    }
+    shown = [texts[name].format(f"{100 * figures[name]:.2f}") for name in texts if name in figures]
+    notices = []
+    if shown and "drop" in figures:
+        first = f"{prepared.response.name}: CoNLL {100 * figures['drop']:.2f}"
+        notices = [Notice("llm-bounds", "; ".join([first, *shown]))]
+    ledger = prepared.response.ledger
+    answers = {"conll": figures, **(ledger.as_dict() if ledger is not None else {})}
+    return replace(result, answers=answers, notices=(*result.notices, *notices))

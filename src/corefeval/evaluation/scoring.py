@@ -1,0 +1,225 @@
+"""Scoring: the one way through, from two inputs to a result."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Unpack
+
+from corefeval.diagnostics import KeyNeededError, Notice, UsageError
+from corefeval.evaluation.counting import (
+    SEGMENTS,
+    Metrics,
+    Sampling,
+    count_and_sample,
+    feature_names,
+    with_intervals,
+)
+from corefeval.metrics import parse_metrics
+from corefeval.metrics.metric import DEFAULT_PRESET, MetricRequest
+from corefeval.pieces import Cutting, Progress, as_file
+from corefeval.preparation import Input, Options, Plan, Stated, plan, prepare_inputs
+from corefeval.protocol import Protocol
+from corefeval.results import Result
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+
+def score(
+    key: Input,
+    response: Input,
+    *,
+    metrics: Metrics = DEFAULT_PRESET,
+    by: str | Iterable[str] = (),
+    protocol: Protocol | str | None = None,
+    features: Stated = None,
+    ci: float | None = None,
+    samples: int = 1000,
+    seed: int = 0,
+    segments: int = SEGMENTS,
+    as_segments: bool = False,
+    piece_size: int | str | None = None,
+    executor: Executor | None = None,
+    resume: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+    **options: Unpack[Options],
+) -> Result:
+    """Score a response against a key.
+
+    Both sides take a path, a `Corpus`, or plain Python: a list of entities, each a list of
+    hashable mentions in textual order, is one document; a mapping from document ids to such
+    lists is a corpus. So are spaCy and stanza documents, fastcoref results and Maverick
+    dictionaries: one, a list of them, or a mapping from document ids to them.
+
+    `metrics` are names with parameters in parentheses, `Metric` values, or presets (`standard`,
+    `papers`, `all`). `by` names features of documents, entities or mentions (`genre`,
+    `entity_class`, `kind`), crossed or not (`genre*kind`), and gives a result for each of their
+    values in `result.slices`.
+
+    `protocol` says how to score: a name, a `Protocol`, or a signature that was printed under a
+    number. Every choice of it is also an option, which overrides it: `singletons="drop"`,
+    `duplicates="error"`, `documents="bc/*"`, `aggregate="macro"`, `ignore_tokens=True` and so on;
+    `corefeval protocols` lists them. `encoding`, `key_format`, `response_format` and
+    `word_column` (of CoNLL files, counted from 1) say how files are read, if they do not tell.
+
+    `features` states features itself: for each name a mapping from mentions to values (with several
+    documents, from document ids to such mappings), or a function of a mention; or it is a file that
+    states them (`kinds.tsv`).
+
+    `ci` is the level of intervals (.95) for every rate, metric and slice, from a bootstrap over
+    documents of `samples` samples: `result["muc"].intervals["f1"]`. A single document is cut into
+    about `segments` runs of sentences, which are resampled instead; a notice says so. With
+    `as_segments` the result of a single document is that of its segments, each a document of its
+    own, so that it can be compared with others.
+
+    Files larger than 200 MB are scored in pieces of their documents, with the same result and far
+    less memory. `piece_size` says how large these are (`"16MB"`), of files of any size; `executor`
+    is any `concurrent.futures.Executor` that works on them, such as Dask's; `resume` is a folder
+    in which finished pieces are kept, so that a run that broke goes on. `progress` is called with
+    the number of pieces that are done, of all pieces, and of bytes that are done.
+
+    >>> result = score([["a", "b", "c"]], [["a", "b"], ["c"]], metrics="muc, b3")
+    >>> result["muc"].recall, result["b3"].precision
+    (0.5, 1.0)
+    >>> score([["a", "b", "c"]], [["a", "b"], ["c"]], protocol=result.signature) == score(
+    ...     [["a", "b", "c"]], [["a", "b"], ["c"]]
+    ... )
+    True
+    >>> kinds = {"kind": {"Ada": "name", "she": "pronoun", "her": "pronoun"}}
+    >>> score([["Ada", "she", "her"]], [["she", "her"]], metrics="lmuc", features=kinds)["lmuc"]
+    <lmuc: recall=0.2500, precision=1.0000, f1=0.4000>
+    """
+    sampling = Sampling(ci, samples, seed, segments, as_segments)
+    made = plan(protocol, options, features=features)
+    method = Method.of(metrics, by, made, sampling)
+    cutting = Cutting(piece_size, executor, resume, progress)
+    result = score_pieces(key, response, method.plan, method.metrics, method.by, cutting)
+    if result is None:
+        return method.score(key, response)
+    return result if method.sampling.ci is None else with_intervals(result, method.sampling)
+
+
+def score_pieces(
+    key: Input,
+    response: Input,
+    made: Plan,
+    metrics: Metrics,
+    by: Sequence[str],
+    cutting: Cutting,
+) -> Result | None:
+    """The result in pieces; None where key and response are for the memory as a whole."""
+    mine, theirs = as_file(key), as_file(response)
+    if mine is None or theirs is None or not cutting.suits(key, response):
+        return None
+    if made.protocol.emulates:  # which reads files as a whole
+        return None
+    from corefeval.pieces.scoring import score_files
+
+    try:
+        return score_files(mine, theirs, made, metrics, by, cutting)
+    except KeyNeededError:
+        if cutting.is_asked_for:
+            message = (
+                f"{theirs.path} has answers, which are laid upon the whole key: leave out pieces"
+            )
+            raise UsageError(message) from None
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """All that a score depends on beside its inputs."""
+
+    plan: Plan
+    metrics: Metrics
+    wanted: tuple[MetricRequest, ...]
+    by: tuple[str, ...]
+    sampling: Sampling
+
+    @staticmethod
+    def of(metrics: Metrics, by: object, made: Plan, sampling: Sampling | None = None) -> Method:
+        """What the arguments of `score` ask for; what is misspelt is told before anything is read.
+
+        Another program has metrics of its own, which it looks at itself.
+        """
+        made, sampling = _with_protocol(made, sampling or Sampling())
+        if isinstance(metrics, Iterator):  # which is gone through once, and asked twice
+            metrics = list(metrics)
+        wanted = () if made.protocol.emulates else tuple(parse_metrics(metrics))
+        return Method(made, metrics, wanted, feature_names(by), sampling)
+
+    @property
+    def choices(self) -> tuple[object, ...]:
+        """What must be the same for counts to add up."""
+        return self.wanted, self.by, self.plan.protocol
+
+    def read_key(self, key: Input) -> Input:
+        """A key to be scored against again and again, read where it is a file."""
+        if self.plan.protocol.emulate == "none":
+            return self.plan.read(key, "key", is_key=True)
+        from corefeval.emulation import read_text
+
+        return read_text(key, encoding=self.plan.encoding)
+
+    def score(self, key: Input, response: Input) -> Result:
+        """The result of a response."""
+        if self.plan.protocol.emulates:
+            return emulate(key, response, self.metrics, self.by, self.plan, self.sampling)
+        prepared = prepare_inputs(key, response, self.plan)
+        return count_and_sample(prepared, self.wanted, self.by, self.sampling)
+
+
+def _with_protocol(made: Plan, sampling: Sampling) -> tuple[Plan, Sampling]:
+    """What a protocol says of segments and intervals, done again."""
+    protocol = made.protocol
+    if protocol.segments != "none":
+        sampling = replace(sampling, segments=int(protocol.segments), as_segments=True)
+    if protocol.ci != "none" and sampling.ci is None:
+        text = re.search(r"level=([\d.]+),samples=(\d+),seed=(\d+)", protocol.ci)
+        if text is None:
+            raise UsageError(f"the protocol says ci:{protocol.ci}, which cannot be done again")
+        level, samples, seed = text.groups()
+        sampling = replace(sampling, ci=float(level), samples=int(samples), seed=int(seed))
+    if protocol.segments != "none" or protocol.ci != "none":
+        made = replace(made, protocol=protocol.but(segments="none", ci="none"))
+    return made, sampling
+
+
+def emulate(
+    key: Input,
+    response: Input,
+    metrics: Metrics,
+    by: Sequence[str],
+    made: Plan,
+    sampling: Sampling,
+) -> Result:
+    """The numbers of another program, which has scores alone: no features, slices or segments."""
+    from corefeval.emulation import Material, score_emulated
+
+    protocol = made.protocol
+    name, value = next(iter(protocol.accidents.items()))
+    accident = f"{name.replace('_', '-')}:{value}"
+    if by or made.features:
+        asked = f"scores by {', '.join(by)}" if by else "features of mentions"
+        raise UsageError(f"{accident} has no {asked}: leave them out")
+    if protocol.emulate == "none":
+        parse_metrics(metrics)  # what is misspelt is told before anything is read
+        corpus = made.read(key, "key", is_key=True)
+        read_response = made.read(response, "response", key=corpus)
+        result = Material(corpus, read_response).result(protocol, metrics)
+    else:
+        if {made.key_format, made.response_format} - {None, "corefud"} or made.word_column:
+            raise UsageError(f"{accident} reads corefud alone: leave out formats")
+        result = score_emulated(key, response, metrics, protocol, encoding=made.encoding)
+    if len(result.document_ids) == 1:
+        text = f"{result.document_ids[0]} is a single document, which is not cut into segments "
+        text += f"under {accident}"
+        if sampling.as_segments:
+            raise UsageError(f"{text}, so that there is nothing to compare")
+        if sampling.ci is not None:
+            notices = (*result.notices, Notice("no-segments", text))
+            result = replace(result, notices=notices)
+    return result if sampling.ci is None else with_intervals(result, sampling)

@@ -1,0 +1,70 @@
+"""What to cite for a number: corefeval itself, and the papers of the metrics, as BibTeX."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from corefeval._version import __version__
+from corefeval.metrics.metric import Metric, parse_metrics
+
+# "Luo 2005", "Bagga and Baldwin 1998", "Vilain et al. 1995".
+_PAPER = re.compile(r"(\w+)(?: and (\w+)| (et al)\.)? (\d{4})")
+
+SOFTWARE = f"""\
+@software{{corefeval,
+  author = {{{{The corefeval team}}}},
+  title = {{corefeval: Evaluation of Coreference Resolution}},
+  version = {{{__version__}}},
+  year = {{2026}},
+}}
+"""
+
+
+def cite(metrics: str | Metric | Iterable[str | Metric] = ()) -> str:
+    """BibTeX for corefeval and the papers of metrics, each paper once.
+
+    Metrics are given as to `score`, and those of a result are `result.metrics`. A paper about a
+    parameter is cited where the parameter is used. A metric of your own whose `reference` names no
+    paper that is known here becomes a comment with this reference.
+
+    >>> "luo-2005" in cite("ceafe")
+    True
+    >>> "cai-strube-2010" in cite("b3"), "cai-strube-2010" in cite("b3(twinless=sys)")
+    (False, True)
+    """
+    entries = [SOFTWARE]
+    for request in parse_metrics(metrics) if metrics else ():
+        known = [key for key in keys_of(request.metric) if key in references()]
+        reference = " ".join(request.metric.declaration.reference.split())
+        comment = f"% {request.metric}: {reference or 'no reference is declared'}\n"
+        entries += [references()[key] for key in known] or [comment]
+    return "\n".join(dict.fromkeys(entries))
+
+
+def keys_of(metric: Metric) -> list[str]:
+    """The BibTeX keys of the papers that a metric's reference names, known or not."""
+    used = {name for name, _ in metric.parameters}
+    keys = []
+    for part in metric.declaration.reference.split(";"):
+        topic, colon, _ = part.partition(":")  # `twinless mentions: …` is about that parameter
+        if colon and used.isdisjoint(topic.split()):
+            continue
+        keys += [_key(*found.groups(default="")) for found in _PAPER.finditer(part)]
+    return keys
+
+
+def _key(first: str, second: str, others: str, year: str) -> str:
+    name = "-".join(filter(None, (first, second, others.replace(" ", ""), year))).lower()
+    return unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+
+
+@cache
+def references() -> dict[str, str]:
+    """The known papers' BibTeX entries by key."""
+    text = Path(__file__).with_name("references.bib").read_text(encoding="utf-8")
+    entries = re.findall(r"^@.*?^\}\n", text, re.MULTILINE | re.DOTALL)
+    return {entry.partition("{")[2].partition(",")[0]: entry for entry in entries}

@@ -1,0 +1,301 @@
+"""Metrics of one's own: plain functions, declared by a decorator, named by their place, or found.
+
+A function is given an `Alignment`, or the entities of one document of each side, and returns
+counts or rates. It is known by the name that it was declared with; without one by its place,
+`module:function`, which parses back wherever the module can be imported.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import math
+import os
+import sys
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+from corefeval.diagnostics import CorefEvalError, UsageError
+from corefeval.metrics.declarations import Declaration, Level, Parameter, Shape
+from corefeval.metrics.metric import REGISTRY, register
+
+if TYPE_CHECKING:
+    from corefeval.alignment import Alignment
+
+GROUP = "corefeval.metrics"  # of entry points
+FORMS = "f(alignment), or f(key, response) of the entities of a document"
+
+Function = TypeVar("Function", bound=Callable[..., object])
+Entities = list[frozenset[int]]
+
+
+@overload
+def metric(function: Function, /) -> Function: ...
+@overload
+def metric(
+    *,
+    name: str = "",
+    title: str = "",
+    reference: str = "",
+    shape: Shape = "ratio",
+    needs: Sequence[str] = (),
+    levels: Sequence[Level] = ("document",),
+) -> Callable[[Function], Function]: ...
+def metric(function: Any = None, /, *, name: str = "", **about: Any) -> Any:
+    """Declare a function as a metric: `@corefeval.metric(name="own")`, or `@corefeval.metric`.
+
+    A function of one argument is given the `Alignment` of all documents, and returns arrays of
+    `alignment.n_groups` numbers. One of two is given the entities of each document of the key and
+    of the response, as lists of sets of mentions (numbers; matched mentions are equal), and returns
+    numbers. Both return a mapping from `recall` and `precision` to a pair of numerator and
+    denominator, which add up over documents; or to a rate, whose mean over documents counts, NaN
+    being nothing; or one rate for both; or a mapping with the counts of another `shape`. Further
+    arguments have a number as default, and are parameters of the metric: `own(weight=2)`.
+
+    `needs` are features that the metric cannot do without, `levels` what its counts can be divided
+    by: a function of entities has documents alone. UsageError: it is no such function.
+
+    >>> @metric(name="exact-entities")
+    ... def find_exact(key, response):
+    ...     found = len(set(key) & set(response))
+    ...     return {"recall": (found, len(key)), "precision": (found, len(response))}
+    >>> import corefeval
+    >>> result = corefeval.score([["a", "b"], ["c"]], [["a", "b"]], metrics="exact-entities")
+    >>> result["exact-entities"]
+    <exact-entities: recall=0.5000, precision=1.0000, f1=0.6667>
+    >>> del REGISTRY["exact-entities"]
+    """
+    if function is None:
+        return lambda function: metric_of(function, name, about) and function
+    metric_of(function, name, about)
+    return function
+
+
+def metric_of(function: object, name: str = "", about: Mapping[str, Any] | None = None) -> str:
+    """The name under which a function is a metric from now on."""
+    if not inspect.isroutine(function):
+        raise UsageError(f"{function!r:.60} is no metric: a metric is a function, {FORMS}")
+    place = place_of(function)
+    name = name or function.__name__
+    counts_entities, parameters = _read_signature(function, name)
+    about = dict(about or {})
+    levels = about["levels"] = tuple(about.get("levels", ("document",)))
+    if counts_entities and levels != ("document",):
+        raise UsageError(f"{name}: entities of documents cannot be divided by {levels[-1]}")
+    lines = (inspect.getdoc(function) or "").splitlines()
+    declaration = Declaration(
+        name=name,
+        **{"summary": lines[0] if lines else "", **about, "needs": tuple(about.get("needs", ()))},
+        parameters=parameters,
+        function=(_OfEntities if counts_entities else _OfAlignment)(function),
+    )
+    earlier = REGISTRY.get(name)
+    if earlier is not None and place and place_of(earlier.function) == place:
+        del REGISTRY[name]  # a cell of a notebook that is run again
+    register(declaration)
+    return name
+
+
+def find_metric(text: str) -> str | None:
+    """The name of the metric that is at a place, or that a package offers by entry point.
+
+    None where there is none of that name. UsageError: the place cannot be imported, or is none.
+    """
+    module, colon, attribute = text.partition(":")
+    if colon:
+        return _of_place(module.strip(), attribute.strip())
+    for entry in _entry_points():
+        if entry.name == text:
+            return _load(entry)
+    return None
+
+
+def load_offered() -> list[UsageError]:
+    """Register whatever installed packages offer by entry point; what is wrong with the others."""
+    problems = []
+    for entry in _entry_points():
+        try:
+            _load(entry)
+        except UsageError as error:
+            problems.append(error)
+    return problems
+
+
+def _entry_points() -> Sequence[Any]:
+    from importlib.metadata import entry_points
+
+    return tuple(entry_points(group=GROUP))
+
+
+def _load(entry: Any) -> str:
+    """The metric of an entry point, by the name that it has there unless it was declared."""
+    module, _, attribute = entry.value.partition(":")
+    return _of_place(module.strip(), attribute.strip(), entry.name)
+
+
+def _of_place(module: str, attribute: str, name: str = "") -> str:
+    place = f"{module}:{attribute}"
+    is_module = all(part.isidentifier() for part in module.split("."))
+    if not attribute or not is_module or module.endswith(".py"):
+        fix = f"{module.removesuffix('.py')}:{attribute or 'my_metric'}"
+        raise UsageError(f"{place!r} is no place of a metric: write module:function, such as {fix}")
+    if os.getcwd() not in sys.path and "" not in sys.path:
+        sys.path.append(os.getcwd())  # where commands are given, as `python -m` has it
+    try:
+        value: Any = importlib.import_module(module)
+        for part in attribute.split("."):
+            value = getattr(value, part)
+    except ModuleNotFoundError as error:
+        why = f"there is no module {error.name!r}"
+        raise UsageError(f"{place} cannot be imported: {why}, here or installed") from None
+    except AttributeError as error:
+        raise UsageError(f"{place} cannot be imported: {error}") from None
+    except Exception as error:
+        raise UsageError(f"{place} cannot be imported: {_tell(error, module)}") from error
+    for known, declaration in REGISTRY.items():
+        if getattr(declaration.function, "function", declaration.function) is value:
+            return known
+    if isinstance(value, Declaration):
+        if value.name not in REGISTRY:
+            register(value)
+        return value.name
+    if not inspect.isroutine(value):
+        raise UsageError(
+            f"{place} is {value!r:.60}, and no metric: a metric is a function, {FORMS}"
+        )
+    return metric_of(value, name or place, {"title": attribute})
+
+
+def place_of(function: object) -> str:
+    """Where a function can be imported from, as text; nothing for one that is inside another."""
+    function = getattr(function, "function", function)
+    module, name = (getattr(function, part, "") for part in ("__module__", "__qualname__"))
+    return f"{module}:{name}" if module and name and "<" not in name else ""
+
+
+def _read_signature(
+    function: Callable[..., object], name: str
+) -> tuple[bool, tuple[Parameter, ...]]:
+    """Whether a function counts entities, and its parameters beside what it counts."""
+    given = list(inspect.signature(function).parameters.values())
+    counted = [one for one in given if one.default is one.empty and one.kind != one.KEYWORD_ONLY]
+    others = given[len(counted) :]
+    wrong = [
+        one.name
+        for one in given
+        if one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD)
+        or (one in others and not _is_number(one.default))
+    ]
+    if wrong or len(counted) not in (1, 2):
+        shown = f"{getattr(function, '__name__', name)}{inspect.signature(function)}"
+        why = f" {wrong[0]!r} has no number as default." if wrong and counted else ""
+        raise UsageError(f"{shown} is no metric.{why} A metric is {FORMS}; more has numbers")
+    parameters = (Parameter(one.name, float(one.default), "") for one in others)
+    return len(counted) == 2, tuple(parameters)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+@dataclass(frozen=True)
+class _OfAlignment:
+    """A function of an alignment, as the registry has it."""
+
+    function: Callable[..., object]
+
+    def __call__(self, alignment: Alignment, **parameters: float) -> Mapping[str, Any]:
+        return as_counts(_call(self.function, alignment, **parameters))
+
+
+@dataclass(frozen=True)
+class _OfEntities:
+    """A function of the entities of a document, as the registry has it."""
+
+    function: Callable[..., object]
+
+    def __call__(self, alignment: Alignment, **parameters: float) -> Mapping[str, Any]:
+        sides = alignment.remember("entities of documents", lambda: list_entities(alignment))
+        documents = list(zip(*sides, strict=True))
+        rows = [
+            as_counts(_call(self.function, key, response, **parameters))
+            for key, response in documents or [([], [])]
+        ]
+        if any(row.keys() != rows[0].keys() for row in rows):
+            raise UsageError("its function gives other counts for some documents than for others")
+        return {name: [row[name] for row in rows[: len(documents)]] for name in rows[0]}
+
+
+def list_entities(alignment: Alignment) -> tuple[list[Entities], list[Entities]]:
+    """The entities of each document, for both sides, as sets of numbers of mentions."""
+    import numpy as np
+
+    partner, n_key = alignment.swapped.partner, alignment.key.mention_entity.size
+    numbers = np.arange(n_key), np.where(partner >= 0, partner, n_key + np.arange(partner.size))
+    lists: list[list[Entities]] = []
+    for side, number in zip((alignment.key, alignment.response), numbers, strict=True):
+        ends = np.cumsum(side.sizes).tolist()
+        mentions = number[side.chain].tolist()
+        documents: list[Entities] = [[] for _ in range(alignment.n_documents)]
+        for document, first, last in zip(
+            side.entity_document.tolist(), [0, *ends], ends, strict=False
+        ):
+            if first < last:
+                documents[document].append(frozenset(mentions[first:last]))
+        lists.append(documents)
+    return lists[0], lists[1]
+
+
+def as_counts(returned: object) -> Mapping[str, Any]:
+    """The counts that a function returned, or those of the rates that it returned."""
+    if returned is None:
+        raise UsageError("its function returns nothing: return counts or rates")
+    if not isinstance(returned, Mapping):
+        returned = dict.fromkeys(("recall", "precision"), returned)
+    if returned.keys() != {"recall", "precision"}:
+        return returned
+    counts: dict[str, Any] = {}
+    for rate in ("recall", "precision"):
+        value = returned[rate]
+        pair = value if isinstance(value, tuple) and len(value) == 2 else _as_mean(value)
+        counts |= {f"{rate}_numerator": pair[0], f"{rate}_denominator": pair[1]}
+    return counts
+
+
+def _as_mean(rate: object) -> tuple[Any, Any]:
+    """A rate as counts whose sum over documents gives their mean; NaN counts as no document."""
+    import numpy as np
+
+    try:
+        values = np.asarray(rate, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = None
+    if rate is None or values is None:
+        raise UsageError(f"its function gives no number but {type(rate).__name__} {rate!r:.60}")
+    known = ~np.isnan(values)
+    return np.where(known, values, 0.0), known.astype(np.float64)
+
+
+def _call(function: Callable[..., object], *sides: object, **parameters: float) -> object:
+    """What a function returns; UsageError where it raises anything that is not ours."""
+    try:
+        return function(*sides, **parameters)
+    except CorefEvalError:
+        raise
+    except Exception as error:
+        message = f"its function raised {_tell(error, function.__module__)}"
+        raise UsageError(message) from error
+
+
+def _tell(error: BaseException, module: str) -> str:
+    """What was raised, and in which line of a module, if in one of it."""
+    file = getattr(sys.modules.get(module), "__file__", None)
+    lines = [
+        one.lineno for one in traceback.extract_tb(error.__traceback__) if one.filename == file
+    ]
+    if isinstance(error, SyntaxError):
+        file, lines = error.filename, [error.lineno]
+    where = f" ({os.path.basename(file)}, line {lines[-1]})" if file and lines else ""
+    return " ".join(f"{type(error).__name__}: {error}".split())[:160] + where
