@@ -134,6 +134,8 @@ ROOMS = {
         "model", "output", "pairing", "preparation", "protocol", "results", "slicing", "stats",
         "suites",
     },
+    "clustering": {"alignment", "metrics", "model", "results"},
+    "integrations": {"cli", "evaluation", "formats", "live", "metrics", "model", "results"},
     "suites": {
         "_version", "evaluation", "features", "formats", "linting", "metrics", "model", "output",
         "pieces", "protocol", "results", "scorer", "stats",
@@ -143,7 +145,7 @@ ROOMS = {
         "_version", "analysis", "emulation", "evaluation", "examples", "features", "figures",
         "formats", "lab", "linting", "metrics", "model", "output", "pieces", "preparation",
         "protocol",
-        "reports", "results", "stats", "suites",
+        "reports", "results", "slicing", "stats", "suites",
     },
 }  # fmt: skip
 
