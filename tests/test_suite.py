@@ -63,6 +63,7 @@ MISTAKES = [
     (f'metrics = "muc"\nheadline = "evil:f"\n{HEAD}{TAIL}', "headline: 'evil:f' names code"),
     (f'missing = "no"\n{HEAD}{TAIL}', "missing is one of zero, leave-out, not 'no'"),
     (f'by = "size("\n{HEAD}{TAIL}', "by: 'size(' is no feature"),
+    (f'rate = "f2"\n{HEAD}{TAIL}', "rate is one of recall, precision, f1, accuracy, not 'f2'"),
     (f"title = 3\n{HEAD}{TAIL}", "title is text, not 3"),
     (HEAD, "there are no systems: write [[systems]]"),
     (TAIL, "there are no corpora: write [[corpora]]"),

@@ -14,6 +14,7 @@ from corefeval.diagnostics import InputError, UsageError, excerpt, plural
 from corefeval.files import PathLike, is_remote, open_file
 from corefeval.metrics import parse_metrics
 from corefeval.protocol import Protocol
+from corefeval.results.rates import RATE_NAMES
 from corefeval.syntax import split_list
 
 Missing = Literal["zero", "leave-out"]
@@ -112,6 +113,8 @@ class Suite:
     def _metric_mistakes(self) -> Iterator[Mistake]:
         if self.missing not in get_args(Missing):
             yield "", 0, f"missing is one of {', '.join(get_args(Missing))}, not {self.missing!r}"
+        if self.rate not in RATE_NAMES:
+            yield "", 0, f"rate is one of {', '.join(RATE_NAMES)}, not {self.rate!r}"
         if all(map(_has_metrics_of_its_own, self.corpora)):
             return  # which nobody else knows
         for name, text in (("metrics", self.metrics), ("headline", self.headline)):
