@@ -21,7 +21,7 @@ from corefeval.reports import Report, report
 from corefeval.reports.notebook import document_html, frame, result_html
 from corefeval.reports.page import SCRIPTS, bundle, style
 
-pytest.importorskip("vl_convert", reason="charts need vl-convert-python: corefeval[charts]")
+pytest.importorskip("vl_convert", reason="charts need vl-convert-python")
 
 KEY, CAUTIOUS, EAGER = (corefeval.example(name) for name in ("key", "cautious", "eager"))
 
@@ -339,7 +339,7 @@ def test_no_response_is_an_error(responses):
 
 def test_without_the_library_of_charts_the_extra_is_named(monkeypatch):
     monkeypatch.setattr("corefeval.reports.page.find_spec", lambda name: None)
-    with pytest.raises(UsageError, match=r"corefeval\[charts\]"):
+    with pytest.raises(UsageError, match=r"pip install vl-convert-python"):
         report(KEY, CAUTIOUS)
 
 
