@@ -21,7 +21,7 @@ from corefeval.reports import Report, report
 from corefeval.reports.notebook import document_html, frame, result_html
 from corefeval.reports.page import BOARD_SCRIPTS, SCRIPTS, bundle, style
 
-pytest.importorskip("vl_convert", reason="charts need vl-convert-python: corefeval[charts]")
+pytest.importorskip("vl_convert", reason="charts need vl-convert-python")
 
 KEY, CAUTIOUS, EAGER = (corefeval.example(name) for name in ("key", "cautious", "eager"))
 
