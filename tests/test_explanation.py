@@ -223,7 +223,7 @@ def test_the_other_worked_examples(gum):
 def test_every_choice_has_its_place_in_the_pipeline():
     assert set(PIPELINE) == set(choices(STEPS))
     named = {name for name, _ in other_values(Protocol())}
-    assert named == set(PIPELINE) - {"emulate", "documents", "spans", "tagset", "across"}
+    assert named == set(PIPELINE) - {"emulate", "documents", "layer", "spans", "tagset", "across"}
 
 
 def test_rounding_is_the_last_step():

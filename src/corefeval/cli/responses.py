@@ -151,7 +151,7 @@ def _score_files(
     ):
         yield from _score_in_pieces(key, files, metrics, matches, request)
         return
-    emulated = protocol.emulate != "none"
+    emulated = protocol.reads_itself
     key_source, sources = (_read_texts if emulated else read_all)(key, files, request.reading)
     for source in sources:
         results = [score(key_source, source, metrics=metrics, **options) for options in matches]

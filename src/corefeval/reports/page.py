@@ -26,6 +26,7 @@ SCRIPTS = (
     "elements",
     "state",
     "documents_model",
+    "relations",
     "overview",
     "charts",
     "documents",

@@ -12,6 +12,7 @@ import numpy as np
 
 from corefeval._version import __version__
 from corefeval.analysis.errors import KINDS, SUMMARIES, ErrorAnalysis
+from corefeval.analysis.errors.classification import Classification
 from corefeval.diagnostics import CorefEvalError, Notice, excerpt
 from corefeval.display import visible
 from corefeval.model import Corpus
@@ -24,6 +25,7 @@ from corefeval.reports.documents import (
     response_documents,
     share_costs,
 )
+from corefeval.reports.relations import describe_relations
 from corefeval.results import CountTable, Result, Score
 from corefeval.results.rates import rates_of
 from corefeval.results.slices import all_values
@@ -59,7 +61,9 @@ def make_payload(systems: Sequence[Scored], *, text: bool, title: str, seed: int
         errors = [systems[member].analysis.classification for member in members]
         place = find_positions(errors[0].key, [one.response for one in errors], text=text)
         places.append(place)
-        texts.append(key_documents(errors[0], place, text=text))
+        relations = _relations(errors[0])[0]
+        shown = key_documents(errors[0], place, text=text)
+        texts.append([one | more for one, more in zip(shown, relations, strict=True)])
     for number, one in enumerate(systems):
         version = next(v for v, members in enumerate(versions) if number in members)
         shares = share_costs(one.analysis)
@@ -106,8 +110,19 @@ def _describe_response(
         ],
         "errors": _describe_errors(one.analysis),
         "lost": _count_lost_points(one.analysis),
-        "documents": response_documents(errors, place, shares, text=text),
+        "documents": [
+            one | more
+            for one, more in zip(
+                response_documents(errors, place, shares, text=text),
+                _relations(errors)[1],
+                strict=True,
+            )
+        ],
     }
+
+
+def _relations(errors: Classification) -> tuple[list[Json], list[Json]]:
+    return describe_relations(errors.alignment, (errors.key, errors.response))
 
 
 _SHOWN = 50  # mentions in a model's own words
