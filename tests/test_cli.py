@@ -132,7 +132,7 @@ def test_metrics(run):
         assert declaration.reference in " ".join(out.split())
     listed = json.loads(run("metrics", "-f", "json")[1])
     assert [metric["name"] for metric in listed["metrics"]] == list(corefeval.metrics.REGISTRY)
-    assert set(listed["presets"]) == {"standard", "papers", "all"}
+    assert set(listed["presets"]) == {"standard", "papers", "anaphora", "all"}
 
 
 def test_version_and_help(run):

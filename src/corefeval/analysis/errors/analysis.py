@@ -315,7 +315,12 @@ class ErrorAnalysis(Tabular):
         if kinds != KINDS and not self.counts[kinds[-1]].any():
             return before
         alignment = fix(self.classification, kinds)
-        tables = {str(metric): count_table(metric, alignment) for metric in self.scored}
+        tables = {
+            str(metric): self.result.tables[str(metric)]  # of which it is no part
+            if metric.declaration.beyond
+            else count_table(metric, alignment)
+            for metric in self.scored
+        }
         return replace(self.result, tables=tables, notices=(), slices={})
 
 
@@ -398,6 +403,9 @@ def analyse_prepared(
         prepared = replace(prepared, protocol=protocol, notices=notices)
     result = count(prepared, metrics)
     scored = [one.metric for one in parse_metrics(metrics) if str(one.metric) in result.tables]
+    if beyond := [str(metric) for metric in scored if metric.declaration.beyond]:
+        text = f"no points for {', '.join(beyond)}: errors of coreference are fixed here, no others"
+        result = replace(result, notices=(*result.notices, Notice("no-points", text)))
     classification = classify(prepared, prepared.protocol.wrong_spans)
     analysis = ErrorAnalysis(replace(result, slices={}), classification, tuple(scored), by)
     return _sign(analysis)

@@ -124,11 +124,14 @@ def _documents(source: Source, counts: Counter[str]) -> Iterator[_Text]:
 
 def _split(line: str, columns: Sequence[str], file: str, place: int) -> list[str]:
     """The cells of a line: between tabs where there is one, else between blanks."""
-    cells = line.split("\t") if "\t" in line else line.split()
-    cells = [cell.strip() for cell in cells]
+    # Of blanks, only plain ones part cells: others may be words.
+    tabs = "\t" in line
+    parts = (part.strip(" ") for part in line.split("\t" if tabs else " "))
+    cells = [part for part in parts if part or tabs]
     last = len(columns) - 1
     needed = columns.index("IDENTITY") if "IDENTITY" in columns else 1
-    number = cells[columns.index("ID")] if "ID" in columns and cells else ""
+    first = columns.index("ID") if "ID" in columns else len(cells)
+    number = cells[first] if first < len(cells) else ""
     extra = cells[last + 1 :]  # between blanks, a word of two shifts all that is behind it
     if len(cells) + (needed == last) <= needed or (extra and ("\t" not in line or any(extra))):
         found, expected = f"{len(cells)} columns", f"{needed + 1} to {last + 1} columns"
