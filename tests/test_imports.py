@@ -143,7 +143,7 @@ ROOMS = {
         "_version", "analysis", "emulation", "evaluation", "examples", "features", "figures",
         "formats", "lab", "linting", "metrics", "model", "output", "pieces", "preparation",
         "protocol",
-        "reports", "results", "stats", "suites",
+        "reports", "results", "slicing", "stats", "suites",
     },
 }  # fmt: skip
 
