@@ -284,3 +284,36 @@ def test_documents_of_a_corpus_must_be_the_same():
     cells["c0"]["s1"] = [drawn(cells["c0"]["s1"][0], [0, 1])]
     with pytest.raises(UsageError, match="s1 on c0"):
         compare_corpora(cells)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda r: r["standings"][0]["scores"].update(s9=0.5),
+        lambda r: r["standings"][0]["intervals"].pop("s0"),
+        lambda r: r["standings"][0]["pairs"][0].update(first="s9"),
+        lambda r: r["standings"][0]["pairs"][0].update(p="0.1"),
+        lambda r: r["standings"][0]["pairs"][0]["better"].update(corpora=["x"]),
+        lambda r: r["standings"][0]["scores"].update(s0=float("nan")),
+        lambda r: r["standings"][0].update(more=1),
+        lambda r: r["tests"]["muc"]["c0"][0].pop(),
+        lambda r: r["tests"]["muc"].update(x=[]),
+        lambda r: r["options"].pop("resample"),
+        lambda r: r.update(systems=None),
+    ],
+)
+def test_damaged_records_are_told(change):
+    record = json.loads(json.dumps(compare_corpora(make_cells(2, 2, 2), metrics=["muc"]).as_dict()))
+    CorporaComparison.from_dict(record)
+    change(record)
+    with pytest.raises((KeyError, TypeError, ValueError)):
+        CorporaComparison.from_dict(record)
+
+
+def test_trials_that_draw_nothing_leave_no_holes():
+    cells = make_cells(3, 12, 2, documents=2)
+    for corpus in list(cells)[1:]:
+        cells[corpus]["s1"] = [None]
+    found = compare_corpora(cells, metrics=["muc"], trials=3, seed=1, absent="leave-out")
+    json.dumps(found.as_dict(), allow_nan=False)
+    assert found.standing("muc").pairs[0].better.tested == 1

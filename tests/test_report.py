@@ -369,6 +369,37 @@ def test_the_command_writes_a_file(run, tmp_path):
     assert "mine" in path.read_text(encoding="utf-8")
 
 
+def test_the_command_puts_the_best_first_and_ranks(run, tmp_path):
+    shown = {}
+    for sort in ("score", "given"):
+        path = tmp_path / f"{sort}.html"
+        command = (
+            "report",
+            KEY,
+            CAUTIOUS,
+            EAGER,
+            "-m",
+            "muc,ceafe",
+            "-b",
+            "size",
+            "-o",
+            path,
+            "-q",
+        )
+        assert run(*command, "--sort", sort)[0] == 0
+        shown[sort] = json.loads(Page(path.read_text(encoding="utf-8")).text_of("data"))
+    names = {sort: [one["name"] for one in page["systems"]] for sort, page in shown.items()}
+    assert names == {"score": ["eager", "cautious"], "given": ["cautious", "eager"]}
+    assert shown["score"]["ranks"] == {"muc": [1, 2], "ceafe": [1, 1]}
+    assert shown["given"]["ranks"]["muc"] == [2, 1]
+    ways = report(KEY, [CAUTIOUS, EAGER], match="exact, head", metrics="muc", by=(), sort="score")
+    assert [one["name"] for one in ways.payload["systems"]] == [
+        f"{name}.conll ({match})" for name in ("eager", "cautious") for match in ("exact", "head")
+    ]
+    with pytest.raises(UsageError, match="sort is one of"):
+        report(KEY, CAUTIOUS, sort="worst")
+
+
 def test_the_command_leaves_words_out(run, tmp_path):
     path = tmp_path / "report.html"
     assert run("report", KEY, EAGER, "-o", path, "--no-text", "--by", "genre", "-q")[0] == 0
@@ -472,4 +503,4 @@ def test_a_switch_for_ways_to_match_mentions(run, tmp_path):
     page = tmp_path / "page.html"
     status, _, _ = run("report", KEY, EAGER, "--match", "exact,head", "-m", "muc", "-o", page)
     assert status == 0
-    assert "eager.conll (head)" in page.read_text()
+    assert "eager (head)" in page.read_text()

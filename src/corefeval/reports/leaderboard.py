@@ -251,7 +251,9 @@ def _slice_tables(outcome: SuiteResult, feature: str, values: Sequence[str]) -> 
         for column, corpus in enumerate(outcome.corpora):
             for at, seed in enumerate(system.runs):
                 result = outcome.cells[corpus.name, system.name, seed].result
-                slices = {} if result is None else result.slices.get(feature, {})
+                if result is None or feature not in result.slices:
+                    continue
+                slices = result.slices[feature]
                 for number, value in enumerate(values):
                     for metric, score in slices[value].scores.items() if value in slices else ():
                         if score.has_counted and outcome.rate in score.rates:

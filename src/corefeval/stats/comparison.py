@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
 
 from corefeval.checks import check_choice
 from corefeval.diagnostics import Notice, UsageError, plural
@@ -20,6 +20,7 @@ from corefeval.stats.significance import TOLERANCE, Options
 from corefeval.tabular import Row, Tabular, have_same_fields
 
 Table = Literal["scores", "differences"]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,18 +218,17 @@ class Comparison(Tabular):
             for pair in self.pairs
         ]
         pairs.sort(key=lambda p: (self.metrics.index(p.metric), place[p.first], place[p.second]))
+
+        def sort(rows: Mapping[str, Mapping[str, T]]) -> dict[str, dict[str, T]]:
+            return {metric: {name: row[name] for name in order} for metric, row in rows.items()}
+
         return replace(
             self,
             results={name: self.results[name] for name in order},
             pairs=tuple(pairs),
-            **{
-                table: {metric: {n: row[n] for n in order} for metric, row in rows.items()}
-                for table, rows in (
-                    ("scores", self.scores),
-                    ("intervals", self.intervals),
-                    ("segment_scores", self.segment_scores),
-                )
-            },
+            scores=sort(self.scores),
+            intervals=sort(self.intervals),
+            segment_scores=sort(self.segment_scores),
         )
 
     def main_metric(self, metric: object = None) -> str:

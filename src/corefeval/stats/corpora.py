@@ -254,7 +254,10 @@ class _Suite:
             group,
             tuple(corpora),
             {systems[s]: float(found.observed[s]) for s, found in own.items()},
-            {systems[s]: _middle(found.samples[s], options.level) for s, found in own.items()},
+            {
+                systems[s]: _middle(found.samples[s], options.level, found.observed[s])
+                for s, found in own.items()
+            },
             tuple(
                 CorporaDifference(
                     *(names := (systems[pair[0]], systems[pair[1]])),
@@ -279,12 +282,13 @@ def _compare(pair: tuple[int, int], found: Averages, level: float) -> tuple[floa
     gaps = gaps[~np.isnan(gaps)]
     observed = found.observed[first] - found.observed[second]
     p = float(bootstrap_p(gaps, np.asarray(observed))) if gaps.size else 1.0
-    return float(observed), _middle(gaps, level), p
+    return float(observed), _middle(gaps, level, observed), p
 
 
-def _middle(samples: Numbers, level: float) -> Interval:
+def _middle(samples: Numbers, level: float, observed: float) -> Interval:
+    """The interval of the trials that drew anything to average; a point where none did."""
     there = samples[~np.isnan(samples)]
-    return middle(there, level) if there.size else Interval(math.nan, math.nan)
+    return middle(there if there.size else np.array([observed]), level)
 
 
 def _replicate(

@@ -359,6 +359,9 @@ def _outcome(record: Mapping[str, Any], file: str, spell: Any) -> SuiteResult:
     if "statistics" not in facts:
         return replace(outcome, notices=notices)
     found = CorporaComparison.from_dict(facts["statistics"])
+    own = ({one.name for one in corpora}, {one.name for one in systems}, set(facts["metrics"]))
+    if not all(map(set.issuperset, own, (found.corpora, found.systems, found.metrics))):
+        raise ValueError("the statistics are of other systems, corpora or metrics")
     return replace(outcome, statistics=found, notices=(*notices, *found.notices))
 
 
