@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
 from dataclasses import replace
@@ -181,3 +183,61 @@ def test_twenty_by_twenty_is_small():
 def test_without_scripts_there_is_a_table(made):
     text = made.html.partition("<noscript>")[2].partition("</noscript>")[0]
     assert text.index("ours") < text.index("theirs") < text.index("base")
+
+
+@pytest.fixture(scope="module")
+def saved(outcome, tmp_path_factory):
+    path = tmp_path_factory.mktemp("saved") / "results.json.gz"
+    statistics = compare_suite(outcome, **TRIALS)
+    replace(outcome, statistics=statistics).save(path)
+    return path
+
+
+@pytest.mark.parametrize("format", ["text", "markdown", "latex", "csv", "json"])
+def test_the_command_compares(run, saved, outcome, format):
+    status, out, err = run("suite", "compare", saved, "-q", "-f", format)
+    assert (status, err) == (0, "")
+    assert "trials:500" in out.replace("\\allowbreak{}", "") or '"trials": 500' in out
+    if format == "csv":
+        rows = list(csv.DictReader(io.StringIO(out)))
+        assert len(rows) == 3 and {row["metric"] for row in rows} == {"conll"}
+    elif format == "json":
+        assert json.loads(out)["standings"][0]["metric"] == "conll"
+    else:
+        assert "0/4" in out and "ours" in out
+
+
+def test_the_command_compares_otherwise(run, saved):
+    command = ("suite", "compare", saved, "-q", "-f", "json", "--metric", "MUC")
+    found = json.loads(run(*command, "--combination", "fisher", "--resample", "documents")[1])
+    assert found["options"]["resample"] == ["documents"] and found["options"]["trials"] == 500
+    assert {one["metric"] for one in found["standings"]} == {"muc"}
+    both = json.loads(run(*command)[1])  # beside what was saved, in the same way
+    assert [one["metric"] for one in both["standings"]][::3] == ["conll", "muc"]
+    text = run("suite", "compare", saved, "-q", "--group", "de")[1]
+    assert text.startswith("conll, de") and "0/2" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--group", "fr"), "there is no group 'fr' here: there are en, de"),
+        (("--resample", "words"), "resample is one of corpora, documents, seeds, not 'words'"),
+        (("--metric", "lea"), "'lea' was not scored"),
+        (("--trials", "0"), "whole number from 1"),
+    ],
+)
+def test_mistakes_have_one_line(run, saved, options, message):
+    status, out, err = run("suite", "compare", saved, *options)
+    assert status == 2 and not out and message in err and err.count("\n") == 1
+
+
+def test_the_command_makes_a_page(run, saved, tmp_path):
+    target = tmp_path / "board.html"
+    status, out, _ = run("suite", "page", saved, "-o", target, "--title", "Shared", "-q")
+    assert status == 0 and out.startswith(f"{target}: 3 systems on 4 corpora, ")
+    page = json.loads(Page(target.read_text(encoding="utf-8")).text_of("data"))
+    assert page["title"] == "Shared" and page["trials"] == 500
+    before = saved.read_bytes()
+    assert run("suite", "page", saved, "-o", saved)[0] == 2 and saved.read_bytes() == before
+    assert run("suite", "page", target, "-o", tmp_path / "x.html")[0] == 1

@@ -102,8 +102,9 @@ function averageCell(place) {
   const { scores, intervals, deviations } = standing();
   if (scores[place] === null) return el("td", { class: "number" }, "–");
   const ends = intervals[place];
-  return el("td", { class: "number" }, el("span", { class: "average" }, percent(scores[place])), deviation(deviations[place]),
-    ends ? el("span", { class: "interval" }, el("small", {}, `${percent(ends[0], 1)}–${percent(ends[1], 1)}`), whiskerOf(scores[place], ends)) : null);
+  const seeds = deviations.some((one) => one !== null) ? deviation(deviations[place]) ?? el("small") : null;
+  return el("td", { class: "number" }, el("span", { class: "interval" }, el("span", { class: "average" }, percent(scores[place])), seeds,
+    ends ? [el("small", {}, `${percent(ends[0], 1)}–${percent(ends[1], 1)}`), whiskerOf(scores[place], ends)] : null));
 }
 
 function deviation(value) {

@@ -11,16 +11,25 @@ export function profileCards() {
   const ends = intervals[view.system];
   const average = scores[view.system] === null ? "There is no result." : `Rank ${rankText(view.system)}, ${metricTitle(metrics[view.metric].name)} ${percent(scores[view.system])}${ends ? ` (${percent(ends[0])} to ${percent(ends[1])})` : ""}.`;
   const byCorpus = corpora.map((place) => ({ name: data.corpora[place].name, link: data.links[view.system]?.[place], values: systems.map((_, system) => scoreOn(system, place)) }));
-  const features = data.slices.filter((one) => one.scores[view.metric]).map((one) => {
-    const values = one.scores[view.metric][view.group];
-    return card(`By ${one.feature}`, one.feature, one.values.map((name, place) => ({ name, values: values.map((row) => row[place]) })));
+  const features = data.slices.filter((one) => one.scores.some(Boolean)).map((one) => {
+    // Means have no share for single mentions, nor has CEAF: then a metric that has.
+    const metric = one.scores[view.metric] ? view.metric : sliced(one);
+    const values = one.scores[metric][view.group];
+    const title = `By ${one.feature}${metric === view.metric ? "" : `, ${metrics[metric].title}`}`;
+    return card(title, one.feature, one.values.map((name, place) => ({ name, values: values.map((row) => row[place]) })));
   });
   const signature = systems[view.system].signature;
   return [
     el("p", {}, average, signature ? el("small", {}, "Scored with ", el("code", {}, signature)) : null),
     el("div", { class: "pair" }, card("By corpus", "Corpus", byCorpus, true), features),
-    features.length ? null : el("p", { class: "hint" }, "These results have no slices: `by` in the suite (say, kind and size) adds profiles by kinds of mentions and sizes of entities."),
+    features.length ? null : el("p", { class: "hint" }, "These results have no slices: by = \"kind, size\" in the suite adds profiles by kinds of mentions and sizes of entities."),
   ];
+}
+
+/** The metric by which a feature is shown where the chosen one has no slices: LEA, or another one. */
+function sliced(feature) {
+  const known = metrics.map((_, place) => place).filter((place) => feature.scores[place]);
+  return known.find((place) => metrics[place].name === "lea") ?? known.find((place) => metrics[place].name !== "mentions") ?? known[0];
 }
 
 function card(title, what, lines, sorted = false) {
