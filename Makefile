@@ -21,7 +21,7 @@ test: lint types tests
 
 # What is slow and rarely fails too, and hypothesis with all of its examples.
 test-all: lint types
-	$(BIN)/python -m pip install --quiet --group docs
+	$(BIN)/python -m pip install --quiet --group docs --group drop-ins
 	$(BIN)/pytest -q -n 2 -rs --hypothesis-profile thorough
 
 lint: $(STAMP)

@@ -13,26 +13,27 @@ DOCS = Path(__file__).parent
 
 HEAD = """# The metrics
 
-This page and those it leads to are made from the registry by `make docs`. Which of them to report
-is the subject of [Which metric do you trust?](which-metric.md)
+Which metrics should you report? [Which metric do you trust?](which-metric.md) helps you choose.
+(This page and those of the metrics are made from the code by `make docs`.)
 
-Key entities are *k*, response entities *r*, |k| is the number of mentions of an entity, k ∩ r are
-the mentions that two entities share. Recall is defined here; precision is the same with key and
-response exchanged, unless something else is said, and F1 is their harmonic mean. x/0 is 0. Every
-count is a sum over documents; a score is a function of the summed counts.
+In the definitions, *k* is a key entity and *r* a response entity, |k| is the number of mentions
+of an entity, and k ∩ r are the mentions that two entities share. Only recall is defined;
+precision is the same with key and response exchanged, unless the page says otherwise, and F1 is
+the harmonic mean of both. x/0 is 0. Counts are summed over documents, and a score is computed
+from the sums.
 
-In lists and on the command line a metric is written by its name or any of its other spellings,
-parameters in parentheses: `lea(importance=one)`, `b3(twinless=sys)` or short `b3-sys`. Presets
-stand for several:
+In lists and on the command line, write a metric by its name or any of its other spellings, with
+parameters in parentheses: `lea(importance=one)`, `b3(twinless=sys)` or short `b3-sys`. Presets are
+names for several metrics:
 """
 
 TWINLESS = """
 ## Twinless mentions
 
-A mention is *twinless* when only one side has it. A policy decides what becomes of twinless
-mentions, and makes of key and response a pair for recall and a pair for precision, on which the
-ordinary metric runs (Cai and Strube 2010). It is a parameter of B³, CEAF and the linguistically
-aware metrics.
+A mention is *twinless* if only one side has it. A policy decides what happens to twinless
+mentions: it changes key and response, once for recall and once for precision, and the ordinary
+metric is then computed (Cai and Strube 2010). The policy is a parameter of B³, CEAF and the
+linguistically aware metrics.
 
 | `twinless=` | recall | precision |
 | --- | --- | --- |
@@ -50,36 +51,9 @@ response's that remain |
 OWN = """
 ## Metrics of your own
 
-A metric is a function from an alignment to counts, an array with a number for each of the
-alignment's groups (its documents); recall, precision and F1 follow from them. Once it is
-registered, it is scored, compared, tested and printed like the others.
-
-```python
-import numpy as np
-
-import corefeval
-
-
-def count_entities(alignment):
-    \"\"\"How many entities are there, whatever is in them?\"\"\"
-    key, response = (
-        np.bincount(side.entity_document, minlength=alignment.n_groups)
-        for side in (alignment.key, alignment.response)
-    )
-    common = np.minimum(key, response)
-    return {
-        "recall_numerator": common,
-        "recall_denominator": key,
-        "precision_numerator": common,
-        "precision_denominator": response,
-    }
-
-
-corefeval.register(corefeval.Declaration("entities", function=count_entities))
-result = corefeval.score([["Ada", "she"], ["it"]], [["Ada"], ["she"], ["it"]], metrics="entities")
-assert result["entities"].recall == 1
-print(corefeval.render(result))
-```
+A plain function becomes a metric by a decorator, or by its place on the command line
+(`--metrics my_module:my_metric`), and is then scored, compared, tested and printed like the others:
+see [Metrics of your own](own-metrics.md).
 """
 
 KEY = [["Ada", "she", "her", "the countess"], ["Babbage", "he"], ["the engine"]]
@@ -215,11 +189,10 @@ def categories(name: str) -> list[str]:
 
 PROTOCOLS = """# Protocols
 
-This page is made from the declarations by `make docs`; `corefeval protocols` shows the same.
-
-A *protocol* is every choice that can change a number. The line under each table of scores is the
-protocol by which it was made, its *signature*, with the version of corefeval. Quote it with the
-number, and anybody can repeat it: a signature is what `--protocol` and `protocol=` take.
+A *protocol* consists of all choices that can change a number. The line under each table of scores
+is its *signature*: the protocol with which the scores were made, and the version of corefeval.
+Quote it with the number, and anybody can repeat it, because `--protocol` and `protocol=` take a
+signature. (This page is made from the code by `make docs`; `corefeval protocols` shows the same.)
 
 ```console
 $ corefeval score key.conll eager.conll --metrics lea --singletons drop --quiet
@@ -238,7 +211,7 @@ eager.conll against key.conll, 9 documents
 {3}
 ```
 
-In Python a choice is a keyword, or part of a `Protocol`. Keywords override what a protocol says:
+In Python, a choice is a keyword or part of a `Protocol`. Keywords override the protocol:
 
 ```python
 >>> import corefeval
@@ -254,17 +227,18 @@ match:exact|singletons:drop|duplicates:error|aggregate:micro
 (1.0, 'error')
 ```
 
-A signature always has `match`, `singletons`, `duplicates` and `aggregate`, and the others where
-they are not at their defaults or where the data decided (`tagset`, `spans`). Values with `|`, `:`
-or quotes in them stand in double quotes: `documents:"bc/*|nw/*"`. A field that this version does
-not have, or a later version, is an error that names it.
+A signature always contains `match`, `singletons`, `duplicates` and `aggregate`. It contains other
+choices if they are not at their defaults, or if the data decided (`tagset`, `spans`). Values that
+contain `|`, `:` or quotes are put in double quotes: `documents:"bc/*|nw/*"`. If a signature has a
+field that this version does not know, or comes from a later version, that is an error, which names
+it.
 """
 
 
-NAMES = """Only choices that are not at their defaults are shown. [Which scorer made this
-number?](which-scorer.md) says what the programs do, and which published numbers rest on them.
-coval's options join in any order (`coval-min-span-np-only`), and `bookcoref-window(1500)` takes its
-length.
+NAMES = """The table only shows choices that are not at their defaults. [Which scorer made this
+number?](which-scorer.md) says what the programs do, and which published numbers depend on them.
+The options of coval can be combined in any order (`coval-min-span-np-only`), and
+`bookcoref-window(1500)` takes a length.
 """
 
 

@@ -1,7 +1,7 @@
 """What the site adds to the pages: references made from the code, and pages of the repository.
 
-A folder in the navigation (`metrics/`) stands for all of its pages, so that a new page is never
-left out.
+A folder in the navigation (`metrics/`) stands for all of its pages, and pages that it does not name
+are put at its end, so that none is left out.
 """
 
 from __future__ import annotations
@@ -14,14 +14,24 @@ from typing import Any
 import corefeval
 from corefeval.cli import app
 
-ROOT = Path(__file__).parent.parent
+DOCS = Path(__file__).parent
+ROOT = DOCS.parent
 ELSEWHERE = "(The list is on the site, which `make site` builds.)\n"
 
 
 def on_config(config: Any) -> Any:
-    """Put the pages of a folder where the navigation names the folder."""
-    config.nav = [_unfold(entry) for entry in config.nav]
+    """Complete the navigation: folders become their pages, and all other pages follow."""
+    nav = [_unfold(entry) for entry in config.nav]
+    named = set(re.findall(r"[\w./-]+\.(?:md|ipynb)\b", str(nav)))
+    others = sorted({*_pages()} - named)
+    config.nav = [*nav, {"More": others}] if others else nav
     return config
+
+
+def _pages(folder: str = "") -> list[str]:
+    """The pages in a folder and below it, as the navigation names them."""
+    paths = (path for ending in ("md", "ipynb") for path in (DOCS / folder).rglob(f"*.{ending}"))
+    return sorted(path.relative_to(DOCS).as_posix() for path in paths)
 
 
 def _unfold(entry: Any) -> Any:
@@ -33,8 +43,7 @@ def _unfold(entry: Any) -> Any:
     unfolded: list[Any] = []
     for one in inside:
         if isinstance(one, str) and one.endswith("/"):
-            pages = sorted((ROOT / "docs" / one).glob("*.md"))
-            unfolded += [f"{one}{page.name}" for page in pages if page.name != "README.md"]
+            unfolded += [page for page in _pages(one) if not page.endswith("README.md")]
         else:
             unfolded.append(_unfold(one))
     return {title: unfolded}
@@ -49,6 +58,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
             return markdown.replace(ELSEWHERE, _list_commands())
         case "contributing.md" | "changelog.md" as name:
             text = (ROOT / name.upper().replace("MD", "md")).read_text(encoding="utf-8")
+            text = re.sub(r"\[([^]]+)\]\((?!docs/|https:|#)[^)]+\)", r"\1", text)  # not on the site
             return text.replace("](docs/", "](")
     return markdown
 

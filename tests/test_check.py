@@ -305,7 +305,8 @@ def test_text_shows_five_of_a_kind_unless_all_are_asked_for(run, conll):
     assert out.endswith(
         "\n8 errors (scoring stops, or mentions are lost): unbalanced-bracket 8\n"
         "0 warnings (scores change without a word)\n"
-        "1 note (good to know): no-mentions 1\n"
+        "1 note (good to know): no-mentions 1\n\n"
+        f"{path} fails: 8 errors, 1 note\n"
     )
     status, out, _ = run("check", path, "--all")
     assert out.count("never closes: found") == 8

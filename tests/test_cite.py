@@ -30,9 +30,7 @@ def test_every_metric_names_papers_that_are_known(name):
     assert {*keys_of(with_all_parameters(name))} <= {*references()}
 
 
-def test_every_paper_belongs_to_a_metric_and_is_well_formed():
-    used = {key for name in REGISTRY for key in keys_of(with_all_parameters(name))}
-    assert used == {*references()}
+def test_every_entry_is_well_formed():
     for key, entry in references().items():
         assert entry.count("{") == entry.count("}")
         fields = re.findall(r"^  (\w+) = \{.+\},$", entry, re.MULTILINE)

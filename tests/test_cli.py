@@ -170,7 +170,7 @@ def test_usage_names_the_arguments_and_help_begins_with_score(run):
             assert any(name.strip("[].") in line.split() for line in rest)
     lines = run("--help")[1].split("\n")
     entries = [line.split()[1] for line in lines if line.startswith("│ ") and line[2] != " "]
-    assert [one for one in entries if one in USAGE] == list(USAGE)
+    assert entries[0] == "score" and [one for one in entries if one in USAGE] == list(USAGE)
     assert "suite" in entries
 
 
@@ -183,8 +183,12 @@ def test_protocols_fit_the_screen_and_say_how_they_are_chosen(run):
         option = f"--{(choice.flag or name).replace('_', '-')}"
         assert (f"option: {option}" in entry) == choice.option
         assert (f"no option of its own: --protocol '{name}:" in entry) != choice.option
+    table = out.partition("corefeval protocols NAME")[0]
     for bundle in NAMED.values():
-        assert str(Protocol.of(bundle.name)) in out.replace("\n  ", "")
+        assert f"\n{bundle.name} " in table
+        entry = run("protocols", bundle.name)[1].replace("\n  ", "")
+        assert str(Protocol.of(bundle.name)) in entry
+    assert "ceafe-singletons" in table and "truncate(2)" in table
     assert run("score", KEY, EAGER, "--protocol", "spans:exclusive", "-q")[0] == 0
 
 

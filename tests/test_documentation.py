@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import importlib.util
 import os
 import re
 import subprocess
@@ -67,9 +68,15 @@ def test_a_page_does_what_it_says(page, tmp_path, monkeypatch, capsys):
         check=True,
         capture_output=True,
     )
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "hugging-face"))
     namespace: dict[str, object] = {}
     for language, source in blocks(page):
         assert language in KNOWN, f"{language}: no language that is tested or known"
+        if need := re.match(r"# needs (\w+)", source):
+            if importlib.util.find_spec(need[1]) is None:
+                continue
+        elif file := re.match(r"# (\w+\.py)\n", source):
+            (tmp_path / file[1]).write_text(source, encoding="utf-8")
         if language == "console":
             run_console(source, tmp_path)
         elif language == "python":

@@ -134,6 +134,8 @@ ROOMS = {
         "model", "output", "pairing", "preparation", "protocol", "results", "slicing", "stats",
         "suites",
     },
+    "clustering": {"alignment", "metrics", "model", "results"},
+    "integrations": {"cli", "evaluation", "formats", "live", "metrics", "model", "results"},
     "suites": {
         "_version", "evaluation", "features", "formats", "linting", "metrics", "model", "output",
         "pieces", "protocol", "results", "scorer", "stats",

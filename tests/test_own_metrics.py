@@ -55,6 +55,9 @@ def takes_three(key, response, text):
 def takes_text(key, response, *, mode="fast"):
     return 1
 
+def lists_numbers(key, response, *, most=3):
+    return len(range(most)) / 100
+
 number = 3
 '''
 
@@ -70,6 +73,7 @@ def module(tmp_path, monkeypatch):
     """A module of somebody's in the folder in which commands are given."""
     before = dict(REGISTRY)
     (tmp_path / "their_metrics.py").write_text(MODULE, encoding="utf-8")
+    (tmp_path / "their_script.py").write_text("raise SystemExit(0)", encoding="utf-8")
     (tmp_path / "broken_metrics.py").write_text("def f(:\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
@@ -141,6 +145,8 @@ def test_parameters_are_what_has_a_number_as_default(module):
     result = corefeval.score(KEY, EAGER, metrics="their_metrics:exact, sized(weight=3), mentions")
     found = result["mentions"].counts["recall_numerator"]
     assert result["sized(weight=3)"].counts["recall_numerator"] == 3 * found
+    numbers = corefeval.score(KEY, EAGER, metrics="their_metrics:lists_numbers(most=7)")
+    assert numbers["their_metrics:lists_numbers(most=7)"].f1 == pytest.approx(0.07)
     with pytest.raises(corefeval.UsageError, match="weight is a number"):
         corefeval.score(KEY, EAGER, metrics="sized(weight=heavy)")
 
@@ -168,6 +174,8 @@ def test_a_metric_has_slices_where_it_says_so(module):
         ("their_metrics:nothing", "has no attribute 'nothing'"),
         ("their_metrics:", "write module:function, such as their_metrics:my_metric"),
         ("their_metrics.py:exact", "such as their_metrics:exact"),
+        ("builtins:max", "max is no metric. A metric is f"),
+        ("their_script:f", "cannot be imported: SystemExit: 0"),
         ("no_such_module:f", "there is no module 'no_such_module'"),
         ("broken_metrics:f", r"SyntaxError: .*\(broken_metrics.py, line 1\)"),
         ("nothing-like-it", "there is no metric 'nothing-like-it'"),
@@ -197,6 +205,10 @@ def test_a_cell_that_is_run_again_declares_again_and_no_other_function_does(decl
     assert corefeval.score(corpus, corpus, metrics="own")["own"].f1 == 1.0
     with pytest.raises(corefeval.UsageError, match="already"):
         declare(name="own")(lambda key, response: 1)
+    with pytest.raises(corefeval.UsageError, match="a level of other"):
+        declare(name="other", levels="paragraph")(lambda alignment: 1)
+    with pytest.raises(corefeval.UsageError, match="is no name of a metric"):
+        declare(name="a b")(lambda alignment: 1)
     with pytest.raises(corefeval.UsageError, match="divided by mention"):
         declare(name="other", levels=("document", "mention"))(lambda key, response: 1)
 

@@ -101,7 +101,11 @@ def test_messages_say_what_to_install_whether_there_is_a_release_or_not():
     advised = set()
     for path in [*(ROOT / "src").rglob("*.py"), *(ROOT / "docs").rglob("*.md")]:
         text = " ".join(path.read_text(encoding="utf-8").replace('"', " ").split())
-        advised |= {*re.findall(r"pip install ([^\s`,;:)]+)", text)} - {"'.[charts]'", "--group"}
+        advised |= {*re.findall(r"pip install ([^\s`,;:)]+)", text)} - {
+            ".",
+            "'.[charts]'",
+            "--group",
+        }
     assert advised <= packages
     assert {"pandas", "pyarrow", "vl-convert-python"} <= advised
 
@@ -111,3 +115,12 @@ def test_classifiers_name_every_version_that_is_tested():
     workflow = (ROOT / ".github" / "workflows" / "tests.yml").read_text(encoding="utf-8")
     (tested,) = re.findall(r"python: \[(.*)\]", workflow)
     assert versions == {*tested.replace('"', "").split(", ")} == {f"3.{n}" for n in range(11, 15)}
+
+
+def test_the_hook_for_commits_looks_at_coreference_files():
+    text = (ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8")
+    (entry,) = re.findall(r"^  entry: (.*)$", text, re.MULTILINE)
+    (files,) = re.findall(r"^  files: (.*)$", text, re.MULTILINE)
+    assert entry == "corefeval check"
+    assert all(re.search(files, name) for name in ("a.conll", "a.conllu", "a.v4_gold_conll"))
+    assert not any(re.search(files, name) for name in ("a.py", "conll.md", "a.conll.gz"))

@@ -32,7 +32,7 @@ def described(values: dict[str, object]) -> dict[str, object]:
     reading = values.get("reading") or ReadingOptions()
     found = {**bound.arguments, "response": list(bound.arguments["response"])}
     assert isinstance(reading, ReadingOptions)
-    basic = (reading.quiet, reading.files, reading.key_format, reading.response_format)
+    basic = (reading.quiet, reading.of_key, reading.of_response)
     return {**found, "reading": (reading.policies, basic)}
 
 

@@ -162,14 +162,14 @@ def test_markdown(outcome):
 
 
 def test_latex_has_what_papers_want(outcome):
-    options = {"caption": "Test sets", "label": "main", "columns": 1, "digits": 1}
+    options = {"caption": "Test sets", "label": "main", "width": "column", "digits": 1}
     text = render(
         outcome, format="latex", rates="p,r,f1", metric="lea", averages="macro", **options
     )
     assert r"\begin{table}[t]" in text
     assert r"\caption{Test sets. LEA P, R, F1" in text
     assert r"\label{tab:main}" in text
-    assert r"System & \# & P & R & F1 & P & R & F1" in text
+    assert r"System & \# & P & R & F1" in text
     assert r"\toprule" in text
     assert r"$\pm$" in text
     assert r"\begin{table*}[t]" in render(outcome, format="latex")
@@ -206,9 +206,9 @@ def test_codabench_has_a_number_for_everything(outcome):
         ({"averages": "median"}, "an average is one of"),
         ({"metric": "lmuc"}, "'lmuc' was not scored"),
         ({"metric": "conll", "rates": "r"}, "conll has no recall"),
-        ({"digits": 9}, "digits is a number from 0 to 6"),
-        ({"columns": 3}, "columns is a number from 1 to 2"),
-        ({"label": "a}b"}, "a label is of letters"),
+        ({"digits": 19}, "digits is a number from 0 to 10"),
+        ({"width": "3", "format": "latex"}, "width is one of column, page"),
+        ({"label": "a}b", "format": "latex"}, "a label has letters"),
         ({"sort": "x"}, "sort is one of"),
         ({"rows_of": "x"}, "rows_of is one of"),
     ],

@@ -14,7 +14,15 @@ from numpy.typing import NDArray
 from corefeval.diagnostics import UndefinedMetricError
 from corefeval.matching import Matches
 from corefeval.model import Corpus
-from corefeval.model.arrays import BoolArray, FloatArray, IntArray, dense_ranks, is_sorted
+from corefeval.model.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    dense_ranks,
+    is_sorted,
+    sort_numbers,
+    stable_order,
+)
 from corefeval.model.categories import Categories
 
 T = TypeVar("T")
@@ -103,7 +111,7 @@ class Side:
     @cached_property
     def chain(self) -> IntArray:
         """The mentions, entity by entity, each entity's in textual order."""
-        return np.argsort(self.mention_entity, kind="stable")
+        return stable_order(self.mention_entity)
 
     @cached_property
     def previous(self) -> IntArray:
@@ -197,8 +205,7 @@ class Alignment:
     @cached_property
     def overlap(self) -> Overlap:
         """The sparse table of shared mentions, one sort over the whole corpus."""
-        codes = self._cell_codes()
-        codes.sort()
+        codes = sort_numbers(self._cell_codes())
         new = np.ones(codes.size, dtype=np.bool_)
         np.not_equal(codes[1:], codes[:-1], out=new[1:])
         (first,) = new.nonzero()
@@ -293,7 +300,7 @@ class Alignment:
         """The cells with these codes, and whether there are such."""
         known = self.overlap.key * self._width + self.overlap.response
         # The cells of a swapped table are not in order.
-        order = None if is_sorted(known) else np.argsort(known, kind="stable")
+        order = None if is_sorted(known) else stable_order(known)
         cell = np.minimum(np.searchsorted(known, codes, sorter=order), max(known.size - 1, 0))
         cell = cell if order is None else order[cell]
         found: BoolArray = np.append(known, -1)[cell] == codes

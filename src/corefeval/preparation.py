@@ -47,6 +47,8 @@ class Options(Choices, total=False):
     word_column: int | None
     key_format: str | None
     response_format: str | None
+    key_encoding: str | None
+    response_encoding: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,20 +68,31 @@ class Plan:
     word_column: int | None = None
     key_format: str | None = None
     response_format: str | None = None
+    key_encoding: str | None = None
+    response_encoding: str | None = None
     samples: tuple[Samples, Samples] | None = None
+
+    @property
+    def encodings(self) -> tuple[str, str]:
+        """The encodings of key and response: their own, or else that of all files."""
+        return self.key_encoding or self.encoding, self.response_encoding or self.encoding
 
     def read(
         self, source: Input, name: str, *, is_key: bool = False, key: Corpus | None = None
     ) -> Corpus:
         """A corpus from whatever stands for one; answers of language models need their key."""
         format = self.key_format if is_key else self.response_format
-        files: dict[str, Any] = {"encoding": self.encoding, "word_column": self.word_column}
+        encoding = self.encodings[not is_key]
+        files: dict[str, Any] = {"encoding": encoding, "word_column": self.word_column}
         if not is_key:
             files |= {"key": key, "occurrences": self.protocol.occurrences}
         return as_corpus(source, name, format=format, **files)
 
 
-_READING = ("encoding", "word_column", "key_format", "response_format")
+_READING = (
+    *("encoding", "word_column", "key_format", "response_format"),
+    *("key_encoding", "response_encoding"),
+)
 
 
 def plan(

@@ -18,7 +18,6 @@ from corefeval.preparation import Prepared
 from corefeval.results import CountTable, Result, Slices
 from corefeval.results.rates import rates_of
 from corefeval.results.slices import in_order, unlike
-from corefeval.syntax import CROSS
 
 NO_VALUE, OTHER = "none", "other"
 # Beside the metrics that were asked for, slices of entities say how many mentions and links of
@@ -52,7 +51,7 @@ def cuts(metrics: Sequence[Metric], by: Sequence[str]) -> list[Cut]:
     """
     if not by and all(metric.by is None for metric in metrics):
         return []
-    from corefeval.features import level_of
+    from corefeval.features import canonical_feature, level_of
 
     found: dict[str, dict[Metric, None]] = {}
     features = [canonical_feature(feature) for feature in by]
@@ -75,14 +74,9 @@ def own_feature(metric: Metric, features: Sequence[str]) -> str:
     """
     if metric.by is None:
         return ""
+    from corefeval.features import canonical_feature
+
     return canonical_feature(metric.by or next(iter(features), "kind"))
-
-
-def canonical_feature(text: str) -> str:
-    """The one spelling of a feature, from any."""
-    from corefeval.features import split_crossed
-
-    return CROSS.join(map(str, split_crossed(text)))
 
 
 def slice_result(result: Result, prepared: Prepared, cut: Cut) -> tuple[Slices, list[Notice]]:

@@ -52,7 +52,7 @@ def are_same(one: object, other: object) -> bool:
         numpy = importlib.import_module("numpy")
         return bool(numpy.array_equal(one, other, equal_nan=one.dtype.kind == "f"))
     if is_dataclass(one) and type(one) is type(other) and not _compares_itself(one):
-        return have_same_fields(one, other)
+        return bool(have_same_fields(one, other))
     return bool(one == other or (one != one and other != other))
 
 
@@ -63,11 +63,12 @@ def _compares_itself(value: object) -> bool:
     return written is not object.__eq__ and not getattr(params, "eq", False)
 
 
-def have_same_fields(one: Any, other: object) -> bool:
+def have_same_fields(one: Any, other: Any) -> bool:
     """Whether two data classes of one type have the same in each field; NotImplemented if none."""
+    names = [field.name for field in fields(one)]
     if type(one) is not type(other):
         return NotImplemented  # type: ignore[no-any-return]
-    return all(are_same(getattr(one, f.name), getattr(other, f.name)) for f in fields(one))
+    return all(are_same(getattr(one, name), getattr(other, name)) for name in names)
 
 
 def columns_of(rows: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -38,8 +38,9 @@ from fuzzing.inputs import (
 SHARES = {
     "score": 170, "explain": 60, "errors": 110, "compare": 110, "agree": 90, "check": 150,
     "stats": 80, "convert": 150, "report": 6, "lab": 6, "metrics": 12, "features": 12,
-    "protocols": 12, "example": 14, "prompt": 50, "cite": 12, "suite run": 40, "suite init": 20,
-    "suite check": 20, "suite table": 30, "suite compare": 20, "suite page": 6,
+    "protocols": 12, "example": 14, "prompt": 50, "cite": 12, "completion": 4,
+    "suite run": 40, "suite init": 20, "suite check": 20, "suite table": 30,
+    "suite compare": 20, "suite page": 6,
 }  # fmt: skip
 SLOW_EXPERIMENTS = ("trust", "correct-links", "mention-identification", "mention-tagger")
 
@@ -341,7 +342,17 @@ def metrics(*, sound: bool) -> tuple[str, ...]:
             values = (*(parameter.choices or (parameter.default,)), *others)
             names += [f"{one.name}({parameter.name}={value})" for value in values]
     names.append("operator:eq")  # whether the entities of a document are the same
-    nonsense = ("operator:", ":eq", "os:getcwd", "math:sqrt", "os:sep", "nowhere:f", "a.py:f", "::")
+    nonsense = (
+        "operator:",
+        ":eq",
+        "os:getcwd",
+        "math:sqrt",
+        "builtins:max",
+        "os:sep",
+        "nowhere:f",
+        "a.py:f",
+        "::",
+    )
     return (*names, *(() if sound else nonsense))
 
 
@@ -459,6 +470,10 @@ STRINGS: dict[str, Callable[[_Maker], str]] = {
         _protocol(maker) if maker.random.random() < 0.3 else maker.random.choice([*NAMED])
     ),
     "--results": lambda maker: maker.input(saved=True),
+    "SHELL": lambda maker: maker.random.choice(("bash", "zsh", "fish")),
+    "--label": lambda maker: maker.random.choice(
+        ("main", "tab:main", *(ARGUMENTS if maker.bad else ()))
+    ),
     "EXPERIMENT": _experiment,
     "SUITE": _Maker.suite,
     "RESULTS": _Maker.suite_results,
@@ -470,7 +485,7 @@ STRINGS: dict[str, Callable[[_Maker], str]] = {
         ("", "g0", "g1", *(ARGUMENTS if maker.bad else ()))
     ),
     "--reports": lambda maker: maker.random.choice(("{corpus}.html", "no", *ARGUMENTS)),
-    **dict.fromkeys(("--caption", "--label"), lambda maker: maker.random.choice(ARGUMENTS)),
+    "--caption": lambda maker: maker.random.choice(("Scores.", "50 % & \\more_", *ARGUMENTS)),
     "NAME": _names,
     "--metrics": lambda maker: maker.listed(metrics(sound=not maker.bad)),
     "--metric": _Maker.metric,
@@ -483,7 +498,10 @@ STRINGS: dict[str, Callable[[_Maker], str]] = {
     "--across": lambda maker: maker.random.choice(
         ("none", "all", r"^\w", r"^[^/]*", "[0-9]+|x", *(("(", "", "*") if maker.bad else ()))
     ),
-    "--encoding": lambda maker: maker.random.choice(CODECS if maker.bad else CODECS[:3]),
+    **dict.fromkeys(
+        ("--encoding", "--key-encoding", "--response-encoding"),
+        lambda maker: maker.random.choice(CODECS if maker.bad else CODECS[:3]),
+    ),
     "--unpack-limit": lambda maker: maker.random.choice(
         ("1GB", "10MB", "5000", *_BAD[: 9 * bool(maker.bad)])
     ),

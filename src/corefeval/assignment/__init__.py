@@ -83,8 +83,8 @@ def heaviest_matching(
     left: IntArray | None = None  # which edges these are, where they are not all of them
     while row.size:
         # Numbering what is left anew keeps the arrays as small as the rest of the problem.
-        (row, _), (column, _) = without_gaps(row), without_gaps(column)
-        chosen = _dominant_edges(row, column, weight, lead)
+        (row, n_rows), (column, n_columns) = without_gaps(row), without_gaps(column)
+        chosen = _dominant_edges((row, n_rows), (column, n_columns), weight, lead)
         if is_last := chosen.size < _PROGRESS * row.size or not chosen.size:
             if order is None:
                 chosen = _solve_components(row, column, weight)
@@ -94,31 +94,39 @@ def heaviest_matching(
         taken.append(chosen if left is None else left[chosen])
         if is_last:
             break
-        (free,) = (_is_free(row, chosen) & _is_free(column, chosen)).nonzero()
+        (free,) = (_is_free(row, n_rows, chosen) & _is_free(column, n_columns, chosen)).nonzero()
         left = free if left is None else left[free]
         row, column, weight = row[free], column[free], weight[free]
-    return np.sort(np.concatenate(taken)) if taken else np.empty(0, dtype=np.int64)
+    is_taken = np.zeros(rows.size, dtype=np.bool_)
+    for some in taken:
+        is_taken[some] = True
+    return is_taken.nonzero()[0]
 
 
-def _is_free(vertex: IntArray, chosen: IntArray) -> BoolArray:
-    gone = np.zeros(int(vertex.max()) + 1, dtype=np.bool_)
+def _is_free(vertex: IntArray, number: int, chosen: IntArray) -> BoolArray:
+    gone = np.zeros(number, dtype=np.bool_)
     gone[vertex[chosen]] = True
     untouched: BoolArray = ~gone[vertex]
     return untouched
 
 
-def _dominant_edges(row: IntArray, column: IntArray, weight: FloatArray, lead: float) -> IntArray:
-    """Edges that outweigh their heaviest rivals together by `lead`, one a row and column."""
-    rivals = _heaviest_other(row, weight)
-    rivals += _heaviest_other(column, weight)
-    (candidates,) = (weight >= rivals + lead).nonzero()
-    candidates = candidates[_first_of_each(row[candidates])]
-    return candidates[_first_of_each(column[candidates])]
+def _dominant_edges(
+    rows: tuple[IntArray, int], columns: tuple[IntArray, int], weight: FloatArray, lead: float
+) -> IntArray:
+    """Edges that outweigh their heaviest rivals together by `lead`, one a row and column.
+
+    Rows and columns come with their number.
+    """
+    rivals = _heaviest_other(*rows, weight)
+    rivals += _heaviest_other(*columns, weight)
+    (candidates,) = (weight >= (rivals + lead if lead else rivals)).nonzero()
+    for vertex, number in (rows, columns):
+        candidates = candidates[_first_of_each(vertex[candidates], number)]
+    return candidates
 
 
-def _heaviest_other(vertex: IntArray, weight: FloatArray) -> FloatArray:
+def _heaviest_other(vertex: IntArray, n_vertices: int, weight: FloatArray) -> FloatArray:
     """For each edge, the weight of the heaviest other edge at its vertex; 0 where there is none."""
-    n_vertices = int(vertex.max()) + 1
     best = np.zeros(n_vertices)
     np.maximum.at(best, vertex, weight)
     rival = best[vertex]
@@ -133,12 +141,10 @@ def _heaviest_other(vertex: IntArray, weight: FloatArray) -> FloatArray:
     return rival
 
 
-def _first_of_each(vertex: IntArray) -> BoolArray:
+def _first_of_each(vertex: IntArray, number: int) -> BoolArray:
     """Whether an edge is the one that stands for its vertex."""
-    if not vertex.size:
-        return np.zeros(0, dtype=np.bool_)
     index = np.arange(vertex.size)
-    holder = np.empty(int(vertex.max()) + 1, dtype=np.int64)
+    holder = np.empty(number, dtype=np.int64)
     holder[vertex] = index
     first: BoolArray = holder[vertex] == index
     return first

@@ -69,7 +69,7 @@ def agree(
     _check(labels, paths, output)
     names = names_of(labels)
     jobs = [
-        partial(read, path, format=file_format, name=name, **reading.files)
+        partial(read, path, name=name, **{**reading.of_key, "format": file_format})
         for path, name in zip(paths, names, strict=True)
     ]
     agreement = agree(

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import difflib
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal, get_args, get_origin
 
-from cyclopts import App, CycloptsError
+from cyclopts import (
+    App,
+    Argument,
+    CoercionError,
+    CycloptsError,
+    MissingArgumentError,
+    RepeatArgumentError,
+    UnknownCommandError,
+    UnknownOptionError,
+    UnusedCliTokensError,
+)
 
 from corefeval._version import __version__
+from corefeval.checks import did_you_mean
 from corefeval.cli.agree import agree
 from corefeval.cli.arguments import usage_of, with_unpacking
 from corefeval.cli.cite import cite
@@ -15,7 +28,7 @@ from corefeval.cli.corpora import check, convert, stats
 from corefeval.cli.errors import errors
 from corefeval.cli.explain import explain
 from corefeval.cli.lab import lab
-from corefeval.cli.listings import example, features, metrics, protocols
+from corefeval.cli.listings import completion, example, features, metrics, protocols
 from corefeval.cli.prompt import prompt
 from corefeval.cli.report import report
 from corefeval.cli.score import score
@@ -43,7 +56,7 @@ _READERS: Commands = (
     score, errors, compare, explain, report, agree, lab, check, stats, convert, prompt,
     cite,
 )  # fmt: skip
-_LISTINGS: Commands = (metrics, features, protocols, example)
+_LISTINGS: Commands = (metrics, features, protocols, example, completion)
 for place, command in enumerate((*map(with_unpacking, _READERS), *_LISTINGS)):
     app.command(command, help_epilogue="", usage=usage_of(command), sort_key=place)
 app.command(suite)
@@ -56,7 +69,43 @@ def run(arguments: Sequence[str]) -> object:
             list(arguments), exit_on_error=False, print_error=False, result_action="return_value"
         )
     except CycloptsError as error:  # its own box has colours wherever standard output is a terminal
-        raise UsageError(str(error)) from error
+        raise UsageError(_describe(error)) from error
+
+
+def _describe(error: CycloptsError) -> str:
+    """What is wrong with some arguments, in the words of all other errors."""
+    argument, command = error.argument, " ".join(error.command_chain or ())
+    name = "" if argument is None else argument.name
+    if isinstance(error, UnknownCommandError):
+        given = (error.unused_tokens or [""])[0]
+        known = [one for one in app if not one.startswith("-")]
+        return f"there is no command {given!r}: {did_you_mean(given, known)}"
+    if isinstance(error, MissingArgumentError):
+        if name.startswith("-"):
+            count = argument.token_count()[0] if argument is not None else 1
+            values = "a value" if count < 2 else f"{count} values"
+            return f"{error.keyword or name} needs {values}: see corefeval {command} --help"
+        return f"there is no {name}: {app[command].usage}"
+    if isinstance(error, RepeatArgumentError):
+        return f"{error.token.keyword or name} is there twice"
+    if isinstance(error, CoercionError) and error.token is not None and error.msg is None:
+        kind: Any = error.target_type
+        wanted = {int: "a whole number", float: "a number", bool: "yes or no"}.get(kind)
+        if get_origin(kind) is Literal:
+            wanted = f"one of {', '.join(map(str, get_args(kind)))}"
+        if wanted is not None:
+            return f"{error.token.keyword or name} is {wanted}, not {error.token.value!r:.60}"
+    if isinstance(error, UnknownOptionError):
+        given = error.token.keyword or error.token.value
+        return f"there is no option {given}: {_meant(given, error.argument_collection, command)}"
+    if isinstance(error, UnusedCliTokensError):
+        return f"{(error.unused_tokens or [''])[0]!r:.60} is one argument too many: see --help"
+    return str(error)
+
+
+def _meant(option: str, known: Iterable[Argument], command: str) -> str:
+    close = difflib.get_close_matches(option, [name for one in known for name in one.names], n=1)
+    return f"did you mean {close[0]}?" if close else f"see corefeval {command} --help"
 
 
 def is_about_usage(error: BaseException | None) -> bool:

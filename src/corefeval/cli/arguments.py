@@ -21,6 +21,8 @@ from corefeval.cli.printing import (
     same_file,
     short,
     show,
+    show_progress,
+    show_trials,
     tell,
 )
 from corefeval.diagnostics import UsageError
@@ -39,6 +41,8 @@ __all__ = [
     "same_file",
     "short",
     "show",
+    "show_progress",
+    "show_trials",
     "tell",
     "usage_of",
     "with_unpacking",

@@ -6,9 +6,18 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from corefeval.cli.arguments import FLAG, file_parameter, label, plain_names, show, tell
+from corefeval.cli.arguments import (
+    FLAG,
+    file_parameter,
+    label,
+    plain_names,
+    show,
+    show_trials,
+    tell,
+)
 from corefeval.cli.pieces import PIECES, PieceOptions
 from corefeval.cli.reading import READING, Reading
+from corefeval.cli.tables import TABLES, TableOptions
 from corefeval.diagnostics import UsageError
 
 _FILE = file_parameter("compare")
@@ -48,6 +57,7 @@ def compare(
     output: Annotated[str | None, Parameter(alias="-o")] = None,
     save: str | None = None,
     fail_if_worse: str | None = None,
+    tables: TableOptions = TABLES,
     pieces: PieceOptions = PIECES,
     reading: Reading = READING,
 ) -> int:
@@ -56,6 +66,7 @@ def compare(
     ```
     corefeval compare key.conll old=a.conll new=b.conll
     corefeval compare key.conll a.conll b.conll c.conll --format latex -o table.tex
+    corefeval compare key.conll a.conll b.conll -f latex --rates P,R,F1 --digits 1 --width page
     corefeval compare key.conll a.conll b.conll --differences --power --by genre
     corefeval compare old.json.gz new.json.gz
     corefeval compare key.conll old.json.gz new=b.conll --fail-if-worse old.conll
@@ -118,6 +129,7 @@ def compare(
     from corefeval.stats import compare
     from corefeval.stats.resampling import name_results
 
+    tables.check(format, rate)
     if baseline is not None and fail_if_worse not in (None, baseline):
         raise UsageError("--fail-if-worse needs its own comparisons: leave out --baseline")
     request = Request(
@@ -145,20 +157,22 @@ def compare(
     for option, name in (("baseline", baseline), ("fail-if-worse", fail_if_worse)):
         if name is not None and name not in systems:
             raise UsageError(f"--{option} {name}: the responses are {', '.join(systems)}")
-    comparison = compare(
-        systems,
-        metrics=None if metrics is None else common_metrics(results, metrics, rate),
-        by=by,
-        rate=rate,
-        test=test,
-        trials=trials,
-        seed=seed,
-        correction=correction,
-        alpha=alpha,
-        level=level,
-        samples=samples,
-        baseline=baseline,
-    )
+    with show_trials(reading.quiet):
+        comparison = compare(
+            systems,
+            metrics=None if metrics is None else common_metrics(results, metrics, rate),
+            by=by,
+            rate=rate,
+            test=test,
+            trials=trials,
+            seed=seed,
+            correction=correction,
+            alpha=alpha,
+            level=level,
+            samples=samples,
+            baseline=baseline,
+        )
+        _ = comparison.slices  # which have trials of their own
     main = comparison.main_metric(metric)  # what is misspelt is told before anything is written
     if sort == "score":
         comparison = comparison.order_by(main)
@@ -171,6 +185,7 @@ def compare(
         agreement=agreement,
         power=power,
         metric=metric,
+        **tables.wishes,
     )
     if save is not None:
         keep(results, save, quiet=reading.quiet)

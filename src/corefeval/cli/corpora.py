@@ -5,13 +5,20 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 from corefeval.cli.arguments import FLAG, check_paths, file_parameter, show, tell
 from corefeval.cli.pieces import FILE_PIECES, FilePieces
+from corefeval.cli.reading import (
+    AGAINST,
+    CHECKED,
+    FILES,
+    AgainstReading,
+    CheckReading,
+    FileReading,
+)
 from corefeval.diagnostics import UsageError
 from corefeval.files import is_stream
 from corefeval.protocol import Occurrences
@@ -34,10 +41,8 @@ def check(
     fix: Annotated[str | None, _CHECK_FILE()] = None,
     format: Annotated[Literal["text", "json"], Parameter(alias="-f")] = "text",
     show_all: Annotated[bool, FLAG(name="--all")] = False,
-    input_format: str | None = None,
-    key_format: str | None = None,
-    encoding: str = "utf-8",
-    word_column: int | None = None,
+    strict: Annotated[bool, FLAG()] = False,
+    reading: CheckReading = CHECKED,
     pieces: FilePieces = FILE_PIECES,
 ) -> int:
     """Look for mistakes and oddities in files, alone or against their key.
@@ -47,29 +52,26 @@ def check(
     corefeval check response.conll --against key.conll
     corefeval check broken.conll --fix repaired.conll
     corefeval check corpus/ --format json
+    corefeval check corpus/ --quiet --strict
     ```
 
     The exit status is 1 where there is an error: something that stops scoring or loses mentions.
+    Large files are read in pieces, but whole with `--against` and `--fix`.
 
     Parameters
     ----------
     against
-        The key that the files are responses to: documents and tokens are compared with it.
+        The key that the files are responses to: documents and tokens are compared with it. Both
+        are read whole, into memory.
     fix
-        Write the file here (one file) without what can be mended, and list every repair.
+        Write the file here (one file) without what can be mended, and list every repair. It is read
+        whole, into memory.
     format
         How to print; `json` has all findings.
     show_all
         Print all findings of a kind, not only the first five.
-    input_format
-        The files' format, if it is not to be told by their content.
-    key_format
-        The key's format, if it is not to be told by its content.
-    encoding
-        The files' character encoding.
-    word_column
-        Which column of CoNLL files is the words, counted from 1, if it is not to be told by what is
-        in it.
+    strict
+        Let warnings fail a file, too, not only errors.
     """
     from corefeval.formats import read
     from corefeval.linting import inspect, repair_file
@@ -79,37 +81,37 @@ def check(
         raise UsageError("standard input (-) can be read only once")
     if fix is not None and more:
         raise UsageError("one file can be repaired at a time")
+    if fix is not None and reading.documents != "*":
+        raise UsageError("a file is repaired whole: leave out --documents")
+    if against is None and (reading.key_format or reading.key_encoding):
+        raise UsageError("--key-format and --key-encoding are of the key: name it with --against")
     key = None
     if against is not None:
-        key = read(against, format=key_format, encoding=encoding, word_column=word_column)
-        tell(key.notices)
+        key = read(against, **reading.of_key).choose_documents(reading.documents)
+        tell(() if reading.quiet else key.notices)
     repair = None
     if fix is not None:
-        repair = repair_file(
-            file, fix, format=input_format, encoding=encoding, word_column=word_column
-        )
+        repair = repair_file(file, fix, **reading.of_file)
     if repair is None:
-        look = partial(
-            inspect, against=key, format=input_format, encoding=encoding, word_column=word_column
-        )
-        reading = (input_format, encoding, word_column)
+        how: dict[str, Any] = {"against": key, "documents": reading.documents, **reading.of_file}
         inspections = [] if key is not None else _check_large(paths, reading, pieces)
-        inspections = inspections or [one for path in paths for one in look(path)]
+        inspections = inspections or [one for path in paths for one in inspect(path, **how)]
     elif key is None:
         inspections = list(repair.after)
     elif fix == "-" or is_stream(repair.target):
         inspections = [one.compare(key) for one in repair.after]
     else:
         inspections = inspect(repair.target, against=key, format=repair.format)
-    _print(inspections, repair, format, show_all)
-    return int(any(inspection.has_errors for inspection in inspections))
+    shown: dict[str, bool] = {"all": show_all, "strict": strict, "quiet": reading.quiet}
+    _print(inspections, repair, format, shown)
+    return int(any(inspection.fails(strict) for inspection in inspections))
 
 
 def _check_large(
-    paths: Sequence[str], reading: tuple[str | None, str, int | None], pieces: FilePieces
+    paths: Sequence[str], reading: CheckReading, pieces: FilePieces
 ) -> list[Inspection]:
     """What was found in files of which all are cut into pieces; nothing where one is not."""
-    with pieces.cutting(quiet=False) as cutting:
+    with pieces.cutting(quiet=reading.quiet) as cutting:
         if not all(cutting.suits(path) for path in paths):
             return []
         from corefeval.pieces.checking import check_file
@@ -117,7 +119,7 @@ def _check_large(
 
         found: list[Inspection] = []
         for path in paths:
-            inspection = check_file(path, Reading(*reading), cutting)
+            inspection = check_file(path, Reading(**reading.of_file), cutting, reading.documents)
             if inspection is None:
                 return []
             found.append(inspection)
@@ -125,7 +127,7 @@ def _check_large(
 
 
 def _print(
-    inspections: list[Inspection], repair: FileRepair | None, format: str, show_all: bool
+    inspections: list[Inspection], repair: FileRepair | None, format: str, shown: dict[str, bool]
 ) -> None:
     """Print the report; to the error stream where standard output is the repaired file."""
     from corefeval.linting.report import render_json, render_text
@@ -133,10 +135,10 @@ def _print(
     is_taken = repair is not None and repair.target in ("-", "/dev/stdout")
     stream = sys.stderr if is_taken else sys.stdout
     if format == "json":
-        stream.write(render_json(inspections, repair))
+        stream.write(render_json(inspections, repair, strict=shown["strict"]))
         return
     color = stream.isatty() and not os.environ.get("NO_COLOR")
-    stream.write(render_text(inspections, repair, all=show_all, color=color))
+    stream.write(render_text(inspections, repair, color=color, **shown))
 
 
 def convert(
@@ -147,11 +149,7 @@ def convert(
     to: str | None = None,
     against: Annotated[str | None, _CONVERT_FILE()] = None,
     occurrences: Occurrences = "in-order",
-    input_format: str | None = None,
-    key_format: str | None = None,
-    encoding: str = "utf-8",
-    word_column: int | None = None,
-    quiet: Annotated[bool, FLAG(alias="-q")] = False,
+    reading: AgainstReading = AGAINST,
 ) -> None:
     """Convert a corpus from one format to another; says what the target cannot carry.
 
@@ -160,6 +158,7 @@ def convert(
     corefeval convert 'dev/*.conll' dev.jsonl --to e2e
     corefeval convert key.conll folder --to brat
     corefeval convert answers.jsonl response.conll --against key.conll
+    corefeval convert corpus/ small.conll --documents 'bc/*'
     ```
 
     Parameters
@@ -175,17 +174,6 @@ def convert(
         The key that answers of a language model are put on: its documents and tokens are written.
     occurrences
         Which place a string means that a language model listed, if it has several.
-    input_format
-        The format to read, if it is not to be told by the content.
-    key_format
-        The key's format, if it is not to be told by its content.
-    encoding
-        The files' character encoding.
-    word_column
-        Which column of CoNLL files is the words, counted from 1, if it is not to be told by what is
-        in it.
-    quiet
-        Do not list what the format cannot carry.
     """
     from corefeval.formats import read, write
     from corefeval.formats.registry import find_format, format_for
@@ -195,13 +183,13 @@ def convert(
         raise UsageError("standard input (-) can be read only once")
     if os.path.exists(source) and os.path.exists(target) and os.path.samefile(source, target):
         raise UsageError(f"the output would overwrite the input: {target}")
-    from_file = partial(read, encoding=encoding, word_column=word_column)
-    key = None if against is None else from_file(against, format=key_format)
-    corpus = from_file(source, format=input_format, key=key, occurrences=occurrences)
+    key = None if against is None else read(against, **reading.of_key)
+    corpus = read(source, key=key, occurrences=occurrences, **reading.of_file)
+    corpus = corpus.choose_documents(reading.documents)
     if key is not None and corpus.ledger is None:
         raise UsageError(f"{source} has tokens of its own: leave out --against")
     notices = (*corpus.notices, *write(corpus, target, format=to))
-    if not quiet:
+    if not reading.quiet:
         tell(notices)
 
 
@@ -213,12 +201,9 @@ def stats(
         Literal["text", "json", "csv", "markdown", "latex"], Parameter(alias="-f")
     ] = "text",
     output: Annotated[str | None, Parameter(alias="-o")] = None,
-    input_format: str | None = None,
     features: str | None = None,
-    encoding: str = "utf-8",
-    word_column: int | None = None,
+    reading: FileReading = FILES,
     pieces: FilePieces = FILE_PIECES,
-    quiet: Annotated[bool, FLAG(alias="-q")] = False,
 ) -> None:
     """Count what is in files: documents, tokens, mentions, entities and their sizes.
 
@@ -232,18 +217,9 @@ def stats(
         How to print.
     output
         Write to this file instead of the terminal.
-    input_format
-        The files' format, if it is not to be told by their content.
     features
         A file that states features of mentions, to be counted too: tab-separated columns document,
         start, end (or mention), and one for each feature, such as kind.
-    encoding
-        The files' character encoding.
-    word_column
-        Which column of CoNLL files is the words, counted from 1, if it is not to be told by what is
-        in it.
-    quiet
-        Print no notices.
     """
     from corefeval.analysis.statistics import statistics
     from corefeval.formats import read
@@ -252,21 +228,22 @@ def stats(
     check_paths([], [file, *more], output)
     counts: list[Statistics] = []
     notices: list[Notice] = []
-    with pieces.cutting(quiet=quiet) as cutting:
+    with pieces.cutting(quiet=reading.quiet) as cutting:
         for path in (file, *more):
             if features is None and cutting.suits(path):
                 from corefeval.pieces.counting import count_files
                 from corefeval.pieces.index import Reading
 
-                found = count_files(path, Reading(input_format, encoding, word_column), cutting)
+                how = Reading(**reading.of_file)
+                found = count_files(path, how, cutting, reading.documents)
                 if found is not None:
                     counts.append(found[0])
                     notices += found[1]
                     continue
-            corpus = read(path, format=input_format, encoding=encoding, word_column=word_column)
-            statements, more_notices = stated_features(features, corpus, encoding=encoding)
+            corpus = read(path, **reading.of_file).choose_documents(reading.documents)
+            statements, more_notices = stated_features(features, corpus, encoding=reading.encoding)
             counts.append(statistics(corpus, features=statements))
             notices += [*corpus.notices, *more_notices]
     show(counts, output, format=format)
-    if not quiet:
+    if not reading.quiet:
         tell(notices)

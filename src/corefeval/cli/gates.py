@@ -59,14 +59,20 @@ def check_rates(results: Sequence[Result], limits: Sequence[Limit]) -> None:
 
 def check_limits(results: Sequence[Result], limits: Sequence[Limit]) -> int:
     """The exit status: failed, with a line that says why, where a score is under its limit."""
+    return fail(find_low(results, limits))
+
+
+def find_low(results: Sequence[Result], limits: Sequence[Limit]) -> list[str]:
+    """What is under its limit, a sentence for each."""
     low = []
     for metric, rate, limit in limits:
         for result in results:
             value = 100 * result[metric].rates[rate]
             if not value >= limit:
                 what = metric if rate == "f1" else f"{metric} {rate}"
-                low.append(f"{what} of {result.response} is {value:.2f}, under {limit:g}")
-    return fail(low)
+                name = result.response or "the response"
+                low.append(f"{what} of {name} is {value:.2f}, under {limit:g}")
+    return low
 
 
 def check_not_worse(comparison: Comparison, baseline: str, metrics: str | None) -> int:

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from corefeval.cli.arguments import FLAG, check_paths, file_parameter, label, short, show, tell
+from corefeval.cli.arguments import (
+    check_paths,
+    file_parameter,
+    label,
+    short,
+    show,
+    show_progress,
+    tell,
+)
+from corefeval.cli.reading import SIDES, SideReading
 from corefeval.diagnostics import Notice, UsageError, plural
 from corefeval.display import csv_text, json_text
 from corefeval.files import write_folder
@@ -19,7 +26,6 @@ from corefeval.files import write_folder
 if TYPE_CHECKING:
     from corefeval.figures import FigureFormat
     from corefeval.lab import ExperimentResult
-    from corefeval.lab.experiments import Progress
     from corefeval.model import Corpus
 
 _FILE = file_parameter("lab")
@@ -41,11 +47,7 @@ def lab(
     format: Annotated[OutputFormat, Parameter(alias="-f")] = "text",
     figures: str = "svg,png,html",
     tagset: str | None = None,
-    key_format: str | None = None,
-    response_format: str | None = None,
-    encoding: str = "utf-8",
-    word_column: int | None = None,
-    quiet: Annotated[bool, FLAG(alias="-q")] = False,
+    reading: SideReading = SIDES,
 ) -> None:
     """Find out what metrics reward: run an experiment, on the papers' data or on your own.
 
@@ -71,17 +73,6 @@ def lab(
         Forms of figures, separated by commas: `svg`, `png`, `html`, or `none`.
     tagset
         What tags mean (penn, upos, stts, or a JSON file of your own), if they do not tell.
-    key_format
-        The key's format (conll, corefud, e2e, …), if it is not to be told by its content.
-    response_format
-        The response's format, if it is not to be told by its content.
-    encoding
-        The files' character encoding.
-    word_column
-        Which column of CoNLL files is the words, counted from 1, if it is not to be told by what is
-        in it.
-    quiet
-        Print no notices and no progress.
     """
     from corefeval.lab import experiment as find_experiment
 
@@ -94,20 +85,19 @@ def lab(
     forms = _forms(figures)
     paths = [label(path)[1] for path in (key, response) if path is not None]
     check_paths([], paths)
-    formats = (key_format, response_format)
     corpora = [
-        None if path is None else _read(path, form, encoding, word_column)
-        for path, form in zip((key, response), formats, strict=True)
+        None if path is None else _read(path, how)
+        for path, how in ((key, reading.of_key), (response, reading.of_response))
     ]
-    with _progress(experiment, quiet) as progress:
+    with show_progress(experiment, reading.quiet) as progress:
         result = trial.run(*corpora, metrics=metrics, seed=seed, progress=progress, tagset=tagset)
     show(result, None, format=format, everything=metrics is not None)
     # Nobody who brings no data is to be told what it lacks.
     notices = [notice for corpus in corpora if corpus is not None for notice in corpus.notices]
     notices += result.notices if key is not None else ()
     if output is not None:
-        notices += _write(result, Path(output), forms, paths, quiet)
-    if not quiet:
+        notices += _write(result, Path(output), forms, paths, reading.quiet)
+    if not reading.quiet:
         tell(notices)
 
 
@@ -148,29 +138,11 @@ def _forms(figures: str) -> list[FigureFormat]:
     return [form for form in FORMATS if form in parts]
 
 
-def _read(argument: str, format: str | None, encoding: str, word_column: int | None) -> Corpus:
+def _read(argument: str, how: dict[str, Any]) -> Corpus:
     from corefeval.formats import read
 
     name, path = label(argument)
-    return read(
-        path, format=format, encoding=encoding, word_column=word_column, name=name or short(path)
-    )
-
-
-@contextmanager
-def _progress(name: str, quiet: bool) -> Iterator[Progress | None]:
-    """A progress bar where somebody is watching."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress as Bar
-
-    with Bar(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(name)
-        yield lambda what, done, total: bar.update(
-            task, description=f"{name}: {what}", completed=done, total=total
-        )
+    return read(path, name=name or short(path), **how)
 
 
 def _write(
@@ -194,7 +166,7 @@ def _write(
         notices.append(Notice("no-figures", MISSING))
         forms = []
     pictures = figures(result) if forms else []
-    with _progress("figures", quiet) as progress:
+    with show_progress("figures", quiet) as progress:
         for done, figure in enumerate(pictures):
             if progress is not None:
                 progress(figure.name, done, len(pictures))

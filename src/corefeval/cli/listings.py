@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import textwrap
+from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
@@ -170,7 +172,9 @@ def protocols(*name: str, format: Format = "text") -> None:
         }
         sys.stdout.write(json_text(content))
         return
-    entries = [_protocol_entry(one, at_length=bool(name)) for one in bundles]
+    if not name:
+        sys.stdout.write(_protocol_table(bundles) + "\n")
+    entries = [_protocol_entry(one) for one in bundles if name]
     entries += [_choice_entry(name, choice) for name, choice in declarations.items()]
     sys.stdout.write("\n".join(entries) + "\n")
 
@@ -179,15 +183,34 @@ def _text(bundle: NamedProtocol) -> str:
     return str(Protocol.of(bundle.name))
 
 
-def _protocol_entry(bundle: NamedProtocol, *, at_length: bool) -> str:
-    """What a protocol is and which choices it makes; at length, what is odd about it too."""
+def _protocol_table(bundles: Sequence[NamedProtocol]) -> str:
+    """Programs by what they do otherwise than the default does."""
+    from corefeval.output.tables import Cell, Column, Sheet, Table
+    from corefeval.output.terminal import draw_text
+
+    rows = []
+    for one in bundles:
+        changes = Protocol.of(one.name).differences(Protocol())
+        values = {name.replace("_", "-"): mine for name, (mine, _) in changes.items()}
+        both = values.get("repeats-key", "")
+        if both and both == values.get("repeats-response"):
+            values = {"repeats": both} | values
+            del values["repeats-key"], values["repeats-response"]
+        others = ", ".join(f"{name} {value}" for name, value in values.items())
+        rows.append((Cell(one.name), Cell(one.summary), Cell(others or "–")))
+    columns = (Column("Protocol", whole=True), Column("Whose numbers"), Column("What differs"))
+    more = "corefeval protocols NAME says what is odd about one, and whose it is."
+    return draw_text(Sheet((Table(columns, tuple((row,) for row in rows)), more), gap=2), most=80)
+
+
+def _protocol_entry(bundle: NamedProtocol) -> str:
+    """What a protocol is, which choices it makes, and what is odd about it."""
     text = _text(bundle)
     signature = _wrap(text.replace("|", "| ") if len(text) > 78 else text)
     lines = [*textwrap.wrap(bundle.summary, 78), *(one.replace("| ", "|") for one in signature)]
-    if at_length:
-        lines += _wrap(f"has {bundle.metrics}") if bundle.metrics else []
-        for oddity in bundle.oddities:
-            lines += textwrap.wrap(oddity, 78, initial_indent="- ", subsequent_indent="  ")
+    lines += _wrap(f"has {bundle.metrics}") if bundle.metrics else []
+    for oddity in bundle.oddities:
+        lines += textwrap.wrap(oddity, 78, initial_indent="- ", subsequent_indent="  ")
     lines += _wrap(bundle.reference)
     return "\n  ".join((f"{bundle.name} (protocol)", *lines)) + "\n"
 
@@ -211,7 +234,35 @@ def _choice_entry(name: str, choice: Choice) -> str:
     else:
         value = list(choice.values)[-1] if choice.values else "…"
         lines.append(f"no option of its own: --protocol '{name}:{value}'")
-    return _entry(name, 16, lines)
+    return _entry(name, 18, lines)
+
+
+def completion(shell: Literal["bash", "zsh", "fish"], /) -> None:
+    """Print what a shell needs to complete commands, options and their values.
+
+    ```
+    corefeval completion bash >> ~/.bash_completion
+    corefeval completion zsh > ~/.zfunc/_corefeval
+    corefeval completion fish > ~/.config/fish/completions/corefeval.fish
+    ```
+
+    For zsh, `fpath+=~/.zfunc` stands before `compinit` in ~/.zshrc. Open a new shell then.
+
+    Parameters
+    ----------
+    shell
+        The shell.
+    """
+    from corefeval.cli import app
+
+    script = app.generate_completion(shell=shell)
+    # What has no values of its own is a file more often than not.
+    script = script.replace("complete -F _corefeval", "complete -o default -F _corefeval")
+    if shell == "zsh":
+        script = re.sub(
+            r"(?m)^( +'(?:\d+|\*):(?!.*->).*|.*\]:[\w-]+)('(?: \\)?)$", r"\1:_files\2", script
+        )
+    sys.stdout.write(script)
 
 
 def example(

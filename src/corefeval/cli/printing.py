@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Container, Iterable, Sequence
-from contextlib import suppress
+import time
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 from corefeval.diagnostics import Notice, UsageError
 from corefeval.display import distinct_names, visible
 from corefeval.files import check_writable, write_file
 
+_MOMENT = 1.0  # seconds
 _CANNOT_WRITE = "the output cannot be written"
 GATE_FAILED = 3  # the exit status where a score is too low, or a system worse than it may be
 
@@ -95,6 +97,49 @@ def show(results: Any, output: str | None, **options: Any) -> None:
         sys.stdout.write(text)
     else:
         write_file(output, text, problem=_CANNOT_WRITE)
+
+
+@contextmanager
+def show_progress(name: str, quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
+    """A bar for what takes more than a moment, where somebody is watching; else nothing.
+
+    It is told what is done, how much of it, and of how much.
+    """
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    begin = time.monotonic()
+    bars: list[Any] = []
+    with ExitStack() as stack:
+
+        def show(what: str, done: int, total: int) -> None:
+            if not bars and time.monotonic() - begin < _MOMENT:
+                return
+            if not bars:
+                from rich.console import Console
+                from rich.progress import Progress
+
+                bars.append(
+                    stack.enter_context(Progress(console=Console(stderr=True), transient=True))
+                )
+                bars[0].add_task(name)
+            task = bars[0].task_ids[0]
+            bars[0].update(task, description=f"{name}: {what}", completed=done, total=total)
+
+        yield show
+
+
+@contextmanager
+def show_trials(quiet: bool) -> Iterator[None]:
+    """Within, long tests and bootstraps show how far they are."""
+    with show_progress("Resampling", quiet) as show:
+        if show is None:
+            yield
+            return
+        from corefeval.stats.resampling import watch_trials
+
+        with watch_trials(lambda done, total: show(f"{total:,} trials", done, total)):
+            yield
 
 
 def tell(notices: Iterable[Notice]) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from functools import partial
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
 from corefeval.cli.arguments import FLAG, check_paths, file_parameter, tell
+from corefeval.cli.reading import KEY, KeyReading
 from corefeval.diagnostics import UsageError
 from corefeval.files import write_file
 
@@ -30,10 +30,7 @@ def prompt(
     train: Annotated[str | None, _FILE(name="--from")] = None,
     max_tokens: int | None = None,
     output: Annotated[str | None, Parameter(alias="-o")] = None,
-    key_format: str | None = None,
-    encoding: str = "utf-8",
-    word_column: int | None = None,
-    quiet: Annotated[bool, FLAG(alias="-q")] = False,
+    reading: KeyReading = KEY,
 ) -> None:
     """Write what to ask a language model: JSON lines with id, system and user text.
 
@@ -59,15 +56,6 @@ def prompt(
         Cut documents into pieces of so many tokens, at ends of sentences.
     output
         Write to this file instead of standard output.
-    key_format
-        The key's format, if it is not to be told by its content.
-    encoding
-        The files' character encoding.
-    word_column
-        Which column of CoNLL files is the words, counted from 1, if it is not to be told by what is
-        in it.
-    quiet
-        Print no notices.
     """
     from corefeval.formats import read
     from corefeval.formats.answers.prompts import write_prompts
@@ -76,8 +64,7 @@ def prompt(
     check_paths([], paths, output)
     if train is not None and not shots:
         raise UsageError("--from is where worked examples come from: say how many with --shots")
-    files = partial(read, format=key_format, encoding=encoding, word_column=word_column)
-    corpora = [files(path) for path in paths]
+    corpora = [read(path, **reading.of_key) for path in paths]
     examples = corpora[1] if len(corpora) > 1 else None
     made = write_prompts(
         corpora[0], style, mentions=mentions, examples=examples, shots=shots, max_tokens=max_tokens
@@ -86,5 +73,5 @@ def prompt(
         sys.stdout.write(made.text)
     else:
         write_file(output, made.text, problem="the output cannot be written")
-    if not quiet:
+    if not reading.quiet:
         tell([*(notice for corpus in corpora for notice in corpus.notices), *made.notices])

@@ -13,25 +13,23 @@ from corefeval.protocol import STEPS, Choice, choices
 
 _PROTOCOL = Group("Protocol", sort_key=2)
 _ACCIDENTS = Group("What other scorers do otherwise", sort_key=3)
+_NAMED = (
+    "How to score: a name, or the signature that was printed under a number; choices that are "
+    "given beside it override it. `corefeval protocols` lists names and choices."
+)
+STATED = (
+    "A file that states features: tab-separated columns document, start, end (or mention), and one "
+    "for each feature, such as kind."
+)
 
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class BasicReading(ReadingOptions):
+class TextReading(ReadingOptions):
     """How files are read.
 
     Parameters
     ----------
-    protocol
-        How to score: a name, or the signature that was printed under a number; choices that are
-        given beside it override it. `corefeval protocols` lists names and choices.
-    features
-        A file that states features: tab-separated columns document, start, end (or mention), and
-        one for each feature, such as kind.
-    key_format
-        The key's format (conll, corefud, e2e, …), if it is not to be told by its content.
-    response_format
-        The responses' format, if it is not to be told by their content.
     encoding
         The files' character encoding.
     word_column
@@ -41,23 +39,115 @@ class BasicReading(ReadingOptions):
         Print no notices and no progress.
     """
 
-    protocol: Annotated[str | None, Parameter(group=_PROTOCOL)] = None
-    features: str | None = None
-    key_format: str | None = None
-    response_format: str | None = None
     encoding: str = "utf-8"
     word_column: int | None = None
     quiet: Annotated[bool, FLAG(alias="-q")] = False
 
 
-def _options(name: str, steps: tuple[str, ...]) -> type[BasicReading]:
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class KeyReading(TextReading):
+    """How a key is read.
+
+    Parameters
+    ----------
+    key_format
+        The key's format (conll, corefud, e2e, …), if it is not to be told by its content.
+    """
+
+    key_format: str | None = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class SideReading(KeyReading):
+    """How a key and responses are read.
+
+    Parameters
+    ----------
+    response_format
+        The responses' format, if it is not to be told by their content.
+    key_encoding
+        The key's character encoding, if it is not that of the responses.
+    response_encoding
+        The responses' character encoding, if it is not the key's.
+    """
+
+    response_format: str | None = None
+    key_encoding: str | None = None
+    response_encoding: str | None = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class FileReading(TextReading):
+    """How files are read that are looked at for themselves.
+
+    Parameters
+    ----------
+    input_format
+        The files' format, if it is not to be told by their content.
+    documents
+        Only documents whose id matches this glob, such as 'bc/*'.
+    """
+
+    input_format: str | None = None
+    documents: str = "*"
+
+    @property
+    def of_file(self) -> dict[str, Any]:
+        """What `read` takes for a file."""
+        return {**self.of_response, "format": self.input_format}
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class AgainstReading(FileReading):
+    """How files and their key are read.
+
+    Parameters
+    ----------
+    key_format
+        The key's format, if it is not to be told by its content.
+    key_encoding
+        The key's character encoding, if it is not that of the files.
+    """
+
+    key_format: str | None = None
+    key_encoding: str | None = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class CheckReading(AgainstReading):
+    """How files are checked."""
+
+    quiet: Annotated[
+        bool, FLAG(alias="-q", help="Print a verdict on each file, and nothing else.")
+    ] = False
+
+
+FILES = FileReading()
+AGAINST = AgainstReading()
+CHECKED = CheckReading()
+KEY = KeyReading()
+SIDES = SideReading()
+
+
+def _options(
+    name: str, steps: tuple[str, ...], base: type[TextReading] = SideReading
+) -> type[TextReading]:
     """The options of a command at which these steps take part, each choice with its help."""
-    options = [
+    options: list[tuple[str, Any, Any]] = [
+        ("protocol", Annotated[str | None, Parameter(help=_NAMED, group=_PROTOCOL)], None),
+        ("features", Annotated[str | None, Parameter(help=STATED)], None),
+    ]
+    options += [
         (choice.flag or name, Annotated[_kind(choice), _parameter(choice)], _default(choice))
         for name, choice in choices(steps).items()
         if choice.option
     ]
-    kind = make_dataclass(name, options, bases=(BasicReading,), frozen=True, kw_only=True)
+    kind = make_dataclass(name, options, bases=(base,), frozen=True, kw_only=True)
     kind.__module__ = __name__  # where its types are looked up
     return Parameter(name="*")(kind)
 
@@ -85,18 +175,18 @@ def _parameter(choice: Choice) -> Parameter:
 
 if TYPE_CHECKING:
 
-    class Reading(BasicReading):
+    class Reading(SideReading):
         """The options of `score` and `compare`."""
 
-    class ErrorReading(BasicReading):
+    class ErrorReading(SideReading):
         """The options of `errors` and `report`."""
 
-    class AgreementReading(BasicReading):
+    class AgreementReading(TextReading):
         """The options of `agree`."""
 else:
     Reading = _options("Reading", STEPS)
     ErrorReading = _options("ErrorReading", (*STEPS, "errors"))
-    AgreementReading = _options("AgreementReading", (*STEPS, "agreement"))
+    AgreementReading = _options("AgreementReading", (*STEPS, "agreement"), TextReading)
 
 READING = Reading()
 ERRORS = ErrorReading()

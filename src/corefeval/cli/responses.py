@@ -33,6 +33,8 @@ class ReadingOptions:
     key_format: str | None = None
     response_format: str | None = None
     encoding: str = "utf-8"
+    key_encoding: str | None = None
+    response_encoding: str | None = None
     word_column: int | None = None
     quiet: bool = False
 
@@ -40,9 +42,18 @@ class ReadingOptions:
         vars(self).update(given)
 
     @property
-    def files(self) -> dict[str, Any]:
-        """The options that `read` takes by these names, for keys and responses alike."""
-        return {name: getattr(self, name) for name in ("encoding", "word_column")}
+    def of_key(self) -> dict[str, Any]:
+        """What `read` takes for a key."""
+        return self._how(self.key_format, self.key_encoding)
+
+    @property
+    def of_response(self) -> dict[str, Any]:
+        """What `read` takes for a response."""
+        return self._how(self.response_format, self.response_encoding)
+
+    def _how(self, format: str | None, encoding: str | None) -> dict[str, Any]:
+        own = encoding or self.encoding
+        return {"format": format, "encoding": own, "word_column": self.word_column}
 
     @property
     def policies(self) -> dict[str, Any]:
@@ -110,7 +121,7 @@ def _check_key(key: str, results: Sequence[Result], reading: ReadingOptions) -> 
     from corefeval.evaluation import check_keys
     from corefeval.formats import read
 
-    check_keys(results, read(key, format=reading.key_format, name=short(key), **reading.files))
+    check_keys(results, read(key, name=short(key), **reading.of_key))
 
 
 def _score_files(
@@ -207,10 +218,13 @@ def _read_texts(
     """Key and responses for a protocol that names another program, which reads files itself."""
     from corefeval.emulation import read_text
 
-    encoding = reading.encoding
+    own, theirs = reading.of_key["encoding"], reading.of_response["encoding"]
     texts = (
         replace(read_text(path, encoding=encoding), name=name)
-        for name, path in ((short(key), key), *responses)
+        for name, path, encoding in (
+            (short(key), key, own),
+            *((name, path, theirs) for name, path in responses),
+        )
     )
     return next(texts), texts
 
@@ -247,10 +261,10 @@ def read_all(
     """The key, and the responses (names and paths) as they are read, each one ahead."""
     from corefeval.formats import read, read_with_key
 
-    files = {**reading.files, "format": reading.response_format}
+    files = reading.of_response
     files["occurrences"] = protocol_of({**reading.policies, "match": None}).occurrences
     jobs = [
-        partial(read, key, format=reading.key_format, name=short(key), **reading.files),
+        partial(read, key, name=short(key), **reading.of_key),
         *(partial(read, path, name=name, **files) for name, path in responses),
     ]
     paths = [key, *(path for _, path in responses)]
@@ -262,7 +276,7 @@ def read_all(
 def _load_saved(name: str | None, path: str, request: Request) -> list[Result]:
     """Saved results, with the metrics that were asked for."""
     from corefeval.evaluation import load_all
-    from corefeval.slicing import canonical_feature
+    from corefeval.features import canonical_feature
     from corefeval.syntax import split_list
 
     results = []

@@ -10,6 +10,7 @@ from corefeval.cli.arguments import FLAG, file_parameter
 from corefeval.cli.pieces import PIECES, PieceOptions
 from corefeval.cli.reading import READING, Reading
 from corefeval.cli.scoring import OutputFormat, run_score
+from corefeval.cli.tables import TABLES, TableOptions
 
 _FILE = file_parameter("score")
 
@@ -35,6 +36,7 @@ def score(
     output: Annotated[str | None, Parameter(alias="-o")] = None,
     save: str | None = None,
     fail_under: Annotated[list[str] | None, Parameter(negative=())] = None,
+    tables: TableOptions = TABLES,
     pieces: PieceOptions = PIECES,
     reading: Reading = READING,
 ) -> int:
@@ -50,6 +52,7 @@ def score(
     corefeval score key.conll response.conll --ci --save kept.json.gz
     corefeval score huge.conll huge-response.conll --jobs 8 --resume finished/
     corefeval score key.conll response.conll --fail-under conll=60,lea.recall=40
+    corefeval score key.conll a.conll b.conll --format latex --digits 1 --width column
     ```
 
     The exit status is 3 where a score is under its limit.
@@ -59,10 +62,10 @@ def score(
     metrics
         Metrics and presets, separated by commas; parameters in parentheses, as in
         `lea(importance=one)`. Presets: `standard` (the default), `papers`, `all`.
-        `corefeval metrics` lists them.
+        `corefeval metrics` lists them. `my_module:my_metric` is a function of yours.
     by
         Features, separated by commas, to show scores by: `genre`, `entity_class`, `size`, `kind`,
-        `tag`, `distance(sentences)`, … `corefeval features` lists them.
+        `tag`, `distance(sentences)`, … `corefeval features` lists them. `genre*kind` crosses two.
     by_document
         Show each document's scores too.
     ci
@@ -103,5 +106,6 @@ def score(
         save=save,
         fail_under=fail_under,
         reading=reading,
+        tables=tables.wishes,
         pieces=pieces,
     )

@@ -7,11 +7,11 @@ all arguments are plain, they are understood here; all others, and all mistakes,
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from corefeval.cli.gates import check_limits, check_rates, parse_limits
-from corefeval.cli.printing import remark, show, tell
+from corefeval.cli.printing import remark, show, show_trials, tell
 from corefeval.cli.responses import ReadingOptions, Request, keep, results_of
 from corefeval.protocol import STEPS, choices
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from corefeval.results import Result
 
 OutputFormat = Literal["text", "json", "csv", "markdown", "latex", "conll", "coval", "corefud"]
+
+NOTHING: Mapping[str, Any] = {}
 
 
 def run_score(
@@ -39,11 +41,16 @@ def run_score(
     save: str | None = None,
     fail_under: Sequence[str] | None = None,
     reading: ReadingOptions,
+    tables: Mapping[str, Any] = NOTHING,
     pieces: PieceOptions | None = None,
 ) -> int:
     """Score responses, print them, and give the exit status; the arguments are the command's."""
     from corefeval.metrics import parse_metrics
 
+    if tables:
+        from corefeval.output.style import Style
+
+        Style.of(format, tables)  # which refuses what cannot be had before anything is scored
     limits = parse_limits(fail_under or ())
     members = None if metrics is None else [one.metric for one in parse_metrics(metrics)]
     if format == "conll":  # it prints mentions with every metric
@@ -62,9 +69,12 @@ def run_score(
         pieces=pieces,
         targets=(output, save),
     )
-    results = results_of(key, response, request)
+    with show_trials(reading.quiet or not ci):
+        results = results_of(key, response, request)
     check_rates(results, limits)
-    show(results, output, format=format, by_document=by_document)  # which may refuse the form
+    show(
+        results, output, format=format, by_document=by_document, **tables
+    )  # which may refuse the form
     if save is not None:
         keep(results, save, quiet=reading.quiet)
     if not reading.quiet:
@@ -127,7 +137,8 @@ _OWN: dict[str, str | None] = {
     "save": _TEXT,
 }
 _READING = {
-    **dict.fromkeys(("protocol", "features", "key_format", "response_format", "encoding"), _TEXT),
+    **dict.fromkeys(("protocol", "features", "key_format", "response_format"), _TEXT),
+    **dict.fromkeys(("encoding", "key_encoding", "response_encoding"), _TEXT),
     "word_column": _NUMBER,
     "quiet": None,
 }

@@ -5,7 +5,7 @@
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Group, Parameter
@@ -24,6 +24,7 @@ from corefeval.cli.gates import fail
 from corefeval.cli.pieces import CLUSTER, ClusterPieces
 from corefeval.cli.responses import tell_words
 from corefeval.cli.standings import TESTS, TestOptions, compare, page
+from corefeval.cli.tables import TableOptions
 from corefeval.diagnostics import UsageError
 from corefeval.display import visible
 from corefeval.files import write_file
@@ -37,50 +38,43 @@ _TABLE = Group("Table", sort_key=2)
 
 @Parameter(name="*", group=_TABLE)
 @dataclass(frozen=True, kw_only=True)
-class TableOptions:
+class SuiteTable(TableOptions):
     """What the table shows.
 
     Parameters
     ----------
     metric
         Which metric; by default the suite's headline.
-    rates
-        Which rates, in which order: `r,p,f1`; by default that of the suite.
     averages
         Which averages, of `macro`, `micro` and `groups`; or `none`.
     sort
         Systems by their scores, or as in the suite's file.
     rows
         What the rows are.
-    digits
-        How many digits behind the point.
-    caption
-        The caption of a LaTeX table.
-    label
-        Its label, behind `tab:`.
-    columns
-        Over how many columns of the paper it goes.
     """
 
     metric: str | None = None
-    rates: str = ""
     averages: str = "macro,groups"
     sort: Literal["score", "file"] = "score"
     rows: Literal["systems", "corpora"] = "systems"
-    digits: int = 2
-    caption: str = ""
-    label: str = "suite"
-    columns: int = 2
 
     @property
     def drawing(self) -> dict[str, Any]:
         """The options that `render` takes by these names."""
-        options = asdict(self)
-        rows = options.pop("rows")
-        return {**options, "rows_of": rows}
+        own = {"metric": self.metric, "averages": self.averages, "sort": self.sort}
+        return {**own, "rows_of": self.rows, **self.wishes}
+
+    def check(self, format: str, rate: str | None = None) -> None:
+        """Refuse what cannot be drawn before work is done; rates are in JSON and CSV, too."""
+        from corefeval.output.style import Style
+        from corefeval.suites.tables import SuiteDrawing
+
+        style = {name: value for name, value in self.wishes.items() if name != "rates"}
+        Style.of(format, style)
+        SuiteDrawing((), **{n: value for n, value in self.drawing.items() if n not in style})
 
 
-TABLE = TableOptions()
+TABLE = SuiteTable()
 
 
 def run(
@@ -94,7 +88,7 @@ def run(
     strict: Annotated[bool, FLAG()] = False,
     format: Annotated[OutputFormat, Parameter(alias="-f")] = "text",
     output: Annotated[str | None, Parameter(alias="-o")] = None,
-    table: TableOptions = TABLE,
+    table: SuiteTable = TABLE,
     tests: TestOptions = TESTS,
     pieces: ClusterPieces = CLUSTER,
     quiet: Annotated[bool, FLAG(alias="-q")] = False,
@@ -133,14 +127,13 @@ def run(
     """
     from corefeval.suites.definition import read_suite
     from corefeval.suites.running import run_suite
-    from corefeval.suites.tables import SuiteDrawing
 
     check_paths([], [suite], output, save)
     if no_cache and cache is not None:
         raise UsageError("--no-cache and --cache: take one of them")
     if no_tests and tests.given:
         raise UsageError(f"--no-tests and --{next(iter(tests.given))}: take one of them")
-    SuiteDrawing((), **table.drawing)  # which refuses what cannot be drawn before work is done
+    table.check(format)
     asked = read_suite(suite)
     folder = None if no_cache else cache or f"{os.path.splitext(suite)[0]}.cache"
     with pieces.cutting(quiet=quiet, noun="cells") as cutting:
@@ -166,7 +159,7 @@ def table(
     *,
     format: Annotated[OutputFormat, Parameter(alias="-f")] = "text",
     output: Annotated[str | None, Parameter(alias="-o")] = None,
-    table: TableOptions = TABLE,
+    table: SuiteTable = TABLE,
     quiet: Annotated[bool, FLAG(alias="-q")] = False,
 ) -> None:
     """Show a table of saved results of a suite.
@@ -174,7 +167,7 @@ def table(
     ```
     corefeval suite table results.json.gz --metric lea
     corefeval suite table results.json.gz --rows corpora --rates p,r,f1 --format markdown
-    corefeval suite table results.json.gz -f latex --columns 1 --digits 1 --caption "Test sets."
+    corefeval suite table results.json.gz -f latex --width column --digits 1 --caption "Test sets."
     ```
 
     Parameters
@@ -193,7 +186,7 @@ def table(
 
 
 def _show(
-    outcome: "SuiteResult", output: str | None, format: str, table: TableOptions, quiet: bool
+    outcome: "SuiteResult", output: str | None, format: str, table: SuiteTable, quiet: bool
 ) -> None:
     """Print the table, and what is to be said of cells."""
     show(outcome, output, format=format, **table.drawing)

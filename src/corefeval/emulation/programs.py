@@ -290,8 +290,10 @@ def _check_defined(result: Result) -> None:
         for name, column in table.columns().items():
             if name.endswith("_denominator") and not column.all():
                 document = result.document_ids[int(np.argmin(column))]
+                where = f" ({document})" if document else ""
                 raise InputError(
-                    f"{metric} of {document} divides by zero, which undefined error refuses",
+                    f"{metric} of {result.response} against {result.key}{where} divides by zero, "
+                    "which undefined error refuses",
                     fix="--undefined 0 goes on",
                 )
 

@@ -111,7 +111,7 @@ def score_emulated(
     metrics: str | Metric | Iterable[str | Metric],
     protocol: Protocol,
     *,
-    encoding: str = "utf-8",
+    encodings: tuple[str, str] = ("utf-8", "utf-8"),
 ) -> Result:
     """The program's result, with counts for each document of the key.
 
@@ -120,7 +120,7 @@ def score_emulated(
     """
     check_protocol(protocol)
     wanted = _wanted(metrics)
-    texts = read_text(key, encoding=encoding), read_text(response, encoding=encoding)
+    texts = read_text(key, encoding=encodings[0]), read_text(response, encoding=encodings[1])
     with memory_for():
         documents = emulate(*texts, protocol)
     return Result(

@@ -92,7 +92,7 @@ def compare(
     if is_read_by_program:
         from corefeval.emulation import read_text
 
-        key = read_text(key, encoding=made.encoding)
+        key = read_text(key, encoding=made.encodings[0])
     texts = key if is_read_by_program else corpus
     check_keys((one for one in sources if isinstance(one, Result)), texts)
     sampling = Sampling(segments=segments, as_segments=True)

@@ -157,9 +157,9 @@ def _count_tables(
         own = own_feature(metric, by)
         try:
             for side in (alignment.key, alignment.response) if own else ():
-                side.feature(own or "")
+                side.feature(own)
             table = count_table(metric, alignment)
-            tables[str(metric)] = table if own is None else replace(table, by=own)
+            tables[str(metric)] = replace(table, by=own) if own else table
         except UndefinedMetricError as error:
             if request.by_name:
                 raise

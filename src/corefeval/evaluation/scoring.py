@@ -162,7 +162,7 @@ class Method:
             return self.plan.read(key, "key", is_key=True)
         from corefeval.emulation import read_text
 
-        return read_text(key, encoding=self.plan.encoding)
+        return read_text(key, encoding=self.plan.encodings[0])
 
     def score(self, key: Input, response: Input) -> Result:
         """The result of a response."""
@@ -213,7 +213,7 @@ def emulate(
     else:
         if {made.key_format, made.response_format} - {None, "corefud"} or made.word_column:
             raise UsageError(f"{accident} reads corefud alone: leave out formats")
-        result = score_emulated(key, response, metrics, protocol, encoding=made.encoding)
+        result = score_emulated(key, response, metrics, protocol, encodings=made.encodings)
     if len(result.document_ids) == 1:
         text = f"{result.document_ids[0]} is a single document, which is not cut into segments "
         text += f"under {accident}"

@@ -206,6 +206,11 @@ def split_crossed(text: str) -> list[FeatureRequest]:
     return requests
 
 
+def canonical_feature(text: str) -> str:
+    """The one spelling of a feature, from any; crossed ones are joined by `*`."""
+    return CROSS.join(map(str, split_crossed(text)))
+
+
 Bin = tuple[int, int | None]
 
 SIZES: tuple[Bin, ...] = ((1, 1), (2, 10), (11, None))

@@ -17,6 +17,7 @@ from corefeval.features.declarations import (
     SIZES,
     FeatureRequest,
     MissingFeatureError,
+    canonical_feature,
     level_of,
     split_crossed,
 )
@@ -44,7 +45,6 @@ from corefeval.features.token_columns import WORD, TokenColumns
 from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray, IntArray
 from corefeval.model.categories import Categories
-from corefeval.syntax import CROSS
 
 NOUN, PRONOUN = "NOUN", "PRONOUN"
 _STATED = "stated"
@@ -97,8 +97,7 @@ class Features:
 
     def __call__(self, feature: str) -> Categories:
         """A value for each mention of the corpus: `kind`, `size(1, 2-5, 6+)`, `genre*kind`."""
-        requests = split_crossed(feature)
-        text = CROSS.join(map(str, requests))
+        requests, text = split_crossed(feature), canonical_feature(feature)
         if text not in self._known:
             parts = [self(str(one)) for one in requests] if len(requests) > 1 else []
             self._known[text] = Categories.cross(parts) if parts else self._make(requests[0])

@@ -10,7 +10,7 @@ import numpy as np
 
 from corefeval.features.declarations import Bin, MissingFeatureError, bin_name
 from corefeval.model import Corpus
-from corefeval.model.arrays import BoolArray, IntArray, is_sorted, ragged_arange
+from corefeval.model.arrays import BoolArray, IntArray, is_sorted, ragged_arange, stable_order
 from corefeval.model.categories import Categories
 
 
@@ -94,7 +94,7 @@ class TokenSpans:
         """The tokens from the start to the end of some mentions, each once, in ascending order."""
         start, end = self.start[rows], self.end[rows]
         if not is_sorted(start):
-            order = np.argsort(start, kind="stable")
+            order = stable_order(start)
             start, end = start[order], end[order]
         reach = np.maximum.accumulate(end)
         apart = np.flatnonzero(start[1:] >= reach[:-1]) + 1
@@ -148,7 +148,7 @@ def find_spans(start: IntArray, end: IntArray, wanted: tuple[IntArray, IntArray]
     width = 1 + max(int((end - start).max()), int((wanted[1] - wanted[0]).max()))
     known = start * width + (end - start)
     asked = wanted[0] * width + (wanted[1] - wanted[0])
-    order = np.argsort(known, kind="stable")
+    order = stable_order(known)
     place = np.minimum(np.searchsorted(known, asked, sorter=order), known.size - 1)
     row = order[place]
     return np.where(known[row] == asked, row, -1)
@@ -160,7 +160,7 @@ def number_in_chains(entity: IntArray) -> IntArray:
     >>> number_in_chains(np.array([4, 4, 1, 4])).tolist()
     [1, 2, 1, 3]
     """
-    order = np.argsort(entity, kind="stable")
+    order = stable_order(entity)
     ordered = entity[order]
     new = np.flatnonzero(np.diff(ordered, prepend=-1))
     counts = np.diff(np.append(new, ordered.size))
@@ -175,7 +175,7 @@ def find_antecedents(entity: IntArray) -> IntArray:
     >>> find_antecedents(np.array([4, 4, 1, 4])).tolist()
     [-1, 0, -1, 1]
     """
-    order = np.argsort(entity, kind="stable")
+    order = stable_order(entity)
     before = np.full(entity.size, -1, dtype=np.int64)
     same = entity[order[1:]] == entity[order[:-1]]
     before[order[1:][same]] = order[:-1][same]

@@ -17,7 +17,7 @@ import numpy as np
 
 from corefeval.diagnostics import Notice, memory_for
 from corefeval.files import open_file
-from corefeval.formats.conll.lines import HASH_BYTE, NEWLINE
+from corefeval.formats.conll.lines import HASH_BYTE, NEWLINE, places_of
 from corefeval.formats.registry import find_format, load
 from corefeval.formats.source import WIDE_MARKS, Source, check_encoding, is_ascii_compatible
 from corefeval.model import Corpus, DocumentId
@@ -190,19 +190,20 @@ def _comments(stream: IO[bytes], begin: int) -> Iterator[tuple[int, int, bytes]]
     fast as looking for the two together. Memory is used again, for fresh one costs more than this.
     """
     stream.seek(begin)
-    buffer, kept, base = bytearray(_BLOCK), 1, begin - 1
+    buffer, mask = bytearray(_BLOCK), np.empty(_BLOCK, np.bool_)
+    kept, base = 1, begin - 1
     buffer[0] = NEWLINE  # as if a line ended before the first
     while read := stream.readinto(memoryview(buffer)[kept:]):  # type: ignore[attr-defined]
         size = kept + read
         last = buffer.rfind(b"\n", 0, size)
         view = np.frombuffer(buffer, dtype=np.uint8)
-        places = np.flatnonzero(view[:last] == HASH_BYTE)
+        places = places_of(np.equal(view[:last], HASH_BYTE, out=mask[:last]))
         for place in places[view[places - 1] == NEWLINE].tolist():
             end = buffer.find(b"\n", place)
             yield base + place, base + end + 1, bytes(buffer[place:end]).rstrip(_BLANKS)
         rest, kept, base = bytes(buffer[last:size]), size - last, base + last
         if 2 * kept > len(buffer):  # a very long line
-            buffer = bytearray(2 * len(buffer))
+            buffer, mask = bytearray(2 * len(buffer)), np.empty(2 * len(buffer), np.bool_)
         buffer[:kept] = rest
     if kept > 1 and buffer[1] == HASH_BYTE:
         yield base + 1, base + kept + 1, bytes(buffer[1:kept]).rstrip(_BLANKS)

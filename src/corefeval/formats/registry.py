@@ -289,10 +289,10 @@ def format_for(name: str) -> Format:
             return one
     if not os.path.splitext(plain)[1]:
         return FORMATS["conll"]
-    known = (f"{', '.join(one.endings)} ({one.name})" for one in FORMATS.values() if one.endings)
+    endings = ", ".join(end for one in FORMATS.values() for end in one.endings)
     raise UsageError(
-        f"{name} does not say in which format to write: name it with format=… / --to, one of "
-        f"{', '.join(FORMATS)}; or end it in {', '.join(known)}"
+        f"{name} does not say in which format to write: end it in one of {endings}\n"
+        f"  or name it with format=… / --to: {', '.join(FORMATS)}"
     )
 
 
@@ -324,12 +324,10 @@ def detect_format(head: bytes, file: str) -> Format:
             return candidate
     first = head.lstrip().split(b"\n", 1)[0].decode("utf-8", "replace").strip()
     raise UnknownFormatError(
-        "this is no format that corefeval knows",
+        f"this is no format that corefeval knows: {excerpt(first)}",
         file=file,
         line=1,
-        found=excerpt(first),
-        expected="; ".join(f"{known.name} ({known.summary})" for known in FORMATS.values()),
-        fix="convert the file to one of these, or name its format if you know better",
+        fix=f"name its format if it is one of {', '.join(FORMATS)}; or convert it",
     )
 
 

@@ -224,6 +224,13 @@ _DECLARED = (
         "leave the blank token out of the mention",
     ),
     FindingKind(
+        "word-ids",
+        "warning",
+        "a word of CoNLL-U whose id is repeated, or out of order",
+        "words are taken in the order of lines; other scorers go by ids, or stop",
+        "number the words of each sentence from 1, and empty nodes behind their word",
+    ),
+    FindingKind(
         "document-line",
         "warning",
         "a ‘#begin document’ that the official scorer does not recognise",

@@ -16,7 +16,6 @@ from corefeval.formats.conll.repair import Repair
 from corefeval.formats.registry import (
     HEAD,
     Format,
-    UnknownFormatError,
     detect_format,
     find_format,
     load,
@@ -27,6 +26,7 @@ from corefeval.linting.heads_and_zeros import matching_findings
 from corefeval.linting.oddities import Contents, conll_findings, document_findings, mention_findings
 from corefeval.model import Corpus, DocumentId, TokenDifference, Tokens, join
 from corefeval.model.arrays import IntArray
+from corefeval.model.corpus import match_documents
 from corefeval.model.identity import mention_codes
 from corefeval.pairing.documents import partners
 from corefeval.pairing.mismatches import are_among, find_mismatch, told_cause
@@ -52,7 +52,12 @@ class Inspection:
     @property
     def has_errors(self) -> bool:
         """Whether anything stops scoring or loses mentions."""
-        return any(finding.severity == "error" for finding in self.findings)
+        return self.fails()
+
+    def fails(self, strict: bool = False) -> bool:
+        """Whether there are errors, or, for those who are `strict`, warnings."""
+        grave = ("error", "warning") if strict else ("error",)
+        return any(finding.severity in grave for finding in self.findings)
 
     def compare(self, key: Corpus) -> Inspection:
         """The same with what is odd against a key, from the bytes that were read already."""
@@ -75,18 +80,28 @@ def inspect(
     format: str | None = None,
     encoding: str = "utf-8",
     word_column: int | None = None,
+    documents: str = "*",
 ) -> list[Inspection]:
     """Check a file, or each file of a folder or pattern; also how they fit a key.
 
     The files of a folder are compared with the key together, and their documents with each other.
+    `documents` is a glob: only documents whose id it matches are looked at, and only files that
+    have any; a PairingError says that none has.
     Answers of language models need a key; what became of their mentions is what is found.
     """
     if format is not None and find_format(format).needs_key:
         return [_inspect_answers(os.fspath(path), find_format(format), encoding, against)]
     files, several = files_of(path)
+    inspections = [
+        _inspect_file(file, format, encoding, word_column, None if several else against, documents)
+        for file in files
+    ]
+    inspections = [one for one in inspections if one.corpus is None or one.corpus.documents]
+    if not inspections:
+        what = f"no document of {os.fspath(path)} matches {documents!r}"
+        raise PairingError(what, fix="`*` stands for any text: 'bc/*', '*_0001; part 000'")
     if not several:
-        return [_inspect_file(files[0], format, encoding, word_column, against)]
-    inspections = [_inspect_file(file, format, encoding, word_column, None) for file in files]
+        return inspections
     together = grade(_folder_findings(os.fspath(path), inspections, against))
     by_file = {inspection.file: inspection for inspection in inspections}
     for file, inspection in by_file.items():
@@ -102,6 +117,7 @@ def _inspect_file(
     encoding: str,
     word_column: int | None,
     against: Corpus | None,
+    documents: str = "*",
 ) -> Inspection:
     form = find_format(format) if format else None
     try:
@@ -115,11 +131,9 @@ def _inspect_file(
         if form.needs_key:
             return _inspect_answers(file, form, encoding, against)
     except InputError as error:
-        if isinstance(error, UnknownFormatError):  # the list of all formats is long
-            error = InputError(error.problem, file=error.file, found=error.found, fix=error.fix)
         name = "standard input" if file == "-" else file
         return Inspection(name, (from_error(error, file=name),), form)
-    return inspect_source(source, form, against, word_column=word_column)
+    return inspect_source(source, form, against, word_column=word_column, documents=documents)
 
 
 def _inspect_answers(
@@ -148,6 +162,7 @@ def inspect_source(
     *,
     word_column: int | None = None,
     layout: Layout | None = None,
+    documents: str = "*",
 ) -> Inspection:
     """Check what was read from a file already; `layout` where that is a part of one."""
     corpus = None
@@ -156,6 +171,11 @@ def inspect_source(
     try:
         with memory_for(source.file):
             corpus, mended = _read(source, format, word_column, layout)
+            if documents != "*":
+                rows = match_documents(corpus.documents, documents, source.file, may_be_empty=True)
+                corpus = corpus.select_documents(rows)
+                here = {None, *map(str, corpus.documents)}
+                mended = [(finding, done) for finding, done in mended if finding.document in here]
             findings += [finding for finding, _ in mended]
             findings += _corpus_findings(Locator(corpus, source.file), against)
     except InputError as error:

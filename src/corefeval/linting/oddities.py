@@ -12,6 +12,7 @@ import numpy as np
 
 from corefeval.diagnostics import Notice, excerpt, plural
 from corefeval.formats.conll.repair import Repair
+from corefeval.formats.conllu.tokens import ConlluTokens
 from corefeval.formats.source import Source
 from corefeval.linting.findings import Finding, Locator, from_error
 from corefeval.model import Corpus
@@ -246,7 +247,21 @@ def document_findings(locator: Locator) -> Iterator[Finding]:
         else:
             for index in np.flatnonzero(counts == 1).tolist():
                 yield locator.about_document("one-token-document", index, "one token", 0)
+    yield from _find_word_ids(locator)
     yield from whole_file_findings(locator.file, Contents.of(corpus), corpus.notices)
+
+
+def _find_word_ids(locator: Locator) -> Iterator[Finding]:
+    tokens = locator.corpus.tokens
+    if not isinstance(tokens, ConlluTokens):
+        return
+    for index, (first, count) in enumerate(zip(tokens.first, tokens.counts, strict=True)):
+        bounds = np.searchsorted(tokens.scan.misnumbered, (first, first + count))
+        for row in tokens.scan.misnumbered[slice(*bounds)].tolist():
+            number, word = tokens.scan.text(int(tokens.scan.token_line[row])).split(b"\t", 2)[:2]
+            told = excerpt(tokens.origin.decode(word))
+            message = f"{told} is number {number.decode()}, which is not the next one"
+            yield locator.about_document("word-ids", index, message, row - int(first))
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,8 +303,8 @@ def whole_file_findings(
     file: str | None, contents: Contents, notices: Iterable[Notice]
 ) -> Iterator[Finding]:
     """Findings about a file as a whole."""
-    # A file without its last line is found where files are looked at, with that line's number.
-    for notice in (notice for notice in notices if notice.kind != "unfinished-file"):
+    # What has a line is found where files are looked at, with that line's number.
+    for notice in (one for one in notices if one.kind not in ("unfinished-file", "word-ids")):
         yield Finding("reading-notice", notice.message, file)
     if not contents.mentions:
         documents = plural(contents.documents, "document")

@@ -27,13 +27,30 @@ def render_text(
     repair: FileRepair | None = None,
     *,
     all: bool = False,
+    quiet: bool = False,
+    strict: bool = False,
     color: bool = False,
 ) -> str:
-    """What was found, file by file and kind by kind; at the end how much of what severity."""
+    """What was found, file by file and kind by kind; at the end how much, and a verdict on each.
+
+    `quiet` leaves verdicts alone; `strict` lets warnings fail a file, too.
+    """
+    verdicts = "\n".join(_verdict(inspection, strict, color) for inspection in inspections)
+    if quiet:
+        return f"{verdicts}\n"
     blocks = [_repair_block(repair, color)] if repair is not None else []
     blocks += [_file_block(inspection, all, color) for inspection in inspections]
     findings = [finding for inspection in inspections for finding in inspection.findings]
-    return "\n\n".join((*blocks, _summary(findings, color))) + "\n"
+    return "\n\n".join((*blocks, _summary(findings, color), verdicts)) + "\n"
+
+
+def _verdict(inspection: Inspection, strict: bool, color: bool) -> str:
+    """Whether a file passes, and how much of what was found in it."""
+    fails = inspection.fails(strict)
+    word = _paint("fails" if fails else "passes", "error" if fails else "good", color)
+    counts = count_severities(inspection.findings).items()
+    found = [plural(count, severity) for severity, count in counts if count]
+    return f"{visible(inspection.file)} {word}: {', '.join(found) or 'nothing found'}"
 
 
 def _file_block(inspection: Inspection, all: bool, color: bool) -> str:
@@ -121,10 +138,17 @@ def _paint(text: str, style: str, color: bool) -> str:
     return f"\x1b[{code}m{text}\x1b[0m" if color else text
 
 
-def render_json(inspections: Sequence[Inspection], repair: FileRepair | None = None) -> str:
+def render_json(
+    inspections: Sequence[Inspection], repair: FileRepair | None = None, *, strict: bool = False
+) -> str:
     """Everything that was found, for programs; ends of spans are exclusive."""
     findings = [finding for inspection in inspections for finding in inspection.findings]
-    content: dict[str, object] = {"files": [_as_json(inspection) for inspection in inspections]}
+    content: dict[str, object] = {
+        "files": [
+            {**_as_json(inspection), "verdict": "fails" if inspection.fails(strict) else "passes"}
+            for inspection in inspections
+        ]
+    }
     if repair is not None:
         content["repaired"] = {
             "file": repair.file,

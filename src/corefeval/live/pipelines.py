@@ -18,7 +18,7 @@ from typing import Any
 from corefeval.diagnostics import InputError, Notice, excerpt
 from corefeval.model import Corpus, CorpusBuilder
 
-_PREFIX = "coref_clusters_"
+CLUSTERS = "coref_clusters_"
 Place = tuple[int, int]  # word n, counted from 1, and 0; or the empty word k behind it
 
 
@@ -36,8 +36,8 @@ def spacy_ids(doc: Any) -> list[object]:
     return [doc.user_data.get("doc_id"), extension, doc.user_data.get("id")]
 
 
-def read_spacy(documents: Sequence[tuple[str, Any]], name: str) -> Corpus:
-    """The corpus of spaCy documents; spans have exclusive ends."""
+def read_spacy(documents: Sequence[tuple[str, Any]], name: str, prefix: str = CLUSTERS) -> Corpus:
+    """The corpus of spaCy documents, in which entities are span groups whose names begin so."""
     builder = CorpusBuilder(name=name, source=name or None)
     others: dict[str, None] = {}
     has_groups = False
@@ -49,13 +49,13 @@ def read_spacy(documents: Sequence[tuple[str, Any]], name: str) -> Corpus:
         )
         parsed = doc.has_annotation("DEP")
         for group, spans in doc.spans.items():
-            if not group.startswith(_PREFIX):
+            if not group.startswith(prefix):
                 others[group] = None
                 continue
             has_groups = True
             for span in spans:
                 head = span.root.i if parsed and len(span) else None
-                document.mention(group.removeprefix(_PREFIX), span.start, span.end, head=head)
+                document.mention(group.removeprefix(prefix), span.start, span.end, head=head)
     if others and not has_groups:
         builder.notices.append(_make_notice(tuple(others), name))
     return builder.build()
@@ -63,7 +63,7 @@ def read_spacy(documents: Sequence[tuple[str, Any]], name: str) -> Corpus:
 
 def _make_notice(others: tuple[str, ...], name: str) -> Notice:
     names = ", ".join(map(excerpt, others[:3])) + (", …" if len(others) > 3 else "")
-    message = f"{name}: no span group is called {_PREFIX}…, only {names}: there are no entities"
+    message = f"{name}: no span group is called {CLUSTERS}…, only {names}: there are no entities"
     return Notice("no-span-groups", message, len(others), others)
 
 

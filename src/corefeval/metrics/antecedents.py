@@ -12,7 +12,7 @@ import numpy as np
 
 from corefeval.alignment import Alignment, Side, is_noun, is_zero
 from corefeval.metrics.counting import Counts
-from corefeval.model.arrays import BoolArray, FloatArray, IntArray, looked_up
+from corefeval.model.arrays import BoolArray, FloatArray, IntArray, looked_up, stable_order
 
 Chains = Literal["all", "nominal"]
 Spurious = Literal["wl", "fp", "formula"]
@@ -84,7 +84,8 @@ def zero(alignment: Alignment) -> Counts:
 def _is_repeated(alignment: Alignment) -> BoolArray:
     """Which key mentions have one before them in their entity that the response has with them."""
     rows = np.arange(alignment.key.mention_entity.size)[alignment.matched[0]]
-    order = np.lexsort((rows, alignment.cell))
+    order = stable_order(rows)
+    order = order[stable_order(alignment.cell[order])]
     cell = alignment.cell[order]
     repeated = np.zeros(alignment.key.mention_entity.size, dtype=np.bool_)
     repeated[rows[order[1:]]] = cell[1:] == cell[:-1]

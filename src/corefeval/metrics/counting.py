@@ -45,8 +45,7 @@ def count_links(size: NDArray[Any]) -> FloatArray:
 
 def count_link_ends(some: NDArray[Any], size: NDArray[Any]) -> FloatArray:
     """What some of so many mentions have of the links among all: half a link for each end."""
-    count = np.asarray(some, dtype=np.float64)
-    ends: FloatArray = count * (np.asarray(size, dtype=np.float64) - 1) / 2
+    ends: FloatArray = some * (size - 1) / 2
     return ends
 
 

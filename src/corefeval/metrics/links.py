@@ -16,7 +16,7 @@ from corefeval.metrics.counting import (
     count_link_ends,
     count_links,
 )
-from corefeval.model.arrays import FloatArray, IntArray
+from corefeval.model.arrays import FloatArray, IntArray, stable_order
 
 
 def muc(alignment: Alignment) -> Counts:
@@ -105,11 +105,12 @@ def lea(alignment: Alignment, *, importance: Importance = "size") -> Counts:
         weight = np.where(key.sizes > 0, weigh(key), 0.0)
         share, wanted = alignment.shares, key.shares
         size = key.sizes[overlap.key]
+        is_single = size == 1
         # A singleton's only link is to itself: found where the other side has it as a singleton.
-        self_link = (size == 1) & (response.sizes[overlap.response] == 1)
+        self_link = is_single & (response.sizes[overlap.response] == 1)
         all_links = count_links(np.maximum(size, 2))[share.whole]
         resolved = np.where(
-            size[share.whole] == 1,
+            is_single[share.whole],
             self_link[share.whole],
             count_link_ends(share.count, overlap.count[share.whole]) / all_links,
         )
@@ -157,7 +158,7 @@ def _links_inside_parts(alignment: Alignment) -> tuple[IntArray, IntArray]:
     response = alignment.response.mention_entity[alignment.partner[matched]]
     width = max(alignment.response.entity_document.size, 1)
     part = alignment.key.mention_entity[matched] * width + response
-    order = np.argsort(part, kind="stable")  # rows ascend, so each part is in textual order
+    order = stable_order(part)  # rows ascend, so each part is in textual order
     rows, part = matched[order], part[order]
     together = np.flatnonzero(part[1:] == part[:-1])
     return rows[together], rows[together + 1]

@@ -46,7 +46,7 @@ def presets() -> dict[str, tuple[str, ...]]:
 
 def register(declaration: Declaration) -> None:
     """Add a metric of your own: it is then parsed, listed and scored like the others."""
-    if not re.fullmatch(r"[\w.-]+(:[\w.]+)?", declaration.name):
+    if not re.fullmatch(r"[\w.-]+(:[\w.]+)?", str(declaration.name)):
         raise UsageError(
             f"{declaration.name!r} is no name of a metric: give one of letters, digits, dots and "
             "hyphens, Declaration('own', function=f)"

@@ -14,9 +14,10 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, overload
 
+from corefeval.checks import check_choice
 from corefeval.diagnostics import CorefEvalError, UsageError
 from corefeval.metrics.declarations import Declaration, Level, Parameter, Shape
 from corefeval.metrics.metric import REGISTRY, register
@@ -43,7 +44,17 @@ def metric(
     needs: Sequence[str] = (),
     levels: Sequence[Level] = ("document",),
 ) -> Callable[[Function], Function]: ...
-def metric(function: Any = None, /, *, name: str = "", **about: Any) -> Any:
+def metric(
+    function: Any = None,
+    /,
+    *,
+    name: str = "",
+    title: str = "",
+    reference: str = "",
+    shape: Shape = "ratio",
+    needs: Sequence[str] = (),
+    levels: Sequence[Level] = ("document",),
+) -> Any:
     """Declare a function as a metric: `@corefeval.metric(name="own")`, or `@corefeval.metric`.
 
     A function of one argument is given the `Alignment` of all documents, and returns arrays of
@@ -67,27 +78,34 @@ def metric(function: Any = None, /, *, name: str = "", **about: Any) -> Any:
     <exact-entities: recall=0.5000, precision=1.0000, f1=0.6667>
     >>> del REGISTRY["exact-entities"]
     """
+    about = Declaration(name, title, reference=reference, shape=shape)
+    about = replace(about, needs=_listed(needs), levels=_listed(levels))
     if function is None:
-        return lambda function: metric_of(function, name, about) and function
-    metric_of(function, name, about)
+        return lambda function: metric_of(function, about) and function
+    metric_of(function, about)
     return function
 
 
-def metric_of(function: object, name: str = "", about: Mapping[str, Any] | None = None) -> str:
+def _listed(names: Sequence[str]) -> Any:
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def metric_of(function: object, about: Declaration) -> str:
     """The name under which a function is a metric from now on."""
     if not inspect.isroutine(function):
         raise UsageError(f"{function!r:.60} is no metric: a metric is a function, {FORMS}")
     place = place_of(function)
-    name = name or function.__name__
-    counts_entities, parameters = _read_signature(function, name)
-    about = dict(about or {})
-    levels = about["levels"] = tuple(about.get("levels", ("document",)))
-    if counts_entities and levels != ("document",):
-        raise UsageError(f"{name}: entities of documents cannot be divided by {levels[-1]}")
+    name = about.name or function.__name__
+    counts_entities, parameters = _read_signature(function)
+    for level in about.levels:
+        check_choice(f"a level of {name}", level, get_args(Level))
+        if counts_entities and level != "document":
+            raise UsageError(f"{name}: entities of documents cannot be divided by {level}")
     lines = (inspect.getdoc(function) or "").splitlines()
-    declaration = Declaration(
+    declaration = replace(
+        about,
         name=name,
-        **{"summary": lines[0] if lines else "", **about, "needs": tuple(about.get("needs", ()))},
+        summary=lines[0] if lines else "",
         parameters=parameters,
         function=(_OfEntities if counts_entities else _OfAlignment)(function),
     )
@@ -152,7 +170,7 @@ def _of_place(module: str, attribute: str, name: str = "") -> str:
         raise UsageError(f"{place} cannot be imported: {why}, here or installed") from None
     except AttributeError as error:
         raise UsageError(f"{place} cannot be imported: {error}") from None
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a script may end the program
         raise UsageError(f"{place} cannot be imported: {_tell(error, module)}") from error
     for known, declaration in REGISTRY.items():
         if getattr(declaration.function, "function", declaration.function) is value:
@@ -165,7 +183,7 @@ def _of_place(module: str, attribute: str, name: str = "") -> str:
         raise UsageError(
             f"{place} is {value!r:.60}, and no metric: a metric is a function, {FORMS}"
         )
-    return metric_of(value, name or place, {"title": attribute})
+    return metric_of(value, Declaration(name or place, title=attribute))
 
 
 def place_of(function: object) -> str:
@@ -175,11 +193,14 @@ def place_of(function: object) -> str:
     return f"{module}:{name}" if module and name and "<" not in name else ""
 
 
-def _read_signature(
-    function: Callable[..., object], name: str
-) -> tuple[bool, tuple[Parameter, ...]]:
+def _read_signature(function: Callable[..., object]) -> tuple[bool, tuple[Parameter, ...]]:
     """Whether a function counts entities, and its parameters beside what it counts."""
-    given = list(inspect.signature(function).parameters.values())
+    name = getattr(function, "__name__", "it")
+    try:
+        signature = inspect.signature(function)
+    except ValueError:  # some of Python's own do not tell
+        raise UsageError(f"{name} is no metric. A metric is {FORMS}") from None
+    given = list(signature.parameters.values())
     counted = [one for one in given if one.default is one.empty and one.kind != one.KEYWORD_ONLY]
     others = given[len(counted) :]
     wrong = [
@@ -189,9 +210,11 @@ def _read_signature(
         or (one in others and not _is_number(one.default))
     ]
     if wrong or len(counted) not in (1, 2):
-        shown = f"{getattr(function, '__name__', name)}{inspect.signature(function)}"
         why = f" {wrong[0]!r} has no number as default." if wrong and counted else ""
-        raise UsageError(f"{shown} is no metric.{why} A metric is {FORMS}; more has numbers")
+        raise UsageError(
+            f"{name}{signature} is no metric.{why} A metric is {FORMS}; whatever else it takes has "
+            "a number as default"
+        )
     parameters = (Parameter(one.name, float(one.default), "") for one in others)
     return len(counted) == 2, tuple(parameters)
 
@@ -279,12 +302,20 @@ def _as_mean(rate: object) -> tuple[Any, Any]:
 
 
 def _call(function: Callable[..., object], *sides: object, **parameters: float) -> object:
-    """What a function returns; UsageError where it raises anything that is not ours."""
+    """What a function returns; UsageError where it raises anything that is not ours.
+
+    A number is a whole one where its default is.
+    """
+    declared = inspect.signature(function).parameters
+    values = {
+        name: int(value) if isinstance(declared[name].default, int) and value % 1 == 0 else value
+        for name, value in parameters.items()
+    }
     try:
-        return function(*sides, **parameters)
+        return function(*sides, **values)
     except CorefEvalError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         message = f"its function raised {_tell(error, function.__module__)}"
         raise UsageError(message) from error
 

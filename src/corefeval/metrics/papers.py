@@ -104,10 +104,11 @@ PAPERS = (
         title="Immediate",
         summary="Is the mention before it in its chain the right one? For sequences of mentions.",
         definition=(
-            "For each key mention with a predecessor: fn if the response lacks it or has it first, "
-            "tp if its predecessor is the same, else wl (wrong linkage). fp: response mentions "
-            "with a predecessor that the key lacks or has first. R = tp / (tp + wl + fn), "
-            "P = tp / (tp + wl + fp), accuracy = tp / (tp + wl)."
+            "A key mention that is not the first of its entity is fn (false negative) if the "
+            "response lacks it or has it first, tp (true positive) if the mention before it is the "
+            "same, else wl (wrong linkage). fp (false positives) are response mentions that are "
+            "not the first of their entity, and that the key lacks or has first. "
+            "R = tp / (tp + wl + fn), P = tp / (tp + wl + fp), accuracy = tp / (tp + wl)."
         ),
         reference=f"{_TUGGENER}, Table 1",
         shape="antecedents",
@@ -138,7 +139,7 @@ PAPERS = (
             "its key chain. A mention is a noun when it has more than one token or a noun tag. "
             "Key chains without a noun are skipped, and pronouns without a noun before them. A "
             "response mention that the key lacks is fp, in a chain that has a noun; one that the "
-            "key has with no noun before it, but the response with one, is wl."
+            "key has with no noun before it, but the response with one, is wl (wrong linkage)."
         ),
         reference=f"{_TUGGENER}, Section 3.2",
         shape="antecedents",
@@ -170,10 +171,10 @@ PAPERS = (
         summary="Are zeros (empty nodes) put into the right entity? Counted zero by zero.",
         definition=(
             "Counts every zero of the key that is not the first mention of its entity. Its match "
-            "in the response is tp where its response entity has another mention of its key entity "
-            "that comes before it, else wl; fn where it has no match, or the match is the first "
-            "mention of its entity. A response zero that is not the first of its entity is fp "
-            "where it matches no such zero. Recall: tp / (tp + wl + fn); precision: "
+            "in the response is tp if its response entity has another mention of its key entity "
+            "that comes before it, else wl (wrong linkage). It is fn if it has no match, or if the "
+            "match is the first mention of its entity. A response zero that is not the first of "
+            "its entity is fp if it matches no such zero. Recall: tp / (tp + wl + fn); precision: "
             "tp / (tp + wl + fp)."
         ),
         reference=f"{_TUGGENER}; Žabokrtský et al. 2022",

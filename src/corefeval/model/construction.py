@@ -236,15 +236,13 @@ def _read_document(document: object, where: str) -> PlainDocument:
 def _from_plain(
     identifiers: tuple[DocumentId, ...], documents: Sequence[PlainDocument], name: str
 ) -> Corpus:
-    sizes = np.array([size for one in documents for size in one.sizes], dtype=np.int64)
-    numbers = np.array([len(one.sizes) for one in documents], dtype=np.int64)
-    kept = sizes > 0
-    sizes, owner = sizes[kept], np.repeat(np.arange(numbers.size), numbers)[kept]
+    sizes = [size for one in documents for size in one.sizes if size]
+    numbers = [len(one.sizes) - one.sizes.count(0) for one in documents]
     return Corpus(
         documents=identifiers,
-        entity_document=owner,
-        mention_entity=np.repeat(np.arange(sizes.size), sizes),
-        labels=[label for one in documents for label in one.labels],
+        entity_document=np.arange(len(numbers)).repeat(numbers),
+        mention_entity=np.arange(len(sizes)).repeat(sizes),
+        labels=list(chain.from_iterable([one.labels for one in documents])),
         name=name,
         notices=tuple(notice for one in documents for notice in one.notices),
     )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from corefeval.diagnostics import InputError, Notice, excerpt, plural
+from corefeval.diagnostics import InputError, Notice, PairingError, excerpt, list_names, plural
 from corefeval.model.arrays import BoolArray, IntArray, ragged_arange
 from corefeval.model.categories import LazyArray, LazyNames, taken
 from corefeval.model.ledger import Ledger
@@ -160,6 +161,12 @@ class Corpus:
             ledger=self.ledger and self.ledger.select(list(map(str, names))),
         )
 
+    def choose_documents(self, pattern: str) -> Corpus:
+        """The documents whose id or name a glob matches; an error where there are none."""
+        if pattern == "*":
+            return self
+        return self.select_documents(match_documents(self.documents, pattern, self.name))
+
     def with_details(self, **details: Any) -> Corpus:
         """The same corpus with other names, metadata, relations or notices."""
         return replace(self, **details)
@@ -237,6 +244,25 @@ def find_document(
         f"there is no document {key!r}",
         fix=f"did you mean {excerpt(close[0])}?" if close else "use one of `documents`",
     )
+
+
+def match_documents(
+    documents: Sequence[DocumentId], pattern: str, name: str, *, may_be_empty: bool = False
+) -> IntArray:
+    """The places of documents whose id or name a glob matches."""
+    chosen = [
+        index
+        for index, identifier in enumerate(documents)
+        if pattern == "*"
+        or any(fnmatchcase(name, pattern) for name in (str(identifier), identifier.name))
+    ]
+    if not chosen and not may_be_empty and documents:
+        raise PairingError(
+            f"no document of {name or 'the key'} matches {pattern!r}",
+            found=list_names([str(identifier) for identifier in documents]),
+            fix="`*` stands for any text: 'bc/*', '*_0001; part 000'",
+        )
+    return np.array(chosen, dtype=np.int64)
 
 
 def _picked_or_empty(values: Sequence[T], rows: IntArray, nothing: T) -> tuple[T, ...]:

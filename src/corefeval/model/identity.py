@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Hashable, Iterator, Sequence
+from functools import lru_cache
 from itertools import chain, count, repeat
 from typing import Any
 
@@ -122,6 +123,7 @@ def _check_identity(corpora: Sequence[Corpus], left: IntArray, right: IntArray) 
     )
 
 
+@lru_cache(maxsize=64)
 def _is_by_identity(kind: type) -> bool:
     own = {name for one in kind.__mro__[:-1] for name in vars(one)}
     return not own & {"__eq__", "__hash__"} and kind is not type(None)
@@ -211,14 +213,14 @@ def digest(corpus: Corpus) -> str:
 
 def _digest(corpus: Corpus) -> str:
     documents = np.array([zlib.crc32(str(name).encode()) for name in corpus.documents], np.uint64)
-    parts: list[NDArray[np.uint64]] = [column.astype(np.uint64) for column in _identities(corpus)]
-    parts.append(documents[corpus.mention_document])
+    parts: list[NDArray[np.uint64]] = [column.view(np.uint64) for column in _identities(corpus)]
+    parts.append(documents if documents.size == 1 else documents[corpus.mention_document])
     own = _mix(parts)
     # What tells the entities apart are all mentions of each: first ones may be the same tokens.
     entities = np.zeros(corpus.n_entities, dtype=np.uint64)
     np.add.at(entities, corpus.mention_entity, own)
     whole = _mix([own, entities[corpus.mention_entity]])
-    total = int(whole.sum(dtype=np.uint64)) + int(_mix([documents]).sum(dtype=np.uint64))
+    total = int(whole.sum()) + int(_mix([documents]).sum())
     return f"{VERSION}-{total % (1 << 64):016x}-{corpus.n_mentions}"
 
 
@@ -244,8 +246,9 @@ def _checksums(corpus: Corpus) -> Iterator[int]:
 
 def _mix(columns: list[NDArray[np.uint64]]) -> NDArray[np.uint64]:
     """One number for each row, spread over all bits."""
-    mixed = np.zeros(columns[0].size, dtype=np.uint64)
-    for column, odd in zip(columns, _ODD, strict=False):
+    mixed = columns[0] * _ODD[0]
+    mixed ^= mixed >> _SPREAD
+    for column, odd in zip(columns[1:], _ODD[1:], strict=False):
         mixed += column
         mixed *= odd
         mixed ^= mixed >> _SPREAD

@@ -12,6 +12,7 @@ from corefeval.diagnostics import UsageError
 
 if TYPE_CHECKING:
     from corefeval.output.drawing import Drawing
+    from corefeval.output.style import Width
     from corefeval.output.tables import Sheet
     from corefeval.tabular import Tabular
 
@@ -50,14 +51,14 @@ class Options(TypedDict, total=False):
     kinds: Sequence[str]
     top: int
     everything: bool
-    rates: str
     averages: str
     sort: str
     rows_of: Literal["systems", "corpora"]
-    digits: int
-    caption: str
-    label: str
-    columns: int
+    digits: int | None
+    rates: str | Sequence[str] | None
+    caption: str | None
+    label: str | None
+    width: Width | None
     group: str
 
 
@@ -80,18 +81,28 @@ def render(
     which is one table, has documents (`differences`), `pairs`, or scores. Error analyses have
     `kinds`, whose errors are then listed, or else `top`, the number of the most expensive mentions.
     Experiments have `everything`, all metrics instead of the best known. Suites have `metric`,
-    `rates` and their order, `averages`, `sort`, `rows_of`, `digits`, and for LaTeX `caption`,
-    `label` and `columns`. A UsageError says what a type does not have.
+    `averages`, `sort` and `rows_of`. A UsageError says what a type does not have.
+
+    Tables of every type, as text, Markdown or LaTeX, have `digits` of percentages and a `caption`;
+    LaTeX has a `label`, and a `width`, "column" or "page", that floats fit into. Scores,
+    comparisons and suites have `rates` in any order, such as "P, R, F1".
 
     >>> import corefeval
     >>> result = corefeval.score([["Ada", "she"]], [["Ada", "she"]], metrics="muc")
     >>> print(render(result, format="markdown").splitlines()[2])
     | MUC    | 100.00 | 100.00 | 100.00 |
     """
+    from corefeval.output.style import STYLE_OPTIONS, Style
+
     several = _things(results)
     kind: Any = _drawing_type(several)
-    known = [field.name for field in fields(kind)][1:]
-    for name in options:
+    wishes: dict[str, Any] = {**options}
+    known = [field.name for field in fields(kind)][1:]  # of which some have rates of their own
+    asked = [name for name in STYLE_OPTIONS if name in wishes and name not in known]
+    style = Style.of(format, {name: wishes.pop(name) for name in asked})
+    if style.rates and not kind.has_rates:
+        raise UsageError(f"there are no rates for a {type(several[0]).__name__}")
+    for name in wishes:
         if name not in known:
             what = f"there is no {name} for a {type(several[0]).__name__}"
             raise UsageError(f"{what}: {did_you_mean(name, known)}" if known else what)
@@ -99,8 +110,9 @@ def render(
         raise UsageError(
             f"there is no output format {format!r} here: there are {', '.join(kind.formats)}"
         )
-    drawing: Drawing = kind(several, **options)
-    return drawing.draw(format, color)
+    drawing: Drawing = kind(several, **wishes)
+    with style.in_use():
+        return drawing.draw(format, color)
 
 
 def make_sheet(result: Tabular) -> Sheet:

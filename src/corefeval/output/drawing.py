@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from corefeval.display import csv_text, json_text
+from corefeval.output.style import current_style
 from corefeval.output.tables import Sheet, table_of
 from corefeval.tabular import Row, columns_of
 
@@ -22,6 +23,7 @@ class Drawing:
     things: Sequence[Any]
 
     formats: ClassVar[tuple[str, ...]] = ("text", "json", "csv", "markdown", "latex")
+    has_rates: ClassVar[bool] = False  # of which a style may choose some, and their order
 
     def sheet(self, format: str) -> Sheet:
         """Tables and sentences."""
@@ -46,14 +48,15 @@ class Drawing:
             names = columns_of(rows)
             return csv_text(names, ([row.get(name) for name in names] for row in rows))
         sheet = self.sheet(format)
-        if format == "markdown":
-            from corefeval.output.markdown import draw_markdown
-
-            return draw_markdown(sheet)
         if format == "latex":
             from corefeval.output.latex import draw_latex
 
             return draw_latex(sheet)
+        sheet = sheet.with_caption(current_style().caption)
+        if format == "markdown":
+            from corefeval.output.markdown import draw_markdown
+
+            return draw_markdown(sheet)
         from corefeval.output.terminal import draw_text
 
         return draw_text(sheet, color=color)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from corefeval.display import shorten, visible
 from corefeval.output.tables import Cell, Column, Table
@@ -77,8 +77,8 @@ def _plain(text: str) -> str:
 def blocks(table: Table, gap: int, room: int) -> list[Block]:
     """Blocks of columns that fit into the room, as few as there can be.
 
-    Columns that name the rows are in each block, and groups of columns stay together. Only what
-    has no room by itself, a very long name or a number, still makes a block too wide.
+    Columns that name the rows are in each block, and groups of columns stay together if they have
+    room. Only what has none by itself, a very long name or a number, makes a block too wide.
     """
     widest, least = _widths(table)
     everything = tuple(range(len(table.columns)))
@@ -98,9 +98,18 @@ def _split(
     labels = _labels(table.columns)
     while labels and not _has_room(labels, least, gap, room):
         labels = labels[:-1]
-    groups = [places for places in _groups(table.columns) if places[0] not in labels]
-    groups = [tuple(place for place in places if place not in labels) for places in groups]
-    others = max(least[place] for group in groups for place in group)
+    together = [places for places in _groups(table.columns) if places[0] not in labels]
+    together = [tuple(place for place in places if place not in labels) for places in together]
+    groups = [
+        part
+        for group in together
+        for part in (
+            [group]
+            if _block(table, (*labels, *group), least, gap).width <= room
+            else _apart(table.columns, group)
+        )
+    ]
+    others = max(_block(table, group, least, gap).width for group in groups)
     label_block = _narrow(
         table, labels, widest, least, gap, min(3 * room // 5, room - gap - others)
     )
@@ -149,6 +158,13 @@ def _groups(columns: Sequence[Column]) -> Iterator[tuple[int, ...]]:
     """Columns that stay together: those of a group, and close ones with those before them."""
     for _, members in groupby(enumerate(columns), key=lambda pair: pair[1].group or pair[0]):
         yield tuple(place for place, _ in members)
+
+
+def _apart(columns: Sequence[Column], group: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """The columns of a group that is too wide, but for close ones."""
+    starts = [at for at, place in enumerate(group) if not (at and columns[place].close)]
+    for start, end in pairwise((*starts, len(group))):
+        yield tuple(group[start:end])
 
 
 def _widths(table: Table) -> tuple[list[int], list[int]]:

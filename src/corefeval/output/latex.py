@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
+from typing import NamedTuple
 
 from corefeval.display import shorten, visible
+from corefeval.output.fitting import blocks, make_presentable
+from corefeval.output.style import current_style
 from corefeval.output.tables import Cell, Column, Sheet, Table
 
 _SPECIAL = {
@@ -32,10 +36,29 @@ _SPECIAL = {
 }
 
 
+_FLOATS = {"column": "table", "page": "table*"}
+_ROOM = {"column": 219, "page": 455}  # points: a narrow column and page, those of ACL
+_EDGES = 3  # characters
+
+
+class _Size(NamedTuple):
+    """A size of type: points of a digit, those beside each column, and characters for these."""
+
+    name: str
+    digit: float
+    separation: int
+    gap: int
+
+
+# A gap and the point in a number, which is half as wide as a digit, make up for one another.
+_SIZES = (_Size("small", 5.0, 4, 2), _Size("footnotesize", 4.5, 3, 1))
+
+
 def draw_latex(sheet: Sheet) -> str:
     """Tabulars of percentages, or floats to be put into a paper; signatures in comments."""
     lines = (*sheet.about, *sheet.signatures)
-    if sheet.label:
+    style = current_style()
+    if sheet.label or style.caption or style.label or style.width:
         return "\n\n".join((_comments(lines), *_floats(sheet))) + "\n"
     parts = []
     for part in sheet.parts:
@@ -48,13 +71,16 @@ def draw_latex(sheet: Sheet) -> str:
 
 
 def _floats(sheet: Sheet) -> Iterator[str]:
-    """A float for all tables without a caption, and one for each other.
+    """A float for all tables without a caption, and one for each other, of the style's width.
 
-    Sentences are the caption of the table before them. Signatures stand below the first.
+    Sentences are the caption of the table before them, behind what the style has for the first.
+    Signatures stand below the first.
     """
-    begun = [f"{sheet.caption.rstrip('.')}."] if sheet.caption else []
-    groups: list[tuple[list[Table], list[str]]] = [([], begun)]
-    float = "table*" if sheet.over_both else "table"
+    style = current_style()
+    float_name = _FLOATS[style.width or "page"]
+    label = style.label or sheet.label or "scores"
+    label = label if ":" in label else f"tab:{label}"
+    groups: list[tuple[list[Table], list[str]]] = [([], [])]
     for part in sheet.parts:
         if isinstance(part, str):
             groups[-1][1].extend([part] if part else [])
@@ -66,14 +92,52 @@ def _floats(sheet: Sheet) -> Iterator[str]:
         escape(text, whole=True).replace(r"\textbar{}", r"\textbar\allowbreak{}")
         for text in sheet.signatures
     )
+    caption = style.caption or sheet.caption or ("" if groups[0][1] else "Scores")
+    groups[0][1][:0] = [caption if caption[-1] in ".!?" else f"{caption}."] if caption else []
     for number, (tables, sentences) in enumerate(groups):
-        lines = [f"\\begin{{{float}}}[t]", r"\centering\small", r"\setlength{\tabcolsep}{4pt}"]
-        lines += ["\n\n\\medskip\n".join(map(tabular, tables))]
+        size, tabulars = _fit(tables, style.width)
+        lines = [f"\\begin{{{float_name}}}[t]", f"\\centering\\{size.name}"]
+        lines += [f"\\setlength{{\\tabcolsep}}{{{size.separation}pt}}"]
+        lines += ["\n\n\\medskip\n".join(tabulars)]
         lines += [f"\\caption{{{escape(' '.join(sentences))}}}"]
-        lines += [f"\\label{{tab:{sheet.label}{f'-{number}' if number else ''}}}"]
+        lines += [f"\\label{{{label}{f'-{number}' if number else ''}}}"]
         if not number:
             lines += [f"\\par\\smallskip{{\\tiny\\ttfamily\\raggedright {codes}\\par}}"]
-        yield "\n".join((*lines, f"\\end{{{float}}}"))
+        yield "\n".join((*lines, f"\\end{{{float_name}}}"))
+
+
+def _fit(tables: Sequence[Table], width: str | None) -> tuple[_Size, list[str]]:
+    """A size, and tabulars: of columns below each other where all of them are too wide."""
+    if width is None:
+        return _SIZES[0], [*map(tabular, tables)]
+    for size in _SIZES:
+        tabulars = [part for table in tables for part in _parts(table, _ROOM[width], size)]
+        if len(tabulars) == len(tables):
+            break
+    return size, tabulars
+
+
+def _parts(table: Table, room: int, size: _Size) -> Iterator[str]:
+    """The tabulars of a table that take so many points at most."""
+    # Marks take room, too, and no heading is folded.
+    headings = (replace(one, heading=one.heading.replace(" ", "_")) for one in table.columns)
+    sections = tuple(
+        tuple(tuple(replace(c, text=shorten(c.text) + c.mark) for c in row) for row in section)
+        for section in table.sections
+    )
+    shown = make_presentable(Table(tuple(headings), sections))
+    [whole] = blocks(shown, size.gap, 10**6)
+    for block in blocks(shown, size.gap, int(room / size.digit) - _EDGES):
+        folded = [
+            f"p{{{width * size.digit:g}pt}}" if width < whole.widths[place] else ""
+            for place, width in zip(block.places, block.widths, strict=True)
+        ]
+        columns = tuple(table.columns[place] for place in block.places)
+        mine = tuple(
+            tuple(tuple(row[place] for place in block.places) for row in section)
+            for section in table.sections
+        )
+        yield tabular(Table(columns, mine), folded)
 
 
 def _comments(texts: Iterable[str]) -> str:
@@ -82,9 +146,12 @@ def _comments(texts: Iterable[str]) -> str:
     return "\n".join(f"% {comment}" for comment in comments)
 
 
-def tabular(table: Table) -> str:
-    """A tabular in the style of booktabs."""
-    alignment = "".join(map(_alignment, table.columns))
+def tabular(table: Table, folded: Sequence[str] = ()) -> str:
+    """A tabular in the style of booktabs; columns whose text is folded have their own alignment."""
+    own = folded or [""] * len(table.columns)
+    alignment = "".join(
+        other or _alignment(one) for one, other in zip(table.columns, own, strict=True)
+    )
     lines = [f"\\begin{{tabular}}{{{alignment}}}", r"\toprule", *_group_lines(table.columns)]
     lines += [
         " & ".join(escape(shorten(column.heading)) for column in table.columns) + r" \\",
@@ -98,7 +165,7 @@ def tabular(table: Table) -> str:
 
 def _alignment(column: Column) -> str:
     letter = "r" if column.numeric else "l"
-    return f"@{{\\hspace{{3pt}}}}{letter}@{{\\hspace{{12pt}}}}" if column.close else letter
+    return f"@{{\\hspace{{3pt}}}}{letter}@{{\\hspace{{9pt}}}}" if column.close else letter
 
 
 def _group_lines(columns: Sequence[Column]) -> list[str]:

@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from corefeval.output.tables import RATES, Cell, Column, interval, percent
+from corefeval.output.style import shown_rates
+from corefeval.output.tables import Cell, Column, interval, percent
 from corefeval.results import Result, Score
 
 
@@ -38,7 +39,7 @@ def lines_of(results: Sequence[Result]) -> list[Line]:
     for metric, title in titles.items():
         score = next(result[metric] for result in results if metric in result.tables)
         lines += [Line(metric, f"{title} {part}", part) for part in score.parts]
-        name = f"{title} Fφ" if score.parts else title
+        name = f"{title} of both (Fφ)" if score.parts else title
         lines.append(Line(metric, name, f1_only="recall" not in score.rates))
     return lines
 
@@ -100,7 +101,7 @@ def columns_of(line: Line, *, f1_only: bool = False, ci: Intervals = NO_INTERVAL
     brief = f1_only or line.f1_only
     if brief and not ci.heading:
         return [Column(line.title, numeric=True)]
-    headings = ["F1"] if brief else list(RATES.values())
+    headings = ["F1"] if brief else list(shown_rates().values())
     rates = [Column(heading, line.title, True) for heading in headings]
     return [*rates, *ci.columns(line.title)]
 
@@ -117,12 +118,17 @@ def cells_of(
     score = line.score(result)
     if score is None:
         return [Cell("")] * len(columns_of(line, f1_only=f1_only, ci=ci))
-    cells = rate_cells(score, best_f1(line, rivals) if len(rivals) > 1 else None)
-    cells = cells[-1:] if f1_only or line.f1_only else cells
+    rates = ("f1",) if f1_only or line.f1_only else tuple(shown_rates())
+    cells = rate_cells(score, best_f1(line, rivals) if len(rivals) > 1 else None, rates)
     return [*cells, *ci.cells(score)]
 
 
-def rate_cells(score: Score, best: float | None) -> list[Cell]:
-    """Recall, precision and F1, bold where it is the best."""
-    *rates, f1 = [percent(score.rates.get(rate), score.rounding) for rate in RATES]
-    return [*map(Cell, rates), Cell(f1, bool(best) and score.f1 == best)]
+def rate_cells(score: Score, best: float | None, rates: Sequence[str]) -> list[Cell]:
+    """The rates; F1 is bold where it is the best."""
+    return [
+        Cell(
+            percent(score.rates.get(rate), score.rounding),
+            rate == "f1" and bool(best) and score.f1 == best,
+        )
+        for rate in rates
+    ]

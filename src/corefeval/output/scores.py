@@ -20,14 +20,15 @@ from corefeval.output.lines import (
     lines_of,
     rate_cells,
 )
-from corefeval.output.tables import RATES, Cell, Column, Sheet, Table, feature_heading, percent
+from corefeval.output.style import current_style, shown_rates
+from corefeval.output.tables import Cell, Column, Sheet, Table, feature_heading, percent
 from corefeval.results import Result, Score, Slices
 from corefeval.results.slices import all_values
 from corefeval.tabular import Row
 
 # With more columns than this only F1 fits beside each other.
 _COLUMNS = 9
-_COUNTS = ("tp", "wl", "fn", "fp")
+_COUNTS = {"tp": "correct", "wl": "wrong", "fn": "missed", "fp": "spurious"}
 
 
 @dataclass(frozen=True)
@@ -38,11 +39,12 @@ class ResultDrawing(Drawing):
     by_document: bool = False
 
     formats: ClassVar = (*Drawing.formats, "conll", "coval", "corefud")
+    has_rates: ClassVar = True
 
     def sheet(self, format: str) -> Sheet:
-        """A terminal has responses below each other, papers have them side by side."""
+        """Metrics are side by side in papers, and below each other in a terminal or one column."""
         results = self.things
-        wide = len(results) > 1 and format != "text"
+        wide = len(results) > 1 and format != "text" and current_style().width != "column"
         tables = [system_table(results) if wide else metric_table(results)]
         tables += [*count_tables(results), *slice_tables(results)]
         tables += [document_table(results)] if self.by_document else []
@@ -83,6 +85,8 @@ class SliceDrawing(Drawing):
     """The slices of one or more responses by one feature."""
 
     things: Sequence[Slices]
+
+    has_rates: ClassVar = True
 
     def sheet(self, format: str) -> Sheet:
         """A table for each feature."""
@@ -155,7 +159,7 @@ def _scores(scores: Mapping[str, Score], *, sliced: bool = False) -> dict[str, o
 def metric_table(results: Sequence[Result]) -> Table:
     """A row for each metric, responses below each other."""
     several = len(results) > 1
-    ci = Intervals.of(results)
+    ci, rates = Intervals.of(results), tuple(shown_rates())
     sections = []
     for line in lines_of(results):
         rows: list[tuple[Cell, ...]] = []
@@ -165,7 +169,7 @@ def metric_table(results: Sequence[Result]) -> Table:
             if score is not None:
                 title = Cell("" if rows else line.title, label=True)
                 name = (Cell(result.response),) if several else ()
-                cells = rate_cells(score, best if several else None)
+                cells = rate_cells(score, best if several else None, rates)
                 rows.append((title, *name, *cells, *ci.cells(score)))
         sections.append(tuple(rows))
     columns = (
@@ -236,7 +240,7 @@ def document_table(results: Sequence[Result]) -> Table:
 
 
 def _rate_columns() -> tuple[Column, ...]:
-    return tuple(Column(heading, numeric=True) for heading in RATES.values())
+    return tuple(Column(heading, numeric=True) for heading in shown_rates().values())
 
 
 def slice_tables(results: Sequence[Result]) -> list[Table]:
@@ -345,7 +349,7 @@ def count_tables(results: Sequence[Result]) -> list[Table]:
     columns = (
         Column("Counts"),
         *([Column("Response")] if several else []),
-        *(Column(name, numeric=True) for name in _COUNTS),
+        *(Column(f"{word} ({name})", numeric=True) for name, word in _COUNTS.items()),
         Column("accuracy", numeric=True),
     )
     return [Table(columns, (tuple(rows),))]

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
 
 from corefeval._version import __version__
-from corefeval.diagnostics import plural
+from corefeval.diagnostics import UsageError, plural
 from corefeval.output.drawing import SoloDrawing
+from corefeval.output.style import RATES, current_style
 from corefeval.output.tables import (
     RAISED,
-    RATES,
     Cell,
     Column,
     Sheet,
@@ -53,11 +53,14 @@ class ComparisonDrawing(SoloDrawing):
     power: bool = False
     metric: str | None = None
 
+    has_rates: ClassVar = True
+
     def sheet_of(self, thing: Comparison, format: str) -> Sheet:
         """Systems by metrics, what the table means, and more tables and sentences."""
         compact = format == "text"
         most = len(thing.metrics) if format == "markdown" else _MANY
         tables = main_tables(thing, compact=compact, most=most)
+        tables = [stacked_table(thing)] if _is_stacked() else tables
         more = self._more(thing, compact)
         between = [""] if more and isinstance(more[0], str) else []
         parts = (*tables, legend(thing, compact=compact), *between, *more)
@@ -140,22 +143,34 @@ def main_tables(comparison: Comparison, *, compact: bool, most: int = _MANY) -> 
     ]
 
 
+def stacked_table(comparison: Comparison) -> Table:
+    """Metrics below each other, for all rates of which there is no room side by side."""
+    sections = tuple(
+        _titled(comparison.title(metric), _rows(comparison, [metric], compact=False))
+        for metric in comparison.metrics
+    )
+    columns = _metric_columns(comparison, comparison.metrics[:1], compact=False)
+    plain = (replace(column, group="") for column in columns)
+    return Table((Column("Metric"), *_head(comparison), *plain), sections)
+
+
+def _titled(title: str, rows: Sequence[tuple[Cell, ...]]) -> tuple[tuple[Cell, ...], ...]:
+    """Rows with a label before the first of them."""
+    return tuple((Cell("" if n else title, label=True), *row) for n, row in enumerate(rows))
+
+
 def slice_table(
     feature: str, values: Mapping[str, Comparison], whole: Comparison, *, compact: bool
 ) -> Table:
     """The same for each value of a feature."""
     first = next(iter(values.values()))
     heading = feature_heading(feature)
-    sections = []
-    for value, comparison in values.items():
-        rows = _rows(comparison, comparison.metrics, compact)
-        sections.append(
-            tuple(
-                (Cell("" if number else value, label=True), *row) for number, row in enumerate(rows)
-            )
-        )
+    sections = tuple(
+        _titled(value, _rows(comparison, comparison.metrics, compact))
+        for value, comparison in values.items()
+    )
     columns = (Column(heading), *_head(whole), *_metric_columns(first, first.metrics, compact))
-    return Table(columns, tuple(sections), caption=f"By {feature}")
+    return Table(columns, sections, caption=f"By {feature}")
 
 
 def _head(comparison: Comparison) -> tuple[Column, ...]:
@@ -165,13 +180,33 @@ def _head(comparison: Comparison) -> tuple[Column, ...]:
 def _metric_columns(comparison: Comparison, metrics: Sequence[str], compact: bool) -> list[Column]:
     columns = []
     for metric in metrics:
-        title = comparison.title(metric)
-        if compact or comparison.baseline is not None:
-            columns.append(Column(title, whole=True))
-        else:
-            rate = RATES.get(comparison.rate, comparison.rate)
-            columns += [Column(rate, title), Column("#", title, numeric=True, close=True)]
+        title, rates = comparison.title(metric), _rates(comparison, metric)
+        ranked = not compact and comparison.baseline is None
+        for rate in rates:
+            heading = RATES.get(rate, rate)
+            if rate != comparison.rate:
+                columns.append(Column(heading, title, numeric=True))
+            elif ranked:
+                columns += [Column(heading, title), Column("#", title, numeric=True, close=True)]
+            else:
+                alone = len(rates) == 1
+                columns.append(
+                    Column(title, whole=True) if alone else Column(heading, title, whole=True)
+                )
     return columns
+
+
+def _rates(comparison: Comparison, metric: str) -> tuple[str, ...]:
+    """The rates of a metric that are shown: the one that is compared, and others of the style."""
+    wishes, mine = current_style().rates, comparison.rate
+    if wishes and mine not in wishes:
+        raise UsageError(f"the rates must have {mine} among them, which is compared")
+    there = RATES if _is_stacked() else comparison.rates_of(metric, comparison.systems[0])
+    return tuple(rate for rate in wishes if rate in there) or (mine,)
+
+
+def _is_stacked() -> bool:
+    return current_style().width == "column" and len(current_style().rates) > 1
 
 
 def _rows(
@@ -197,16 +232,20 @@ def _metric_cells(
     width = max(map(len, scores.values()))
     room = max(map(len, marks.values()))
     ranks = {} if comparison.baseline is not None else comparison.ranks(metric)
+    shown = _rates(comparison, metric)
     cells = []
     for system, score in scores.items():
         number, bold = score.rjust(width), system in best
         if not compact:
             rank = (Cell(str(ranks[system])),) if ranks else ()
-            cells.append((Cell(score, bold, marks[system]), *rank))
-            continue
-        raised = "".join(RAISED.get(letter, letter) for letter in marks[system])
-        behind = f"{raised:{room}} {ranks[system]}" if ranks else raised
-        cells.append((Cell(number + behind, bold),))
+            own = (Cell(score, bold, marks[system]), *rank)
+        else:
+            raised = "".join(RAISED.get(letter, letter) for letter in marks[system])
+            behind = f"{raised:{room}} {ranks[system]}" if ranks else raised
+            own = (Cell(number + behind, bold),)
+        others = {} if len(shown) == 1 else comparison.rates_of(metric, system)
+        row = (own if r == comparison.rate else (Cell(percent(others.get(r))),) for r in shown)
+        cells.append(tuple(cell for part in row for cell in part))
     return cells
 
 
@@ -229,10 +268,13 @@ def legend(comparison: Comparison, *, compact: bool = False) -> str:
     if pairs > 1:
         how += _CORRECTIONS[settings["correction"]].format(pairs=plural(pairs, "pair"))
     rate = RATES.get(comparison.rate, comparison.rate)
-    start = f"{rate} on {plural(len(comparison.document_ids), 'document')}, the best in bold."
+    rates = [RATES[one] for one in current_style().rates] or [rate]
+    shown = " and ".join(filter(None, (", ".join(rates[:-1]), rates[-1])))
+    bold = "the best in bold" if len(rates) == 1 else f"the best {rate} in bold"
+    start = f"{shown} on {plural(len(comparison.document_ids), 'document')}, {bold}."
     if comparison.unit == "segment":
         units = plural(len(comparison.document_ids), "segment")
-        start = f"{rate} of one document, the best in bold; tests and differences on {units} of it."
+        start = f"{shown} of one document, {bold}; tests and differences on {units} of it."
     if comparison.baseline is not None:
         return (
             f"{start} {BETTER} significantly better and {WORSE} significantly worse than "
@@ -314,8 +356,9 @@ def show_sign(value: float) -> str:
     >>> show_sign(0.0123), show_sign(-0.5), show_sign(0.0)
     ('+1.23', '−50.00', '0.00')
     """
-    text = f"{100 * value:+.2f}".replace("-", "−")
-    return "0.00" if text[1:] == "0.00" else text
+    wish = current_style().digits
+    text = f"{100 * value:+.{2 if wish is None else wish}f}".replace("-", "−")
+    return text if text[1:].strip("0.") else text[1:]
 
 
 def p_value(p: float) -> str:

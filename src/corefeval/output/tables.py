@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import cast
 
+from corefeval.output.style import current_style
 from corefeval.results import Score
 from corefeval.syntax import CROSS, split_list
 
-RATES = {"recall": "R", "precision": "P", "f1": "F1"}
 # Small raised letters, as far as there are any.
 RAISED = dict(zip("abcdefghijklmnoprstuvwxyz", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ", strict=True))
 
@@ -55,7 +56,7 @@ class Sheet:
     """Tables and sentences below each other, lines on what they are of, and signatures.
 
     `gap` is the number of blanks between columns in a terminal. With a `label` LaTeX sets tables as
-    floats `over_both` columns or one, which have the `caption` and the sentences behind them as
+    floats, which have the `caption`, if the style has none, and the sentences behind them as
     captions.
     """
 
@@ -65,7 +66,16 @@ class Sheet:
     gap: int = 3
     label: str = ""
     caption: str = ""
-    over_both: bool = True
+
+    def with_caption(self, caption: str) -> Sheet:
+        """The sheet with a caption for its first table, before any that this has."""
+        place = next((n for n, part in enumerate(self.parts) if isinstance(part, Table)), None)
+        if not caption or place is None:
+            return self
+        table = cast("Table", self.parts[place])
+        whole = f"{caption} – {table.caption}" if table.caption else caption
+        parts = (*self.parts[:place], replace(table, caption=whole), *self.parts[place + 1 :])
+        return replace(self, parts=parts)
 
 
 def table_of(headings: Iterable[str], rows: Iterable[Iterable[str]], caption: str = "") -> Table:
@@ -86,24 +96,28 @@ def feature_heading(feature: str) -> str:
 
 
 def percent(value: float | None, rounding: str = "none") -> str:
-    """A rate as a percentage with two decimals, rounded, or as a protocol's `rounding` says.
+    """A rate as a percentage, rounded as a protocol's `rounding` says.
+
+    It has the digits that the style asks for, or else those of the rounding, or else two.
 
     >>> percent(2 / 3), percent(None), percent(2 / 3, "truncate(2)"), percent(2 / 3, "round(1)")
     ('66.67', '', '66.66', '66.7')
     """
     if value is None or value != value:
         return "" if value is None else "nan"
-    if rounding == "none":
-        return f"{100 * value:.2f}"
-    word, _, digits = rounding.rstrip(")").partition("(")
+    word, _, own = rounding.rstrip(")").partition("(")
+    digits = current_style().digits
+    digits = int(own or 2) if digits is None else digits
     if word == "truncate":
-        scale = 10 ** int(digits)
+        scale = 10**digits
         return f"{int(100 * scale * value) / scale:.{digits}f}"
     return f"{100 * value:.{digits}f}"
 
 
 def interval(score: Score, rate: str = "f1") -> str:
-    """The interval of a rate in percent, with one decimal; nothing where there is none.
+    """The interval of a rate in percent, with one decimal if nobody asks for others.
+
+    It is empty where there is none.
 
     >>> interval(Score("muc", {"f1": 0.74}, intervals={"f1": (0.7093, 0.7728)}))
     '70.9–77.3'
@@ -111,4 +125,6 @@ def interval(score: Score, rate: str = "f1") -> str:
     if rate not in score.intervals:
         return ""
     low, high = score.intervals[rate]
-    return f"{100 * low:.1f}–{100 * high:.1f}"
+    wish = current_style().digits
+    digits = 1 if wish is None else wish
+    return f"{100 * low:.{digits}f}–{100 * high:.{digits}f}"

@@ -23,15 +23,15 @@ _USUAL, _LEAST = 120, 40  # columns: where nobody says how many there are, and a
 _SENTENCE = 96  # longer lines are hard to read
 
 
-def draw_text(sheet: Sheet, *, color: bool = False) -> str:
+def draw_text(sheet: Sheet, *, color: bool = False, most: int = _USUAL) -> str:
     """Tables and sentences one below the other, and a footer that does not stand out.
 
     Sentences that follow each other stand together. Everything but signatures fits into the
-    terminal (or into COLUMNS, or 120, if there is none), and nothing in it but our own colours acts
-    on the terminal.
+    terminal (or into COLUMNS, or `most` columns, if there is none), and nothing in it but our own
+    colours acts on the terminal.
     """
     columns = _terminal_width()
-    room = max(columns or _USUAL, _LEAST)
+    room = max(columns or most, _LEAST)
     list_room = room if columns else _WIDE  # lines of a list stay whole for programs such as grep
     lines: list[Line] = []
     for is_text, members in groupby(sheet.parts, key=lambda part: isinstance(part, str)):

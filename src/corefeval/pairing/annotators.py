@@ -15,7 +15,6 @@ from corefeval.model.corpus import NO_GAPS
 from corefeval.model.identity import mention_codes
 from corefeval.model.text_tokens import has_texts
 from corefeval.pairing.documents import (
-    choose_documents,
     pair,
     partners,
     put_on_tokens,
@@ -61,7 +60,7 @@ def _on_common_documents(
 ) -> tuple[list[Corpus], Spans | None, list[Notice]]:
     corpora, notices = _with_common_documents(corpora, protocol.documents)
     if protocol.documents != "*":
-        corpora = [choose_documents(corpus, protocol.documents) for corpus in corpora]
+        corpora = [corpus.choose_documents(protocol.documents) for corpus in corpora]
     standard = min(range(len(corpora)), key=lambda index: _rank(corpora[index]))
     placed = [put_on_tokens(corpora[standard], corpus, protocol)[1:] for corpus in corpora]
     settled, more = _settle_all_zeros([corpus for corpus, _ in placed], protocol.zeros)

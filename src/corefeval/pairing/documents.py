@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ import numpy as np
 from corefeval.diagnostics import Notice, PairingError, excerpt, list_names, plural
 from corefeval.model import Corpus, DocumentId
 from corefeval.model.arrays import IntArray
+from corefeval.model.corpus import match_documents
 from corefeval.pairing.texts import (
     check_tokens,
     find_differing_documents,
@@ -126,33 +126,9 @@ def put_on_tokens(
 
 
 def _in_places(corpus: Corpus, places: IntArray, identifiers: tuple[DocumentId, ...]) -> Corpus:
-    same = np.array_equal(places, np.arange(len(corpus.documents)))
-    if same and corpus.documents == identifiers:
+    if corpus.documents == identifiers and bool((places == np.arange(places.size)).all()):
         return corpus
     return corpus.select_documents(places, identifiers)
-
-
-def choose_documents(corpus: Corpus, pattern: str) -> Corpus:
-    """The documents whose id or name a glob matches; an error where there are none."""
-    return corpus.select_documents(_matching(corpus.documents, pattern, corpus.name))
-
-
-def _matching(
-    documents: Sequence[DocumentId], pattern: str, name: str, *, may_be_empty: bool = False
-) -> IntArray:
-    chosen = [
-        index
-        for index, identifier in enumerate(documents)
-        if pattern == "*"
-        or any(fnmatch.fnmatchcase(name, pattern) for name in (str(identifier), identifier.name))
-    ]
-    if not chosen and not may_be_empty and documents:
-        raise PairingError(
-            f"no document of {name or 'the key'} matches {pattern!r}",
-            found=list_names([str(identifier) for identifier in documents]),
-            fix="`*` stands for any text: 'bc/*', '*_0001; part 000'",
-        )
-    return np.array(chosen, dtype=np.int64)
 
 
 def pair_documents(
@@ -166,8 +142,8 @@ def pair_documents(
     The protocol's `documents` is a glob: only documents whose id or name matches take part. Its
     `missing` and `extra` say what becomes of documents that only one side has.
     """
-    mine = _matching(key, protocol.documents, names[0])
-    theirs = _matching(response, protocol.documents, names[1], may_be_empty=True)
+    mine = match_documents(key, protocol.documents, names[0])
+    theirs = match_documents(response, protocol.documents, names[1], may_be_empty=True)
     if not mine.size:
         raise PairingError("the key has no documents", file=names[0] or None)
     identifiers = tuple(key[index] for index in mine.tolist())

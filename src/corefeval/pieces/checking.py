@@ -5,8 +5,6 @@ from __future__ import annotations
 import tempfile
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from corefeval.diagnostics import InputError, Notice
 from corefeval.files import current_limit, unpack_limit
 from corefeval.formats.ranges import Excerpt
@@ -15,6 +13,7 @@ from corefeval.linting import Inspection
 from corefeval.linting.findings import Finding
 from corefeval.linting.inspection import grade, inspect_source
 from corefeval.linting.oddities import Contents, whole_file_findings
+from corefeval.model.corpus import match_documents
 from corefeval.pieces import Cutting
 from corefeval.pieces.execution import map_pieces
 from corefeval.pieces.index import Reading, index_side
@@ -36,7 +35,9 @@ class _Share:
     notices: tuple[Notice, ...]
 
 
-def check_file(path: str, reading: Reading, cutting: Cutting) -> Inspection | None:
+def check_file(
+    path: str, reading: Reading, cutting: Cutting, documents: str = "*"
+) -> Inspection | None:
     """What was found in a file; None where it is to be read whole.
 
     That is so for folders, whose files are looked at one by one, and for files of which documents
@@ -50,7 +51,8 @@ def check_file(path: str, reading: Reading, cutting: Cutting) -> Inspection | No
         file = side.files[0]
         if side.several or file.ranges is None:
             return None
-        runs = list(cut_side(side, np.arange(len(side.documents)), cutting.bytes))
+        rows = match_documents(side.documents, documents, side.name)
+        runs = list(cut_side(side, rows, cutting.bytes))
         parts = [
             _Part(file.ranges.only(rows.tolist()), int(side.sizes[rows].sum()), rows is runs[-1])
             for rows in runs

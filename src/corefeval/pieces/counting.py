@@ -5,11 +5,10 @@ from __future__ import annotations
 import tempfile
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from corefeval.analysis.statistics import Statistics, statistics, total
 from corefeval.diagnostics import Notice
 from corefeval.files import current_limit, unpack_limit
+from corefeval.model.corpus import match_documents
 from corefeval.pieces import Cutting
 from corefeval.pieces.execution import map_pieces
 from corefeval.pieces.index import Portion, Reading, Side, index_side
@@ -24,12 +23,12 @@ class _Part:
 
 
 def count_files(
-    path: str, reading: Reading, cutting: Cutting
+    path: str, reading: Reading, cutting: Cutting, documents: str = "*"
 ) -> tuple[Statistics, tuple[Notice, ...]] | None:
     """The statistics of files in pieces, and what reading told; None where they are one piece."""
     with tempfile.TemporaryDirectory(prefix="corefeval-") as folder:
         side = index_side(path, reading, piece_size=cutting.bytes, folder=folder)
-        parts = _cut(side, cutting.bytes)
+        parts = _cut(side, cutting.bytes, documents)
         if len(parts) < 2:
             return None
         shares = map_pieces(
@@ -43,9 +42,8 @@ def count_files(
     return total([one for one, _ in shares]), tuple(read_notices(told, side.notes))
 
 
-def _cut(side: Side, piece_size: int) -> list[_Part]:
-    every = np.arange(len(side.documents))
-    runs = cut_side(side, every, piece_size)
+def _cut(side: Side, piece_size: int, documents: str) -> list[_Part]:
+    runs = cut_side(side, match_documents(side.documents, documents, side.name), piece_size)
     return [_Part(side.only(rows), int(side.sizes[rows].sum())) for rows in runs]
 
 

@@ -124,17 +124,17 @@ def _prepare_work(
     plan = request.plan
     formats = plan.key_format, plan.response_format
 
-    def index(source: NamedFile, format: str | None) -> Side:
+    def index(source: NamedFile, format: str | None, encoding: str) -> Side:
         return index_side(
             source.path,
-            Reading(format, plan.encoding, plan.word_column),
+            Reading(format, encoding, plan.word_column),
             piece_size=cutting.bytes,
             folder=tempfile.mkdtemp(dir=folder),
             name=source.name,
         )
 
     with ThreadPoolExecutor(2) as pool:  # array operations and reading let the other one run
-        key, response = pool.map(index, sources, formats)
+        key, response = pool.map(index, sources, formats, plan.encodings)
     response = response.sharing(key.documents)
     names = key.name, response.name
     pairs = pair_documents(key.documents, response.documents, plan.protocol, names)
@@ -161,7 +161,7 @@ def _described(
         "protocol": str(plan.protocol),
         "metrics": [str(one.metric) for one in parse_metrics(request.metrics)],
         "slices": list(request.by),
-        "reading": [plan.encoding, plan.word_column, plan.key_format, plan.response_format],
+        "reading": [*plan.encodings, plan.word_column, plan.key_format, plan.response_format],
         "tag set": repr(plan.tagset),
         "pieces": [piece.size for piece in pieces],
     }

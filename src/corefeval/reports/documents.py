@@ -24,6 +24,8 @@ Json = dict[str, Any]
 MILLION = 1_000_000
 MENTION_KINDS = ("name", "nominal", "pronoun")
 _NO_SPEAKER = {"", "-", "_"}
+_NEW_PARAGRAPH = {"newpar"}
+_BLANK_LINE = re.compile(r"\n\s*\n")
 _STOPS = tuple(".!?")
 _LONG_LINE = 40  # tokens
 _PIECE = re.compile(r"\w+|[^\w\s]")
@@ -34,7 +36,8 @@ class DocumentText:
     """One document as the page shows it.
 
     `words` is None where they are not known or not to be shown. `glued` are tokens without a blank
-    before them, where the source tells; None leaves it to the page to guess.
+    before them, where the source tells; None leaves it to the page to guess. `paragraphs` are the
+    sentences with which new ones begin, where the format has paragraphs.
     """
 
     count: int
@@ -42,6 +45,7 @@ class DocumentText:
     sentences: list[int]
     speakers: list[str] | None = None
     glued: list[int] | None = None
+    paragraphs: list[int] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +124,24 @@ def _show_tokens(
     if not text or "word" not in tokens.columns:
         return DocumentText(count, None, sentences)
     words = tokens.column(index, "word")
-    return DocumentText(count, words, sentences, _speakers(tokens, index, sentences))
+    speakers = _speakers(tokens, index, sentences)
+    paragraphs = _paragraphs((key, *responses), index, len(sentences))
+    return DocumentText(count, words, sentences, speakers, paragraphs=paragraphs)
+
+
+def _paragraphs(corpora: Sequence[Corpus], index: int, count: int) -> list[int] | None:
+    """The sentences before which a comment of the first side that has any says `newpar`."""
+    for corpus in corpora:
+        comments = corpus.sentence_metadata[index] if corpus.sentence_metadata else ()
+        if len(comments) == count:
+            found = [n for n, one in enumerate(comments) if _NEW_PARAGRAPH & {*map(_first, one)}]
+            if found:
+                return found
+    return None
+
+
+def _first(key: str) -> str:
+    return key.partition(" ")[0]
 
 
 def _speakers(tokens: Tokens, index: int, sentences: Sequence[int]) -> list[str] | None:
@@ -164,8 +185,15 @@ def _cut(
         if place and not characters[start - 1].isspace() and not characters[start].isspace()
     ]
     lines = _lines(characters, begins)
+    # Of texts without a blank line, such as novels of one line each, lines are paragraphs.
+    new = _BLANK_LINE if _BLANK_LINE.search(characters.strip()) else re.compile("\n")
+    before = [characters[begins[at - 1][0] : begins[at][0]] if at else "" for at in lines if words]
     made = DocumentText(
-        len(words), words if text else None, lines if words else [], glued=glued if text else None
+        len(words),
+        words if text else None,
+        lines if words else [],
+        glued=glued if text else None,
+        paragraphs=[n for n, between in enumerate(before) if new.search(between)] or None,
     )
     return np.array([start for start, _ in begins], dtype=np.int64), made
 
@@ -383,4 +411,6 @@ def _text(document: DocumentText) -> Json:
         shown["speakers"] = document.speakers
     if document.glued is not None:
         shown["glued"] = document.glued
+    if document.paragraphs is not None:
+        shown["paragraphs"] = document.paragraphs
     return shown

@@ -12,7 +12,7 @@ from corefeval.checks import check_choice
 from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError
 from corefeval.display import distinct_names
 from corefeval.evaluation import Metrics, Sampling, count
-from corefeval.features import shows_words
+from corefeval.features import canonical_feature, shows_words
 from corefeval.metrics import Metric
 from corefeval.metrics.metric import DEFAULT_PRESET
 from corefeval.model import Corpus, Document
@@ -20,7 +20,6 @@ from corefeval.preparation import Input, Options, Plan, Prepared, Stated, plan, 
 from corefeval.protocol import STEPS, Protocol
 from corefeval.reports.page import Report, check_library
 from corefeval.reports.payload import Scored, collect_notices, describe_choices, make_payload
-from corefeval.slicing import canonical_feature
 from corefeval.syntax import split_list
 
 DEFAULT_FEATURES = (

@@ -169,6 +169,11 @@ class Comparison(Tabular):
             raise UsageError(f"{metric!r} was not compared: there are {', '.join(self.metrics)}")
         return ranks(self.scores[metric], lambda one, other: self.is_better(metric, one, other))
 
+    def rates_of(self, metric: str, system: str) -> Mapping[str, float]:
+        """All rates of a system by a metric, of whole documents, as `scores` are."""
+        result = self.results[system]
+        return result.whole_rates.get(metric) or result[metric].rates
+
     def best(self, metric: str) -> tuple[str, ...]:
         """The system with the highest score, or several where they are equal."""
         top = max(self.scores[metric].values())

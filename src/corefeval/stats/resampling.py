@@ -10,6 +10,8 @@ with their number.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any, TypeGuard
@@ -337,8 +339,24 @@ def bootstrap(
 
 def _sizes(trials: int, bytes_each: int) -> Iterator[int]:
     size = max(1, min(_BLOCK_TRIALS, _BLOCK_BYTES // bytes_each))
+    watcher = _WATCHER.get()
     for done in range(0, trials, size):
+        if watcher is not None:
+            watcher(done, trials)
         yield min(size, trials - done)
+
+
+_WATCHER: ContextVar[Callable[[int, int], None] | None] = ContextVar("watcher", default=None)
+
+
+@contextmanager
+def watch_trials(show: Callable[[int, int], None]) -> Iterator[None]:
+    """Within, every block of trials or samples is told of: how many are done, and of how many."""
+    before = _WATCHER.set(show)
+    try:
+        yield
+    finally:
+        _WATCHER.reset(before)
 
 
 def _columns(metric: str, tables: Sequence[CountTable], start: int, protocol: Protocol) -> Columns:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -13,11 +12,11 @@ import numpy as np
 
 from corefeval._version import __version__
 from corefeval.checks import check_choice
-from corefeval.diagnostics import UsageError
 from corefeval.display import json_text
 from corefeval.output.drawing import SoloDrawing
+from corefeval.output.style import RATES
 from corefeval.output.systems import letters
-from corefeval.output.tables import RAISED, RATES, Cell, Column, Sheet, Table, percent
+from corefeval.output.tables import RAISED, Cell, Column, Sheet, Table, percent
 from corefeval.suites.averages import Line, SuiteTable, check_averages, make_table
 from corefeval.suites.outcome import SuiteResult
 from corefeval.tabular import Row
@@ -27,10 +26,9 @@ NOTHING = "–"
 
 @dataclass(frozen=True)
 class SuiteDrawing(SoloDrawing):
-    """A table of a suite for one metric; see `make_table` for the first options.
+    """A table of a suite for one metric; see `make_table` for the options.
 
-    `rows_of` says what the rows are; `digits` are those behind the point; LaTeX has a `caption`, a
-    `label`, and floats over one of two `columns` or both.
+    `rows_of` says what the rows are.
     """
 
     things: Sequence[SuiteResult]
@@ -39,22 +37,12 @@ class SuiteDrawing(SoloDrawing):
     averages: str = "macro, groups"
     sort: str = "score"
     rows_of: Literal["systems", "corpora"] = "systems"
-    digits: int = 2
-    caption: str = ""
-    label: str = "suite"
-    columns: int = 2
 
     formats: ClassVar = (*SoloDrawing.formats, "codabench")
 
     def __post_init__(self) -> None:
         check_choice("rows_of", self.rows_of, ("systems", "corpora"))
         check_averages(self.averages)
-        if not re.fullmatch(r"[\w:.-]+", self.label):
-            raise UsageError(f"a label is of letters, digits and : . - _, not {self.label!r:.40}")
-        for name, least, most in (("digits", 0, 6), ("columns", 1, 2)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-                raise UsageError(f"{name} is a number from {least} to {most}, not {value!r:.40}")
 
     def _table(self, thing: SuiteResult) -> SuiteTable:
         return make_table(
@@ -65,16 +53,15 @@ class SuiteDrawing(SoloDrawing):
         """The table, what it means, and how cells were scored."""
         found = self._table(thing)
         draw = _by_corpora if self.rows_of == "corpora" else _by_systems
-        values = _Values(found, self.digits, compact=format == "text")
+        values = _Values(found, compact=format == "text")
         table = draw(found, values, "" if format == "latex" else thing.title)
         sentences = " ".join((legend(found), *found.remarks))
         return Sheet(
             (table, sentences),
             (),
             tuple(signatures(thing)),
-            label=self.label if format == "latex" else "",
-            caption=self.caption or thing.title,
-            over_both=self.columns == 2,
+            label="suite" if format == "latex" else "",
+            caption=thing.title,
         )
 
     def draw(self, format: str, color: bool) -> str:
@@ -145,7 +132,6 @@ class _Values:
     """The values of a table, and how they are set."""
 
     table: SuiteTable
-    digits: int
     compact: bool
 
     def of(self, line: Line, rate: str) -> list[_Value]:
@@ -162,16 +148,13 @@ class _Values:
                 values.append(_Value(NOTHING))
                 continue
             deviation = float(line.deviations[rate][at])
-            spread = "" if math.isnan(deviation) else f"±{self._percent(deviation)}"
+            spread = "" if math.isnan(deviation) else f"±{percent(deviation)}"
             # What was tested is the suite's own rate.
             beaten = line.better_than.get(system, ()) if rate == outcome.rate else ()
             better = sorted(names[one] for one in beaten)
             mark = ("" if all(len(name) == 1 for name in better) else ",").join(better)
-            values.append(_Value(self._percent(mean), spread, mark, mean == best))
+            values.append(_Value(percent(mean), spread, mark, mean == best))
         return values
-
-    def _percent(self, value: float) -> str:
-        return percent(value, f"round({self.digits})")
 
     def cells(self, column: Sequence[_Value]) -> list[Cell]:
         """The cells of a column, in a terminal with points below each other."""

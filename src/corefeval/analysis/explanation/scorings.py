@@ -95,8 +95,8 @@ class Scorings:
 
     def _result(self, protocol: Protocol) -> Result:
         if protocol.emulate != "none":
-            encoding = self.plan.encoding
-            return score_emulated(*self._inputs, self._asked, protocol, encoding=encoding)
+            encodings = self.plan.encodings
+            return score_emulated(*self._inputs, self._asked, protocol, encodings=encodings)
         response = self._read(protocol)
         is_shared = protocol.match == "exact" and {*self.metrics} <= {*METRICS, "conll"}
         is_shared &= protocol.lost != "strict" or response.ledger is None

@@ -10,13 +10,24 @@ from numpy.typing import NDArray
 from corefeval.formats.conll.bitmaps import windows
 from corefeval.formats.conll.lines import NEWLINE, RETURN, TAB
 from corefeval.formats.conll.tokens import ConllTokens
-from corefeval.model.arrays import BoolArray, ByteArray, IntArray, dense_ranks, ragged_arange
+from corefeval.model.arrays import (
+    BoolArray,
+    ByteArray,
+    IntArray,
+    dense_ranks,
+    ragged_arange,
+    stable_order,
+)
 
 SHORT = 8  # ids of up to so many bytes are compared as one integer
 
 _ZEROS = np.uint64(0x3030303030303030)
 _NINE_TO_HIGH = np.uint64(0x7676767676767676)
 _HIGH = np.uint64(0x8080808080808080)
+_ONES = np.uint64(0x0101010101010101)
+_EVEN = np.uint64(0xFEFEFEFEFEFEFEFE)  # ( and ) differ in the lowest bit
+_ROUND, _BARS = _ONES * np.uint64(ord("(")), _ONES * np.uint64(ord("|"))
+_BYTE, _THREE = np.uint64(0xFF), np.uint64(3)
 
 
 def number_ids(
@@ -69,6 +80,7 @@ _CLASSES[ord("|")] = _BAR
 
 _CELLS_AT_ONCE = 1 << 14  # so many that the arrays on the way stay in the processor's cache
 _ID_MASKS = np.array([(1 << 8 * size) - 1 for size in range(SHORT + 1)], dtype=np.uint64)
+_LAST_SHIFTS = np.array([max(8 * size - 8, 0) for size in range(SHORT + 1)], dtype=np.uint64)
 _ID_SHIFTS = np.array([64 - 8 * size for size in range(SHORT + 1)], dtype=np.uint64)
 
 
@@ -93,23 +105,60 @@ def parse_cells(data: ByteArray, start: IntArray, end: IntArray) -> tuple[Bracke
 
     A cell is a row of `(id`, `(id)` and `id)` with or without `|` between them.
     """
-    pieces = [
-        _parse_piece(data, start, end, offset)
-        for offset in range(0, max(start.size, 1), _CELLS_AT_ONCE)
-    ]
-    cell, position, length, opens, closes, packed, bad = map(
-        np.concatenate, zip(*pieces, strict=True)
-    )
+    pieces, bad = [], []
+    for offset in range(0, max(start.size, 1), _CELLS_AT_ONCE):
+        piece = slice(offset, offset + _CELLS_AT_ONCE)
+        columns, wrong = _parse_piece(data, start[piece], end[piece] - start[piece])
+        pieces.append((columns[0] + offset, *columns[1:]))
+        bad.append(wrong + offset)
+    cell, position, length, opens, closes, packed = map(np.concatenate, zip(*pieces, strict=True))
     entity = number_ids(data, position, length, packed)
-    return Brackets(cell, position, length, opens, closes, entity), bad
+    return Brackets(cell, position, length, opens, closes, entity), np.concatenate(bad)
 
 
-def _parse_piece(
-    data: ByteArray, start: IntArray, end: IntArray, offset: int
-) -> tuple[NDArray[np.generic], ...]:
-    """Some cells' ids: cell, position, length, opening, closing, first bytes; and the bad cells."""
-    start = start[offset : offset + _CELLS_AT_ONCE]
-    length = end[offset : offset + _CELLS_AT_ONCE] - start
+# Of ids: the cell, the position, the length, whether brackets open and close, the first bytes.
+Columns = tuple[IntArray, IntArray, IntArray, BoolArray, BoolArray, NDArray[np.uint64]]
+
+
+def _parse_piece(data: ByteArray, start: IntArray, length: IntArray) -> tuple[Columns, IntArray]:
+    """The ids of some cells, and which cells are bad."""
+    if data.size < SHORT:
+        return _parse_any(data, start, length)
+    simple, columns = _parse_simple(data, start, length)
+    (others,) = (~simple).nonzero()
+    if not others.size:
+        return columns, others
+    # Nearly all cells have one short id; the rest are taken apart byte by byte, and put between.
+    (cell, *rest), bad = _parse_any(data, start[others], length[others])
+    kept = (column[simple] for column in columns)
+    own = (others[cell], *rest)
+    joint = [np.concatenate(pair) for pair in zip(kept, own, strict=True)]
+    order = stable_order(joint[0])
+    return tuple(column[order] for column in joint), others[bad]  # type: ignore[return-value]
+
+
+def _parse_simple(data: ByteArray, start: IntArray, length: IntArray) -> tuple[BoolArray, Columns]:
+    """Which cells have one id, and are no longer than eight bytes; and the columns of all as such.
+
+    A cell is an integer, the first byte in the lowest bits: shifts take its brackets away.
+    """
+    last, size = data.size - SHORT, np.minimum(length, SHORT)
+    text = windows(data, np.uint64)[np.minimum(start, last)] & _ID_MASKS[size]
+    opens = (text & _BYTE) == ord("(")
+    text >>= opens.astype(np.uint64) << _THREE
+    size -= opens
+    closes = text >> _LAST_SHIFTS[size] == ord(")")
+    size -= closes
+    text &= _ID_MASKS[size]
+    round_, bar = (text & _EVEN) ^ _ROUND, text ^ _BARS  # a byte of 0 where a bracket or bar is
+    special = ((round_ - _ONES) & ~round_ | (bar - _ONES) & ~bar) & _HIGH
+    simple = (length <= SHORT) & (start <= last) & (special == 0)
+    simple &= (opens | closes) & (size > 0)
+    return simple, (np.arange(start.size), start + opens, size, opens, closes, text)
+
+
+def _parse_any(data: ByteArray, start: IntArray, length: IntArray) -> tuple[Columns, IntArray]:
+    """The same for cells of any kind."""
     stop = np.cumsum(length)
     begin = stop - length
     characters = np.zeros(int(length.sum()) + SHORT, dtype=np.uint8)
@@ -133,7 +182,7 @@ def _parse_piece(
     bad = np.flatnonzero(~good)
     packed = windows(characters, np.uint64)[first] & _ID_MASKS[np.minimum(id_length, SHORT)]
     position = start[id_cell] + first - begin[id_cell]
-    return id_cell + offset, position, id_length, opens, closes, packed, bad + offset
+    return (id_cell, position, id_length, opens, closes, packed), bad
 
 
 def match_brackets(
@@ -148,8 +197,7 @@ def match_brackets(
     halves = np.flatnonzero(opens != closes)
     if not halves.size:
         return closing, halves
-    order = _by_entity(entity[halves])
-    halves = halves[order]
+    halves = halves[stable_order(entity[halves])]
     group = entity[halves]
     plain = _plain_groups(group, opens[halves])
     simple = halves[plain]
@@ -157,15 +205,6 @@ def match_brackets(
     nested = halves[~plain]
     unmatched = _match_nested(closing, nested, entity, opens) if nested.size else nested
     return closing, unmatched
-
-
-def _by_entity(entity: IntArray) -> IntArray:
-    """A stable order by entity: the index rides in the low bits, so that a plain sort will do."""
-    bits = int(entity.size).bit_length()
-    if int(entity.max()).bit_length() + bits > 62:
-        return np.argsort(entity, kind="stable")
-    packed = np.sort((entity << bits) | np.arange(entity.size))
-    return packed & ((1 << bits) - 1)
 
 
 def _plain_groups(group: IntArray, opens: BoolArray) -> BoolArray:

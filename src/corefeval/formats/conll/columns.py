@@ -132,11 +132,14 @@ class _Texts:
         view = self.data.data
         cells, starts, lengths = examples[:, order].tolist()
         texts = [bytes(view[s : s + n]) for s, n in zip(starts, lengths, strict=True)]
-        names: dict[str, int] = {}
-        numbers = [names.setdefault(text, len(names)) for text in decode(texts, cells)]
+        decoded = decode(texts, cells)
+        names = tuple(dict.fromkeys(decoded))
         final = np.empty(self.size, dtype=np.int64)
-        final[order] = numbers
-        return Categories(final[self.codes], tuple(names))
+        final[order] = np.arange(self.size)
+        if len(names) < self.size:
+            number = {name: code for code, name in enumerate(names)}
+            final[order] = [number[text] for text in decoded]
+        return Categories(final[self.codes], names)
 
 
 class _Table:

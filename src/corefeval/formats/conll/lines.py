@@ -12,28 +12,56 @@ from numpy.typing import NDArray
 
 from corefeval.formats.conll.bitmaps import BLANK_BYTE, bytes_at, lowest, place, reversed_bits
 from corefeval.formats.source import Source
-from corefeval.model.arrays import ByteArray, IntArray
+from corefeval.model.arrays import BoolArray, ByteArray, IntArray
 
 TAB, NEWLINE, RETURN, HASH_BYTE = 9, 10, 13, ord("#")
 
 # What a line is, judged by its last cell. SPACED lines end in a blank and are looked at again.
 BLANK, COMMENT, UNMARKED, MARKED, SPACED = range(5)
 
-_CHUNK = 1 << 20
+_CHUNK = 1 << 21
 BLANKS = bytes(range(BLANK_BYTE + 1))
 _TO_BLANKS = b" " * len(BLANKS) + bytes(range(len(BLANKS), 256))
 _PATIENCE = 16
 _WINDOW = 32  # longer cells are looked at one by one
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Lines:
-    """Where each line starts and ends (trailing blanks left out), its last cell, and its kind."""
+    """Where lines are and end (trailing blanks left out), their kinds, and their last cells.
 
-    start: IntArray
+    `before` is the newline in front of each line, −1 for the first. `cell` is where the last cell
+    starts, of lines that are MARKED at first sight. In plain files no line of a token ends in
+    blanks, and no MARKED one begins with any.
+    """
+
+    before: IntArray
     end: IntArray
-    cell: IntArray
     kind: NDArray[np.uint8]
+    cell: IntArray
+    is_plain: bool
+
+    def __len__(self) -> int:
+        return self.kind.size
+
+    def starts(self, lines: Any) -> IntArray:
+        """Where some lines start."""
+        start: IntArray = self.before[lines]
+        start += 1
+        return start
+
+    def cells(self, data: ByteArray, lines: IntArray) -> IntArray:
+        """Where the last cells of some lines start: of all those that are MARKED."""
+        if lines.size == self.cell.size:  # no others became such
+            return self.cell
+        return _cell_starts(data, self.starts(lines), self.end[lines])
+
+    def change(self, lines: Any, end: Any, kind: Any) -> None:
+        """Let some lines end earlier, and be of another kind."""
+        if np.may_share_memory(self.before, self.end):  # so far a line ends where the next starts
+            self.end = self.end.copy()
+        self.is_plain = False
+        self.end[lines], self.kind[lines] = end, kind
 
 
 def split_lines(data: ByteArray) -> tuple[ByteArray, Lines]:
@@ -41,15 +69,14 @@ def split_lines(data: ByteArray) -> tuple[ByteArray, Lines]:
     if data.size and (data[-1] != NEWLINE or data.size == 1):
         data = np.append(data, np.uint8(NEWLINE))
     lines = _find_lines(data)
-    if lines.end.size == 1 and (data == RETURN).any():  # an old Mac wrote returns alone
+    if len(lines) == 1 and (data == RETURN).any():  # an old Mac wrote returns alone
         data = np.where(data == RETURN, np.uint8(NEWLINE), data)
         lines = _find_lines(data)
     spaced = np.flatnonzero(lines.kind == SPACED)
     if spaced.size:
-        start = lines.start[spaced]
-        trimmed = _describe(data, start, _trim(data, start, lines.end[spaced]))
-        lines.end[spaced], lines.cell[spaced] = trimmed.end, trimmed.cell
-        lines.kind[spaced] = trimmed.kind
+        start = lines.starts(spaced)
+        end = _trim(data, start, lines.end[spaced])
+        lines.change(spaced, end, _kinds(data, start, end))
     return data, lines
 
 
@@ -67,28 +94,32 @@ def first_control(data: ByteArray) -> int:
 
 def _find_lines(data: ByteArray) -> Lines:
     """All lines as they seem at first sight, in pieces that stay in the processor's cache."""
-    kinds = (np.int64, np.int64, np.int64, np.uint8)
-    found: list[NDArray[Any]] = [np.empty(0, dtype=kind) for kind in kinds]
-    size = begin = passed = 0
+    newline, kind = np.full(1, -1, dtype=np.int64), np.empty(0, dtype=np.uint8)
+    cells: list[IntArray] = [np.empty(0, dtype=np.int64)]
+    size = passed = 0
+    is_plain = True
     for end in newlines(data):
         passed += _CHUNK
-        if end.size:
-            start = np.empty_like(end)
-            start[0] = begin
-            np.add(end[:-1], 1, out=start[1:])
-            begin = int(end[-1]) + 1
-            lines = _describe(data, start, end)
-            if size + end.size > found[0].size:
-                # Room for all lines, if those to come are as long; what is not used costs nothing.
-                now, left = size + end.size, max(data.size - passed, 0)
-                room = now + min(int(1.1 * now * left / passed), left // 8) + 1
-                found = [_with_room(column, size, room) for column in found]
-            piece = slice(size, size + end.size)
-            values: tuple[NDArray[Any], ...] = (lines.start, lines.end, lines.cell, lines.kind)
-            for column, own in zip(found, values, strict=True):
-                column[piece] = own
-            size += end.size
-    return Lines(*(column[:size] for column in found))
+        if not end.size:
+            continue
+        now = size + end.size
+        if now > kind.size:
+            # Room for all lines, if those to come are as long; what is not used costs nothing.
+            left = max(data.size - passed, 0)
+            room = now + min(int(1.1 * now * left / passed), left // 8) + 1
+            newline, kind = _with_room(newline, size + 1, room + 1), _with_room(kind, size, room)
+        newline[size + 1 : now + 1] = end
+        start = newline[size:now] + 1
+        own = _kinds(data, start, end)
+        kind[size:now] = own
+        (marked,) = (own == MARKED).nonzero()
+        start = start[marked]
+        is_plain = is_plain and not (data[start] <= BLANK_BYTE).any()
+        cells.append(_cell_starts(data, start, end[marked]))
+        size = now
+    return Lines(
+        newline[:size], newline[1 : size + 1], kind[:size], np.concatenate(cells), is_plain
+    )
 
 
 def _with_room(column: NDArray[Any], size: int, room: int) -> NDArray[Any]:
@@ -97,19 +128,17 @@ def _with_room(column: NDArray[Any], size: int, room: int) -> NDArray[Any]:
     return larger
 
 
-def _describe(data: ByteArray, start: IntArray, end: IntArray) -> Lines:
-    """What lines are by their first byte and their last two; where their last cell is."""
-    last, before = data[end - 1], data[end - 2]
+def _kinds(data: ByteArray, start: IntArray, end: IntArray) -> NDArray[np.uint8]:
+    """What lines are by their first byte and their last two."""
+    last = data[end - 1]
     dash = (last == ord("-")) | (last == ord("_"))
-    dash &= (before <= BLANK_BYTE) | (end - start == 1)
-    kind: NDArray[np.uint8] = MARKED - dash.astype(np.uint8)
-    kind[last <= BLANK_BYTE] = SPACED
-    kind[data[start] == HASH_BYTE] = COMMENT
-    kind[end == start] = BLANK
-    cell = end - 1
-    marked = np.flatnonzero(kind == MARKED)
-    cell[marked] = _cell_starts(data, start[marked], end[marked])
-    return Lines(start, end, cell, kind)
+    (glued,) = (dash & (data[end - 2] > BLANK_BYTE)).nonzero()
+    kind: NDArray[np.uint8] = MARKED - dash.view(np.uint8)
+    kind[glued[end[glued] - start[glued] > 1]] = MARKED
+    (spaced,) = (last <= BLANK_BYTE).nonzero()
+    kind[spaced] = np.where(end[spaced] == start[spaced], BLANK, SPACED)
+    kind[(data[start] == HASH_BYTE).nonzero()[0]] = COMMENT
+    return kind
 
 
 def _cell_starts(data: ByteArray, start: IntArray, end: IntArray) -> IntArray:
@@ -134,44 +163,38 @@ def split_cells(line: bytes) -> list[bytes]:
 
 
 def newlines(data: ByteArray) -> Iterator[IntArray]:
-    """The positions of newlines, piece by piece: `flatnonzero(data == 10)` at twice the speed.
-
-    Eight bytes are looked at together: few of the 64-bit words hold a newline, and the newline's
-    place in its word follows from the lowest set bit.
-    """
-    mask = np.zeros(_CHUNK, dtype=np.bool_)
-    words = mask.view(np.uint64)
-    found = np.empty(words.size, dtype=np.bool_)
+    """The positions of newlines, piece by piece: `flatnonzero(data == 10)` at twice the speed."""
+    mask = np.empty(_CHUNK, dtype=np.bool_)  # used again, for fresh memory costs more than this
     for offset in range(0, data.size, _CHUNK):
         piece = data[offset : offset + _CHUNK]
-        np.equal(piece, NEWLINE, out=mask[: piece.size])
-        mask[piece.size :] = False
-        np.not_equal(words, 0, out=found)
-        index = np.flatnonzero(found)
-        yield _set_bytes(index, words[index]) + offset
+        positions = places_of(np.equal(piece, NEWLINE, out=mask[: piece.size]))
+        positions += offset
+        yield positions
 
 
-def _set_bytes(index: IntArray, words: NDArray[np.uint64]) -> IntArray:
-    """The positions of the bytes that are 1 in 64-bit words standing at `index`."""
-    lowest = words & -words
-    positions: IntArray = (index << 3) + (np.bitwise_count(lowest - np.uint64(1)) >> 3)
-    counts = np.bitwise_count(words)
-    crowded = np.flatnonzero(counts > 1)
-    if not crowded.size:
+_LOWEST = np.array([0, *((n & -n).bit_length() - 1 for n in range(1, 256))], dtype=np.int64)
+
+
+def places_of(mask: BoolArray) -> IntArray:
+    """`np.flatnonzero(mask)`, in less time where some are true and most are not.
+
+    A bit for each is looked at: few groups of eight have any, and its place stands in a table.
+    """
+    groups = np.packbits(mask, bitorder="little")
+    (index,) = (groups != 0).nonzero()
+    bits = groups[index]
+    positions: IntArray = index << 3
+    positions += _LOWEST[bits]
+    places, others = [], []
+    behind = np.arange(1, index.size + 1)
+    while (bits := bits & (bits - 1)).any():  # further bits of a byte are rare
+        (more,) = (bits != 0).nonzero()
+        index, bits, behind = index[more], bits[more], behind[more]
+        places.append(behind)
+        others.append((index << 3) + _LOWEST[bits])
+    if not places:
         return positions
-    # A word has as many places in the result as it has such bytes; the further ones are rare.
-    stop = np.cumsum(counts, dtype=np.int64)
-    result = np.empty(int(stop[-1]), dtype=np.int64)
-    result[stop - counts] = positions
-    rest, place = words[crowded] ^ lowest[crowded], (stop - counts)[crowded]
-    while crowded.size:
-        place = place + 1
-        bit = rest & -rest
-        result[place] = (index[crowded] << 3) + (np.bitwise_count(bit - np.uint64(1)) >> 3)
-        rest = rest ^ bit
-        going_on = np.flatnonzero(rest)
-        crowded, rest, place = crowded[going_on], rest[going_on], place[going_on]
-    return result
+    return np.insert(positions, np.concatenate(places), np.concatenate(others))
 
 
 def _trim(data: ByteArray, start: IntArray, end: IntArray) -> IntArray:
@@ -240,11 +263,10 @@ def is_coreference(cell: bytes) -> bool:
 
 
 def _make_token(source: Source, lines: Lines, line: int, cells: list[bytes]) -> None:
-    text = source.data[lines.start[line] : lines.end[line]].tobytes()
-    lines.end[line] = lines.start[line] + len(text.rstrip(BLANKS))
-    lines.cell[line] = lines.end[line] - len(cells[-1])
-    lines.kind[line] = UNMARKED if cells[-1] in (b"-", b"_") else MARKED
+    start = int(lines.starts(line))
+    text = source.data[start : lines.end[line]].tobytes().rstrip(BLANKS)
+    lines.change(line, start + len(text), UNMARKED if cells[-1] in (b"-", b"_") else MARKED)
 
 
 def _cells(source: Source, lines: Lines, line: int) -> list[bytes]:
-    return split_cells(source.data[lines.start[line] : lines.end[line]].tobytes())
+    return split_cells(source.data[int(lines.starts(line)) : lines.end[line]].tobytes())

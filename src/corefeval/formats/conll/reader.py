@@ -70,18 +70,21 @@ def read_conll(
     token_line = np.flatnonzero(lines.kind > COMMENT)
     first, count = _tokens_of_documents(source, outline, token_line)
     marked = np.flatnonzero(lines.kind[token_line] == MARKED)
+    line_end = lines.end[token_line]
+    prefix_end = line_end - 1
+    prefix_end[marked] = lines.cells(data, token_line[marked])
     tokens = ConllTokens(
         origin=source,
-        line_start=lines.start[token_line],
-        line_end=lines.end[token_line],
-        prefix_end=lines.cell[token_line],
+        line_start=lines.starts(token_line),
+        line_end=line_end,
+        prefix_end=prefix_end,
         line_number=token_line,
         first=first,
         counts=count,
         word_column=word_column,
         shared_layout=layout,
     )
-    marks = _read_marks(outline, tokens, marked, repairs)
+    marks = _read_marks(outline, tokens, marked, repairs, is_plain=lines.is_plain)
     return _corpus(source, outline, tokens, marks, name)
 
 
@@ -138,14 +141,18 @@ def _read_marks(
     tokens: ConllTokens,
     marked: IntArray,
     repairs: list[Repair] | None = None,
+    *,
+    is_plain: bool = False,
 ) -> _Marks:
     """Read the coreference cells of the tokens that have one, and join their brackets.
 
     Where coreference is left empty, the last text of a line is another column. What seems odd is
-    therefore looked at again, with the columns counted, before it is called a mistake.
+    therefore looked at again, with the columns counted, before it is called a mistake. In plain
+    files no line begins or ends with blanks.
     """
-    marks = _try_to_read_marks(outline, tokens, marked)
-    if isinstance(marks, _Mistakes) or with_trailing_blanks(tokens, marked).size:
+    marks = _try_to_read_marks(outline, tokens, marked, is_plain)
+    seems_odd = isinstance(marks, _Mistakes)
+    if seems_odd or (not is_plain and with_trailing_blanks(tokens, marked).size):
         odd, unreadable = marked[:0], False
         if isinstance(marks, _Mistakes):
             odd, unreadable = marks.token, marks.unreadable
@@ -162,16 +169,17 @@ def _read_marks(
 
 
 def _try_to_read_marks(
-    outline: Outline, tokens: ConllTokens, marked: IntArray
+    outline: Outline, tokens: ConllTokens, marked: IntArray, is_plain: bool = False
 ) -> _Marks | _Mistakes:
     data = tokens.origin.data
     brackets, bad = parse_cells(data, tokens.prefix_end[marked], tokens.line_end[marked])
-    alone = _alone(tokens, marked)
+    alone = _alone(tokens, marked, is_plain)
     bad = np.union1d(bad, alone) if alone.size else bad
     if bad.size:
         return _Mistakes(marked[bad])
     token = marked[brackets.cell]
-    document = np.repeat(np.arange(len(outline.identifiers)), tokens.counts)[token]
+    bounds = np.searchsorted(token, np.append(tokens.first, tokens.line_start.size))
+    document = np.arange(bounds.size - 1).repeat(np.diff(bounds))
     width = int(brackets.entity.max(initial=0)) + 1
     entity, codes = dense_ranks(document * width + brackets.entity)
     closing, unmatched = match_brackets(entity, brackets.opens, brackets.closes)
@@ -179,10 +187,12 @@ def _try_to_read_marks(
     return _Mistakes(token[unmatched], marks, unmatched) if unmatched.size else marks
 
 
-def _alone(tokens: ConllTokens, marked: IntArray) -> IntArray:
+def _alone(tokens: ConllTokens, marked: IntArray, is_plain: bool) -> IntArray:
     """Which of some rows have no cell before the last one."""
     begin = tokens.line_start[marked]
     alone = np.flatnonzero(tokens.prefix_end[marked] == begin)
+    if is_plain:
+        return alone
     indented = np.flatnonzero(tokens.origin.data[begin] <= BLANK_BYTE)
     if not indented.size:
         return alone

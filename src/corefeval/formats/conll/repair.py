@@ -201,7 +201,7 @@ def adopt_strays(source: Source, lines: Lines, outline: Outline, repairs: list[R
     known = list(zip(outline.identifiers, outline.begin, outline.end, strict=True))
     strays = []
     before = -1
-    for _, begin, end in (*known, (None, lines.start.size, 0)):
+    for _, begin, end in (*known, (None, len(lines), 0)):
         first, last = np.searchsorted(token_lines, (before, begin)).tolist()
         if last > first:
             name = DocumentId(source.stem)
@@ -209,7 +209,7 @@ def adopt_strays(source: Source, lines: Lines, outline: Outline, repairs: list[R
             taken.add(name)
             strays.append((name, before, begin))
             line = int(token_lines[first])
-            text = source.data[lines.start[line] : lines.end[line]].tobytes()
+            text = source.data[int(lines.starts(line)) : lines.end[line]].tobytes()
             error = stray_token(source, line, text)
             done = f"put {plural(last - first, 'token')} into a document {excerpt(str(name))}"
             repairs.append(Repair("stray-tokens", error, done, str(name)))
@@ -275,12 +275,12 @@ def read_outline(
 ) -> Outline:
     """Find the documents; `#` lines that turn out to be tokens change their kind in `lines`."""
     view = source.data.data
-    starts, ends = lines.start[comments].tolist(), lines.end[comments].tolist()
+    starts, ends = lines.starts(comments).tolist(), lines.end[comments].tolist()
     marks = (
         (line, view[start:end]) for line, start, end in zip(comments, starts, ends, strict=True)
     )
     repeated: list[tuple[int, InputError]] | None = None if repairs is None else []
-    outline = outline_of(source, marks, len(lines.start), repeated)
+    outline = outline_of(source, marks, len(lines), repeated)
     if repairs is not None and repeated is not None:
         rename_repeated(outline, repeated, repairs)
         adopt_strays(source, lines, outline, repairs)

@@ -37,6 +37,9 @@ def read_conllu(source: Source, *, name: str = "") -> Corpus:
         )
     tokens = ConlluTokens(source, found, documents.first, documents.counts)
     notices: list[Notice] = []
+    if found.misnumbered.size:
+        text = f"{source.file}: {{n}} not numbered 1, 2, 3, … in the order of lines, which counts"
+        notices.append(Notice("word-ids", text, found.misnumbered.size, noun="word"))
     mentions = find_mentions(source, found, documents, notices)
     headers = [header or Header() for header in documents.headers]
     has_heads = any(header.head_index is not None for header in headers)

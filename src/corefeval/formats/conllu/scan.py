@@ -28,6 +28,7 @@ class Scan:
 
     `last_column` is where each token's MISC begins, `new_sentence` whether a sentence begins with
     it; `ranges` are the lines of multi-word tokens and `comments` all comment lines, by number.
+    `misnumbered` are the tokens whose number does not follow that of the word before them.
     """
 
     data: ByteArray
@@ -39,6 +40,7 @@ class Scan:
     empty: BoolArray
     ranges: IntArray
     comments: IntArray
+    misnumbered: IntArray
 
     def __getstate__(self) -> dict[str, Any]:
         """The fields alone: what is derived from them is derived anew."""
@@ -80,20 +82,23 @@ def scan(source: Source) -> Scan:
         raise not_conllu(source, line, found, problem, expected)
     first_tab = tabs[first] if content.size else first
     last_column = tabs[first + N_COLUMNS - 2] + 1 if content.size else first
-    is_range, is_empty = _odd_numbers(source, data, content, start, first_tab)
+    is_range, is_empty, number = _numbers(source, data, content, start, first_tab)
     new_sentence = np.ones(content.size, dtype=np.bool_)
     new_sentence[content > 0] = ~is_content[content[content > 0] - 1]
     is_token = ~is_range
+    new_sentence = _carried_to_tokens(new_sentence, is_token)
+    empty = is_empty[is_token]
     return Scan(
         data=data,
         line_start=line_start,
         line_end=line_end,
         token_line=content[is_token],
         last_column=last_column[is_token],
-        new_sentence=_carried_to_tokens(new_sentence, is_token),
-        empty=is_empty[is_token],
+        new_sentence=new_sentence,
+        empty=empty,
         ranges=content[is_range],
         comments=np.flatnonzero(~blank & (first_byte == HASH_BYTE)),
+        misnumbered=_misnumbered(number[is_token], empty, new_sentence),
     )
 
 
@@ -117,15 +122,40 @@ def _carried_to_tokens(new_sentence: BoolArray, is_token: BoolArray) -> BoolArra
     return np.concatenate((np.ones(min(sentence.size, 1), np.bool_), np.diff(sentence) > 0))
 
 
-def _odd_numbers(
+def _misnumbered(number: IntArray, empty: BoolArray, new_sentence: BoolArray) -> IntArray:
+    """Words whose number is not the next one in their sentence; nodes that are not behind theirs.
+
+    The number of an empty node is that of the word that it should stand behind.
+    """
+    if not empty.any():
+        expected = np.concatenate((np.zeros(min(number.size, 1), np.int64), number[:-1])) + 1
+        expected[new_sentence] = 1
+        return np.flatnonzero(number != expected)
+    sentence = np.cumsum(new_sentence)
+    words = np.flatnonzero(~empty)
+    before = np.zeros(number.size, dtype=np.int64)
+    goes_on = np.flatnonzero(np.diff(sentence[words]) == 0)
+    before[words[goes_on + 1]] = number[words[goes_on]]
+    nodes = np.flatnonzero(empty)
+    place = np.searchsorted(words, nodes) - 1
+    there = np.flatnonzero(place >= 0)
+    there = there[sentence[words[place[there]]] == sentence[nodes[there]]]
+    before[nodes[there]] = number[words[place[there]]]
+    return np.flatnonzero(number != before + ~empty)
+
+
+def _numbers(
     source: Source, data: ByteArray, content: IntArray, start: IntArray, first_tab: IntArray
-) -> tuple[BoolArray, BoolArray]:
-    """Which lines are of multi-word tokens (`7-8`), which of empty nodes (`7.1`)."""
+) -> tuple[BoolArray, BoolArray, IntArray]:
+    """Which lines are of multi-word tokens (`7-8`), which of empty nodes (`7.1`); and numbers."""
     length = first_tab - start
     plain = length > 0
+    value = np.zeros(content.size, dtype=np.int64)
     for place in range(min(int(length.max(initial=0)), 8)):
         byte = data[np.minimum(start + place, first_tab)]
-        plain &= (place >= length) | ((byte >= ord("0")) & (byte <= ord("9")))
+        inside = place < length
+        plain &= ~inside | ((byte >= ord("0")) & (byte <= ord("9")))
+        value = np.where(inside, 10 * value + byte - ord("0"), value)
     plain &= length <= 8
     is_range = np.zeros(content.size, dtype=np.bool_)
     is_empty = np.zeros(content.size, dtype=np.bool_)
@@ -135,10 +165,11 @@ def _odd_numbers(
             is_range[row] = True
         elif _EMPTY_NODE.fullmatch(number):
             is_empty[row] = True
+            value[row] = int(number.partition(b".")[0][:18])
         elif not number.isdigit():
             problem, expected = "no token number", "a number such as 7, 7.1 or 7-8"
             raise not_conllu(source, int(content[row]), number, problem, expected)
-    return is_range, is_empty
+    return is_range, is_empty, value
 
 
 def attributes(found: Scan, key: bytes) -> tuple[IntArray, list[bytes]]:

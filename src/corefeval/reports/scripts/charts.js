@@ -93,11 +93,58 @@ function pointLabels(layer, field) {
   return {
     type: "text", name: `${layer}_labels`, from: { data: `${layer}_marks` }, interactive: false,
     encode: { enter: { text: { field: `datum.${field}` }, font: { value: themed("--font") }, fontSize: { value: 11 }, fill: { value: themed("--soft") } } },
-    transform: [{ type: "label", size: { signal: "[width, height]" }, offset: [4, 4, 4, 4, 2, 2, 2, 2, 10, 10], anchor: ["right", "left", "top", "bottom", "top-right", "bottom-right", "top-left", "bottom-left", "top", "bottom"] }],
+    transform: [{ type: "label", size: { signal: "[max(width, 1), max(height, 1)]" }, offset: [4, 4, 4, 4, 2, 2, 2, 2, 10, 10], anchor: ["right", "left", "top", "bottom", "top-right", "bottom-right", "top-left", "bottom-left", "top", "bottom"] }],
+  };
+}
+
+const MANY = 4; // responses that can be told apart as bars side by side
+
+/** Many responses: their ranks by each metric, with a line for each response. */
+function ranksChart() {
+  const titles = metrics.map((one) => one.title);
+  const values = metrics.flatMap((metric) => {
+    const f1s = data.scores[metric.name].map((one) => one.f1);
+    return systems.map((system, place) => ({ metric: metric.title, system: system.name, rank: 1 + f1s.filter((one) => one > f1s[place]).length, ...rateRow(data.scores[metric.name][place]) }));
+  });
+  const narrow = matchMedia("(max-width: 760px)").matches;
+  const ends = [[titles[0], "right", -9], [titles.at(-1), "left", 9]].slice(titles.length > 1 && !narrow ? 0 : 1);
+  return {
+    title: "Metrics", wide: true,
+    caption: "Ranks by F1, the best on top: where lines cross, metrics disagree. Hover for scores.",
+    spec: {
+      data: { values }, height: Math.max(200, names.length * 30),
+      encoding: {
+        x: { field: "metric", type: "nominal", sort: titles, title: null, scale: { type: "point", padding: narrow ? 2.5 : 1.2, align: narrow ? 0.1 : 0.5 }, axis: { labelAngle: narrow ? -50 : 0, orient: "top" } },
+        y: { field: "rank", type: "quantitative", title: narrow ? null : "rank", scale: { reverse: true, domain: [0.5, names.length + 0.5], nice: false, zero: false }, axis: { values: names.map((_, place) => place + 1), grid: false, format: "d" } },
+        color: { ...bySystem(), legend: null },
+      },
+      layer: [
+        { mark: { type: "line", strokeWidth: 2.5, opacity: 0.75 } },
+        { mark: { type: "point", filled: true, size: 110, opacity: 1 }, encoding: { tooltip: [{ field: "metric" }, { field: "rank" }, ...rateTips] } },
+        ...ends.map(([title, align, dx]) => ({ transform: [{ filter: { field: "metric", equal: title } }], mark: { type: "text", align, dx, fontSize: narrow ? 11 : 12, limit: narrow ? 100 : 150 }, encoding: { text: { field: "system" } } })),
+      ],
+    },
+    columns: ["Metric", "Response", "Rank", "R", "P", "F1"].map(column), rows: values.map((v) => cells([v.metric, v.system, v.rank, v.recall, v.precision, v.f1])),
+  };
+}
+
+/** Numbers of many responses as coloured fields: `across` and `down` are fields, `value` is the number. */
+function fields(values, across, order, value, title, tooltip) {
+  const x = { field: across, type: "nominal", sort: order, title: null, axis: { orient: "top", labelAngle: order.length > 6 ? -40 : 0, labelLimit: 110 } };
+  const numbers = values.map((one) => one[value] ?? 0);
+  const middle = (Math.min(...numbers) + Math.max(...numbers)) / 2;
+  return {
+    data: { values }, height: names.length * 26,
+    encoding: { x, y: { field: "system", type: "nominal", sort: names, title: null }, tooltip },
+    layer: [
+      { mark: { type: "rect", cursor: "pointer" }, encoding: { color: { field: value, type: "quantitative", title, scale: { range: [themed("--card"), themed("--entity-0")], interpolate: "rgb" }, legend: null } } },
+      { mark: { type: "text", fontSize: 11, cursor: "pointer" }, encoding: { text: { field: value, type: "quantitative", format: ".1f" }, color: { condition: { test: `datum['${value}'] > ${middle}`, value: themed("--card") }, value: themed("--text") } } },
+    ],
   };
 }
 
 function metricsChart() {
+  if (names.length > MANY) return ranksChart();
   const values = metrics.flatMap((metric) => systems.map((system, place) => ({ metric: metric.title, system: system.name, ...rateRow(data.scores[metric.name][place]) })));
   const y = { field: "metric", type: "nominal", sort: metrics.map((one) => one.title), title: null };
   return {
@@ -116,7 +163,10 @@ function metricsChart() {
 }
 
 function planeChart() {
-  const values = metrics.filter((one) => data.scores[one.name][0].recall !== undefined)
+  const many = names.length > MANY; // then it is one metric, and points are responses
+  const there = metrics.filter((one) => data.scores[one.name][0].recall !== undefined);
+  const only = there.find((one) => one.name === state.metric) ?? there.find((one) => one.name === "lea") ?? there.at(-1);
+  const values = (many ? [only].filter(Boolean) : there)
     .flatMap((metric) => systems.map((system, place) => ({ metric: metric.title, system: system.name, ...rateRow(data.scores[metric.name][place]) })));
   if (!values.length) return null;
   const range = (name) => {
@@ -135,22 +185,24 @@ function planeChart() {
   }
   const crowded = names.length > 2; // then shapes stand for metrics, and hovering names them
   const titles = metrics.map((one) => one.title);
-  const shape = crowded ? { field: "metric", type: "nominal", sort: titles } : { ...bySystem(), scale: { domain: names } };
+  const shape = many ? { value: "circle" } : crowded ? { field: "metric", type: "nominal", sort: titles } : { ...bySystem(), scale: { domain: names } };
   const axes = { x: { field: "recall", type: "quantitative", scale: { domain: across }, title: "recall", axis: { labelSeparation: 6 } }, y: { field: "precision", type: "quantitative", scale: { domain: up }, title: "precision" } };
   return {
     title: "Precision and recall",
-    caption: "Each point is a metric; along a grey line F1 is the same (10, 20, 30 …).",
+    caption: `Each point is a ${many ? `response by ${only.title}` : "metric"}; along a grey line F1 is the same (10, 20, 30 …).`,
     spec: {
       height: 340,
       layer: [
         { data: { values: lines }, mark: { type: "line", color: themed("--rule"), strokeWidth: 1.5 }, encoding: { ...axes, detail: { field: "f1" }, tooltip: { field: "label" } } },
-        { name: "points", data: { values }, mark: { type: "point" }, encoding: { ...axes, color: bySystem(), shape, tooltip: [{ field: "metric" }, ...rateTips] } },
+        { name: "points", data: { values }, mark: { type: "point" }, encoding: { ...axes, color: many ? { ...bySystem(), legend: null } : bySystem(), shape, tooltip: [{ field: "metric" }, ...rateTips] } },
       ],
     },
-    labels: crowded ? null : pointLabels("points", "metric"),
+    labels: many ? pointLabels("points", "system") : crowded ? null : pointLabels("points", "metric"),
     columns: ["Metric", "Response", "R", "P"].map(column), rows: values.map((v) => cells([v.metric, v.system, v.recall, v.precision])),
   };
 }
+
+const kindTips = [{ field: "kind", title: "error" }, { field: "system", title: "response" }, { field: "count" }, { field: "turn", title: "points in turn", format: ".2f" }, { field: "alone", title: "points alone", format: ".2f" }];
 
 function kindsChart() {
   const values = kinds.flatMap((kind, number) => systems.map((system) => {
@@ -159,13 +211,14 @@ function kindsChart() {
   }));
   return {
     title: "Errors and the points they cost",
-    caption: `What ${metricTitle(state.metric)} F1 gains when a kind of error is fixed after all those above it. Choose a bar to see such errors.`,
+    wide: names.length > MANY,
+    caption: `What ${metricTitle(state.metric)} F1 gains when a kind of error is fixed after all those ${names.length > MANY ? "to its left" : "above it"}. Choose a ${names.length > MANY ? "field" : "bar"} to see such errors.`,
     onclick: (datum) => { if (kinds[datum.number]) go({ view: "text", kinds: kinds[datum.number].bit, system: names.indexOf(datum.system), doc: mostOf(datum.number, names.indexOf(datum.system)) }); },
-    spec: {
+    spec: names.length > MANY ? fields(values, "kind", kinds.map((kind) => `${kind.sign} ${kind.name}`), "turn", "points of F1", kindTips) : {
       data: { values }, height: kinds.length * Math.max(28, names.length * 10), mark: { type: "bar", cursor: "pointer" },
       encoding: {
         y: { field: "kind", type: "nominal", sort: null, title: null }, yOffset: offset, x: { field: "turn", type: "quantitative", title: "points of F1" }, color: bySystem(),
-        tooltip: [{ field: "kind", title: "error" }, { field: "system", title: "response" }, { field: "count" }, { field: "turn", title: "points in turn", format: ".2f" }, { field: "alone", title: "points alone", format: ".2f" }],
+        tooltip: kindTips,
       },
     },
     columns: ["Error", "Response", "Count", "In turn", "Alone"].map(column), rows: values.map((v) => cells([v.kind, v.system, v.count, v.turn, v.alone])),
@@ -187,16 +240,17 @@ function sliceChart(slice) {
   }));
   const left = slice.values.length - shown.length;
   const noun = { document: "documents", entity: "entities of the key", mention: "mentions of the key" }[slice.level];
+  const tips = [{ field: "value", title: slice.feature.replace(/\W+.*/, "") }, { field: "size", title: noun }, ...rateTips];
   return {
-    title: `By ${featureTitle(slice.feature)}`,
+    title: `By ${featureTitle(slice.feature)}`, wide: names.length > MANY && shown.length > 6,
     caption: `${metricTitle(metric)} F1${metric === state.metric ? "" : ` (${metricTitle(state.metric)} has no slices here)`}. Hover for the number of ${noun}.${left ? ` The ${shown.length} largest of ${slice.values.length} values.` : ""}`,
-    spec: {
+    spec: names.length > MANY ? fields(values, "value", shown.map((one) => one.name), "f1", "F1", tips) : {
       data: { values }, height: 240,
       layer: [
         { mark: { type: "bar" }, encoding: { color: bySystem(), y: { field: "f1", type: "quantitative", title: "F1", scale: { domain: [0, 100] } } } },
         { mark: { type: "rule", strokeWidth: 1.5, color: themed("--text"), opacity: 0.6 }, encoding: { y: { field: "low", type: "quantitative" }, y2: { field: "high" } } },
       ],
-      encoding: { x: { field: "value", type: "nominal", sort: null, title: null, axis: { labelAngle: shown.length > 8 ? -40 : 0 } }, xOffset: offset, tooltip: [{ field: "value", title: slice.feature.replace(/\W+.*/, "") }, { field: "size", title: noun }, ...rateTips] },
+      encoding: { x: { field: "value", type: "nominal", sort: null, title: null, axis: { labelAngle: shown.length > 8 ? -40 : 0 } }, xOffset: offset, tooltip: tips },
     },
     columns: ["Value", "Size", "Response", "R", "P", "F1"].map(column), rows: values.map((v) => cells([v.value, v.size, v.system, v.recall, v.precision, v.f1])),
   };

@@ -63,7 +63,7 @@ export function loadText(version, doc) {
     const source = data.texts[version][doc];
     const words = source.words === undefined ? null : source.count ? source.words.split(" ").map((word) => (Object.hasOwn(READABLE, word) ? READABLE[word] : word)) : [];
     texts.set(name, {
-      count: source.count, words, sentences: source.sentences, speakers: source.speakers ?? null,
+      count: source.count, words, sentences: source.sentences, speakers: source.speakers ?? null, paragraphs: new Set(source.paragraphs ?? []),
       glued: source.glued ? new Set(source.glued) : words ? gluedWords(words, source.sentences) : new Set(),
     });
   }

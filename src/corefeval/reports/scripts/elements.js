@@ -43,13 +43,41 @@ export function announce(text) {
   document.getElementById("announcement").textContent = text;
 }
 
-/** A table; cells are text or elements, columns are {title, numeric}. */
-export function table(columns, rows, attributes = {}) {
-  const head = el("tr", {}, columns.map((one) => el("th", { scope: "col", class: one.numeric ? "number" : null }, one.title)));
-  const body = rows.map((row) => el("tr", {}, row.map((cell, place) => (
+/** A table; cells are text or elements, columns are {title, numeric}.
+ *
+ * Columns that have a `sort`, a value of each row, can be sorted by it; `sorted` is told the column and whether the
+ * largest comes first, and columns may be so already: {column, down}.
+ */
+export function table(columns, rows, attributes = {}, { by = null, sorted = () => {} } = {}) {
+  const lines = rows.map((row) => el("tr", {}, row.map((cell, place) => (
     place === 0 ? el("th", { scope: "row" }, cell) : el("td", { class: columns[place].numeric ? "number" : null }, cell)
   ))));
-  return el("div", { class: "scroller", tabindex: "0" }, el("table", attributes, el("thead", {}, head), el("tbody", {}, body)));
+  const head = el("tr");
+  const body = el("tbody", {}, lines);
+  const arrange = (order) => {
+    head.replaceChildren(...columns.map((one, place) => headCell(one, place === order?.column ? order.down : null, (down) => {
+      arrange({ column: place, down });
+      sorted({ column: place, down });
+      announce(`sorted by ${one.title}, ${down ? "largest" : "smallest"} first`);
+      head.children[place].querySelector("button").focus();
+    })));
+    if (order) body.replaceChildren(...inOrder(columns[order.column].sort, order.down).map((row) => lines[row]));
+  };
+  arrange(by);
+  return el("div", { class: "scroller", tabindex: "0" }, el("table", attributes, el("thead", {}, head), body));
+}
+
+/** A heading, which sorts if it can: names from the first, numbers from the largest, then the other way round. */
+function headCell(column, down, sort) {
+  const attributes = { scope: "col", class: column.numeric ? "number" : null, "aria-sort": down === null ? null : down ? "descending" : "ascending" };
+  if (!column.sort) return el("th", attributes, column.title);
+  const arrow = el("span", { "aria-hidden": "true" }, down === null ? "" : down ? " ↓" : " ↑");
+  return el("th", attributes, button([column.title, arrow], () => sort(down === null ? Boolean(column.numeric) : !down), { class: "plain" }));
+}
+
+function inOrder(values, down) {
+  const compare = (a, b) => (a < b ? -1 : a > b ? 1 : 0) * (down ? -1 : 1);
+  return values.map((_, row) => row).sort((one, other) => compare(values[one], values[other]) || one - other);
 }
 
 // Colours of entities: ten hues that colour-blind people can tell apart, then other lines below.

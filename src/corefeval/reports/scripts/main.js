@@ -129,21 +129,29 @@ function showHelp() {
 
 const views = [overviewView, chartsView, documentsView, textView, comparisonView].filter((view) => !view.available || view.available());
 const sections = new Map();
+let onPage = null; // the view on the page
 
 function show(_, before) {
   const view = views.find((one) => one.name === state.view) ?? views[0];
   const main = document.getElementById("main");
+  if (onPage) {
+    onPage.leave?.();
+    sections.get(onPage.name).scroll = window.scrollY;
+  }
   const stale = !sections.has(view.name) || view.depends.some((name) => state[name] !== sections.get(view.name)[name]);
   if (stale) {
     const node = el("section", { class: `view ${view.name}` });
-    sections.set(view.name, { ...state, node });
+    sections.set(view.name, { ...state, node, scroll: sections.get(view.name)?.scroll ?? 0 });
     node.append(...view.render().filter(Boolean));
   }
-  const { node } = sections.get(view.name);
+  const { node, scroll } = sections.get(view.name);
   if (main.firstChild !== node || main.childElementCount !== 1) {
     main.replaceChildren(node);
-    if (!(view.name === "text" && state.mention)) window.scrollTo(0, 0);
-  } else if (stale && state.doc !== before.doc && !state.mention) window.scrollTo(0, 0);
+    // Each view is found as it was left; the text goes by what was read, which may have moved.
+    if (!view.arrive) window.scrollTo(0, scroll);
+    else if (!view.arrive() && !state.mention) window.scrollTo(0, 0);
+  }
+  onPage = view;
   if (!stale) view.update?.(state, sections.get(view.name));
   Object.assign(sections.get(view.name), state);
   navigation();

@@ -5,6 +5,8 @@ import { el, table } from "./elements.js";
 import { address, state } from "./state.js";
 import { entityText, loadDocument, mentionText } from "./documents_model.js";
 
+let scoreOrder = null; // how somebody sorted the scores
+
 export const overviewView = {
   name: "overview",
   title: "Overview",
@@ -83,7 +85,10 @@ function metricRows() {
 
 /** Many responses: a line for each, a column per metric. */
 function systemRows() {
-  const columns = [{ title: "Response" }, ...metrics.map((metric) => ({ title: metric.title, numeric: true }))];
+  const columns = [
+    { title: "Response", sort: systems.map((one) => one.name) },
+    ...metrics.map((metric) => ({ title: metric.title, numeric: true, sort: data.scores[metric.name].map((one) => one.f1 ?? -1) })),
+  ];
   const rows = systems.map((system, place) => [
     el("a", { href: address({ ...state, system: place }), "aria-current": place === state.system ? "true" : null }, system.name),
     ...metrics.map((metric) => {
@@ -94,7 +99,7 @@ function systemRows() {
       return el("span", { class: "stack" }, el("span", { class: best ? "best" : "main" }, percent(f1)), rankOf(metric, place), intervalText(scores[place]), ...rates);
     }),
   ]);
-  return table(columns, rows, { class: "scores" });
+  return table(columns, rows, { class: "scores" }, { by: scoreOrder, sorted: (order) => { scoreOrder = order; } });
 }
 
 /** The rank of a response by a metric, where that was tested: shared, with =, without a significant difference. */

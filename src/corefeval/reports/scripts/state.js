@@ -20,13 +20,18 @@ export function onChange(listener) {
 export function go(changes) {
   const before = { ...state };
   if ("doc" in changes && changes.doc !== state.doc) Object.assign(state, { mention: null, entity: null });
-  if ("system" in changes && changes.system !== state.system) Object.assign(state, { mention: null, entity: null });
+  if ("system" in changes && changes.system !== state.system) Object.assign(state, { mention: shared(state.mention, changes.system), entity: shared(state.entity, changes.system) });
   Object.assign(state, changes);
   if (systems.length > 1 && state.other === state.system) {
     state.other = before.system !== state.system ? before.system : (state.system + 1) % systems.length;
   }
   remember(before.view !== state.view || before.doc !== state.doc);
   tell(before);
+}
+
+/** What is the key's stays chosen with another response, where both have the same key. */
+function shared(ref, system) {
+  return ref?.[0] === "k" && systems[system]?.version === systems[state.system].version ? ref : null;
 }
 
 /** Go where a link leads. */

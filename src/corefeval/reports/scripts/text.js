@@ -12,6 +12,7 @@ const CHUNK = 260; // tokens
 const NEAR = "1400px 0px";
 
 let shown = null; // the document on the page: model, columns, chunks
+let lastRead = null; // where somebody was reading: document, sentence, and how far below the top that is
 
 export function shownDocument() {
   return shown;
@@ -32,13 +33,26 @@ export const textView = {
     shown.node = text;
     const page = [toolbar(), el("div", { class: "split" }, el("div", {}, title(), text, legend()), panel())];
     requestAnimationFrame(() => {
-      const tools = document.querySelector(matchMedia("(max-width: 860px)").matches ? ".errors-bar" : ".toolbar");
-      document.documentElement.style.setProperty("--tools", `${tools?.offsetHeight ?? 0}px`);
-      shown.chunks.forEach((chunk) => shown.observer.observe(chunk.node)); showSelection(true);
+      document.documentElement.style.setProperty("--tools", `${toolsHeight()}px`);
+      shown.chunks.forEach((chunk) => shown.observer.observe(chunk.node)); showSelection(!staysHere());
     });
     return page;
   },
+  leave() {
+    if (!shown) return;
+    const top = toolsHeight();
+    const first = [...shown.node.querySelectorAll(".sentence")].find((one) => one.getBoundingClientRect().bottom > top + 8);
+    lastRead = first && window.scrollY > 0 ? { doc: shown.doc, mention: shown.mention, sentence: Number(first.dataset.sentence), top: first.getBoundingClientRect().top } : null;
+  },
+  /** Back to where somebody was reading; whether there is such a place in this document. */
+  arrive() {
+    if (!staysHere()) return false;
+    const { sentence, top } = lastRead;
+    requestAnimationFrame(() => showSentence(sentence, top));
+    return true;
+  },
   update(_, before) {
+    shown.mention = state.mention;
     if (state.query !== before.query) { redraw(); updateSearch(); }
     if (state.kinds !== before.kinds) updateChips();
     if (["mention", "entity", "kinds", "query"].some((name) => state[name] !== before[name])) {
@@ -51,6 +65,15 @@ export const textView = {
   },
 };
 
+/** Whether the text stays where it is: another document, or another mention, is a place of its own. */
+function staysHere() {
+  return lastRead?.doc === state.doc && (!state.mention || state.mention === lastRead.mention);
+}
+
+function toolsHeight() {
+  return document.querySelector(matchMedia("(max-width: 860px)").matches ? ".errors-bar" : ".toolbar")?.offsetHeight ?? 0;
+}
+
 function prepared() {
   const model = loadDocument(state.system, state.doc);
   const comparable = state.other >= 0 && systems[state.other].version === systems[state.system].version;
@@ -59,7 +82,7 @@ function prepared() {
   const columns = { inline: ["inline"], columns: ["key", "response"], both: ["key", "response", "other"] }[mode]
     .map((name) => ({ name, pieces: piecesBySentence(model.text, unitsOf(name, name === "other" ? other : model)) }));
   const observer = new IntersectionObserver(seen, { rootMargin: NEAR });
-  return { model, other, mode, comparable, columns, chunks: chunked(model.text, columns.length), observer, hits: hitsIn(model.text, state.query) };
+  return { doc: state.doc, mention: state.mention, model, other, mode, comparable, columns, chunks: chunked(model.text, columns.length), observer, hits: hitsIn(model.text, state.query) };
 }
 
 /** Runs of sentences that are drawn together; until then they are as high as they will be, about. */
@@ -106,7 +129,7 @@ function drawChunk(chunk) {
   for (let sentence = chunk.from; sentence < chunk.to; sentence += 1) {
     const speaker = model.text.speakers?.[sentence];
     const newSpeaker = speaker && speaker !== model.text.speakers[sentence - 1];
-    rows.push(el("div", { class: "sentence", "data-sentence": sentence },
+    rows.push(el("div", { class: model.text.paragraphs.has(sentence) ? "sentence paragraph" : "sentence", "data-sentence": sentence },
       columns.map((column) => {
         const cell = el("p", { class: "cell", "data-column": column.name, dir: "auto" });
         if (newSpeaker) cell.append(el("span", { class: "speaker" }, `${speaker}:`), " ");
@@ -194,12 +217,30 @@ export function showSelection(scroll) {
   light(chosenUnit());
 }
 
+/** Draw what is around a sentence, and give the chunk that it is in. */
+function drawAround(sentence) {
+  const number = shown.chunks.findIndex((chunk) => chunk.to > sentence);
+  shown.chunks.slice(Math.max(number - 1, 0), number + 2).forEach(drawChunk);
+  calibrate();
+  return shown.chunks[number];
+}
+
+/** Bring a sentence to where it was. */
+function showSentence(sentence, top) {
+  const chunk = drawAround(sentence);
+  const put = () => {
+    const node = chunk?.node.querySelector(`[data-sentence="${sentence}"]`);
+    if (node) window.scrollBy(0, node.getBoundingClientRect().top - top);
+  };
+  put();
+  // What is drawn now may push it away again.
+  requestAnimationFrame(() => requestAnimationFrame(put));
+}
+
 export function showToken(token, scroll = true) {
   const sentence = sentenceAt(shown.model.text.sentences, token);
-  const place = shown.chunks.findIndex((chunk) => chunk.to > sentence);
-  shown.chunks.slice(Math.max(place - 1, 0), place + 2).forEach(drawChunk);
-  calibrate();
-  const find = () => shown.chunks[place]?.node.querySelector(".unit.chosen") ?? shown.chunks[place]?.node.querySelector(`[data-sentence="${sentence}"]`);
+  const chunk = drawAround(sentence);
+  const find = () => chunk?.node.querySelector(".unit.chosen") ?? chunk?.node.querySelector(`[data-sentence="${sentence}"]`);
   if (!scroll) return;
   const block = matchMedia("(max-width: 860px)").matches ? "start" : "center"; // above the panel
   find()?.scrollIntoView({ block });
@@ -242,6 +283,7 @@ function toolbar() {
       button("‹ wrong", () => jump(-1), { title: "previous wrong mention (p)", "aria-label": "previous wrong mention", id: "previous-error" }),
       button("wrong ›", () => jump(1), { title: "next wrong mention (n)", "aria-label": "next wrong mention", id: "next-error", class: "strong" }),
       jumpStatus()),
+    systems.length > 1 ? choice("Response", systems.map((one, number) => [number, one.name]), state.system, (number) => go({ system: Number(number) }), { id: "text-system-choice", "aria-label": "Response" }) : null,
     el("div", { class: "group phone" }, ["entities", "flow"].map((name) => button(name, () => showPanel(name, true)))),
     el("div", { class: "chips", role: "group", "aria-label": "kinds of errors", id: "chips" }, chips())));
 }

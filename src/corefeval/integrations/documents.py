@@ -1,0 +1,59 @@
+"""Documents that come in the order of lists, as tools for learning have them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from corefeval.diagnostics import InputError
+from corefeval.formats.registry import find_format, load
+from corefeval.formats.source import Source
+from corefeval.model import Corpus
+
+Clusters = dict[str, list[list[object]]]
+
+
+def number_documents(documents: Iterable[Sequence[Any]], name: str) -> Corpus | Clusters:
+    """Documents with their places as ids: lines of CoNLL files as a corpus, clusters as they are.
+
+    A mention is made hashable where it is a list, such as `[0, 3]`. InputError: documents of both
+    forms, or of none, or lines that are no CoNLL.
+
+    >>> number_documents([[[[0, 1], [4, 4]]]], "references")
+    {'0': [[(0, 1), (4, 4)]]}
+    """
+    several = list(documents)
+    are_lines = {isinstance(part, str) for document in several for part in document}
+    if are_lines == {True}:
+        return _read_lines(several, name)
+    try:
+        if are_lines != {True, False}:
+            return {
+                str(place): [[_freeze(mention) for mention in cluster] for cluster in document]
+                for place, document in enumerate(several)
+            }
+    except TypeError:
+        pass
+    raise InputError(
+        f"the {name} are not of one form",
+        found=f"{several!r:.60}",
+        expected="for each document a list of clusters of mentions, or the lines of a CoNLL file",
+    )
+
+
+def _freeze(mention: object) -> object:
+    return tuple(map(_freeze, mention)) if isinstance(mention, list | tuple) else mention
+
+
+def _read_lines(documents: Sequence[Sequence[object]], name: str) -> Corpus:
+    """The corpus of lines, each list of which is one document, whatever they say of documents."""
+    parts = []
+    for place, lines in enumerate(documents):
+        stripped = (str(line).rstrip("\r\n") for line in lines)
+        kept = [line for line in stripped if not line.startswith("#")]
+        parts += [f"#begin document ({place}); part 000", *kept, "", "#end document"]
+    data = np.frombuffer(("\n".join(parts) + "\n").encode(), dtype=np.uint8)
+    corpus: Corpus = load(find_format("conll").reader)(Source(data, name), name=name)
+    return corpus

@@ -1,0 +1,68 @@
+"""A scorer for spaCy's pipelines, registered as `corefeval.coref_scorer.v1` by an entry point.
+
+In a config: `[components.coref.scorer]` with `@scorers = "corefeval.coref_scorer.v1"`, and
+`coref_f` among the `[training.score_weights]`. Entities are span groups `coref_clusters_…`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from corefeval.evaluation import score
+from corefeval.live.pipelines import CLUSTERS, read_spacy
+
+_LETTERS = {"recall": "r", "precision": "p", "f1": "f", "accuracy": "acc"}
+
+
+def make_coref_scorer(
+    span_cluster_prefix: str = CLUSTERS,
+    metrics: str = "conll, lea",
+    main: str = "conll",
+    protocol: str = "",
+    name: str = "coref",
+) -> Callable[..., dict[str, float | None]]:
+    """A scorer of `Example`s, which are paired by position, whatever the documents are called.
+
+    It returns `coref_muc_p`, `coref_muc_r`, `coref_muc_f` and so on, and the rates of the `main`
+    metric as `coref_f`; all are None where no reference has such a span group. `protocol` is
+    what `corefeval.score` takes. Where tokens of predicted and reference documents differ, mentions
+    are compared by their characters, and features of their words are not to be had.
+    """
+
+    def score_coref(examples: Iterable[Any], **_: Any) -> dict[str, float | None]:
+        several = list(examples)
+        sides = [[getattr(one, side) for one in several] for side in ("reference", "predicted")]
+        same = all([t.text for t in a] == [t.text for t in b] for a, b in zip(*sides, strict=True))
+        make = _make_corpus if same else _make_entities
+        key, response = (make(side, span_cluster_prefix) for side in sides)
+        asked = f"{metrics}, {main}"
+        result = score(key, response, metrics=asked, protocol=protocol or None)
+        groups = (group for doc in sides[0] for group in doc.spans)
+        known = any(group.startswith(span_cluster_prefix) for group in groups)
+        rates = {metric: one.rates for metric, one in result.scores.items()}
+        rates[""] = result[main].rates
+        return {
+            "_".join(filter(None, (name, metric, _LETTERS[rate]))): value if known else None
+            for metric, values in rates.items()
+            for rate, value in values.items()
+            if rate in _LETTERS
+        }
+
+    return score_coref
+
+
+def _make_corpus(docs: Sequence[Any], prefix: str) -> Any:
+    return read_spacy([(str(n), doc) for n, doc in enumerate(docs)], "", prefix)
+
+
+def _make_entities(docs: Sequence[Any], prefix: str) -> dict[str, list[list[tuple[int, int]]]]:
+    """The entities of each document, with mentions as pairs of characters."""
+    return {
+        str(number): [
+            [(span.start_char, span.end_char) for span in spans]
+            for group, spans in doc.spans.items()
+            if group.startswith(prefix)
+        ]
+        for number, doc in enumerate(docs)
+    }

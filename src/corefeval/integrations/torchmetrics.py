@@ -1,0 +1,96 @@
+"""A metric for torchmetrics: counts add up over batches and over processes.
+
+>>> metric = CorefMetric("conll")                    # doctest: +SKIP
+>>> metric.update(preds=[[[(0, 1), (4, 4)]]], target=[[[(0, 1), (4, 4)]]])   # doctest: +SKIP
+>>> metric.compute()["conll/f1"]                     # doctest: +SKIP
+tensor(1., dtype=torch.float64)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torchmetrics import Metric
+
+from corefeval.diagnostics import UsageError
+from corefeval.evaluation import Metrics, score
+from corefeval.integrations.documents import number_documents
+from corefeval.metrics.metric import DEFAULT_PRESET
+from corefeval.results import Result
+
+# What torchmetrics asks of its metrics.
+_OF_TORCH = (
+    *("compute_on_cpu", "dist_sync_on_step", "process_group", "dist_sync_fn"),
+    *("distributed_available_fn", "sync_on_compute", "compute_with_cache"),
+)
+
+
+class CorefMetric(Metric):
+    """Coreference scores in a training loop, each a tensor: `muc/f1`, `conll/f1` and so on.
+
+    `preds` and `target` are documents in the same order, each a list of clusters of hashable
+    mentions, or the lines of a CoNLL file. `options` are those of `corefeval.score`, and `protocol`
+    its protocol; only what adds up over documents will do (`aggregate="micro"`), which is the
+    default. The state is one vector of counts, whose sum over processes is that of the whole.
+    """
+
+    is_differentiable: ClassVar[bool] = False
+    higher_is_better: ClassVar[bool] = True
+    full_state_update: ClassVar[bool] = False
+    counts: torch.Tensor
+    documents: torch.Tensor
+
+    def __init__(
+        self, metrics: Metrics = DEFAULT_PRESET, *, protocol: str | None = None, **options: Any
+    ) -> None:
+        super().__init__(**{name: options.pop(name) for name in _OF_TORCH if name in options})
+        self._options = {"metrics": metrics, "protocol": protocol, **options}
+        self._empty: Result = score({"0": []}, {"0": []}, **self._options)
+        if self._empty.protocol.aggregate != "micro":
+            aggregate = self._empty.protocol.aggregate
+            raise UsageError(f"counts of batches add up for aggregate:micro, not {aggregate}")
+        width = sum(table.values.shape[1] for table in self._tables(self._empty))
+        self.add_state("counts", torch.zeros(width, dtype=torch.float64), dist_reduce_fx="sum")
+        self.add_state("documents", torch.tensor(0), dist_reduce_fx="sum")
+
+    def update(self, preds: Iterable[Sequence[Any]], target: Iterable[Sequence[Any]]) -> None:
+        """Add documents; UsageError where there are not as many on both sides."""
+        response, key = list(preds), list(target)
+        if len(response) != len(key):
+            raise UsageError(f"there are {len(response)} preds for {len(key)} targets")
+        if not key:
+            return
+        result = score(
+            number_documents(key, "target"), number_documents(response, "preds"), **self._options
+        )
+        sums = [table.values.sum(axis=0) for table in self._tables(result)]
+        self.counts += torch.as_tensor(np.concatenate(sums), device=self.counts.device)
+        self.documents += len(key)
+
+    def compute(self) -> dict[str, torch.Tensor]:
+        """The rates of all documents so far, of all processes."""
+        rates = self.result.to_dict(flat=True)
+        return {
+            name: torch.tensor(value, dtype=torch.float64, device=self.counts.device)
+            for name, value in rates.items()
+        }
+
+    @property
+    def result(self) -> Result:
+        """The counts so far as a result, in which all documents are one."""
+        left = self.counts.detach().cpu().numpy()
+        tables = {}
+        for name, table in self._empty.tables.items():
+            if table.values is not None:
+                width = table.values.shape[1]
+                table, left = replace(table, values=left[None, :width].copy()), left[width:]
+            tables[name] = table
+        return replace(self._empty, tables=tables, document_ids=("all documents",), notices=())
+
+    @staticmethod
+    def _tables(result: Result) -> list[Any]:
+        return [table for table in result.tables.values() if table.values is not None]

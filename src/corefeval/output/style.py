@@ -1,0 +1,102 @@
+"""How tables are set: digits, which rates in which order, caption, label and width."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, fields
+from typing import Any, Literal, get_args
+
+from corefeval.checks import check_choice, did_you_mean
+from corefeval.diagnostics import UsageError
+
+Width = Literal["column", "page"]
+
+RATES = {"recall": "R", "precision": "P", "f1": "F1"}
+MOST_DIGITS = 10
+_DRAWN = ("text", "markdown", "latex")  # the formats that have tables
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """What somebody wants of tables, for a paper say; what is empty or None stays as it is.
+
+    `digits` are those behind the point of percentages, `rates` names of rates in the order of their
+    columns. `caption` stands with the first table; `label` names it in LaTeX, where it then is a
+    float that fits into a `width`: a column, or the page.
+    """
+
+    digits: int | None = None
+    rates: tuple[str, ...] = ()
+    caption: str = ""
+    label: str = ""
+    width: Width | None = None
+
+    @classmethod
+    def of(cls, format: str, wishes: Mapping[str, Any]) -> Style:
+        """The style that options of `render` ask for; a UsageError says what cannot be had.
+
+        >>> Style.of("latex", {"rates": "P, R, F1", "digits": 1}).rates
+        ('precision', 'recall', 'f1')
+        """
+        given = {name: value for name, value in wishes.items() if value is not None}
+        if given and format not in _DRAWN:
+            raise UsageError(
+                f"{next(iter(given))} is for tables, of text, Markdown or LaTeX: {format} has none"
+            )
+        for name in ("label", "width"):
+            if name in given and format != "latex":
+                raise UsageError(f"{name} is for LaTeX, not for {format}: add the format latex")
+        digits, label = given.get("digits"), given.get("label", "")
+        if digits is not None and not (type(digits) is int and 0 <= digits <= MOST_DIGITS):
+            raise UsageError(f"digits is a number from 0 to {MOST_DIGITS}, not {digits!r}")
+        if not re.fullmatch(r"[\w:.+/-]*", label, re.ASCII):
+            raise UsageError(f"a label has letters, digits and any of :.+/-_ in it, not {label!r}")
+        check_choice("width", given.get("width", "page"), get_args(Width))
+        return cls(**{**given, "rates": parse_rates(given.get("rates", ""))})
+
+    @contextmanager
+    def in_use(self) -> Iterator[None]:
+        """Within, tables are set in this style."""
+        before = _CURRENT.set(self)
+        try:
+            yield
+        finally:
+            _CURRENT.reset(before)
+
+
+STYLE_OPTIONS = tuple(field.name for field in fields(Style))
+_CURRENT: ContextVar[Style] = ContextVar("style", default=Style())  # noqa: B039 (it is frozen)
+
+
+def current_style() -> Style:
+    """The style that is in use."""
+    return _CURRENT.get()
+
+
+def shown_rates() -> dict[str, str]:
+    """The rates of a full table in their order, with what stands over them."""
+    return {rate: RATES[rate] for rate in current_style().rates or RATES}
+
+
+def parse_rates(text: str | Sequence[str]) -> tuple[str, ...]:
+    """Names of rates from a list, or one with commas: whole names, or R, P, F1.
+
+    >>> parse_rates("P,recall,f1")
+    ('precision', 'recall', 'f1')
+    """
+    text = text if isinstance(text, str) else ",".join(map(str, text))
+    names = {short.lower(): rate for rate, short in RATES.items()} | {"f": "f1"}
+    rates = []
+    for word in (part.strip() for part in text.split(",") if part.strip()):
+        rate = names.get(word.lower(), word.lower())
+        if rate not in RATES:
+            raise UsageError(f"there is no rate {word!r}: {did_you_mean(word, RATES)}")
+        if rate in rates:
+            raise UsageError(f"the rate {rate} is there twice")
+        rates.append(rate)
+    if text and not rates:
+        raise UsageError("rates are some of recall, precision and f1, with commas between them")
+    return tuple(rates)

@@ -1,0 +1,194 @@
+"""Tables for papers: digits, rates and their order, captions, labels, and widths that fit."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import corefeval
+from corefeval.analysis.statistics import statistics
+from corefeval.diagnostics import UsageError
+from corefeval.output import render
+from corefeval.output.style import current_style
+
+KEY, CAUTIOUS, EAGER = (corefeval.example(name) for name in ("key", "cautious", "eager"))
+ROOM = {"column": 219.0, "page": 455.0}
+POINTS = {"small": 10.0, "footnotesize": 9.0}
+# Widths of Times in thousandths of its size.
+TIMES = dict(
+    zip(
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ .,-–−+%#()",
+        (444, 500, 444, 500, 444, 333, 500, 500, 278, 278, 500, 278, 778, 500, 500, 500, 500, 333,
+         389, 278, 500, 500, 722, 500, 500, 444, 722, 667, 667, 722, 611, 556, 722, 722, 333, 389,
+         722, 611, 889, 722, 722, 556, 722, 667, 556, 611, 722, 722, 944, 722, 722, 611, 250, 250,
+         250, 333, 500, 564, 564, 833, 500, 333, 333),
+        strict=True,
+    )
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def results():
+    return [
+        corefeval.score(KEY, path, metrics="standard").rename(name)
+        for name, path in (("cautious", CAUTIOUS), ("eager", EAGER))
+    ]
+
+
+@pytest.fixture(scope="module")
+def comparison():
+    paths = {"a first system": CAUTIOUS, "the second one": EAGER, "third": KEY}
+    return corefeval.compare(KEY, paths, trials=99)
+
+
+def cells(line: str) -> list[str]:
+    return [cell.strip(" *") for cell in line.strip("|").split("|")]
+
+
+@pytest.mark.parametrize("digits", [0, 1, 4])
+def test_digits(results, comparison, digits):
+    f1 = 100 * results[0]["muc"].f1
+    for format in ("text", "markdown", "latex"):
+        assert f"{f1:.{digits}f}" in render(results[0], format=format, digits=digits)
+        shown = render(comparison, format=format, digits=digits, pairs=True)
+        pair = abs(100 * comparison.pairs[0].difference)
+        assert re.search(rf"(?<![\d.]){pair:.{digits}f}(?![\d.])", shown)
+    intervals = render(corefeval.score(KEY, EAGER, metrics="muc", ci=0.95, samples=50), digits=3)
+    assert re.search(r"\d\.\d{3}–\d\d\.\d{3}", intervals)
+    assert current_style().digits is None
+
+
+def test_digits_cut_off_where_a_protocol_does():
+    result = corefeval.score(KEY, EAGER, metrics="muc", protocol="rounding:truncate(2)")
+    f1 = 100 * result["muc"].f1
+    assert f"{int(10 * f1) / 10:.1f}" in render(result, digits=1)
+
+
+def test_rates_in_any_order(results):
+    lines = render(results[0], rates="p, Recall, F1", format="markdown").splitlines()
+    muc = results[0]["muc"]
+    assert cells(lines[0]) == ["Metric", "P", "R", "F1"]
+    row = next(cells(line) for line in lines if "MUC" in line)
+    assert row[1:] == [f"{100 * rate:.2f}" for rate in (muc.precision, muc.recall, muc.f1)]
+    only = render(results, rates=["recall"], format="markdown").splitlines()
+    assert cells(only[0])[:3] == ["Response", "Mentions R", "MUC R"]
+
+
+def test_rates_and_significance_in_one_table(comparison):
+    lines = render(comparison, rates="R,P,F1", format="markdown").splitlines()
+    heads, row = cells(lines[0]), cells(lines[4])
+    assert heads[2:6] == ["MUC R", "MUC P", "MUC F1", "MUC #"]
+    score = comparison.results["third"]["muc"]
+    assert row[2:4] == [f"{100 * score.recall:.2f}", f"{100 * score.precision:.2f}"]
+    assert row[4].startswith("100.00") and "<sup>ab</sup>" in row[4]
+    assert "CoNLL F1" in heads and "CoNLL R" not in heads  # which has no recall
+    text = render(comparison, rates="R,P,F1")
+    assert "ᵃᵇ" in text and "R, P and F1 on 9 documents, the best F1 in bold" in text
+
+
+def test_recall_of_a_single_document_is_the_documents():
+    name = corefeval.score(KEY, KEY).document_ids[0]
+    paths = {"x": CAUTIOUS, "y": EAGER}
+    compared = corefeval.compare(KEY, paths, trials=99, documents=name)
+    alone = corefeval.score(KEY, CAUTIOUS, documents=name)["muc"]
+    table = render(compared, rates="R,F1", format="markdown")
+    assert compared.unit == "segment" and f"| {100 * alone.recall:.2f} |" in table
+
+
+def test_captions(results, comparison):
+    assert render(results[0], caption="Main results").startswith("Main results\n")
+    assert render(results, caption="50 % *all*", format="markdown").startswith(r"**50 % \*all\***")
+    latex = render(results, caption="50 % & all", format="latex")
+    assert r"\caption{50 \% \& all.}" in latex and r"\begin{table*}" in latex
+    assert r"\caption{Ours. F1 on 9 documents" in render(comparison, caption="Ours", format="latex")
+
+
+def test_labels(results, comparison):
+    assert r"\label{tab:main}" in render(results, label="main", format="latex")
+    assert r"\label{app:main}" in render(comparison, label="app:main", format="latex")
+    assert r"\label{" not in render(results, format="latex")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"digits": -1}, "digits is a number from 0 to 10, not -1"),
+        ({"digits": True}, "digits is a number"),
+        ({"rates": "P,X"}, "there is no rate 'X'"),
+        ({"rates": "P,p"}, "precision is there twice"),
+        ({"rates": ","}, "rates are some of"),
+        ({"width": "wide", "format": "latex"}, "width is one of column, page, not 'wide'"),
+        ({"width": "page"}, "width is for LaTeX, not for text"),
+        ({"label": "a}b", "format": "latex"}, "a label has letters"),
+        ({"digits": 1, "format": "csv"}, "digits is for tables"),
+        ({"caption": "x", "format": "conll"}, "caption is for tables"),
+    ],
+)
+def test_what_cannot_be_had(results, options, message):
+    with pytest.raises(UsageError, match=re.escape(message)):
+        render(results[0], **options)
+
+
+def test_only_scores_have_rates(comparison):
+    with pytest.raises(UsageError, match="no rates for a Statistics"):
+        render(statistics(corefeval.read(KEY)), rates="P")
+    with pytest.raises(UsageError, match="must have f1 among them"):
+        render(comparison, rates="P,R")
+
+
+def wide(cell: str, size: float) -> float:
+    """How wide LaTeX sets a cell, in points."""
+    mark = "".join(re.findall(r"\\text(?:super|sub)script\{([^}]*)\}", cell))
+    text = re.sub(r"\\text(?:super|sub)script\{[^}]*\}", "", cell)
+    text = re.sub(r"\\multicolumn\{\d+\}\{c\}", "", text).replace("$-$", "−").replace("--", "–")
+    text = re.sub(r"\\(?:textbf|text\w+)|[{}$\\]", "", text).strip()
+    return size * sum(TIMES.get(one, 500) for one in text) / 1000 + size * 0.35 * len(mark)
+
+
+def width_of(tabular: str, size: float, separation: float) -> float:
+    spec = re.search(r"\\begin\{tabular\}\{(.*)\}\n", tabular)[1]
+    places = re.sub(r"@\{\\hspace\{\d+pt\}\}", "", spec)
+    fixed = [float(points or 0) for points in re.findall(r"[lr]|p\{([\d.]+)pt\}", places)]
+    rows = [line[:-3].split(" & ") for line in tabular.splitlines() if line.endswith(r" \\")]
+    rows = [row for row in rows if len(row) == len(fixed) and "multicolumn" not in "".join(row)]
+    columns = [mine or max(wide(row[at], size) for row in rows) for at, mine in enumerate(fixed)]
+    hand_made = sum(map(int, re.findall(r"hspace\{(\d+)pt\}", spec)))
+    plain = 2 * len(fixed) - 2 * spec.count("@{") + spec.endswith("pt}}")
+    return sum(columns) + separation * plain + hand_made
+
+
+@pytest.mark.parametrize("width", ["column", "page"])
+@pytest.mark.parametrize("name", ["ours", "our-third-system-large", "A System of Many LONG Words"])
+def test_tables_fit(width, name):
+    paths = {f"{name} {number}": path for number, path in enumerate((CAUTIOUS, EAGER, KEY))}
+    compared = corefeval.compare(KEY, paths, trials=99, by="genre")
+    scored = [corefeval.score(KEY, path, by="kind").rename(one) for one, path in paths.items()]
+    shown = [
+        render(compared, format="latex", width=width, pairs=True),
+        render(compared, format="latex", width=width, rates="P,R,F1"),
+        render(scored, format="latex", width=width, by_document=True),
+    ]
+    for text in shown:
+        floats = re.findall(r"\\begin\{(table\*?)\}(.*?)\\end\{\1\}", text, re.DOTALL)
+        assert {kind for kind, _ in floats} == {{"column": "table", "page": "table*"}[width]}
+        for _, inside in floats:
+            size = POINTS[re.search(r"\\centering\\(\w+)", inside)[1]]
+            separation = float(re.search(r"tabcolsep\}\{(\d)pt", inside)[1])
+            tabulars = re.findall(r"\\begin\{tabular\}.*?\\end\{tabular\}", inside, re.DOTALL)
+            assert tabulars
+            for one in tabulars:
+                assert width_of(one, size, separation) <= ROOM[width], one
+    # A column has all rates of a metric in one table, and nothing is lost on the way.
+    assert all(f"{100 * one['lea'].recall:.2f}" in shown[1] for one in compared.results.values())
+
+
+def test_the_command_has_them(run, tmp_path):
+    table = tmp_path / "table.tex"
+    options = ("-f", "latex", "--digits", 1, "--rates", "P,R,F1", "--label", "x", "-o", table)
+    assert run("score", KEY, CAUTIOUS, EAGER, *options, "--width", "page", "-q")[0] == 0
+    assert r"\label{tab:x}" in table.read_text()
+    status, _, err = run("compare", KEY, CAUTIOUS, EAGER, "--rates", "P,R", "--trials", 99)
+    assert (status, err) == (2, "error: --rates must have f1 among them, which is compared\n")
+    status, _, err = run("score", KEY, CAUTIOUS, "--digits", 2, "-f", "json")
+    assert status == 2 and "digits is for tables" in err
