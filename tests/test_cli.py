@@ -154,6 +154,7 @@ USAGE = {
     "stats": "FILE [MORE...] [OPTIONS]",
     "convert": "SOURCE TARGET [OPTIONS]",
     "prompt": "KEY [OPTIONS]",
+    "cite": "[FILE...] [OPTIONS]",
     "metrics": "[NAME...] [OPTIONS]",
     "features": "[NAME...] [OPTIONS]",
     "protocols": "[NAME...] [OPTIONS]",
