@@ -415,7 +415,7 @@ def test_usage_that_makes_no_sense(run, arguments):
 
 
 def test_the_report_shows_it():
-    pytest.importorskip("vl_convert", reason="charts need vl-convert-python: corefeval[charts]")
+    pytest.importorskip("vl_convert", reason="charts need vl-convert-python")
     systems = {"eager": EAGER, "cautious": CAUTIOUS}
     page = corefeval.report(KEY, systems, metrics="conll", ci=None, by=(), explain=True).payload
     effects = {one["name"]: one["points"] for one in page["choices"]["effects"]}

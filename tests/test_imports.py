@@ -133,13 +133,13 @@ ROOMS = {
     "reports": {
         "_version", "alignment", "analysis", "beyond", "evaluation", "features", "formats", "live",
         "metrics", "model", "output", "pairing", "preparation", "protocol", "results", "slicing",
-        "stats",
+        "stats", "suites",
     },
     "clustering": {"alignment", "metrics", "model", "results"},
     "integrations": {"cli", "evaluation", "formats", "live", "metrics", "model", "results"},
     "suites": {
         "_version", "evaluation", "features", "formats", "linting", "metrics", "model", "output",
-        "pieces", "protocol", "reports", "results", "scorer", "stats",
+        "pieces", "protocol", "results", "scorer", "stats",
     },
     "examples": {"cli"},
     "cli": {

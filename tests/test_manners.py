@@ -83,7 +83,8 @@ def test_each_side_has_its_encoding(run, tmp_path):
     )
     assert pieces["muc"].f1 == 1
     assert run("check", response, "--against", key, "--key-encoding", "latin-1")[0] == 0
-    assert run("check", response, "--key-encoding", "latin-1")[0] == 2
+    for command in (("check", response), ("convert", response, tmp_path / "x.conll")):
+        assert run(*command, "--key-encoding", "latin-1")[0] == 2
 
 
 def test_a_verdict_on_each_file(run, tmp_path):

@@ -39,8 +39,8 @@ SHARES = {
     "score": 170, "explain": 60, "errors": 110, "compare": 110, "agree": 90, "check": 150,
     "stats": 80, "convert": 150, "report": 6, "lab": 6, "metrics": 12, "features": 12,
     "protocols": 12, "example": 14, "prompt": 50, "cite": 12, "completion": 4,
-    "suite run": 40, "suite init": 20,
-    "suite check": 20, "suite table": 30,
+    "suite run": 40, "suite init": 20, "suite check": 20, "suite table": 30, "suite compare": 20,
+    "suite page": 6,
 }  # fmt: skip
 SLOW_EXPERIMENTS = ("trust", "correct-links", "mention-identification", "mention-tagger")
 
@@ -51,6 +51,7 @@ OUTPUTS = ("TARGET", "FOLDER", "--output", "--save", "--fix", "--resume", "--cac
 
 _WRITTEN = {
     "report": ["report.html"], "suite run": ["suite.cache"], "suite init": ["suite.toml"],
+    "suite page": ["leaderboard.html"],
 }  # fmt: skip
 
 # What can be on a command line, and what can be a path without leading out of the case's folder.
@@ -173,7 +174,7 @@ class _Maker:
         required = argument.required
         eager = name in ("--format", "--by") and self.random.random() < 0.4
         # Most scores are corefeval's own: what others do otherwise is asked for now and then.
-        rate = self.rate / 8 if name in ACCIDENTS else self.rate
+        rate = self.rate / 8 if name in (*ACCIDENTS, *OF_SOME_FORMATS) else self.rate
         if not required and not eager and self.random.random() > rate:
             return []
         hint = _plain(argument.hint)
@@ -404,6 +405,8 @@ def _limits(maker: _Maker) -> str:
 
 
 ACCIDENTS = {f"--{name.replace('_', '-')}" for name in choices(("emulation",))}
+# What tables alone have, and a key that is not always there: elsewhere they are an error.
+OF_SOME_FORMATS = ("--digits", "--rates", "--caption", "--label", "--width", "--key-encoding")
 _System = ("a.conll", "b.conll", "c.conll", "system2", "system3", "b.json")
 
 _PUBLISHED = ("61.3", "70", "", "x", "1e3", "-1", "nan", "61,3", "61.3%", "999999", "e2e|x:y")
@@ -479,6 +482,11 @@ STRINGS: dict[str, Callable[[_Maker], str]] = {
     "--rates": lambda maker: maker.listed(("r", "p", "f1", "recall", *(_BAD if maker.bad else ()))),
     "--averages": lambda maker: maker.listed(("macro", "micro", "groups", "none", *_BAD[:1])),
     "--systems": lambda maker: maker.listed(("s1", "s2", "s1", *(ARGUMENTS if maker.bad else ()))),
+    "--resample": lambda maker: maker.listed(("corpora", "documents", "seeds", *_BAD[:1])),
+    "--group": lambda maker: maker.random.choice(
+        ("", "g0", "g1", *(ARGUMENTS if maker.bad else ()))
+    ),
+    "--reports": lambda maker: maker.random.choice(("{corpus}.html", "no", *ARGUMENTS)),
     "--caption": lambda maker: maker.random.choice(("Scores.", "50 % & \\more_", *ARGUMENTS)),
     "NAME": _names,
     "--metrics": lambda maker: maker.listed(metrics(sound=not maker.bad)),

@@ -83,8 +83,7 @@ def check(
         raise UsageError("one file can be repaired at a time")
     if fix is not None and reading.documents != "*":
         raise UsageError("a file is repaired whole: leave out --documents")
-    if against is None and (reading.key_format or reading.key_encoding):
-        raise UsageError("--key-format and --key-encoding are of the key: name it with --against")
+    reading.check_key(against)
     key = None
     if against is not None:
         key = read(against, **reading.of_key).choose_documents(reading.documents)
@@ -181,6 +180,7 @@ def convert(
     _ = find_format(to) if to is not None else format_for(target)
     if [source, against].count("-") > 1:
         raise UsageError("standard input (-) can be read only once")
+    reading.check_key(against)
     if os.path.exists(source) and os.path.exists(target) and os.path.samefile(source, target):
         raise UsageError(f"the output would overwrite the input: {target}")
     key = None if against is None else read(against, **reading.of_key)

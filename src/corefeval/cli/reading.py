@@ -9,6 +9,7 @@ from cyclopts import Group, Parameter
 
 from corefeval.cli.arguments import FLAG
 from corefeval.cli.responses import ReadingOptions
+from corefeval.diagnostics import UsageError
 from corefeval.protocol import STEPS, Choice, choices
 
 _PROTOCOL = Group("Protocol", sort_key=2)
@@ -115,6 +116,11 @@ class AgainstReading(FileReading):
 
     key_format: str | None = None
     key_encoding: str | None = None
+
+    def check_key(self, against: str | None) -> None:
+        """Refuse what is said of a key that is not there."""
+        if against is None and (self.key_format or self.key_encoding):
+            raise UsageError("--key-format and --key-encoding are of the key: add --against KEY")
 
 
 @Parameter(name="*")

@@ -311,9 +311,9 @@ def format_for(name: str) -> Format:
             return one
     if not os.path.splitext(plain)[1]:
         return FORMATS["conll"]
-    endings = ", ".join(end for one in FORMATS.values() for end in one.endings)
+    known = (f"{', '.join(one.endings)} ({one.name})" for one in FORMATS.values() if one.endings)
     raise UsageError(
-        f"{name} does not say in which format to write: end it in one of {endings}\n"
+        f"{name} does not say in which format to write: end it in {', '.join(known)}\n"
         f"  or name it with format=… / --to: {', '.join(FORMATS)}"
     )
 

@@ -122,7 +122,7 @@ class Metric:
     def __reduce__(self) -> tuple[object, ...]:
         """The value, and where one of your own is imported from in another process."""
         place = ""
-        if self.name in REGISTRY and not self.is_own and self.shape != "mean":
+        if self.name in REGISTRY and not self.is_own:
             from corefeval.metrics.own import place_of
 
             place = place_of(self.declaration.function)
@@ -141,7 +141,16 @@ class Metric:
     @property
     def is_own(self) -> bool:
         """Whether it is one of corefeval's own, whose counts need no check."""
-        return str(self.declaration.function).startswith("corefeval.")
+        return self.shape == "mean" or str(self.declaration.function).startswith("corefeval.")
+
+    @property
+    def identity(self) -> str:
+        """Its text, and for one of your own what tells that its code is as it was."""
+        if self.is_own:
+            return str(self)
+        from corefeval.metrics.own import digest_code
+
+        return f"{self} {digest_code(self)}"
 
     @property
     def shape(self) -> Shape:
@@ -279,7 +288,17 @@ def _restore(name: str, parameters: tuple[tuple[str, Value], ...], place: str) -
 
 
 def spell(text: str) -> str:
-    """The one spelling of a metric, from any."""
+    """The one spelling of a metric, from any.
+
+    Texts may come from files of anybody's: a place that nobody asked for yet is not imported for
+    it, and stays as it is written.
+    """
+    if ":" in text and text.strip() not in REGISTRY:
+        from corefeval.metrics.own import known_at
+
+        name, bracket, rest = text.strip().partition("(")
+        known = known_at(name.strip())
+        return str(Metric.parse(known + bracket + rest)) if known else text.strip()
     return str(Metric.parse(text))
 
 

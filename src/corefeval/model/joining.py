@@ -98,8 +98,8 @@ def join_features(corpora: Sequence[Corpus]) -> dict[str, NDArray[Any]]:
 def stack_mentions(corpus: Corpus, other: Corpus) -> Corpus:
     """The mentions of two corpora that number their documents alike, the other's behind.
 
-    Entities are numbered through too. They lose their names, layers and relations, and documents
-    and tokens are those of the first.
+    Entities are numbered through too. They lose their names, layers and relations; documents and
+    tokens are those of the first.
     """
 
     def both(mine: Any, theirs: Any) -> Any:

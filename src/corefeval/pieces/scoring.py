@@ -168,7 +168,7 @@ def _described(
         "key": sides[0].stamp,
         "response": sides[1].stamp,
         "protocol": str(plan.protocol),
-        "metrics": [str(one.metric) for one in parse_metrics(request.metrics)],
+        "metrics": [one.metric.identity for one in request.metrics],
         "slices": list(request.by),
         "reading": [*plan.encodings, plan.word_column, plan.key_format, plan.response_format],
         "tag set": repr(plan.tagset),
