@@ -267,7 +267,7 @@ def _swap_bytes(stacked: Stack) -> int:
     """About how many bytes a trial needs besides those of its swaps."""
     counts, results, _ = stacked.values.shape
     rates = len(stacked.columns) * 3 + 16
-    return 8 * (int(counts * results) + 2 * _TOGETHER * (rates + counts))
+    return 8 * int(counts * results + 2 * _TOGETHER * (rates + counts))
 
 
 def bootstrap_p(gaps: Numbers, difference: Numbers) -> Numbers:
