@@ -33,6 +33,7 @@ from bench.corpora import mention_arrays, write_conllu, write_corpus, write_zero
 from bench.loops import processor_times, repeated_responses, start_up, training_loop
 from bench.partitions import ceaf_of_fives, ceaf_of_pairs
 from bench.pieces import against_whole, joining, with_jobs, write_large
+from bench.sets import set_times
 from bench.suites import run_times
 from bench.timing import best, command_time, peak_memory
 from corefeval.diagnostics import plural
@@ -358,6 +359,13 @@ def partitions(scale: int) -> list[Measured]:
     ]
 
 
+def sets(key: Path, response: Path) -> list[Measured]:
+    """Sets of antecedents in one of a hundred documents, of corpora in memory."""
+    without, scored = set_times(key, response)
+    name = "million tokens, sets in 1 % of documents, split score"
+    return [Measured(name, scored, "split off", f"{scored / without:.2f} ×", "at most 1.2")]
+
+
 def suites(folder: Path, scale: int) -> list[Measured]:
     """Twenty systems on twenty corpora, 10,000 trials: against scoring each cell, and cached."""
     size = 20 // (4 if scale > 1 else 1)
@@ -379,6 +387,7 @@ def speed(folder: Path, scale: int, peer: str | None, status: Status) -> list[Me
     rows += reading_and_scoring("million tokens, other columns", key, other, "at most 18")
     rows += all_metrics("million tokens", key, response)
     rows += loops(folder, key, response, scale)
+    rows += sets(key, response)
     rows += against_peer("million tokens", peer, key, response)
     status.update("a test set of 350 documents …")
     key, response, _ = write_corpus(folder, "test", 350 // scale, 500)

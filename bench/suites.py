@@ -10,27 +10,32 @@ from pathlib import Path
 import corefeval
 from bench.corpora import write_corpus
 from corefeval import Suite, SuiteCorpus, SuiteSystem, run_suite
+from corefeval.lab.perturbations import drop_mentions
 
-DOCUMENTS, TOKENS = 100, 200
+SIZE = 100, 200  # documents, and tokens in each
+VARIANTS = 5
 TRIALS = 10_000
 METRICS = "muc, b3, ceafe, conll, lea"
 
 
 def write_suite(folder: Path, size: int) -> Suite:
-    """As many corpora as systems; the responses to a corpus share two files of their own."""
+    """As many corpora as systems, of which some share their files."""
     place = folder / "suite"
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir()
     for number in range(size):
         name = f"c{number:02d}"
-        _, *responses = write_corpus(place, name, DOCUMENTS, TOKENS)
+        key, response, _ = (corefeval.read(one) for one in write_corpus(place, name, *SIZE))
         for system in range(size):
             target = place / f"{name}.s{system:02d}.conll"
-            source = responses[system % 2]
-            try:
-                os.link(source, target)
-            except OSError:
-                shutil.copy(source, target)
+            if system < VARIANTS:
+                share = 0.02 * system
+                worse = (
+                    drop_mentions(key, response, share=share, seed=system) if share else response
+                )
+                corefeval.write(worse, target, format="conll")
+            else:
+                os.link(place / f"{name}.s{system % VARIANTS:02d}.conll", target)
     return Suite(
         corpora=tuple(
             SuiteCorpus(name=f"c{number:02d}", key=str(place / f"c{number:02d}.key.conll"))

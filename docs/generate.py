@@ -67,6 +67,12 @@ KINDS = {
     "the engine": "nominal",
     "it": "pronoun",
 }
+# Metrics of what plain lists of mentions do not have, and the pages with examples of them.
+WORKED = {
+    "bridging": "bridging.md",
+    "non-referring": "bridging.md",
+    "split": "split-antecedents.md",
+}
 # From perfect to broken.
 STEPS = (
     ("the key itself", KEY),
@@ -111,7 +117,12 @@ def page(declaration: Declaration) -> str:
     lines += ["## When to use it", "", declaration.use, ""]
     lines += ["## At the edges", "", *(f"- {edge}" for edge in declaration.edges)]
     lines += [f"- Slices: {slices(declaration)}.", ""]
-    lines += ["## From perfect to broken", "", example(declaration.name), ""]
+    worked = WORKED.get(declaration.name)
+    if worked is not None and (DOCS / worked).exists():
+        text = f"[Its page](../{worked}#a-worked-example) has one, in text and numbers."
+        lines += ["## A worked example", "", text, ""]
+    else:
+        lines += ["## From perfect to broken", "", example(declaration.name), ""]
     if declaration.aliases:
         lines += [f"Also written {', '.join(f'`{alias}`' for alias in declaration.aliases)}.", ""]
     lines += ["[All metrics](../metrics.md)", ""]
@@ -134,6 +145,8 @@ def parameter_row(parameter: Parameter) -> str:
 def slices(declaration: Declaration) -> str:
     """What the metric can be divided by, in words."""
     metric = Metric(declaration.name)
+    if metric.divides_by("mention") and not metric.divides_by("entity"):
+        return "by features of documents and mentions"
     if metric.divides_by("mention"):
         return "by features of documents, entities and mentions"
     if metric.divides_by("entity"):

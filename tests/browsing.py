@@ -20,7 +20,7 @@ EVIL = '<img/src=x/onerror="window.pwned=1">'
 @pytest.fixture(scope="module")
 def browser():
     """A running browser; tests are skipped where there is none, or nothing to drive it with."""
-    pytest.importorskip("vl_convert", reason="charts need vl-convert-python: corefeval[charts]")
+    pytest.importorskip("vl_convert", reason="charts need vl-convert-python")
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     path = os.environ.get("COREFEVAL_BROWSER") or next(
         filter(None, map(shutil.which, BROWSERS)), ""

@@ -57,8 +57,10 @@ def test_brat_is_read_by_characters(pair):
     assert spans(corpus) == {"T1": [(0, 3), (21, 24)], "T2": [(8, 19), (35, 38)], "T5": [(25, 31)]}
     assert corpus.documents == (DocumentId("story"),)
     assert corpus.features["entity_type"].tolist() == ["Person"] * 3 + ["Event", "Person"]
-    assert [(n.kind, n.count) for n in corpus.notices] == [("left-aside", 3)]
-    assert "1 of attributes, 1 of notes, 1 of other relations" in corpus.notices[0].message
+    assert [(n.kind, n.count) for n in corpus.notices] == [("left-aside", 2)]
+    assert "1 of attributes, 1 of notes" in corpus.notices[0].message
+    [relation] = corpus.relations
+    assert (relation.anaphor[1] >= 0, len(relation.antecedents)) == (True, 1)
 
 
 def test_brat_is_scored_on_the_tokens_of_a_key(pair, conll):
@@ -123,7 +125,7 @@ def test_brat_offsets_count_every_character_of_a_line_end(pair):
 def test_brat_mistakes_are_named(pair, line, problem):
     path = pair(BRAT + line + "\n", PROSE)
     if problem is None:
-        assert corefeval.read(path).notices[0].count == 4
+        assert corefeval.read(path).notices[0].count == 3
         return
     with pytest.raises(InputError, match=problem) as error:
         corefeval.read(path)
@@ -209,13 +211,35 @@ def test_what_brat_cannot_carry_is_counted():
     document.relation("bridging", "Ada", ["T2"])
     made = write_brat(builder.build())
     assert made.files == {
-        "a.ann": b"T1\ta_person 0 11;12 13\ttwo_words _ x\nT2\tMention 0 9\ttwo_words\n",
+        "a.ann": b"T1\ta_person 0 11;12 13\ttwo_words _ x\nT2\tMention 0 9\ttwo_words\n"
+        b"R1\tBridging Arg1:T1 Arg2:T2\n",
         "a.txt": b"two_words _\nx\n",
     }
     assert {n.kind: n.count for n in made.notices} == {
-        "changed-words": 2, "entity-names": 1, "changed-types": 1, "relations": 1,
+        "changed-words": 2, "entity-names": 1, "changed-types": 1, "chosen-anchors": 1,
         "mention-features": 1,
     }  # fmt: skip
+
+
+def test_brat_carries_sets_and_bridging(pair, tmp_path):
+    text = "Ann Bob they cars it"
+    lines = [f"T{n}\tX {text.index(w)} {text.index(w) + len(w)}\t{w}\n"
+             for n, w in enumerate(text.split(), 1)]  # fmt: skip
+    lines += ["R1\tBridging_poss Arg1:T4 Arg2:T1\n", "R2\tbridging Arg1:T4 Arg2:T2\n"]
+    lines += ["R3\tSplit_antecedent Arg1:T3 Arg2:T1\n", "R4\tSplitAntecedent Arg1:T3 Arg2:T2\n"]
+    lines += ["R5\tpart-of Arg1:T5 Arg2:T4\n", "R6\tx Arg1:T9 Arg2:T4\n"]
+    corpus = corefeval.read(pair("".join(lines), text))
+    told = [(r.kind, r.anaphor, r.antecedents, r.label) for r in corpus.relations]
+    assert told == [
+        ("bridging", (3, 3), ((0, 0),), "poss"),
+        ("bridging", (3, 3), ((1, 1),), ""),
+        ("part-of", (4, 4), ((3, 3),), ""),
+        ("split-antecedent", (2, -1), ((0, -1), (1, -1)), ""),
+    ]
+    assert "1 of relations of unknown mentions" in corpus.notices[-1].message
+    corefeval.write(corpus, tmp_path / "again.ann")
+    again = corefeval.read(tmp_path / "again.ann").relations
+    assert [(r.kind, r.anaphor, r.antecedents, r.label) for r in again] == told
 
 
 def test_what_is_counted_reads_well_of_one_and_of_several():

@@ -132,7 +132,7 @@ def test_metrics(run):
         assert declaration.reference in " ".join(out.split())
     listed = json.loads(run("metrics", "-f", "json")[1])
     assert [metric["name"] for metric in listed["metrics"]] == list(corefeval.metrics.REGISTRY)
-    assert set(listed["presets"]) == {"standard", "papers", "all"}
+    assert set(listed["presets"]) == {"standard", "papers", "anaphora", "all"}
 
 
 def test_version_and_help(run):
@@ -148,11 +148,13 @@ USAGE = {
     "explain": "[KEY] [RESPONSE] [MORE...] [OPTIONS]",
     "report": "KEY RESPONSE [MORE...] [OPTIONS]",
     "agree": "FILE OTHER [MORE...] [OPTIONS]",
+    "suite": "COMMAND",
     "lab": "[EXPERIMENT] [KEY] [RESPONSE] [OPTIONS]",
     "check": "FILE [MORE...] [OPTIONS]",
     "stats": "FILE [MORE...] [OPTIONS]",
     "convert": "SOURCE TARGET [OPTIONS]",
     "prompt": "KEY [OPTIONS]",
+    "cite": "[FILE...] [OPTIONS]",
     "metrics": "[NAME...] [OPTIONS]",
     "features": "[NAME...] [OPTIONS]",
     "protocols": "[NAME...] [OPTIONS]",
@@ -164,7 +166,7 @@ def test_usage_names_the_arguments_and_help_begins_with_score(run):
     for command, arguments in USAGE.items():
         first, *rest = run(command, "--help")[1].split("\n")
         assert first == f"Usage: corefeval {command} {arguments}"
-        for name in arguments.replace("[OPTIONS]", "").split():
+        for name in arguments.replace("[OPTIONS]", "").replace("COMMAND", "").split():
             assert any(name.strip("[].") in line.split() for line in rest)
     lines = run("--help")[1].split("\n")
     entries = [line.split()[1] for line in lines if line.startswith("│ ") and line[2] != " "]

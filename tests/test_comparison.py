@@ -204,7 +204,7 @@ def test_rows(compared):
 
 def test_data_frames(compared, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(UsageError, match=r"corefeval\[pandas\]"):
+    with pytest.raises(UsageError, match=r"pip install pandas"):
         compared.to_frame()
     monkeypatch.setitem(sys.modules, "pandas", SimpleNamespace(DataFrame=list))
     assert compared.to_frame() == compared.rows()

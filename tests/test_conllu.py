@@ -207,7 +207,7 @@ def test_bridging_and_split_antecedents_are_kept(conll):
         )
     )
     assert list(corpus.relations) == [
-        Relation("bridge", (2, 2), ((0, -1),), "part"),
+        Relation("bridging", (2, 2), ((0, -1),), "part"),
         Relation("split-antecedent", (2, -1), ((0, -1), (1, -1))),
     ]
 

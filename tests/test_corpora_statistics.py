@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corefeval import UsageError
-from corefeval.stats import compare_corpora, partial_conjunction, randomization, replicate
+from corefeval.stats import (
+    compare_corpora,
+    exact,
+    partial_conjunction,
+    randomization,
+    replicate,
+)
 from corefeval.stats.resampling import stack
 from corefeval.stats.significance import adjust, one_pair, one_sided_p
 from corefeval.stats.standings import CorporaComparison
@@ -284,3 +291,65 @@ def test_documents_of_a_corpus_must_be_the_same():
     cells["c0"]["s1"] = [drawn(cells["c0"]["s1"][0], [0, 1])]
     with pytest.raises(UsageError, match="s1 on c0"):
         compare_corpora(cells)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda r: r["standings"][0]["scores"].update(s9=0.5),
+        lambda r: r["standings"][0]["intervals"].pop("s0"),
+        lambda r: r["standings"][0]["pairs"][0].update(first="s9"),
+        lambda r: r["standings"][0]["pairs"][0].update(p="0.1"),
+        lambda r: r["standings"][0]["pairs"][0]["better"].update(corpora=["x"]),
+        lambda r: r["standings"][0]["scores"].update(s0=float("nan")),
+        lambda r: r["standings"][0].update(more=1),
+        lambda r: r["tests"]["muc"]["c0"][0].pop(),
+        lambda r: r["tests"]["muc"].update(x=[]),
+        lambda r: r["options"].pop("resample"),
+        lambda r: r.update(systems=None),
+    ],
+)
+def test_damaged_records_are_told(change):
+    record = json.loads(json.dumps(compare_corpora(make_cells(2, 2, 2), metrics=["muc"]).as_dict()))
+    CorporaComparison.from_dict(record)
+    change(record)
+    with pytest.raises((KeyError, TypeError, ValueError)):
+        CorporaComparison.from_dict(record)
+
+
+def test_trials_that_draw_nothing_leave_no_holes():
+    cells = make_cells(3, 12, 2, documents=2)
+    for corpus in list(cells)[1:]:
+        cells[corpus]["s1"] = [None]
+    found = compare_corpora(cells, metrics=["muc"], trials=3, seed=1, absent="leave-out")
+    json.dumps(found.as_dict(), allow_nan=False)
+    assert found.standing("muc").pairs[0].better.tested == 1
+
+
+def test_seeds_are_tested_by_the_mean_of_their_counts():
+    cells = make_cells(11, 1, 2, documents=6, seeds=3)
+    pooled = []
+    for runs in cells["c0"].values():
+        values = np.mean([run.tables["muc"].values for run in runs], axis=0)
+        pooled.append(
+            replace(runs[0], tables={"muc": replace(runs[0].tables["muc"], values=values)})
+        )
+    expected = exact(*pooled)["muc"]
+    found = compare_corpora(cells, metrics=["muc"], trials=100).tests["muc"]["c0"]["s0", "s1"]
+    assert found.difference == pytest.approx(expected.difference)
+    assert min(found.p_better, found.p_worse) == pytest.approx(expected.p / 2)
+    assert found.adjusted_p == pytest.approx(expected.p)
+
+
+def test_nothing_is_claimed_where_there_is_nothing():
+    """Of equal systems, the share of false claims stays below alpha."""
+    generator = np.random.default_rng(12)
+    claims = 0
+    for _ in range(60):
+        cells = {}
+        for corpus in range(4):
+            sizes = generator.integers(2, 30, 7)
+            cells[str(corpus)] = {name: [simulated(generator, sizes)] for name in ("one", "other")}
+        found = compare_corpora(cells, metrics=["muc"], trials=64, alpha=0.2, combination="fisher")
+        claims += found.standing("muc").pairs[0].better.count > 0
+    assert claims <= 22  # of 60 at 0.2: more has a chance of 1 in 1000

@@ -19,7 +19,7 @@ from corefeval.metrics import REGISTRY
 
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-KNOWN = {"python", "console", "sh", "text", "conll", "json", "latex"}
+KNOWN = {"python", "console", "sh", "text", "conll", "json", "latex", "toml"}
 
 
 def blocks(page: Path) -> list[tuple[str, str]]:
@@ -85,6 +85,9 @@ def test_a_page_does_what_it_says(page, tmp_path, monkeypatch, capsys):
             example = tmp_path / f"page.{language}"
             example.write_text(source, encoding="utf-8")
             assert corefeval.score(example, example)["mentions"].f1 == 1.0
+        elif language == "toml":
+            (tmp_path / "page.toml").write_text(source, encoding="utf-8")
+            assert corefeval.read_suite("page.toml").corpora
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

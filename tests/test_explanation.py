@@ -223,7 +223,7 @@ def test_the_other_worked_examples(gum):
 def test_every_choice_has_its_place_in_the_pipeline():
     assert set(PIPELINE) == set(choices(STEPS))
     named = {name for name, _ in other_values(Protocol())}
-    assert named == set(PIPELINE) - {"emulate", "documents", "spans", "tagset", "across"}
+    assert named == set(PIPELINE) - {"emulate", "documents", "layer", "spans", "tagset", "across"}
 
 
 def test_rounding_is_the_last_step():
@@ -415,7 +415,7 @@ def test_usage_that_makes_no_sense(run, arguments):
 
 
 def test_the_report_shows_it():
-    pytest.importorskip("vl_convert", reason="charts need vl-convert-python: corefeval[charts]")
+    pytest.importorskip("vl_convert", reason="charts need vl-convert-python")
     systems = {"eager": EAGER, "cautious": CAUTIOUS}
     page = corefeval.report(KEY, systems, metrics="conll", ci=None, by=(), explain=True).payload
     effects = {one["name"]: one["points"] for one in page["choices"]["effects"]}

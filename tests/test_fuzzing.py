@@ -56,7 +56,7 @@ def test_everything_is_drawn():
     assert {case.option("--to") for case in cases} >= set(FORMATS)
     assert {case.option("--encoding") for case in cases} >= set(CODECS)
     drawn = {(case.command, group[0]) for case in cases for group in case.arguments[1:]}
-    slow = {"lab", "report"}
+    slow = {"lab", "report", "suite page"}
     for command in {*commands()} - slow:
         options = [a.names for a in arguments_of(command) if a.names[0].startswith("-")]
         missing = [

@@ -98,17 +98,18 @@ ROOMS = {
     "linting": {"formats", "model", "pairing"},
     "features": {"model"},
     "matching": {"assignment", "features", "model"},
-    "alignment": {"matching", "model"},
-    "metrics": {"_version", "alignment", "assignment", "matching", "model"},
+    "beyond": {"features", "matching", "model"},
+    "alignment": {"beyond", "matching", "model"},
+    "metrics": {"_version", "alignment", "assignment", "beyond", "matching", "model"},
     "results": {"_version", "protocol"},
     "emulation": {
         "assignment", "formats", "live", "metrics", "model", "pairing", "protocol", "results",
     },
     "preparation": {
-        "alignment", "features", "formats", "live", "matching", "model", "pairing", "pieces",
-        "protocol",
+        "alignment", "beyond", "features", "formats", "live", "matching", "model", "pairing",
+        "pieces", "protocol",
     },
-    "slicing": {"alignment", "features", "metrics", "model", "preparation", "results"},
+    "slicing": {"alignment", "beyond", "features", "metrics", "model", "preparation", "results"},
     "stats": {"protocol", "results"},
     "evaluation": {
         "alignment", "emulation", "metrics", "model", "pairing", "pieces", "preparation",
@@ -130,14 +131,15 @@ ROOMS = {
     "output": {"analysis", "results", "stats", "_version"},
     "figures": {"lab", "output"},
     "reports": {
-        "_version", "alignment", "analysis", "evaluation", "features", "formats", "live", "metrics",
-        "model", "output", "pairing", "preparation", "protocol", "results", "slicing", "stats",
+        "_version", "alignment", "analysis", "beyond", "evaluation", "features", "formats", "live",
+        "metrics", "model", "output", "pairing", "preparation", "protocol", "results", "slicing",
+        "stats", "suites",
     },
     "clustering": {"alignment", "metrics", "model", "results"},
     "integrations": {"cli", "evaluation", "formats", "live", "metrics", "model", "results"},
     "suites": {
         "_version", "evaluation", "features", "formats", "linting", "metrics", "model", "output",
-        "pieces", "protocol", "reports", "results", "scorer", "stats",
+        "pieces", "protocol", "results", "scorer", "stats",
     },
     "examples": {"cli"},
     "cli": {

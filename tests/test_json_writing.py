@@ -180,14 +180,14 @@ def test_what_json_cannot_carry_is_told(file, tmp_path):
     )
     document.mention("Byron", 0, 3, gaps=[(1, 2)], head=0, features={"class": "person"})
     document.mention("e1", 1, 2)
-    document.relation("bridge", "e1", ["Byron"])
+    document.relation("bridging", "e1", ["Byron"])
     corpus = builder.build()
     notices = corefeval.write(corpus, tmp_path / "x.json", format="json")
     assert {(n.kind, n.count, n.items) for n in notices} == {
         ("discontinuous-mentions", 1, ()),
         ("token-columns", 2, ("tag", "lemma")),
         ("mention-features", 2, ("class", "head")),
-        ("relations", 1, ("bridge",)),
+        ("relations", 1, ("bridging",)),
         ("metadata", 1, ()),
         ("entity-names", 1, ()),
     }

@@ -35,7 +35,7 @@ def everything():
     document.mention("Ada Lovelace", 4, 5, features={"mention_id": "T2", "mention_type": "PRON"})
     document.mention("Lord-Byron", 2, 3, features={"mention_id": "T3", "entity_type": "PER"})
     document.mention("Lord-Byron", 3, 6, gaps=[(4, 5)], features={"mention_id": "T4"})
-    document.relation("bridge", "Ada Lovelace", "Lord-Byron", "part")
+    document.relation("bridging", "Ada Lovelace", "Lord-Byron", "part")
     document.relation("split-antecedent", "Ada Lovelace", "Lord-Byron")
     document.relation("apposition", "T1", "T3")
     document.relation("copula", "T1", "T9")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
+import linecache
 import math
 import pickle
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +18,8 @@ import pytest
 import corefeval
 from corefeval.cli import main
 from corefeval.metrics import REGISTRY, Metric
-from corefeval.metrics.metric import _parse_text, parse_metrics
+from corefeval.metrics.metric import _parse_text, parse_metrics, spell
+from corefeval.pieces.execution import _Unpickler
 
 KEY, EAGER, CAUTIOUS = (corefeval.example(name) for name in ("key", "eager", "cautious"))
 MODULE = '''
@@ -299,3 +303,55 @@ def test_entry_points_offer_metrics(module, tmp_path, monkeypatch, capsys):
     shown = capsys.readouterr()
     assert "exactly" in shown.out
     assert "no_such_module" in shown.err
+
+
+@pytest.fixture
+def evil(tmp_path, monkeypatch, module):
+    """A module beside files of somebody's, which none of them may run."""
+    (tmp_path / "evil.py").write_text("import pathlib; pathlib.Path('ran').touch()\nf = len\n")
+    yield tmp_path / "ran"
+    sys.modules.pop("evil", None)
+
+
+def test_no_file_runs_code(evil, tmp_path, capsys):
+    """Names of metrics in saved results and kept pieces are names, whatever they look like."""
+    result = corefeval.score(KEY, EAGER, metrics="muc, their_metrics:exact")
+    result.save("saved.json")
+    text = Path("saved.json").read_text().replace("their_metrics:exact", "evil:f")
+    Path("saved.json").write_text(text)
+    again = corefeval.load("saved.json")
+    assert again["evil:f"].f1 == result["their_metrics:exact"].f1
+    assert "evil:g" not in again
+    for command in (["score", "saved.json"], ["compare", "saved.json", "b=saved.json"]):
+        assert main(command) == 0
+    assert main(["score", "saved.json", "-f", "json", "--fail-under", "muc=1"]) == 0
+    assert main(["explain", "--results", "saved.json", "b=saved.json"]) in (0, 1, 2)
+    assert spell("evil:f") == "evil:f"
+    call = b"ccorefeval.metrics.metric\nspell\n(Vevil:f\ntR."
+    assert _Unpickler(io.BytesIO(call)).load() == "evil:f"
+    restore = b"ccorefeval.metrics.metric\n_restore\n(Vx\n(tVevil:f\ntR."
+    with pytest.raises(pickle.UnpicklingError):
+        _Unpickler(io.BytesIO(restore)).load()
+    assert not evil.exists()
+    with pytest.raises(corefeval.UsageError):  # but whoever asks for it has it
+        corefeval.score(KEY, EAGER, metrics="evil:f")
+    assert evil.exists()
+
+
+def test_a_place_is_another_spelling_of_a_declared_metric(module):
+    result = corefeval.score(KEY, EAGER, metrics="their_metrics:find_sized(weight=2)")
+    assert result["their_metrics:find_sized(weight=2)"] == result["sized(weight=2)"]
+    limit = ["--fail-under", "their_metrics:find_sized=1"]
+    assert main(["score", KEY, EAGER, "-m", "their_metrics:find_sized", *limit, "-q"]) == 0
+
+
+def test_what_is_kept_does_not_outlive_a_change_of_the_function(module, tmp_path):
+    asked = {"metrics": "their_metrics:exact", "piece_size": "1KB", "resume": tmp_path / "kept"}
+    assert corefeval.score(KEY, EAGER, **asked)["their_metrics:exact"].f1 < 1
+    changed = MODULE.replace("found = len(set(key) & set(response))", "found = 0")
+    (tmp_path / "their_metrics.py").write_text(changed + "# another length\n", encoding="utf-8")
+    sys.modules.pop("their_metrics")
+    forget({"their_metrics:exact", "sized"} & REGISTRY.keys())
+    linecache.checkcache()
+    with pytest.raises(corefeval.CorefEvalError, match="another metrics"):
+        corefeval.score(KEY, EAGER, **asked)

@@ -47,7 +47,7 @@ def everything():
     document.mention("Ada", 0, 1, head=0, features={"etype": "PER"})
     document.mention("x", 3, 6, gaps=[(4, 5)])
     second = document.mention("Ada", 4, 5)
-    document.relation("bridge", second, ["x"], "part")
+    document.relation("bridging", second, ["x"], "part")
     document.relation("split-antecedent", "x", ["Ada"])
     return builder.build()
 
@@ -153,7 +153,7 @@ MISTAKES = {
     "no sentence can begin": {"sentence": [[0, 4]]},
     "another number of tokens": {"n_tokens": [5]},
     "too few tokens": {"n_tokens": [-5]},
-    "is not what it should be": {"relations": ['[["bridge", ["z", -1], [["a", -1]], ""]]']},
+    "is not what it should be": {"relations": ['[["bridging", ["z", -1], [["a", -1]], ""]]']},
     "'metadata' is not": {"metadata": ["[1]"]},
     "'sentence_metadata' is not": {"sentence_metadata": ["[1]"]},
     "there is twice": None,

@@ -11,7 +11,7 @@ import pytest
 import corefeval
 from corefeval.cli import main
 
-distributed = pytest.importorskip("distributed", reason="corefeval[dask] is not installed")
+distributed = pytest.importorskip("distributed", reason="distributed is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore")  # of what a cluster says when workers die
 
 KEY, EAGER = corefeval.example("key"), corefeval.example("eager")

@@ -19,9 +19,9 @@ from corefeval.diagnostics import InputError, UsageError
 from corefeval.display import visible
 from corefeval.reports import Report, report
 from corefeval.reports.notebook import document_html, frame, result_html
-from corefeval.reports.page import SCRIPTS, bundle, style
+from corefeval.reports.page import BOARD_SCRIPTS, SCRIPTS, bundle, style
 
-pytest.importorskip("vl_convert", reason="charts need vl-convert-python: corefeval[charts]")
+pytest.importorskip("vl_convert", reason="charts need vl-convert-python")
 
 KEY, CAUTIOUS, EAGER = (corefeval.example(name) for name in ("key", "cautious", "eager"))
 
@@ -284,17 +284,20 @@ def test_a_real_test_set_is_small(shared):
     assert len(made.html.encode()) < 2_500_000  # 36 documents; 350 must stay below 15 MB
 
 
-def test_scripts_have_no_name_twice():
+@pytest.mark.parametrize("scripts", [SCRIPTS, BOARD_SCRIPTS], ids=["report", "leaderboard"])
+def test_scripts_have_no_name_twice(scripts):
     # They are put into one scope.
-    names = re.findall(r"^(?:async )?(?:function|const|let|class) (\w+)", bundle(), re.MULTILINE)
-    assert len(names) > 100
+    text = bundle(scripts)
+    names = re.findall(r"^(?:async )?(?:function|const|let|class) (\w+)", text, re.MULTILINE)
+    assert len(names) > 40
     assert sorted(names) == sorted(set(names))
 
 
-def test_scripts_import_what_they_use():
+@pytest.mark.parametrize("scripts", [SCRIPTS, BOARD_SCRIPTS], ids=["report", "leaderboard"])
+def test_scripts_import_what_they_use(scripts):
     from corefeval.reports.page import _read
 
-    texts = {name: _read("scripts", f"{name}.js") for name in SCRIPTS}
+    texts = {name: _read("scripts", f"{name}.js") for name in scripts}
     export = re.compile(r"^export (?:async )?(?:function|const|let) (\w+)", re.MULTILINE)
     exported = {one: name for name, text in texts.items() for one in export.findall(text)}
     for name, text in texts.items():
@@ -312,7 +315,7 @@ def test_scripts_import_what_they_use():
         assert not unused, f"{name} does not use {unused}"
 
 
-@pytest.mark.parametrize("script", SCRIPTS)
+@pytest.mark.parametrize("script", dict.fromkeys((*SCRIPTS, *BOARD_SCRIPTS)))
 def test_nothing_is_put_into_the_page_as_html(script):
     from corefeval.reports.page import _read
 
@@ -339,7 +342,7 @@ def test_no_response_is_an_error(responses):
 
 def test_without_the_library_of_charts_the_extra_is_named(monkeypatch):
     monkeypatch.setattr("corefeval.reports.page.find_spec", lambda name: None)
-    with pytest.raises(UsageError, match=r"corefeval\[charts\]"):
+    with pytest.raises(UsageError, match="pip install vl-convert-python"):
         report(KEY, CAUTIOUS)
 
 
@@ -364,6 +367,37 @@ def test_the_command_writes_a_file(run, tmp_path):
     assert status == 0, err
     assert out.startswith(f"{path}: 9 documents, 2 responses")
     assert "mine" in path.read_text(encoding="utf-8")
+
+
+def test_the_command_puts_the_best_first_and_ranks(run, tmp_path):
+    shown = {}
+    for sort in ("score", "given"):
+        path = tmp_path / f"{sort}.html"
+        command = (
+            "report",
+            KEY,
+            CAUTIOUS,
+            EAGER,
+            "-m",
+            "muc,ceafe",
+            "-b",
+            "size",
+            "-o",
+            path,
+            "-q",
+        )
+        assert run(*command, "--sort", sort)[0] == 0
+        shown[sort] = json.loads(Page(path.read_text(encoding="utf-8")).text_of("data"))
+    names = {sort: [one["name"] for one in page["systems"]] for sort, page in shown.items()}
+    assert names == {"score": ["eager", "cautious"], "given": ["cautious", "eager"]}
+    assert shown["score"]["ranks"] == {"muc": [1, 2], "ceafe": [1, 1]}
+    assert shown["given"]["ranks"]["muc"] == [2, 1]
+    ways = report(KEY, [CAUTIOUS, EAGER], match="exact, head", metrics="muc", by=(), sort="score")
+    assert [one["name"] for one in ways.payload["systems"]] == [
+        f"{name}.conll ({match})" for name in ("eager", "cautious") for match in ("exact", "head")
+    ]
+    with pytest.raises(UsageError, match="sort is one of"):
+        report(KEY, CAUTIOUS, sort="worst")
 
 
 def test_the_command_leaves_words_out(run, tmp_path):
@@ -469,4 +503,4 @@ def test_a_switch_for_ways_to_match_mentions(run, tmp_path):
     page = tmp_path / "page.html"
     status, _, _ = run("report", KEY, EAGER, "--match", "exact,head", "-m", "muc", "-o", page)
     assert status == 0
-    assert "eager.conll (head)" in page.read_text()
+    assert "eager (head)" in page.read_text()

@@ -334,7 +334,7 @@ def test_differences_of_segments_stand_beside_their_scores(novel, run):
         assert row["low"] <= row["segments_score"] <= row["high"]
         assert row["score"] == compared.scores["b3"][row["system"]]
     paths = (novel["key"], *(f"{name}={path}" for name, path in systems.items()))
-    out = run("compare", *paths, "-m", "b3", "--trials", "99")[1]
+    out = run("compare", *paths, "-m", "b3", "--trials", "99", "--sort", "given")[1]
     row = next(line for line in out.splitlines() if line.startswith("B³"))
     assert row.split()[1:3] == [f"{100 * first:.2f}", f"{100 * second:.2f}"]
     assert "20 segments" in out and "by segment" in out

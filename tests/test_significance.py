@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from corefeval import UsageError
 from corefeval.results import CountTable
+from corefeval.results.aggregation import Aggregation
 from corefeval.stats import bootstrap_test, exact, randomization, resampling
-from count_tables import drawn, rates_of, result_of, simulated
+from count_tables import RATIO, drawn, rates_of, result_of, simulated
 
 
 def pair_of(seed, size, *, better=0.0, **options):
@@ -248,3 +249,20 @@ def test_memory_is_bounded(test):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < counts + 80e6
+
+
+COUNTS = st.sampled_from([-1.0, 0.0, 0.0, 0.5, 1.0, 3.0, 1e6])
+
+
+@given(
+    st.lists(st.tuples(COUNTS, COUNTS, COUNTS, COUNTS), min_size=1, max_size=4),
+    st.sampled_from(["0", "1", "epsilon", "nan-ceafe"]),
+)
+def test_f1_at_one_go_is_f1(columns, undefined):
+    sums = np.array(columns).T
+    aggregation = Aggregation("ceafe", "ratio", RATIO, "micro", undefined)
+    with np.errstate(all="ignore"):
+        expected = aggregation.rates_of_sums(sums)["f1"]
+        found = aggregation.rate_of_sums(sums, "f1")
+    plain = np.abs(expected) < 1e3  # near a pole of counts that are none, digits are lost
+    assert found[plain] == pytest.approx(expected[plain], abs=1e-9, nan_ok=True)

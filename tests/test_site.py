@@ -39,10 +39,10 @@ def test_what_the_navigation_names_is_there():
     assert {*re.findall(r"[\w./-]+\.(?:md|ipynb)\b", navigation())} <= {*PAGES}
 
 
-def outputs(notebook) -> list[list[str]]:
-    """What each cell shows as text."""
+def outputs(notebook) -> list[str]:
+    """What each cell shows as text, which may come in any number of pieces."""
     return [
-        [out.get("text") or out["data"].get("text/plain", "") for out in cell.outputs]
+        "".join(out.get("text") or out["data"].get("text/plain", "") for out in cell.outputs)
         for cell in notebook.cells
         if cell.cell_type == "code"
     ]

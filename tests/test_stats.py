@@ -112,7 +112,7 @@ def test_losses_are_listed(run, tmp_path):
     for lost in (
         "1 empty node written as ordinary tokens",
         "mention features left out: etype, head",
-        "1 relation left out: 1 bridge",
+        "1 relation left out: 1 bridging",
         "1 line about documents or sentences left out",
         "token columns left out: upos",
     ):

@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,9 @@ from corefeval.model.arrays import (
     stable_order,
 )
 from corefeval.model.categories import Categories
+
+if TYPE_CHECKING:
+    from corefeval.beyond import Beyond
 
 T = TypeVar("T")
 
@@ -142,7 +145,8 @@ class Alignment:
 
     Mention `key_rows[m]` of the key is mention `response_rows[m]` of the response; where both are
     None, the sides have the same mentions in the same rows. Counts are summed by document, or by
-    each of `n_values` groups of its mentions.
+    each of `n_values` groups of its mentions. `scores_sets` says that sets of antecedents count,
+    and `aside` has what is no part of coreference, where there is any.
     """
 
     n_documents: int
@@ -152,6 +156,8 @@ class Alignment:
     response_rows: IntArray | None
     n_values: int = 1
     derived: dict[object, Any] = field(default_factory=dict, repr=False)
+    scores_sets: bool = False
+    aside: Beyond | None = None
 
     @property
     def n_groups(self) -> int:
@@ -174,6 +180,8 @@ class Alignment:
             self.response_rows,
             self.key_rows,
             self.n_values,
+            scores_sets=self.scores_sets,
+            aside=None if self.aside is None else self.aside.swapped,
         )
         o = self.overlap
         # Cached properties of a frozen object: the table is derived once, for both directions.
@@ -201,6 +209,22 @@ class Alignment:
     def is_divided(self) -> bool:
         """Whether counts are summed by parts of documents."""
         return self.key.mention_group is not None
+
+    @cached_property
+    def beyond(self) -> Beyond:
+        """Both sides with all that is no part of coreference; see `Beyond`."""
+        if self.aside is not None:
+            return self.aside
+        from corefeval.beyond import Beyond, FullSide  # for those alone who ask
+
+        sides = []
+        for side in (self.key, self.response):
+            if side.corpus is None:
+                raise UndefinedMetricError("the corpora of the mentions are not known here")
+            rows = np.arange(side.mention_entity.size)
+            document = side.entity_document[side.mention_entity]
+            sides.append(FullSide(side.corpus, rows, rows, side.mention_entity, document))
+        return Beyond(sides[0], sides[1], Matches(self.key_rows, self.response_rows))
 
     @cached_property
     def overlap(self) -> Overlap:
@@ -264,10 +288,12 @@ class Alignment:
             return sums
         return np.repeat(sums.reshape(self.n_documents, -1).sum(axis=1), self.n_values)
 
-    def divided(self, key: IntArray, response: IntArray, number: int) -> Alignment:
+    def divided(
+        self, key: IntArray, response: IntArray, number: int, aside: Beyond | None = None
+    ) -> Alignment:
         """The same with each document's mentions divided by a value from 0 up to `number`.
 
-        Value v of document d is group d · number + v.
+        Value v of document d is group d · number + v. `aside` has the values of all mentions.
         """
         sides = [
             replace(side, mention_group=side.entity_document[side.mention_entity] * number + value)
@@ -281,6 +307,7 @@ class Alignment:
             key=sides[0],
             response=sides[1],
             derived={},
+            aside=aside or self.aside,
         )
         _hand_on(self, other, ("overlap", "partner", "cell", "matched"))
         return other
@@ -320,10 +347,14 @@ def align(
     response: Corpus,
     matches: Matches,
     features: tuple[FeatureLookup, FeatureLookup] = (no_features, no_features),
+    *,
+    scores_sets: bool = False,
+    aside: Beyond | None = None,
 ) -> Alignment:
     """Make an alignment from two corpora with the same documents and their matched mentions."""
     sides = Side.of(key, features[0]), Side.of(response, features[1])
-    return Alignment(len(key.documents), *sides, matches.key, matches.response)
+    made = Alignment(len(key.documents), *sides, matches.key, matches.response)
+    return replace(made, scores_sets=scores_sets, aside=aside) if scores_sets or aside else made
 
 
 def is_noun(side: Side) -> BoolArray:

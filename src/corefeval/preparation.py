@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -22,17 +22,20 @@ from corefeval.model.identity import digest, mention_codes
 from corefeval.model.text_tokens import has_texts
 from corefeval.pairing import (
     DocumentPairs,
+    Kept,
     apply_policies,
     join_groups,
     mismatch_notices,
     pair,
     segment,
 )
+from corefeval.pairing.segments import Segmentation
 from corefeval.pieces import as_file
 from corefeval.protocol import STEPS, Choices, Protocol, choices, split_choices
 from corefeval.syntax import split_call
 
 if TYPE_CHECKING:
+    from corefeval.beyond import Beyond, FullSide
     from corefeval.features.token_columns import Samples
 
 Input = object  # a path, a Corpus, what a system returned, or plain Python
@@ -152,6 +155,8 @@ class Prepared:
     notices: tuple[Notice, ...] = ()
     variants: tuple[tuple[str, Prepared], ...] = ()
     """Other readings of the same answers of a language model, by name."""
+    beyond: Beyond | None = None
+    """Both sides with what is no part of coreference, where relations or layers are known."""
 
     def __repr__(self) -> str:
         n_matches = self.matches.rows(self.key.n_mentions)[0].size
@@ -165,7 +170,15 @@ class Prepared:
     def alignment(self) -> Alignment:
         """What metrics count on."""
         features = self.key_features, self.response_features
-        return align(self.key, self.response, self.matches, features)
+        scores_sets = self.protocol.split == "score"
+        return align(
+            self.key,
+            self.response,
+            self.matches,
+            features,
+            scores_sets=scores_sets,
+            aside=self.beyond,
+        )
 
     @cached_property
     def _codes(self) -> tuple[IntArray, IntArray]:
@@ -265,7 +278,9 @@ def _prepare_corpora(
         raise UsageError(
             "features are stated by document, and across joins documents: leave out one of them"
         )
-    (key, response), codes, notices = apply_policies(corpora, mention_codes(*corpora), protocol)
+    (key, response), codes, notices, kept = apply_policies(
+        corpora, mention_codes(*corpora), protocol
+    )
     placed = codes[1] >= 0  # mentions that were lost match nothing
     shown = response if placed.all() else response.keep_mentions(placed)
     sides = Mentions(key, codes[0]), Mentions(shown, codes[1][placed])
@@ -322,7 +337,27 @@ def _prepare_corpora(
             *notices,
             *more,
         ),
+        beyond=_look_beyond(kept, matches, protocol.match, plan.tagset, own_tokens),
     )
+
+
+def _look_beyond(
+    kept: Sequence[Kept], matches: Matches, match: str, tagset: object, own_tokens: bool
+) -> Beyond | None:
+    """What is no part of coreference; None where neither side has relations or layers."""
+    corpora = [one.full for one in kept if one.full is not None]
+    if not any(len(c.relations) or c.entity_layer is not None for c in corpora):
+        return None
+    from corefeval.beyond import Beyond, FullSide
+
+    sides = []
+    for one in kept:
+        if one.full is None or one.corpus is None:
+            return None
+        rows = np.arange(one.full.n_mentions) if one.rows is None else one.rows
+        owners, documents = one.corpus.mention_entity, one.full.mention_document
+        sides.append(FullSide(one.full, one.full_codes, rows, owners, documents))
+    return Beyond(sides[0], sides[1], matches, match, tagset, own_tokens)
 
 
 def told(notices: Iterable[Notice]) -> list[Notice]:
@@ -360,9 +395,14 @@ def segment_prepared(prepared: Prepared, number: int) -> Prepared | Notice:
         return cut
     corpora = [cut.key, cut.response]
     keep = [np.ones(corpus.n_mentions, dtype=np.bool_) for corpus in corpora]
+    full = None if prepared.beyond is None else _segment_beyond(prepared.beyond, cut)
     # Of an entity that runs on, one may be left.
     for side in {"drop": (0, 1), "drop-response": (1,)}.get(prepared.protocol.singletons, ()):
-        keep[side] = corpora[side].entity_sizes[corpora[side].mention_entity] > 1
+        sizes = corpora[side].entity_sizes
+        if full is not None and prepared.protocol.split == "score":
+            owners = full[side].set_entities
+            sizes = sizes + np.bincount(owners, minlength=sizes.size)
+        keep[side] = sizes[corpora[side].mention_entity] > 1
     rows = [np.flatnonzero(kept) for kept in keep]
     matches = prepared.matches
     if not all(kept.all() for kept in keep):
@@ -372,6 +412,15 @@ def segment_prepared(prepared: Prepared, number: int) -> Prepared | Notice:
         weight = None if matches.weight is None else matches.weight[there]
         matches = Matches(new[0][key_rows[there]], new[1][response_rows[there]], weight)
         corpora = [c.keep_mentions(k) for c, k in zip(corpora, keep, strict=True)]
+    beyond = prepared.beyond
+    if full is not None and beyond is not None:
+        scored = [
+            replace(side, rows=side.rows[own], scored_entity=corpus.mention_entity)
+            for side, own, corpus in zip(full, rows, corpora, strict=True)
+        ]
+        again = replace(beyond, key=scored[0], response=scored[1], scored=matches)
+        vars(again)["matches"] = beyond.matches  # which cuts do not change
+        beyond = again
     sides = (prepared.key_features, prepared.response_features)
     number = len(cut)
     of_key, of_response = (
@@ -387,7 +436,19 @@ def segment_prepared(prepared: Prepared, number: int) -> Prepared | Notice:
         protocol=prepared.protocol.but(segments=str(number)),
         notices=(),
         variants=(),
+        beyond=beyond,
     )
+
+
+def _segment_beyond(beyond: Beyond, cut: Segmentation) -> list[FullSide]:
+    """Both sides in full with segments for documents; what is not scored goes by its start."""
+    sides = []
+    for side, corpus in zip(beyond, (cut.key, cut.response), strict=True):
+        starts = np.asarray(side.corpus.mention_start)
+        document = np.searchsorted(np.array(cut.cuts), starts, side="right")
+        document[side.rows] = corpus.mention_document
+        sides.append(replace(side, scored_entity=corpus.mention_entity, document=document))
+    return sides
 
 
 def stated_features(

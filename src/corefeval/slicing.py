@@ -5,19 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from corefeval.alignment import Alignment
-from corefeval.diagnostics import Notice, UsageError, plural
+from corefeval.diagnostics import CorefEvalError, Notice, UsageError, plural
 from corefeval.metrics import Metric, parse_metrics
 from corefeval.metrics.counting import Counts
-from corefeval.metrics.declarations import Level
+from corefeval.metrics.declarations import SAME, Level
 from corefeval.model.arrays import IntArray
+from corefeval.model.categories import Categories
 from corefeval.preparation import Prepared
 from corefeval.results import CountTable, Result, Slices
 from corefeval.results.rates import rates_of
 from corefeval.results.slices import in_order, unlike
+from corefeval.syntax import CROSS
+
+if TYPE_CHECKING:
+    from corefeval.beyond import Beyond
 
 NO_VALUE, OTHER = "none", "other"
 # Beside the metrics that were asked for, slices of entities say how many mentions and links of
@@ -30,6 +36,8 @@ _WHY_NOT = {
     "entity": "has no share for single entities",
     "mention": "has no share for single mentions",
 }
+# A set belongs to several entities at once, and is no mention.
+_WITH_SETS = "has no shares where sets of antecedents count (split score)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +92,25 @@ def slice_result(result: Result, prepared: Prepared, cut: Cut) -> tuple[Slices, 
     if cut.level == "document":
         return _by_document(result, prepared, cut)
     alignment = prepared.alignment
-    values = _values(alignment, cut.feature, result.response)
+    aside = alignment.aside if any(one.declaration.beyond for one in cut.metrics) else None
+    sides = [side.feature(cut.feature) for side in (alignment.key, alignment.response)]
+    if aside is not None:
+        sides = _beyond(prepared, aside, cut.feature, sides)
+    values = _values(sides, cut.feature, result.response)
     key, response, names = values.key, values.response, values.names
-    divided = alignment.divided(key, response, len(names))
+    if aside is not None:
+        own = replace(aside.key, value=key), replace(aside.response, value=response)
+        key, response = key[aside.key.rows], response[aside.response.rows]
+        aside = aside.with_sides(*own)
+    divided = alignment.divided(key, response, len(names), aside)
     undefined = {
         str(metric): f"{metric} {_WHY_NOT[cut.level]}"
         for metric in cut.metrics
         if not metric.divides_by(cut.level)
+    } | {
+        str(metric): f"{metric} {_WITH_SETS}"
+        for metric in cut.metrics
+        if alignment.scores_sets and metric.declaration.with_sets != SAME
     }
     metrics = [metric for metric in cut.metrics if str(metric) not in undefined]
     tables = {str(metric): count_table(metric, divided) for metric in metrics}
@@ -113,7 +133,7 @@ def slice_result(result: Result, prepared: Prepared, cut: Cut) -> tuple[Slices, 
         )
         for value, name in enumerate(names)
     }
-    sizes = _sizes(alignment, key, cut.level, names)
+    sizes = _sizes(alignment, key if aside is None else values.key, cut.level, names)
     return Slices(cut.feature, cut.level, whole, results, sizes, undefined, values.special), [
         *values.notices,
         *_explain(undefined, cut),
@@ -159,10 +179,18 @@ def _check(metric: Metric, counts: object, n_groups: int) -> Counts:
 
 
 def _explain(undefined: dict[str, str], cut: Cut) -> list[Notice]:
-    if not undefined:
-        return []
-    message = f"not defined by {cut.feature}: {', '.join(undefined)} ({_WHY_NOT[cut.level]})"
-    return [Notice("undefined-slice", message, len(undefined), tuple(undefined))]
+    reasons: dict[str, list[str]] = {}
+    for metric, text in undefined.items():
+        reasons.setdefault(text.removeprefix(f"{metric} "), []).append(metric)
+    return [
+        Notice(
+            "undefined-slice",
+            f"not defined by {cut.feature}: {', '.join(metrics)} ({why})",
+            len(metrics),
+            tuple(metrics),
+        )
+        for why, metrics in reasons.items()
+    ]
 
 
 def _slice(
@@ -195,9 +223,32 @@ class _Values:
     notices: list[Notice]
 
 
-def _values(alignment: Alignment, feature: str, name: str) -> _Values:
+def _beyond(
+    prepared: Prepared, aside: Beyond, feature: str, scored: Sequence[Categories]
+) -> list[Categories]:
+    """The values of all mentions of both sides, those that are no part of coreference too.
+
+    What is scored has the values that it has there. Bridging is looked for in all there is, as
+    antecedents may be no part of coreference.
+    """
+    found = []
+    features = prepared.key_features, prepared.response_features
+    for side, lookup, values in zip(aside, features, scored, strict=True):
+        try:
+            known = lookup.of(side.corpus)(feature)
+        except CorefEvalError:  # stated of what is scored alone
+            known = Categories(np.full(side.corpus.n_mentions, -1), ())
+        if "relation" not in feature.split(CROSS):
+            rows = len(values) + np.arange(len(known))
+            rows[side.rows] = np.arange(len(values))
+            known = Categories.concatenate(values, known).take(rows)
+        found.append(known)
+    return found
+
+
+def _values(both_sides: Sequence[Categories], feature: str, name: str) -> _Values:
     """The value of each mention of both sides, as numbers of common names."""
-    key, response = alignment.key.feature(feature), alignment.response.feature(feature)
+    key, response = both_sides
     names = in_order((*key.names, *response.names), feature)
     sides = [side.recoded(names).codes for side in (key, response)]
     both = np.concatenate(sides)

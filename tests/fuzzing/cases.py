@@ -39,8 +39,8 @@ SHARES = {
     "score": 170, "explain": 60, "errors": 110, "compare": 110, "agree": 90, "check": 150,
     "stats": 80, "convert": 150, "report": 6, "lab": 6, "metrics": 12, "features": 12,
     "protocols": 12, "example": 14, "prompt": 50, "cite": 12, "completion": 4,
-    "suite run": 40, "suite init": 20,
-    "suite check": 20, "suite table": 30,
+    "suite run": 40, "suite init": 20, "suite check": 20, "suite table": 30, "suite compare": 20,
+    "suite page": 6,
 }  # fmt: skip
 SLOW_EXPERIMENTS = ("trust", "correct-links", "mention-identification", "mention-tagger")
 
@@ -51,6 +51,7 @@ OUTPUTS = ("TARGET", "FOLDER", "--output", "--save", "--fix", "--resume", "--cac
 
 _WRITTEN = {
     "report": ["report.html"], "suite run": ["suite.cache"], "suite init": ["suite.toml"],
+    "suite page": ["leaderboard.html"],
 }  # fmt: skip
 
 # What can be on a command line, and what can be a path without leading out of the case's folder.
@@ -481,6 +482,11 @@ STRINGS: dict[str, Callable[[_Maker], str]] = {
     "--rates": lambda maker: maker.listed(("r", "p", "f1", "recall", *(_BAD if maker.bad else ()))),
     "--averages": lambda maker: maker.listed(("macro", "micro", "groups", "none", *_BAD[:1])),
     "--systems": lambda maker: maker.listed(("s1", "s2", "s1", *(ARGUMENTS if maker.bad else ()))),
+    "--resample": lambda maker: maker.listed(("corpora", "documents", "seeds", *_BAD[:1])),
+    "--group": lambda maker: maker.random.choice(
+        ("", "g0", "g1", *(ARGUMENTS if maker.bad else ()))
+    ),
+    "--reports": lambda maker: maker.random.choice(("{corpus}.html", "no", *ARGUMENTS)),
     "--caption": lambda maker: maker.random.choice(("Scores.", "50 % & \\more_", *ARGUMENTS)),
     "NAME": _names,
     "--metrics": lambda maker: maker.listed(metrics(sound=not maker.bad)),

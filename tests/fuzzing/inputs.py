@@ -15,6 +15,7 @@ from corefeval import CorefEvalError
 from corefeval.formats import FORMATS
 from corefeval.formats.answers.prompts import passages
 from corefeval.formats.answers.styles import STYLES
+from corefeval.formats.losses import without_layers
 from corefeval.formats.registry import load
 from corefeval.model import Corpus, CorpusBuilder
 from corefeval.results import save
@@ -30,7 +31,13 @@ KINDS = (*FORMATS, ANSWERED, SAVED)
 
 _WORDS = ("Ada", "she", "the", "captain", "of", "it", "l'été", "日本", ".", "x1", "##", "(a", "b|c")
 _TAGS = ("NNP", "PRP", "DT", "NN", "IN", "PRP", "NN", "NNP", ".", "NN", "NN", "NN", "XX")
-_ENDINGS = {"corefud": ".conllu", "conll": ".conll", "litbank": ".ann", "brat": ".ann"}
+_ENDINGS = {
+    "corefud": ".conllu",
+    "conllua": ".conllua",
+    "conll": ".conll",
+    "litbank": ".ann",
+    "brat": ".ann",
+}
 
 
 @cache
@@ -77,6 +84,8 @@ def _columns(number: int, tags: list[str]) -> dict[str, list[str]]:
 
 
 def _add_mentions(document: Any, length: int, number: int, random: Random) -> None:
+    rows = []
+    related = number % 5 == 2  # has deixis, mentions that refer to nothing, sets and bridging
     for _ in range(random.randrange(8) if length else 0):
         entity = random.choice(NAMES) if number % 4 == 3 else random.choice("123")
         start = random.randrange(length)
@@ -85,7 +94,16 @@ def _add_mentions(document: Any, length: int, number: int, random: Random) -> No
         positions = [place for place in range(start, end) if place not in gap] or [start]
         features = {"etype": random.choice(("person", *NAMES))} if number % 3 == 2 else {}
         head = positions[-1] if number % 4 == 1 else None
-        document.mention_at(entity, positions, head=head, features=features)
+        layer = random.choice((0, 0, 0, 1, 2)) if related else 0
+        row = document.mention_at(entity, positions, head=head, features=features, layer=layer)
+        rows.append((row, (entity, layer)))
+    for _ in range(random.randrange(4) if related and rows else 0):
+        some = [random.choice(rows) for _ in range(random.randrange(2, 4))]
+        if random.random() < 0.5:
+            document.relation("split-antecedent", some[0][1], [one for _, one in some[1:]])
+        else:
+            name = random.choice(("", "poss", *NAMES))
+            document.relation("bridging", some[0][0], [some[1][random.randrange(2)]], name)
 
 
 @cache
@@ -96,7 +114,10 @@ def whole_files(kind: str, number: int, side: int) -> Files:
             return {".json": _saved(number, side)}
         if kind == ANSWERED:
             return {".jsonl": _answers(number, side)}
-        files = load(FORMATS[kind].writer)(corpus(number, side)).files
+        given = corpus(number, side)
+        if not FORMATS[kind].has_layers:
+            given = without_layers(given)[0]
+        files = load(FORMATS[kind].writer)(given).files
     except CorefEvalError:  # some formats cannot carry some ids, and not all sides belong together
         return whole_files(kind, (number + 1) % CORPORA, side)
     if set(files) == {""}:

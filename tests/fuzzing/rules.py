@@ -150,13 +150,14 @@ def _is_data(case: Case) -> bool:
 def _shown(case: Case, outcome: Outcome) -> str:
     """What was printed, or written in its place."""
     target = case.option("--output", "-o")
-    if target is None or case.command in ("report", "lab") or (case.command, target) == _PRINTED:
+    if target is None or case.command in _MAKERS or (case.command, target) == _PRINTED:
         return outcome.out.decode("utf-8", "surrogateescape")
     data = outcome.files.get(os.path.normpath(target), b"")
     return data.decode("utf-8", "surrogateescape")
 
 
 _PRINTED = ("suite init", "-")
+_MAKERS = ("report", "lab", "suite page")  # what they print is beside what they make
 
 
 def _form(case: Case, outcome: Outcome) -> Iterator[str]:
@@ -164,7 +165,7 @@ def _form(case: Case, outcome: Outcome) -> Iterator[str]:
     if outcome.status not in (DONE, GATE) or _is_data(case) or case.only_informs:
         return
     shown = _shown(case, outcome)
-    if case.option("--output", "-o") and not shown and case.command not in ("report", "lab"):
+    if case.option("--output", "-o") and not shown and case.command not in _MAKERS:
         yield "no output was written"
     check = _FORMS.get(_format(case))
     if check is not None:
@@ -313,9 +314,10 @@ def _converted(case: Case, outcome: Outcome, folder: Path, place: str) -> Iterat
 
 def _pages(case: Case, outcome: Outcome) -> Iterator[str]:
     """Reports are whole pages, whose data parses."""
-    if case.command != "report" or outcome.status != DONE or case.only_informs:
+    page = {"report": "report.html", "suite page": "leaderboard.html"}.get(case.command)
+    if page is None or outcome.status != DONE or case.only_informs:
         return
-    name = case.option("--output", "-o") or "report.html"
+    name = case.option("--output", "-o") or page
     page = outcome.files.get(os.path.normpath(name), b"").decode("utf-8", "replace")
     if not page.lstrip().lower().startswith("<!doctype html>") or "</html>" not in page[-20:]:
         yield "the report is no whole page"

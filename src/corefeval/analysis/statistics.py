@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 import numpy as np
 
 from corefeval.diagnostics import plural
 from corefeval.features import Features
-from corefeval.model import Corpus
+from corefeval.features.lookup import UNLABELLED
+from corefeval.model import DEIXIS, IDENTITY, LAYERS, NON_REFERRING, Corpus
 from corefeval.model.arrays import BoolArray, IntArray
+from corefeval.model.bridging import bridging_pairs
+from corefeval.model.sets import find_elements
 from corefeval.model.text_tokens import has_texts
 from corefeval.tabular import Row, Tabular
 
@@ -24,7 +28,10 @@ class Statistics(Tabular):
     """Counts over all documents; None where the corpus does not say.
 
     `nested` are mentions inside another mention, `zeros` those of nothing but empty nodes, `kinds`
-    the values of each property of mentions that has few of them.
+    the values of each property of mentions that has few of them. All of these are of identity.
+    `sets` are entities that stand for several others, `bridging` pairs of mentions, by relation in
+    `relations`; `non_referring` are mentions that refer to nothing, `deixis` and `deixis_entities`
+    mentions and entities of discourse deixis.
     """
 
     name: str
@@ -42,8 +49,14 @@ class Statistics(Tabular):
     discontinuous: int
     zeros: int | None
     repeated: int | None
+    sets: int = 0
+    bridging: int = 0
+    non_referring: int = 0
+    deixis: int = 0
+    deixis_entities: int = 0
     sizes: dict[str, int] = field(default_factory=dict)
     kinds: dict[str, dict[str, int]] = field(default_factory=dict)
+    relations: dict[str, int] = field(default_factory=dict)
 
     properties: tuple[str, ...] = field(default=(), compare=False)
     corpus: Corpus | None = field(default=None, compare=False)
@@ -73,7 +86,12 @@ class Statistics(Tabular):
         counts = {"documents": self.n_documents, **{n: getattr(self, n) for n in _COUNTS}}
         return [
             {"corpus": self.name, "table": table, "measure": measure, "value": value}
-            for table, values in (("counts", counts), ("sizes", self.sizes), *self.kinds.items())
+            for table, values in (
+                ("counts", counts),
+                ("sizes", self.sizes),
+                ("bridging", self.relations),
+                *self.kinds.items(),
+            )
             for measure, value in values.items()
         ]
 
@@ -81,6 +99,7 @@ class Statistics(Tabular):
         """For JSON."""
         counts = {name: getattr(self, name) for name in _COUNTS}
         tables = {"sizes": dict(self.sizes), "kinds": {k: dict(v) for k, v in self.kinds.items()}}
+        tables["relations"] = dict(self.relations)
         return {"name": self.name, "documents": self.n_documents, **counts, **tables}
 
     def __repr__(self) -> str:
@@ -88,11 +107,12 @@ class Statistics(Tabular):
         return f"<Statistics of {plural(self.n_documents, 'document')}: {', '.join(counts)}>"
 
 
-_COUNTS = tuple(one.name for one in fields(Statistics))[2:-5]
+_COUNTS = tuple(one.name for one in fields(Statistics))[2:-6]
 
 
 def statistics(corpus: Corpus, *, features: Mapping[str, object] | None = None) -> Statistics:
     """Count what there is; `features` are stated of mentions as in `score`, and counted too."""
+    whole, corpus = corpus, corpus.keep_layer(IDENTITY)
     sizes = corpus.entity_sizes[corpus.entity_sizes > 0]
     start, end = corpus.mention_start, corpus.mention_end
     in_characters = has_texts(corpus.tokens)
@@ -123,9 +143,26 @@ def statistics(corpus: Corpus, *, features: Mapping[str, object] | None = None) 
         sizes=_count_sizes(sizes),
         kinds=_count_kinds(corpus) | _count_stated(corpus, features or {}),
         properties=tuple(name for name in corpus.features if name != "mention_id"),
-        corpus=corpus,
+        corpus=whole,
         stated=features,
+        **_count_beyond(whole),
     )
+
+
+def _count_beyond(corpus: Corpus) -> dict[str, Any]:
+    """What there is that is no identity of things."""
+    found: dict[str, Any] = {}
+    if len(corpus.relations):
+        labels = bridging_pairs(corpus).label
+        known = Counter(label or UNLABELLED for label in labels.values())
+        found = {"sets": len(find_elements(corpus.keep_layer(IDENTITY)))}
+        found |= {"bridging": len(labels), "relations": dict(known.most_common())}
+    if corpus.entity_layer is not None:
+        mentions = np.bincount(corpus.mention_layer, minlength=len(LAYERS)).tolist()
+        entities = (corpus.entity_layer == DEIXIS) & (corpus.entity_sizes > 0)
+        found |= {"non_referring": mentions[NON_REFERRING], "deixis": mentions[DEIXIS]}
+        found["deixis_entities"] = int(entities.sum())
+    return found
 
 
 def total(parts: Sequence[Statistics]) -> Statistics:
@@ -149,6 +186,7 @@ def total(parts: Sequence[Statistics]) -> Statistics:
         mean_mention_length=None if length is None else length / mentions,
         sizes={name: sum(part.sizes[name] for part in parts) for name in first.sizes},
         kinds=_add_kinds(parts),
+        relations=dict(sum((Counter(part.relations) for part in parts), Counter()).most_common()),
         corpus=None,
         **added,  # type: ignore[arg-type]
     )
@@ -165,6 +203,11 @@ _ADDITIVE = (
     "discontinuous",
     "zeros",
     "repeated",
+    "sets",
+    "bridging",
+    "non_referring",
+    "deixis",
+    "deixis_entities",
 )
 
 

@@ -6,7 +6,15 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from corefeval.cli.arguments import FLAG, file_parameter, show, show_trials, tell
+from corefeval.cli.arguments import (
+    FLAG,
+    file_parameter,
+    label,
+    plain_names,
+    show,
+    show_trials,
+    tell,
+)
 from corefeval.cli.pieces import PIECES, PieceOptions
 from corefeval.cli.reading import READING, Reading
 from corefeval.cli.tables import TABLES, TableOptions
@@ -44,6 +52,7 @@ def compare(
     agreement: Annotated[bool, FLAG()] = False,
     power: Annotated[bool, FLAG()] = False,
     metric: str | None = None,
+    sort: Literal["score", "given"] = "score",
     format: Annotated[OutputFormat, Parameter(alias="-f")] = "text",
     output: Annotated[str | None, Parameter(alias="-o")] = None,
     save: str | None = None,
@@ -100,7 +109,10 @@ def compare(
     power
         Show how many documents the differences that are not significant would need.
     metric
-        The metric of `--differences` and `--power`; by default conll, or else the first.
+        The headline, by which responses are sorted, and that of `--differences` and `--power`; by
+        default conll, or else the first.
+    sort
+        Responses by their scores, best first, or as they are given.
     format
         How to print; `csv` has one table: documents (`--differences`), `--pairs`, or scores.
     output
@@ -136,6 +148,12 @@ def compare(
     )
     results = results_of(key, response, request)
     systems = name_results(results)
+    given = {label(argument)[0] for argument in (key, *response)}
+    plain = dict(zip(systems, plain_names([*systems], given), strict=True))
+    systems = {plain[name]: result for name, result in systems.items()}
+    baseline, fail_if_worse = (
+        None if name is None else plain.get(name, name) for name in (baseline, fail_if_worse)
+    )
     for option, name in (("baseline", baseline), ("fail-if-worse", fail_if_worse)):
         if name is not None and name not in systems:
             raise UsageError(f"--{option} {name}: the responses are {', '.join(systems)}")
@@ -154,8 +172,9 @@ def compare(
             samples=samples,
             baseline=baseline,
         )
+        main = comparison.main_metric(metric)  # what is misspelt is told before it is written
+        comparison = comparison.order_by(main) if sort == "score" else comparison
         _ = comparison.slices  # which have trials of their own
-    comparison.main_metric(metric)  # what is misspelt is told before anything is written
     show(
         comparison,
         output,

@@ -12,6 +12,8 @@ from corefeval.diagnostics import UsageError
 
 _FILE = file_parameter("errors")
 
+_WHOLE = ("set", "bridging")  # which stand for missed, spurious and wrong ones
+
 OutputFormat = Literal["text", "json", "csv", "markdown", "latex"]
 
 
@@ -43,7 +45,8 @@ def errors(
         Metrics and presets, separated by commas. `corefeval metrics` lists them.
     list
         List all errors of these kinds, separated by commas: `span`, `conflated`, `extra mention`,
-        `extra entity`, `missing mention`, `missing entity`, `divided`, or `all`.
+        `extra entity`, `missing mention`, `missing entity`, `divided`, `missed set`,
+        `spurious set`, `wrong set`, or `set` for all three, the same with `bridging`, or `all`.
     top
         How many of the most expensive mentions and entities to show.
     by
@@ -54,13 +57,17 @@ def errors(
         Write to this file instead of the terminal.
     """
     from corefeval.analysis.errors import analyse, judge_alike
-    from corefeval.analysis.errors.classification import KINDS, error_kind
+    from corefeval.analysis.errors.classification import KINDS, OTHERS, error_kind
     from corefeval.cli.responses import read_all
 
     if top < 0:
         raise UsageError(f"--top is a number from 0, not {top}")
     parts = [part for part in list.split(",") if part.strip()]
-    kinds = KINDS if "all" in map(str.strip, parts) else tuple(map(error_kind, parts))
+    asked = [*map(str.strip, parts)]
+    kinds: tuple[str, ...] = (*KINDS, *OTHERS)
+    if "all" not in asked:
+        named = {what: [kind for kind in OTHERS if kind.endswith(what)] for what in _WHOLE}
+        kinds = tuple(k for part in asked for k in named.get(part) or [error_kind(part)])
     labels = [label(argument) for argument in (response, *more)]
     paths = [path for _, path in labels]
     check_paths(labels, [key, *paths], output)

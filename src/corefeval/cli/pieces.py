@@ -41,8 +41,8 @@ class FilePieces:
     jobs: int = 1
 
     @contextmanager
-    def cutting(self, *, quiet: bool) -> "Iterator[Cutting]":
-        """What is asked for, with workers that are there until the end."""
+    def cutting(self, *, quiet: bool, noun: str = "pieces") -> "Iterator[Cutting]":
+        """What is asked for, with workers that are there until the end, and a bar that counts."""
         from corefeval.pieces import Cutting
 
         if self.jobs < 1:
@@ -52,7 +52,7 @@ class FilePieces:
             executor = self._executor(stack)
             progress = None
             if not quiet and sys.stderr.isatty():
-                progress = stack.enter_context(_progress())
+                progress = stack.enter_context(_progress(noun))
             yield Cutting(plain.size, executor, None, progress)
 
     def _executor(self, stack: ExitStack) -> Executor | None:
@@ -137,15 +137,15 @@ def _connect(address: str, stack: ExitStack) -> Executor:
 
 
 @contextmanager
-def _progress() -> Iterator[Any]:
-    """A bar with pieces and their rate, on the terminal's error stream."""
+def _progress(noun: str) -> Iterator[Any]:
+    """A bar with pieces (or what the noun says) and their rate, on the terminal's error stream."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (
         TextColumn("Scoring"),
         BarColumn(),
-        TextColumn("{task.completed:,.0f} of {task.total:,.0f} pieces, {task.fields[rate]}"),
+        TextColumn(f"{{task.completed:,.0f}} of {{task.total:,.0f}} {noun}, {{task.fields[rate]}}"),
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:

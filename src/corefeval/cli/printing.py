@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
@@ -30,6 +31,24 @@ def names_of(arguments: Sequence[tuple[str | None, str]]) -> list[str]:
     """Labels, else file names, else whole paths where file names are the same."""
     names = [name or short(path) for name, path in arguments]
     return distinct_names(names, [name or path for name, path in arguments])
+
+
+# Of what files of responses are called, the end that says nothing about the system.
+_ENDING = re.compile(
+    r"(\.\w*conllu?|\.json(l|lines)?|\.ndjson|\.parquet|\.ann|\.txt|\.tsv)?(\.gz)?$", re.IGNORECASE
+)
+
+
+def plain_names(names: Sequence[str], given: Container[str | None] = ()) -> list[str]:
+    """The names without the extensions of files, where that leaves no two the same.
+
+    What is `given`, as NAME=PATH, stays what it is.
+
+    >>> plain_names(["old.conll", "new.v4_auto_conll.gz", "x.json", "x.conll", "model-1.5"])
+    ['old', 'new', 'x.json', 'x.conll', 'model-1.5']
+    """
+    plain = [name if name in given else _ENDING.sub("", name) or name for name in names]
+    return distinct_names(plain, names)
 
 
 def short(path: str) -> str:

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from corefeval.cli.arguments import FLAG, check_paths, file_parameter, label, names_of, tell
+from corefeval.cli.arguments import (
+    FLAG,
+    check_paths,
+    file_parameter,
+    label,
+    names_of,
+    plain_names,
+    tell,
+)
 from corefeval.cli.reading import ERRORS, ErrorReading
 from corefeval.diagnostics import UsageError
 from corefeval.display import visible
@@ -31,6 +39,7 @@ def report(
     seed: int = 0,
     level: float = 0.95,
     explain: Annotated[bool, FLAG()] = False,
+    sort: Literal["score", "given"] = "score",
     reading: ErrorReading = ERRORS,
 ) -> None:
     """Make a report on responses: one HTML file that opens anywhere, without a network.
@@ -64,6 +73,8 @@ def report(
         How much of the samples an interval holds.
     explain
         Show also how much scores depend on the choices that scorers make.
+    sort
+        Responses by their scores, best first, or as they are given.
     """
     from corefeval.cli.responses import read_all
     from corefeval.reports import DEFAULT_FEATURES
@@ -79,7 +90,7 @@ def report(
     if len(set(titles)) < len(titles):
         twice = max(titles, key=titles.count)
         raise UsageError(f"{twice} is there twice: give each its name, as in first={twice}")
-    names = names_of(labels)
+    names = plain_names(names_of(labels), {name for name, _ in labels})
     key_corpus, corpora = read_all(key, [*zip(names, paths, strict=True)], reading)
     page = make(
         key_corpus,
@@ -92,6 +103,7 @@ def report(
         samples=samples,
         seed=seed,
         explain=explain,
+        sort=sort,
         **reading.policies,
     )
     page.save(output)

@@ -151,7 +151,7 @@ def _score_files(
     ):
         yield from _score_in_pieces(key, files, metrics, matches, request)
         return
-    emulated = protocol.emulate != "none"
+    emulated = protocol.reads_itself
     key_source, sources = (_read_texts if emulated else read_all)(key, files, request.reading)
     for source in sources:
         results = [score(key_source, source, metrics=metrics, **options) for options in matches]
@@ -238,12 +238,19 @@ def protocol_of(options: Mapping[str, Any]) -> Protocol:
 
 def keep(results: Sequence[Result], path: str, *, quiet: bool) -> None:
     """Save the counts; slices by words of the text keep these words, which people should know."""
-    from corefeval.features import shows_words
     from corefeval.results import save
 
     save(results, path)
+    if not quiet:
+        tell_words(results, path)
+
+
+def tell_words(results: Iterable[Result], path: str) -> None:
+    """Say what saved slices keep of the text."""
+    from corefeval.features import shows_words
+
     wordy = dict.fromkeys(name for one in results for name in one.slices if shows_words(name))
-    if wordy and not quiet:
+    if wordy:
         message = f"{path} has words of the text in it: the values of {', '.join(wordy)}"
         tell([Notice("saved-words", message)])
 

@@ -61,7 +61,7 @@ def score(
     ----------
     metrics
         Metrics and presets, separated by commas; parameters in parentheses, as in
-        `lea(importance=one)`. Presets: `standard` (the default), `papers`, `all`.
+        `lea(importance=one)`. Presets: `standard` (the default), `papers`, `anaphora`, `all`.
         `corefeval metrics` lists them. `my_module:my_metric` is a function of yours.
     by
         Features, separated by commas, to show scores by: `genre`, `entity_class`, `size`, `kind`,

@@ -161,7 +161,7 @@ def _plain_options() -> dict[str, tuple[str, str | None]]:
 def _print_left_out(result: Result, format: OutputFormat) -> None:
     from corefeval.output.programs import COREFUD_NAMES, COVAL_NAMES, OFFICIAL_NAMES, OWN_RULES
 
-    if format == "corefud" and result.protocol.emulate == "none":
+    if format == "corefud" and not result.protocol.reads_itself:
         remark("note", f"these are {OWN_RULES}")
     names, program = {
         "conll": ((*OFFICIAL_NAMES, "mentions"), "the official scorer"),

@@ -22,6 +22,8 @@ from corefeval.cli.arguments import (
 )
 from corefeval.cli.gates import fail
 from corefeval.cli.pieces import CLUSTER, ClusterPieces
+from corefeval.cli.responses import tell_words
+from corefeval.cli.standings import TESTS, TestOptions, compare, page
 from corefeval.cli.tables import TableOptions
 from corefeval.diagnostics import UsageError
 from corefeval.display import visible
@@ -82,14 +84,12 @@ def run(
     cache: str | None = None,
     no_cache: Annotated[bool, FLAG()] = False,
     save: str | None = None,
-    trials: int = 10_000,
-    seed: int = 0,
-    alpha: float = 0.05,
     no_tests: Annotated[bool, FLAG()] = False,
     strict: Annotated[bool, FLAG()] = False,
     format: Annotated[OutputFormat, Parameter(alias="-f")] = "text",
     output: Annotated[str | None, Parameter(alias="-o")] = None,
     table: SuiteTable = TABLE,
+    tests: TestOptions = TESTS,
     pieces: ClusterPieces = CLUSTER,
     quiet: Annotated[bool, FLAG(alias="-q")] = False,
 ) -> int:
@@ -113,13 +113,7 @@ def run(
     no_cache
         Score everything anew, and keep nothing.
     save
-        Keep all results in this file (.gz: compressed), for `suite table` and `suite page`.
-    trials
-        How many trials tests on a corpus and the bootstrap over corpora have.
-    seed
-        Where the random numbers begin.
-    alpha
-        The p-value, corrected for the pairs, up to which a difference is significant.
+        Keep all results in this file (.gz: compressed), for `suite table`, `compare` and `page`.
     no_tests
         Compare nothing: equal averages share a rank.
     strict
@@ -137,23 +131,24 @@ def run(
     check_paths([], [suite], output, save)
     if no_cache and cache is not None:
         raise UsageError("--no-cache and --cache: take one of them")
+    if no_tests and tests.given:
+        raise UsageError(f"--no-tests and --{next(iter(tests.given))}: take one of them")
     table.check(format)
     asked = read_suite(suite)
     folder = None if no_cache else cache or f"{os.path.splitext(suite)[0]}.cache"
-    with pieces.cutting(quiet=quiet) as cutting:
+    with pieces.cutting(quiet=quiet, noun="cells") as cutting:
         outcome = run_suite(
             asked,
             cache=folder,
             piece_size=cutting.size,
             executor=cutting.executor,
             progress=cutting.progress,
-            trials=None if no_tests else trials,
-            seed=seed,
-            alpha=alpha,
+            **({} if no_tests else {"trials": 10_000, **tests.given}),
         )
     _show(outcome, output, format, table, quiet)  # which may refuse the metric or the rates
     if save is not None:
         outcome.save(save)
+        tell_words([] if quiet else outcome.scored, save)
     grave = ("broken-key", "no-result") if strict else ("broken-key",)
     return fail([notice.message for notice in outcome.notices if notice.kind in grave])
 
@@ -292,7 +287,7 @@ def check(
     return int(found.has_failed)
 
 
-COMMANDS: Sequence[Callable[..., object]] = (run, init, check, table)
+COMMANDS: Sequence[Callable[..., object]] = (run, init, check, table, compare, page)
 
 app = App(
     name="suite",

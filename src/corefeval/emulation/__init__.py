@@ -9,5 +9,6 @@ from __future__ import annotations
 
 from corefeval.emulation.programs import Material
 from corefeval.emulation.scoring import digest_text, read_text, score_emulated
+from corefeval.emulation.universal_anaphora import score_anaphora
 
-__all__ = ["Material", "digest_text", "read_text", "score_emulated"]
+__all__ = ["Material", "digest_text", "read_text", "score_anaphora", "score_emulated"]

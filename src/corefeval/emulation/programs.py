@@ -35,8 +35,9 @@ from corefeval.emulation.policies import (
     settle_twinless,
 )
 from corefeval.metrics import Metric, parse_metrics, spell
-from corefeval.model import Corpus
+from corefeval.model import IDENTITY, Corpus
 from corefeval.model.identity import digest
+from corefeval.model.sets import find_sets
 from corefeval.protocol import Protocol, programs_with
 from corefeval.results import CountTable, Result
 from corefeval.results.rates import Numbers
@@ -80,8 +81,9 @@ class Material:
     """A key and a response, and what the steps made of them so far."""
 
     def __init__(self, key: Corpus, response: Corpus) -> None:
-        self.key, self.response = key, response
         self.key_digest = digest(key)
+        # Other programs know of nothing but identity.
+        self.key, self.response = (side.keep_layer(IDENTITY) for side in (key, response))
         self._known: dict[tuple[object, ...], tuple[object, Sequence[object]]] = {}
 
     def result(
@@ -92,6 +94,11 @@ class Material:
             raise UsageError(
                 f"{_text(protocol)} goes with match exact alone, not {protocol.match}: leave "
                 "one of them out"
+            )
+        if protocol.layer != "identity" or (protocol.split != "off" and self.has_sets):
+            raise UsageError(
+                f"{_text(protocol)} knows of no sets of antecedents and of no other layer: leave "
+                "out split and layer"
             )
         if protocol.lost == "strict" and self.response.ledger is not None:
             raise UsageError(
@@ -122,6 +129,13 @@ class Material:
                 fix="--aggregate micro goes on",
             )
         return result
+
+    @cached_property
+    def has_sets(self) -> bool:
+        """Whether a side has sets of antecedents, of which other programs know nothing."""
+        return any(
+            len(side.relations) and len(find_sets(side)) for side in (self.key, self.response)
+        )
 
     def documents(self, protocol: Protocol) -> tuple[list[Document], list[Notice]]:
         """The documents that metrics count on, and what was left out of them."""

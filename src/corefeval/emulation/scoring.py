@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
@@ -118,7 +118,7 @@ def score_emulated(
     `key` and `response` are paths, corpora that were read from CorefUD files whole, or what
     `read_text` gave. A UsageError names a choice of the protocol that the program does not have.
     """
-    check_protocol(protocol)
+    check_choices(protocol, _VALUES, _FREE)
     wanted = _wanted(metrics)
     texts = read_text(key, encoding=encodings[0]), read_text(response, encoding=encodings[1])
     with memory_for():
@@ -138,12 +138,14 @@ def score_emulated(
     )
 
 
-def check_protocol(protocol: Protocol) -> None:
-    """Refuse choices that the program does not have: none may be left unheeded."""
+def check_choices(
+    protocol: Protocol, values: Mapping[str, tuple[str, ...]], free: Sequence[str]
+) -> None:
+    """Refuse choices that a program does not have: none may be left unheeded."""
     for name, choice in fields().items():
         value = getattr(protocol, name)
-        allowed = _VALUES.get(name, (choice.default,))
-        if name not in _FREE and value not in allowed:
+        allowed = values.get(name, (choice.default,))
+        if name not in free and value not in allowed:
             raise UsageError(
                 f"emulate:{protocol.emulate} has {name} {' or '.join(allowed)} alone, not {value}: "
                 "the program knows nothing else"

@@ -86,7 +86,7 @@ def compare(
         else score_pieces(key, source, made, metrics, by, cutting)
         for source in sources
     ]
-    is_read_by_program = key is not None and made.protocol.emulate != "none"
+    is_read_by_program = key is not None and made.protocol.reads_itself
     from_corpora = key is not None and not is_read_by_program and None in in_pieces
     corpus = made.read(key, "key", is_key=True) if from_corpora else None
     if is_read_by_program:
@@ -158,7 +158,7 @@ def check_keys(results: Iterable[Result], key: object) -> None:
     """
     digests: dict[bool, str] = {}
     for result in results:
-        emulates = result.protocol.emulate != "none"
+        emulates = result.protocol.reads_itself
         if key is None or not result.key_digest:
             continue
         if emulates not in digests:

@@ -163,7 +163,7 @@ def _count_tables(
         except UndefinedMetricError as error:
             if request.by_name:
                 raise
-            skipped.setdefault(str(error), []).append(str(metric))
+            skipped.setdefault(str(error).removeprefix(f"{metric} "), []).append(str(metric))
     return tables, [
         Notice("skipped-metric", f"skipped: {', '.join(metrics)}: {why}", len(metrics), (*metrics,))
         for why, metrics in skipped.items()

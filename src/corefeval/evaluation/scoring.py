@@ -55,7 +55,7 @@ def score(
     dictionaries: one, a list of them, or a mapping from document ids to them.
 
     `metrics` are names with parameters in parentheses, `Metric` values, or presets (`standard`,
-    `papers`, `all`). `by` names features of documents, entities or mentions (`genre`,
+    `papers`, `anaphora`, `all`). `by` names features of documents, entities or mentions (`genre`,
     `entity_class`, `kind`), crossed or not (`genre*kind`), and gives a result for each of their
     values in `result.slices`.
 
@@ -158,7 +158,7 @@ class Method:
 
     def read_key(self, key: Input) -> Input:
         """A key to be scored against again and again, read where it is a file."""
-        if self.plan.protocol.emulate == "none":
+        if not self.plan.protocol.reads_itself:
             return self.plan.read(key, "key", is_key=True)
         from corefeval.emulation import read_text
 
@@ -197,7 +197,7 @@ def emulate(
     sampling: Sampling,
 ) -> Result:
     """The numbers of another program, which has scores alone: no features, slices or segments."""
-    from corefeval.emulation import Material, score_emulated
+    from corefeval.emulation import Material, score_anaphora, score_emulated
 
     protocol = made.protocol
     name, value = next(iter(protocol.accidents.items()))
@@ -205,11 +205,14 @@ def emulate(
     if by or made.features:
         asked = f"scores by {', '.join(by)}" if by else "features of mentions"
         raise UsageError(f"{accident} has no {asked}: leave them out")
-    if protocol.emulate == "none":
+    if not protocol.reads_itself:
         parse_metrics(metrics)  # what is misspelt is told before anything is read
         corpus = made.read(key, "key", is_key=True)
         read_response = made.read(response, "response", key=corpus)
-        result = Material(corpus, read_response).result(protocol, metrics)
+        if protocol.emulate == "none":
+            result = Material(corpus, read_response).result(protocol, metrics)
+        else:
+            result = score_anaphora(corpus, read_response, metrics, protocol)
     else:
         if {made.key_format, made.response_format} - {None, "corefud"} or made.word_column:
             raise UsageError(f"{accident} reads corefud alone: leave out formats")

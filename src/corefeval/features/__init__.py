@@ -95,6 +95,10 @@ class SideFeatures:
         """A value for each mention."""
         return self.lookup(feature)
 
+    def of(self, corpus: Corpus) -> SideFeatures:
+        """The features of another corpus on the same texts."""
+        return SideFeatures(corpus, texts=self.texts, given=self.given, tagset=self.tagset)
+
     def of_documents(self, feature: str) -> list[str | None]:
         """The value of each document, of a feature that documents have."""
         return self.lookup.of_documents(feature)
@@ -124,6 +128,10 @@ class PartFeatures(SideFeatures):
     def __call__(self, feature: str) -> Categories:
         """A value for each mention."""
         return self.whole(feature).take(self.rows)
+
+    def of(self, corpus: Corpus) -> SideFeatures:
+        """The features of another corpus on the text of the whole document."""
+        return self.whole.of(corpus)
 
     def of_documents(self, feature: str) -> list[str | None]:
         """The document's value for each of its segments."""

@@ -139,6 +139,12 @@ _DECLARED = (
         settings=("column",),
     ),
     FeatureDeclaration(
+        "relation",
+        "of an anaphor of bridging the relation to its antecedent, `unlabelled` where that has no "
+        "name; none for other mentions",
+        needs="bridging",
+    ),
+    FeatureDeclaration(
         "genre",
         "the genre of the document: as the source states it, else from the document's name",
         level="document",

@@ -44,8 +44,10 @@ from corefeval.features.tagsets import read_tagset
 from corefeval.features.token_columns import WORD, TokenColumns
 from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray, IntArray
+from corefeval.model.bridging import bridging_pairs
 from corefeval.model.categories import Categories
 
+UNLABELLED = "unlabelled"  # of bridging whose relation has no name
 NOUN, PRONOUN = "NOUN", "PRONOUN"
 _STATED = "stated"
 
@@ -334,6 +336,16 @@ class Features:
     def _sentence_type(self, request: FeatureRequest) -> Categories:
         return self.annotations.sentence_types(request.setting("column")).sort_names()
 
+    def _relation(self, request: FeatureRequest) -> Categories:
+        pairs = bridging_pairs(self.corpus)
+        found: dict[int, dict[str, None]] = {}
+        for row, label in zip(pairs.anaphor.tolist(), pairs.label.values(), strict=True):
+            found.setdefault(row, {})[label or UNLABELLED] = None
+        values = [None] * self.corpus.n_mentions
+        for row, labels in found.items():
+            values[row] = "+".join(labels)  # type: ignore[call-overload]
+        return Categories.of(values).sort_names()
+
     def of_documents(self, feature: str) -> list[str | None]:
         """The value of each document, of a feature that documents have."""
         request, *others = split_crossed(feature)
@@ -409,4 +421,5 @@ _MAKERS: dict[str, Callable[[Features, FeatureRequest], Categories]] = {
     "speaker": Features._speaker,
     "sentence_type": Features._sentence_type,
     "column": Features._column,
+    "relation": Features._relation,
 }

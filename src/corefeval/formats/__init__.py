@@ -207,10 +207,10 @@ def write(
     """Write a corpus to a file or binary stream; what the format cannot carry comes back.
 
     The format is told by the file's ending if it is not named: `.conll` is conll, `.conllu`
-    corefud, `.json` and `.jsonl` are e2e, `.ann` is brat, `.parquet` is parquet; what has
-    no ending is conll, and another ending is a UsageError. A path that ends in `.gz` is packed; `-`
-    is standard output. Formats with files for each document take a folder, or for a single document
-    the name of its `.ann`.
+    corefud, `.conllua` conllua, `.json` and `.jsonl` are e2e, `.ann` is brat, `.parquet` is
+    parquet; what has no ending is conll, and another ending is a UsageError. A path that ends in
+    `.gz` is packed; `-` is standard output. Formats with files for each document take a folder, or
+    for a single document the name of its `.ann`.
 
     An earlier file stays as it was until the new one is complete, and so do those of a folder.
     """
@@ -228,6 +228,11 @@ def write(
         raise UsageError(
             f"{chosen.name} is read, not written: corefeval prompt writes what models are asked"
         )
+    lost: tuple[Notice, ...] = ()
+    if corpus.entity_layer is not None and not chosen.has_layers:
+        from corefeval.formats.losses import without_layers
+
+        corpus, lost = without_layers(corpus)
     written: Written = load(chosen.writer)(corpus)
     if set(written.files) == {""}:
         _write_one(written.files[""], target)
@@ -235,7 +240,7 @@ def write(
         _write_several(written.files, target, chosen)
     else:
         raise UsageError(f"{chosen.name} has files for each document: write it to a folder")
-    return written.notices
+    return lost + written.notices
 
 
 def _write_one(data: bytes, target: str | os.PathLike[str] | IO[bytes]) -> None:

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
+import numpy as np
+
 from corefeval.diagnostics import InputError, Notice, excerpt, plural
 from corefeval.formats.losses import (
     carry_words,
@@ -15,6 +17,7 @@ from corefeval.formats.losses import (
     counted,
     list_counts,
     list_losses,
+    relations_of,
     sentence_bounds,
     words_of,
 )
@@ -37,7 +40,16 @@ from corefeval.formats.standoff import (
     text_bytes,
     unknown_mention,
 )
-from corefeval.model import Corpus, CorpusBuilder, Document
+from corefeval.model import (
+    BRIDGING,
+    SPLIT,
+    Corpus,
+    CorpusBuilder,
+    Document,
+    DocumentBuilder,
+    Relation,
+)
+from corefeval.model.bridging import find_anchors
 from corefeval.model.text_tokens import TextTokens, text_of
 from corefeval.model.tokens import plain_word, writable_text
 
@@ -46,7 +58,8 @@ _SPAN = r"[0-9]{1,15} [0-9]{1,15}"
 _TEXT_BOUND = re.compile(rf"(T\S*)\t(\S+) ({_SPAN}(?:;{_SPAN})*)(?:\t(.*))?", re.DOTALL)
 _RELATION = re.compile(r"R\S*\t(\S+) [^\s:]+:(\S+) [^\s:]+:(\S+)\s*")
 _COREFERENCE = re.compile(r"R\S*\tcoref", re.IGNORECASE)
-_OTHER_RELATION = re.compile(r"R\S*\t(\S+)")
+_BRIDGING = re.compile(r"bridging(?:[_-](\S+))?", re.IGNORECASE)
+_SPLIT = re.compile(r"split[_-]?antecedent", re.IGNORECASE)
 _EQUIVALENCE = re.compile(r"\*\tEquiv((?: \S+)+)\s*")
 _ASIDE = {
     "A": "attributes",
@@ -62,9 +75,11 @@ _TOLD = {
     "entity-names": ("entity", "called after the mention that comes first"),
     "changed-types": ("mention", "of a type with blanks, written with _"),
     "mention-kinds": ("mention", "whose mention_type its type does not tell"),
+    "chosen-anchors": ("antecedent", "written as the mention before the anaphor"),
     "trimmed-mentions": ("mention", "written without line ends at the edges"),
 }
 _UNSAFE_TYPE = re.compile(r"[\s;]+")
+_SAFE_KIND = re.compile(r"(?!coref)[^\s:]+", re.IGNORECASE)
 _LINE_END = re.compile(r"[\r\n]+")
 
 
@@ -86,7 +101,7 @@ class _Annotations:
     mentions: dict[str, _Mention] = field(default_factory=dict)
     links: list[tuple[list[str], int]] = field(default_factory=list)
     aside: Counter[str] = field(default_factory=Counter)
-    other_relations: Counter[str] = field(default_factory=Counter)
+    relations: list[tuple[str, str, str]] = field(default_factory=list)
     other_text: int = 0
 
     def read(self, line: str, number: int) -> None:
@@ -100,9 +115,9 @@ class _Annotations:
             if relation is None:
                 raise self.broken(line, number, "R1, tab, Coreference Arg1:T1 Arg2:T2")
             self.join([relation[2], relation[3]], line, number)
+        elif (other := _RELATION.fullmatch(line)) and other[2][0] == other[3][0] == "T":
+            self.relations.append((other[1], other[2], other[3]))
         elif line[0] in _ASIDE:
-            if other := _OTHER_RELATION.match(line):
-                self.other_relations[other[1]] += 1
             self.aside[_ASIDE[line[0]]] += 1
         else:
             raise self.broken(line, number, "T1, tab, type, offsets, tab, text; or *, tab, Equiv …")
@@ -229,11 +244,28 @@ class _Annotations:
             message += "types that name entities): each of the "
             message += f"{plural(len(mentions), 'mention')} is an entity of its own"
             if others := ", ".join(
-                map(excerpt, [t for t, _ in self.other_relations.most_common(3)])
+                map(excerpt, [t for t, _ in Counter(k for k, *_ in self.relations).most_common(3)])
             ):
                 message += f"; relations that do not join: {others}"
             return mentions, [Notice("nothing-joined", message, len(mentions))]
         return mentions, []
+
+    def relate(
+        self, document: DocumentBuilder, numbers: dict[str, int], entities: dict[str, str]
+    ) -> None:
+        """Add the relations that do not join: of mentions, and of entities that are sets."""
+        sets: dict[str, list[str]] = defaultdict(list)
+        for kind, anaphor, antecedent in self.relations:
+            if anaphor not in numbers or antecedent not in numbers:
+                self.aside["relations of unknown mentions"] += 1
+            elif _SPLIT.fullmatch(kind):
+                sets[entities[anaphor]].append(entities[antecedent])
+            else:
+                bridging = _BRIDGING.fullmatch(kind)
+                name, label = (BRIDGING, bridging[1] or "") if bridging else (kind, "")
+                document.relation(name, numbers[anaphor], [numbers[antecedent]], label)
+        for whole, elements in sets.items():
+            document.relation(SPLIT, whole, elements)
 
 
 def _in_order(mentions: Iterable[_Mention]) -> list[_Mention]:
@@ -259,10 +291,11 @@ def read_brat(source: Source, *, name: str = "") -> Corpus:
     document = builder.document(document_id(source.stem), n_tokens=len(text))
     mentions, builder.notices = found.joined()
     kinds_alone = are_kinds(mention.type for mention in mentions)
+    numbers: dict[str, int] = {}
     for mention in mentions:
         kind, entity_class = kind_and_class(mention.type, kinds=kinds_alone)
         parts = mention.parts
-        document.mention(
+        numbers[mention.identifier] = document.mention(
             mention.entity,
             parts[0][0],
             parts[-1][1],
@@ -273,6 +306,7 @@ def read_brat(source: Source, *, name: str = "") -> Corpus:
                 **({"mention_type": kind} if kind else {}),
             },
         )
+    found.relate(document, numbers, {mention.identifier: mention.entity for mention in mentions})
     builder.notices += counted(
         "other-text",
         found.other_text,
@@ -296,6 +330,8 @@ def write_brat(corpus: Corpus) -> Written:
     check_writable(corpus, "brat")
     files: dict[str, bytes] = {}
     counts: Counter[str] = Counter()
+    lost: list[Relation] = []
+    anchors = find_anchors(corpus)
     stems, renamed = file_stems(corpus.documents)
     for document, stem in zip(corpus, stems, strict=True):
         text, starts, ends = _text(document, counts)
@@ -303,14 +339,53 @@ def write_brat(corpus: Corpus) -> Written:
             [(starts[first], ends[after - 1]) for first, after in mention.parts]
             for mention in document.mentions
         ]
-        files[f"{stem}.ann"] = _annotation(document, text, spans, counts).encode()
+        lines = _annotation(document, text, spans, counts)
+        lines += _relation_lines(document, anchors, lost, counts)
+        files[f"{stem}.ann"] = lines.encode(errors="backslashreplace")
         files[f"{stem}.txt"] = text_bytes(text)
     notices = (
         *list_counts(counts, _TOLD),
         *renamed_documents(renamed),
-        *list_losses(corpus, features=FEATURES, relations=corpus.relations),
+        *list_losses(corpus, features=FEATURES, relations=lost),
     )
     return Written(files, notices)
+
+
+def _relation_lines(
+    document: Document,
+    anchors: dict[int, list[tuple[int, int, bool]]],
+    lost: list[Relation],
+    counts: Counter[str],
+) -> str:
+    """Lines of relations, between mentions: sets are told by the first ones of entities.
+
+    What cannot be written is put to those that are lost.
+    """
+    corpus, first = document.corpus, {}
+    identifiers = dict(zip(document.rows, mention_ids(document), strict=True))
+    for mention in reversed(document.mentions):
+        first[mention.entity.index] = mention.row
+    lines: list[str] = []
+    numbers = np.flatnonzero(corpus.entity_document[corpus.relations.entity] == document.index)
+    for number, one in zip(numbers.tolist(), relations_of(document), strict=True):
+        kind = one.kind
+        places = [(a if a >= 0 else first.get(e, -1)) for e, a in (one.anaphor, *one.antecedents)]
+        pairs = [(places[0], place) for place in places[1:]]
+        if kind == BRIDGING:
+            kind = f"Bridging_{one.label}" if one.label else "Bridging"
+            pairs = [(anaphor, antecedent) for anaphor, antecedent, _ in anchors.get(number, ())]
+            counts["chosen-anchors"] += sum(not stated for *_, stated in anchors.get(number, ()))
+        elif kind == SPLIT:
+            kind = "Split_antecedent"
+        elif one.label or len(pairs) > 1 or min(*one.anaphor, *one.antecedents[0]) < 0:
+            pairs = []
+        if not pairs or min(map(min, pairs)) < 0 or not _SAFE_KIND.fullmatch(kind):
+            lost.append(one)
+            continue
+        for anaphor, antecedent in pairs:
+            ends = f"Arg1:{identifiers[anaphor]} Arg2:{identifiers[antecedent]}"
+            lines.append(f"R{len(lines) + 1}\t{kind} {ends}\n")
+    return "".join(lines)
 
 
 def _text(document: Document, counts: Counter[str]) -> tuple[str, list[int], list[int]]:

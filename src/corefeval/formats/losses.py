@@ -11,7 +11,7 @@ from operator import ne
 import numpy as np
 
 from corefeval.diagnostics import InputError, Notice, excerpt, plural
-from corefeval.model import Corpus, Document, Mention, Relation, Relations
+from corefeval.model import IDENTITY, LAYERS, Corpus, Document, Mention, Relation, Relations
 from corefeval.model.text_tokens import tokenise
 
 GAPS = {"discontinuous-mentions": ("mention", "with gaps written as one span")}
@@ -58,10 +58,12 @@ def counted(kind: str, count: int, noun: str, what: str, *, file: str = "") -> l
     return [Notice(kind, text, count, noun=noun)] if count else []
 
 
-def list_counts(counts: Mapping[str, int], told: Mapping[str, tuple[str, str]]) -> Iterator[Notice]:
+def list_counts(
+    counts: Mapping[str, int], told: Mapping[str, tuple[str, str]], *, file: str = ""
+) -> Iterator[Notice]:
     """Notices of what was counted by kind; `told` has for each the noun, and what was done."""
     for kind, (noun, what) in told.items():
-        yield from counted(kind, counts[kind], noun, what)
+        yield from counted(kind, counts[kind], noun, what, file=file)
 
 
 def list_losses(
@@ -102,6 +104,19 @@ def _relations_left_out(relations: Sequence[Relation] | Relations) -> list[Notic
     listed = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
     message = f"{plural(len(relations), 'relation')} left out: {listed}"
     return [Notice("relations", message, len(relations), tuple(kinds))]
+
+
+def without_layers(corpus: Corpus) -> tuple[Corpus, tuple[Notice, ...]]:
+    """The corpus with its mentions of identity alone, and what is lost with all others."""
+    kept = corpus.keep_layer(IDENTITY)
+    counts = np.bincount(corpus.mention_layer, minlength=len(LAYERS)).tolist()
+    others = ", ".join(f"{n} {name}" for n, name in zip(counts[1:], LAYERS[1:], strict=True) if n)
+    lost = len(corpus.relations) - len(kept.relations)
+    told = corpus.n_mentions - kept.n_mentions
+    return kept, (
+        *counted("layers", told, "mention", f"that are no identity left out: {others}"),
+        *counted("relations", lost, "relation", "of these left out"),
+    )
 
 
 def count_empty(corpus: Corpus) -> int:
@@ -190,6 +205,22 @@ def sentence_bounds(document: Document, n_tokens: int) -> list[tuple[int, int]]:
     starts = tokens.sentence_starts(document.index) if tokens is not None else []
     bounds = sorted({0, *(start for start in starts if 0 <= start < n_tokens), n_tokens})
     return list(pairwise(bounds))
+
+
+def sentence_numbers(n_tokens: int, starts: Collection[int], empty: Sequence[str]) -> list[str]:
+    """Token numbers from 1 in each sentence; empty nodes count behind the token before them."""
+    numbers, starts = [], frozenset(starts)
+    word = node = 0
+    for position in range(n_tokens):
+        if position in starts:
+            word = node = 0
+        if position < len(empty) and empty[position]:
+            node += 1
+            numbers.append(f"{word}.{node}")
+        else:
+            word, node = word + 1, 0
+            numbers.append(str(word))
+    return numbers
 
 
 def _list_names(kind: str, names: list[str], noun: str) -> list[Notice]:

@@ -55,6 +55,11 @@ class Format:
     needs_key: bool = False
 
     @property
+    def has_layers(self) -> bool:
+        """Whether discourse deixis and mentions that refer to nothing can be written."""
+        return self.name in ("conllua", "parquet")
+
+    @property
     def has_columns(self) -> bool:
         """Whether the reader can be told which column is the words (`word_column=`)."""
         return self.name == "conll"
@@ -82,6 +87,15 @@ def is_conllu(head: bytes) -> bool:
         return True
     rows = [line for line in head.splitlines()[:200] if re.match(rb"\d+([-.]\d+)?\t", line)]
     return bool(rows) and all(row.count(b"\t") == 9 for row in rows[:-1] or rows)
+
+
+def is_conllua(head: bytes) -> bool:
+    """A line that names columns of Universal Anaphora, or brackets with its attributes."""
+    if b"ID=" not in head and b"Id=" not in head and b"global.columns" not in head:
+        return False  # told at once, as every file is looked at
+    columns = rb"(?m)^#\s*global\.columns\s*=.*\b(IDENTITY|BRIDGING|DISCOURSE_DEIXIS)\b"
+    cells = rb"(?mi)^\d+(\.\d+)?[ \t].*[ \t]\)*\((Entity|Markable)_?ID="
+    return re.search(columns, head) is not None or re.search(cells, head) is not None
 
 
 def is_json(head: bytes) -> bool:
@@ -142,6 +156,14 @@ _DECLARED = (
         "parquet.reader:read_parquet",
         "parquet.writer:write_parquet",
         (".parquet",),
+    ),
+    (
+        "conllua",
+        "Universal Anaphora's CoNLL-U Plus: columns IDENTITY, BRIDGING, DISCOURSE_DEIXIS",
+        is_conllua,
+        "conllua.reader:read_conllua",
+        "conllua.writer:write_conllua",
+        (".conllua",),
     ),
     (
         "corefud",

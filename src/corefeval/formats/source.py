@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from encodings.aliases import aliases
 from functools import cache
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -32,6 +32,14 @@ class Places(Protocol):
     def line(self, place: int) -> int:
         """The line of the file, counted from 1."""
         ...
+
+
+class Oddity(NamedTuple):
+    """Something that a reader left out or mended: the kind of finding it is, its line, and what."""
+
+    kind: str
+    line: int
+    message: str
 
 
 BOM_UTF8 = codecs.BOM_UTF8

@@ -200,7 +200,36 @@ _DECLARED = (
         "warning",
         "a stated minimum span that is not made of tokens of its mention",
         "match min and partial go by the tokens that are there, or by none",
-        "state the numbers of tokens in the mention, from 1, with commas between",
+        "state tokens of the mention: the numbers that they have in it, from 1, with commas "
+        "between (minspan), or the first and last of those in the document (Min)",
+    ),
+    FindingKind(
+        "unknown-markable",
+        "warning",
+        "bridging of a markable that is not there",
+        "the pair is left out; other scorers stop, or leave it out too",
+        "name markables of the column IDENTITY, or an entity that has some",
+    ),
+    FindingKind(
+        "unmentioned-entity",
+        "warning",
+        "a relation of an entity that no mention belongs to",
+        "a set is scored without that element, and bridging is left out",
+        "check the id of the entity",
+    ),
+    FindingKind(
+        "circular-set",
+        "warning",
+        "a set of antecedents whose elements lead back to it",
+        "the element that closes the circle is left out; other scorers never end",
+        "decide which of the entities is an element of which",
+    ),
+    FindingKind(
+        "self-reference",
+        "warning",
+        "an entity that is an element of itself, or bridging to the anaphor's own entity",
+        "such an element is left out; such bridging is scored as it is",
+        "check which entity is meant",
     ),
     FindingKind(
         "node-without-dependencies",
@@ -278,6 +307,20 @@ _DECLARED = (
         "a mention inside another one of the same entity",
         "scored as they are; in many keys an entity has no mention inside another",
         "check which of the two is meant",
+    ),
+    FindingKind(
+        "set-of-one",
+        "note",
+        "a set of antecedents that has one element",
+        "scored as it is; an element may be missing",
+        "add the others, or make the two one entity",
+    ),
+    FindingKind(
+        "repeated-relation",
+        "note",
+        "a relation that is there twice",
+        "it counts once",
+        "check whether another one is meant",
     ),
     FindingKind(
         "empty-document",

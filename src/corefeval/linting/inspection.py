@@ -20,10 +20,11 @@ from corefeval.formats.registry import (
     find_format,
     load,
 )
-from corefeval.formats.source import Source, read_source
+from corefeval.formats.source import Oddity, Source, read_source
 from corefeval.linting.findings import KINDS, SEVERITIES, Finding, Locator, from_error
 from corefeval.linting.heads_and_zeros import matching_findings
 from corefeval.linting.oddities import Contents, conll_findings, document_findings, mention_findings
+from corefeval.linting.relations import relation_findings
 from corefeval.model import Corpus, DocumentId, TokenDifference, Tokens, join
 from corefeval.model.arrays import IntArray
 from corefeval.model.corpus import match_documents
@@ -189,6 +190,8 @@ def _read(
     source: Source, format: Format, word_column: int | None, layout: Layout | None = None
 ) -> tuple[Corpus, list[tuple[Finding, str]]]:
     """Read a file; behind each mistake of a broken CoNLL file reading goes on."""
+    if format.name in ("conllua", "corefud"):
+        return _read_with_oddities(source, format)
     if format.name != "conll":
         return load(format.reader)(source, name=""), []
     from corefeval.formats.conll.reader import read_conll
@@ -198,9 +201,23 @@ def _read(
     return corpus, list(conll_findings(source, repairs))
 
 
+# Notices of what readers tell line by line, too.
+_TOLD = frozenset(("minimum-outside", "repeated-markables", "unresolved-relations"))
+
+
+def _read_with_oddities(source: Source, format: Format) -> tuple[Corpus, list[tuple[Finding, str]]]:
+    """Read a file whose reader can say of each thing that it left out where that stands."""
+    oddities: list[Oddity] = []
+    corpus: Corpus = load(format.reader)(source, name="", oddities=oddities)
+    found = [Finding(one.kind, one.message, source.file, one.line) for one in oddities]
+    rest = tuple(notice for notice in corpus.notices if notice.kind not in _TOLD)
+    return corpus.with_details(notices=rest), [(finding, "left out") for finding in found]
+
+
 def _corpus_findings(locator: Locator, against: Corpus | None) -> Iterator[Finding]:
     yield from mention_findings(locator)
     yield from matching_findings(locator)
+    yield from relation_findings(locator)
     yield from document_findings(locator)
     if against is not None:
         yield from comparison_findings(locator, against)

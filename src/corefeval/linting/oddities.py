@@ -15,7 +15,7 @@ from corefeval.formats.conll.repair import Repair
 from corefeval.formats.conllu.tokens import ConlluTokens
 from corefeval.formats.source import Source
 from corefeval.linting.findings import Finding, Locator, from_error
-from corefeval.model import Corpus
+from corefeval.model import DEIXIS, IDENTITY, LAYERS, Corpus
 from corefeval.model.arrays import BoolArray, IntArray
 from corefeval.model.identity import mention_codes
 
@@ -29,11 +29,14 @@ def mention_findings(locator: Locator) -> Iterator[Finding]:
     if not corpus.n_mentions:
         return
     codes, _ = mention_codes(corpus, corpus)
-    yield from _find_repeats(locator, codes)
+    layers = corpus.mention_layer
+    yield from _find_repeats(locator, codes * len(LAYERS) + layers)
     if corpus.labels is not None:
         return
     yield from _find_out_of_range(locator)
-    yield from _find_overlaps(locator, first_copies(corpus, codes))
+    first = first_copies(corpus, codes)
+    for layer in np.unique(layers).tolist():
+        yield from _find_overlaps(locator, first & (layers == layer))
     yield from _find_across_sentences(locator)
     yield from _find_on_blanks(locator)
 
@@ -200,13 +203,14 @@ def _find_across_sentences(locator: Locator) -> Iterator[Finding]:
     starts, ends = _positions(corpus)
     if corpus.tokens is None:
         return
-    offsets = corpus.mention_offsets
+    offsets, layers = corpus.mention_offsets, corpus.mention_layer
     for index in np.flatnonzero(np.diff(offsets)).tolist():
         sentences = np.array(corpus.tokens.sentence_starts(index), dtype=np.int64)
         begin, stop = int(offsets[index]), int(offsets[index + 1])
         first = np.searchsorted(sentences, starts[begin:stop], side="right")
         last = np.searchsorted(sentences, ends[begin:stop] - 1, side="right")
-        for place in np.flatnonzero(first != last).tolist():
+        segment = layers[begin:stop] == DEIXIS  # which may well be several sentences
+        for place in np.flatnonzero((first != last) & ~segment).tolist():
             message = f"from sentence {first[place]} into sentence {last[place]}"
             yield locator.about_mention("cross-sentence-mention", begin + place, message)
 
@@ -266,7 +270,7 @@ def _find_word_ids(locator: Locator) -> Iterator[Finding]:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """How much there is in a file; no number of tokens where there are none."""
+    """How much identity there is in a file; no number of tokens where there are none."""
 
     documents: int
     tokens: int | None
@@ -277,12 +281,13 @@ class Contents:
     @staticmethod
     def of(corpus: Corpus) -> Contents:
         """The contents of a corpus."""
-        tokens, sizes = corpus.tokens, corpus.entity_sizes
+        tokens, identity = corpus.tokens, corpus.keep_layer(IDENTITY)
+        sizes = identity.entity_sizes
         return Contents(
             len(corpus.documents),
             None if tokens is None else int(tokens.counts.sum()),
             int((sizes > 0).sum()),
-            corpus.n_mentions,
+            identity.n_mentions,
             int((sizes == 1).sum()),
         )
 

@@ -15,6 +15,7 @@ from corefeval.diagnostics import UsageError
 Shape = Literal["ratio", "blanc", "antecedents", "anchors", "mean"]
 Level = Literal["document", "entity", "mention"]
 Value = str | float | Callable[..., object]
+SAME = "same"  # of a metric that sets of antecedents make no difference to
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,7 @@ class Parameter:
     above: float = -float("inf")
     at_least: float = -float("inf")
     at_most: float = 1e9  # sums of what is larger lose their digits
+    shapes: tuple[tuple[str, Shape], ...] = ()  # of values that make other counts
 
     def check(self, value: object, metric: str) -> Value:
         """The value that a text or an object stands for."""
@@ -87,7 +89,9 @@ class Declaration:
     follows the parameter's name and a colon. `corefeval cite` finds them in `references.bib`.
     `use` says when to report it, `edges` what happens at the edges. `needs` are the features of
     mentions that it cannot do without. `levels` are what it can be divided by: features of
-    documents, of entities, of mentions.
+    documents, of entities, of mentions. `with_sets` is the place of the function that counts where
+    sets of antecedents do (`SAME` where these make no difference); without it the metric is not
+    defined there. A metric that looks `beyond` coreference counts mentions that are no part of it.
     """
 
     name: str = ""
@@ -104,6 +108,8 @@ class Declaration:
     edges: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     levels: tuple[Level, ...] = ("document",)
+    with_sets: str = ""
+    beyond: bool = False
 
     def __post_init__(self) -> None:
         if not self.name and callable(self.function):

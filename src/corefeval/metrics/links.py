@@ -98,7 +98,7 @@ def _both_kinds_of_links(
 
 def lea(alignment: Alignment, *, importance: Importance = "size") -> Counts:
     """LEA: the resolved share of each entity's links, weighted by how important the entity is."""
-    weigh = _importance_function(importance)
+    weigh = importance_function(importance)
 
     def recall(alignment: Alignment) -> Ratio:
         overlap, key, response = alignment.overlap, alignment.key, alignment.response
@@ -172,7 +172,7 @@ _NAMED: dict[str, ImportanceFunction] = {
 }
 
 
-def _importance_function(importance: Importance) -> ImportanceFunction:
+def importance_function(importance: Importance) -> ImportanceFunction:
     """The function behind a name; a function stands for itself, and its result is checked."""
     if not callable(importance):
         return _NAMED[importance]

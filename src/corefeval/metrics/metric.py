@@ -11,8 +11,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, get_args
 
 from corefeval.checks import check_choice, did_you_mean
-from corefeval.diagnostics import UsageError
-from corefeval.metrics.declarations import Declaration, Level, Shape, Value
+from corefeval.diagnostics import UndefinedMetricError, UsageError
+from corefeval.metrics.declarations import SAME, Declaration, Level, Shape, Value
 from corefeval.metrics.papers import PAPERS
 from corefeval.metrics.standard import STANDARD
 from corefeval.syntax import parse_call, split_list
@@ -33,14 +33,20 @@ _PAPERS = (
     *("lea", "b3(twinless=sys)", "ceafm(twinless=sys)", "lmuc", "lb3", "lceafm", "lceafe"),
     *("immediate", "inferred", "anchors", "p-link"),
 )
+_ANAPHORA = (
+    *("muc", "b3", "ceafe", "conll", "split", "bridging(level=anaphor)"),
+    *("bridging(level=mention)", "bridging", "non-referring"),
+)
 
 
 def presets() -> dict[str, tuple[str, ...]]:
-    """The named lists of metrics; `all` follows the registry."""
+    """The named lists of metrics; `all` are all of coreference in the registry."""
+    others = (name for name, declared in REGISTRY.items() if not declared.beyond)
     return {
         "standard": _STANDARD,
         "papers": _PAPERS,
-        "all": tuple(dict.fromkeys((*_STANDARD, *_PAPERS, *REGISTRY))),
+        "anaphora": _ANAPHORA,
+        "all": tuple(dict.fromkeys((*_STANDARD, *_PAPERS, *others))),
     }
 
 
@@ -116,7 +122,7 @@ class Metric:
     def __reduce__(self) -> tuple[object, ...]:
         """The value, and where one of your own is imported from in another process."""
         place = ""
-        if self.name in REGISTRY and not self.is_own and self.shape != "mean":
+        if self.name in REGISTRY and not self.is_own:
             from corefeval.metrics.own import place_of
 
             place = place_of(self.declaration.function)
@@ -135,11 +141,25 @@ class Metric:
     @property
     def is_own(self) -> bool:
         """Whether it is one of corefeval's own, whose counts need no check."""
-        return str(self.declaration.function).startswith("corefeval.")
+        return self.shape == "mean" or str(self.declaration.function).startswith("corefeval.")
+
+    @property
+    def identity(self) -> str:
+        """Its text, and for one of your own what tells that its code is as it was."""
+        if self.is_own:
+            return str(self)
+        from corefeval.metrics.own import digest_code
+
+        return f"{self} {digest_code(self)}"
 
     @property
     def shape(self) -> Shape:
         """Which rates follow from the counts, and how."""
+        given = dict(self.parameters)
+        for parameter in self.declaration.parameters:
+            for value, shape in parameter.shapes:
+                if given.get(parameter.name) == value:
+                    return shape
         return self.declaration.shape
 
     @property
@@ -170,8 +190,17 @@ class Metric:
         return level in self.declaration.levels and not twinless
 
     def count(self, alignment: Alignment) -> Counts:
-        """The metric's counts, an array of documents for each."""
+        """The metric's counts, an array of documents for each.
+
+        Raises an UndefinedMetricError where sets of antecedents count, and it knows nothing of
+        them.
+        """
         function = self.declaration.function
+        if alignment.scores_sets and self.declaration.with_sets != SAME:
+            function = self.declaration.with_sets
+            if not function:
+                message = "has no definition with sets of antecedents: leave out split score"
+                raise UndefinedMetricError(f"{self} {message}")
         if isinstance(function, str):
             function = _import_function(function, self.name)
         try:
@@ -259,7 +288,17 @@ def _restore(name: str, parameters: tuple[tuple[str, Value], ...], place: str) -
 
 
 def spell(text: str) -> str:
-    """The one spelling of a metric, from any."""
+    """The one spelling of a metric, from any.
+
+    Texts may come from files of anybody's: a place that nobody asked for yet is not imported for
+    it, and stays as it is written.
+    """
+    if ":" in text and text.strip() not in REGISTRY:
+        from corefeval.metrics.own import known_at
+
+        name, bracket, rest = text.strip().partition("(")
+        known = known_at(name.strip())
+        return str(Metric.parse(known + bracket + rest)) if known else text.strip()
     return str(Metric.parse(text))
 
 

@@ -7,6 +7,7 @@ counts or rates. It is known by the name that it was declared with; without one 
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import inspect
 import math
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args, overload
 from corefeval.checks import check_choice
 from corefeval.diagnostics import CorefEvalError, UsageError
 from corefeval.metrics.declarations import Declaration, Level, Parameter, Shape
-from corefeval.metrics.metric import REGISTRY, register
+from corefeval.metrics.metric import REGISTRY, Metric, register
 
 if TYPE_CHECKING:
     from corefeval.alignment import Alignment
@@ -130,6 +131,12 @@ def find_metric(text: str) -> str | None:
     return None
 
 
+def known_at(place: str) -> str:
+    """The name of a metric whose function is at a place and was asked for before; else nothing."""
+    names = (name for name, one in REGISTRY.items() if place in (name, place_of(one.function)))
+    return next(names, "")
+
+
 def load_offered() -> list[UsageError]:
     """Register whatever installed packages offer by entry point; what is wrong with the others."""
     problems = []
@@ -191,6 +198,17 @@ def place_of(function: object) -> str:
     function = getattr(function, "function", function)
     module, name = (getattr(function, part, "") for part in ("__module__", "__qualname__"))
     return f"{module}:{name}" if module and name and "<" not in name else ""
+
+
+def digest_code(metric: Metric) -> str:
+    """A digest of the module that a metric is in: what is kept of it must not outlive a change."""
+    function = metric.declaration.function
+    function = getattr(function, "function", function)
+    try:
+        text = inspect.getsource(sys.modules[getattr(function, "__module__", "")])
+    except (KeyError, OSError, TypeError):  # typed by hand, or no Python
+        text = repr(getattr(getattr(function, "__code__", None), "co_code", function))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _read_signature(function: Callable[..., object]) -> tuple[bool, tuple[Parameter, ...]]:

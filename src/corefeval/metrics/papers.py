@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from corefeval.metrics.declarations import TWINLESS, Declaration, Parameter
+from corefeval.metrics.declarations import SAME, TWINLESS, Declaration, Parameter
 
 _CHEN_AND_NG = "Chen and Ng 2013"
 _TUGGENER = "Tuggener 2014"
@@ -243,5 +243,99 @@ PAPERS = (
             "Singletons have no links.",
         ),
         levels=("document", "entity", "mention"),
+    ),
+    Declaration(
+        name="split",
+        title="Split",
+        summary="Sets of antecedents alone: is *they* for the right two people?",
+        definition=(
+            "A set is compared with a set of the other side by a metric, applied to the entities "
+            "that either consists of; sets are aligned one to one so that the F1 add up to most. "
+            "Recall: what the metric counts in aligned sets / what all sets of the key have. With "
+            "muc an element of one mention counts as one link."
+        ),
+        reference="Yu et al. 2021; Paun et al. 2023",
+        function="corefeval.metrics.sets:split",
+        with_sets=SAME,
+        beyond=True,
+        aliases=("split-antecedents", "split-antecedent"),
+        parameters=(
+            Parameter(
+                "metric",
+                "muc",
+                "the metric by which sets are compared",
+                choices=("muc", "b3", "ceafm", "ceafe", "lea", "blanc"),
+                shapes=(("blanc", "blanc"),),
+            ),
+        ),
+        use="Beside scores with `--split score`, in which sets are few among many mentions.",
+        edges=(
+            "It looks at sets whatever the choice `split` says; who refers to a set plays no role.",
+            "Without sets the score is 0.",
+            "The best alignment need not be the only one, so slices are by document only.",
+        ),
+    ),
+    Declaration(
+        name="bridging",
+        title="Bridging",
+        summary="Is *the door* that of the right house?",
+        definition=(
+            "Recall: anaphors of the key that the response has, with the right antecedent / "
+            "anaphors of the key. `anaphor`: any antecedent is right; `mention`: one that the key "
+            "has for it; `entity`: or another mention, in the key, of the entity of one of these."
+        ),
+        reference="Yu et al. 2022",
+        function="corefeval.metrics.bridging:bridging",
+        with_sets=SAME,
+        beyond=True,
+        parameters=(
+            Parameter(
+                "level",
+                "entity",
+                "what must be right",
+                choices=("anaphor", "mention", "entity"),
+            ),
+            Parameter(
+                "typed",
+                "false",
+                "whether the relation must be the same, too",
+                choices=("false", "true"),
+            ),
+        ),
+        use=(
+            "For corpora with bridging (Universal Anaphora, CorefUD's `Bridge`); the headline of "
+            "CODI-CRAC is the F1 of `entity`. `--by relation` has it for each relation."
+        ),
+        edges=(
+            "Anaphors and antecedents match as mentions do (`--match`); they may be singletons "
+            "that are dropped, and mentions that refer to nothing, which are right by themselves "
+            "only.",
+            "Of several antecedents in the key any will do; of several in the response all must "
+            "be right.",
+            "Where a format names the antecedent's entity alone, it is the last mention that "
+            "starts before the anaphor, else the first.",
+            "Without bridging in key or response the score is 0.",
+        ),
+        levels=("document", "mention"),
+    ),
+    Declaration(
+        name="non-referring",
+        title="Non-referring",
+        summary="Was it seen that *it* refers to nothing, as in *it rains*?",
+        definition=(
+            "Recall: mentions that refer to nothing on both sides / those that do in the key."
+        ),
+        reference="Yu et al. 2022",
+        function="corefeval.metrics.bridging:refers_not",
+        with_sets=SAME,
+        beyond=True,
+        aliases=("nonreferring", "non-referring-mentions"),
+        use="For keys that mark expletives and the like, as Universal Anaphora's do.",
+        edges=(
+            "They are never part of coreference: a response that makes an expletive a singleton "
+            "pays there, one that leaves it out pays here alone.",
+            "Without such mentions in key or response the score is 0.",
+        ),
+        levels=("document", "mention"),
     ),
 )

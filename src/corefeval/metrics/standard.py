@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from corefeval.metrics.declarations import TWINLESS, Declaration, Parameter
+from corefeval.metrics.declarations import SAME, TWINLESS, Declaration, Parameter
 
 STANDARD = (
     Declaration(
@@ -12,6 +12,7 @@ STANDARD = (
         definition="Recall: matched mentions / key mentions.",
         reference="Pradhan et al. 2014",
         function="corefeval.metrics.mentions:mentions",
+        with_sets=SAME,
         aliases=("mention", "md", "mention-detection"),
         parameters=(
             Parameter(
@@ -39,6 +40,7 @@ STANDARD = (
         ),
         reference="Vilain et al. 1995",
         function="corefeval.metrics.links:muc",
+        with_sets="corefeval.metrics.sets:muc",
         use=(
             "As part of the CoNLL average and for comparison with old results. Alone it rewards "
             "putting everything into one entity: recall is then 1 and precision stays high."
@@ -57,6 +59,7 @@ STANDARD = (
         definition="Recall: Σ |k ∩ r|² / |k| over all pairs of entities / Σ |k|.",
         reference="Bagga and Baldwin 1998; twinless mentions: Cai and Strube 2010",
         function="corefeval.metrics.mentions:b3",
+        with_sets="corefeval.metrics.sets:b3",
         aliases=("bcub", "bcubed", "b-cubed", "b³"),
         parameters=(TWINLESS,),
         use=(
@@ -78,6 +81,7 @@ STANDARD = (
         definition="Recall: the best alignment's Σ |k ∩ r| (φ3) / Σ |k|.",
         reference="Luo 2005; twinless mentions: Cai and Strube 2010",
         function="corefeval.metrics.mentions:ceafm",
+        with_sets="corefeval.metrics.sets:ceafm",
         aliases=("ceaf-m", "ceaf-phi3", "ceafφ3", "mention-ceaf"),
         parameters=(TWINLESS,),
         use=(
@@ -100,6 +104,7 @@ STANDARD = (
         ),
         reference="Luo 2005; twinless mentions: Cai and Strube 2010",
         function="corefeval.metrics.mentions:ceafe",
+        with_sets="corefeval.metrics.sets:ceafe",
         aliases=("ceaf-e", "ceaf-phi4", "ceafφ4", "entity-ceaf"),
         parameters=(TWINLESS,),
         use=(
@@ -124,6 +129,7 @@ STANDARD = (
         reference="Recasens and Hovy 2011; Luo et al. 2014",
         shape="blanc",
         function="corefeval.metrics.links:blanc",
+        with_sets="corefeval.metrics.sets:blanc",
         use="To see links and non-links together; rarely the only number that is reported.",
         edges=(
             "Nearly all pairs are non-coreferent, so that half is high for every system that "
@@ -144,6 +150,7 @@ STANDARD = (
         ),
         reference="Moosavi and Strube 2016",
         function="corefeval.metrics.links:lea",
+        with_sets="corefeval.metrics.sets:lea",
         parameters=(
             Parameter(
                 "importance",
@@ -201,6 +208,7 @@ STANDARD = (
         ),
         reference="Žabokrtský et al. 2022",
         function="corefeval.metrics.mentions:mor",
+        with_sets=SAME,
         aliases=("mention-overlap-ratio", "mention-overlap"),
         use=(
             "Beside scores under any `match`, to see how far spans agree: those that are one word "

@@ -6,8 +6,15 @@ import importlib
 from typing import TYPE_CHECKING
 
 from corefeval.model.construction import corpus_from_arrays, corpus_from_entities
-from corefeval.model.corpus import Corpus, find_document
-from corefeval.model.relations import NO_RELATIONS, Relation, Relations
+from corefeval.model.corpus import (
+    DEIXIS,
+    IDENTITY,
+    LAYERS,
+    NON_REFERRING,
+    Corpus,
+    find_document,
+)
+from corefeval.model.relations import BRIDGING, NO_RELATIONS, SPLIT, Relation, Relations
 from corefeval.model.tokens import DocumentTokens, TokenDifference, Tokens, TokenTable
 from corefeval.model.views import Document, DocumentId, Entity, Mention
 
@@ -19,7 +26,13 @@ if TYPE_CHECKING:
 _HOMES = {"CorpusBuilder": "builder", "DocumentBuilder": "builder", "join": "joining"}
 
 __all__ = [
+    "BRIDGING",
+    "DEIXIS",
+    "IDENTITY",
+    "LAYERS",
+    "NON_REFERRING",
     "NO_RELATIONS",
+    "SPLIT",
     "Corpus",
     "CorpusBuilder",
     "Document",

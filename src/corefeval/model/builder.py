@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 
 from corefeval.diagnostics import InputError, Notice, excerpt
 from corefeval.model.construction import assemble
-from corefeval.model.corpus import NO_GAPS, Corpus
+from corefeval.model.corpus import IDENTITY, NO_GAPS, Corpus
 from corefeval.model.relations import Relation, Relations
 from corefeval.model.tokens import DocumentTokens, Tokens, TokenTable
 from corefeval.model.views import DocumentId
 
-Reference = str | int  # the name of an entity, or the number of a mention
+# The name of an entity of identity, a name and a layer, or the number of a mention.
+Reference = str | tuple[str, int] | int
+_Entity = tuple[int, int, str]  # its document, layer and name
 _Relation = tuple[int, str, Reference, tuple[Reference, ...], str]
 
 
@@ -30,6 +32,7 @@ class _Mention:
     gaps: tuple[tuple[int, int], ...]
     head: int
     features: Mapping[str, str]
+    layer: int
 
 
 @dataclass(slots=True)
@@ -52,10 +55,12 @@ class DocumentBuilder:
         gaps: Iterable[tuple[int, int]] = (),
         head: int | None = None,
         features: Mapping[str, str] | None = None,
+        layer: int = IDENTITY,
     ) -> int:
         """Add a mention of the tokens from `start` up to but not including `end`, less gaps.
 
-        Returns its number, by which `relation` knows it.
+        Returns its number, by which `relation` knows it. Entities of one name in several layers
+        are several.
         """
         if not 0 <= start < end <= self.tokens.count:
             raise InputError(
@@ -74,6 +79,7 @@ class DocumentBuilder:
                 tuple(gaps),
                 -1 if head is None else head,
                 features or {},
+                layer,
             )
         )
         return len(self.builder.mentions) - 1
@@ -85,6 +91,7 @@ class DocumentBuilder:
         *,
         head: int | None = None,
         features: Mapping[str, str] | None = None,
+        layer: int = IDENTITY,
     ) -> int:
         """Add a mention by all of its token positions; returns its number."""
         ordered = sorted(set(positions))
@@ -94,7 +101,13 @@ class DocumentBuilder:
             )
         gaps = [(before + 1, after) for before, after in pairwise(ordered) if after > before + 1]
         return self.mention(
-            entity, ordered[0], ordered[-1] + 1, gaps=gaps, head=head, features=features
+            entity,
+            ordered[0],
+            ordered[-1] + 1,
+            gaps=gaps,
+            head=head,
+            features=features,
+            layer=layer,
         )
 
     def relation(
@@ -106,8 +119,8 @@ class DocumentBuilder:
     ) -> None:
         """Keep a relation of an anaphor to a set of antecedents: bridging, split antecedents.
 
-        Each is an entity, by its name, or a mention, by its number. What has no mention when the
-        corpus is built is left out, which is noted.
+        Each is an entity, by its name (and layer), or a mention, by its number. What has no
+        mention when the corpus is built is left out, which is noted.
         """
         self.builder.relations.append((self.index, kind, anaphor, tuple(antecedents), label))
 
@@ -164,11 +177,13 @@ class CorpusBuilder:
     def build(self, tokens: Tokens | None = None) -> Corpus:
         """The corpus, with tokens of the format's own or those of the documents."""
         mentions = self.mentions
-        numbers: dict[tuple[int, str], int] = {}
-        entity = [numbers.setdefault((m.document, m.entity), len(numbers)) for m in mentions]
+        numbers: dict[_Entity, int] = {}
+        entity = [
+            numbers.setdefault((m.document, m.layer, m.entity), len(numbers)) for m in mentions
+        ]
         gaps = [(row, *gap) for row, mention in enumerate(mentions) for gap in mention.gaps]
         # Entities are numbered document by document, in the order of their first mentions.
-        entities = sorted(numbers, key=lambda name: (name[0], numbers[name]))
+        entities = sorted(numbers, key=lambda entity: (entity[0], numbers[entity]))
         relations, unresolved = self._relations(entities)
         corpus = assemble(
             documents=tuple(document.identifier for document in self.documents),
@@ -184,25 +199,30 @@ class CorpusBuilder:
             tokens=tokens
             or TokenTable([document.tokens for document in self.documents], self.source),
             relations=relations,
+            entity_layer=_integers(layer for _, layer, _ in entities)
+            if any(layer for _, layer, _ in entities)
+            else None,
             name=self.name or self.source or "",
         )
         return corpus.with_details(
-            names=[name for _, name in entities],
+            names=[name for _, _, name in entities],
             names_hold=self.names_hold,
             metadata=tuple(document.metadata for document in self.documents),
             sentence_metadata=tuple(document.sentence_metadata for document in self.documents),
             notices=(*self.notices, *unresolved),
         )
 
-    def _relations(self, entities: Sequence[tuple[int, str]]) -> tuple[Relations, list[Notice]]:
+    def _relations(self, entities: Sequence[_Entity]) -> tuple[Relations, list[Notice]]:
         """The relations by the numbers of entities, and a notice on those that have none."""
         known = {name: number for number, name in enumerate(entities)}
 
         def place(owner: int, one: Reference) -> tuple[int, int] | None:
             if isinstance(one, int):
                 mention = self.mentions[one]
-                return known[mention.document, mention.entity], one
-            return (known[owner, one], -1) if (owner, one) in known else None
+                return known[mention.document, mention.layer, mention.entity], one
+            name, layer = (one, IDENTITY) if isinstance(one, str) else one
+            number = known.get((owner, layer, name))
+            return None if number is None else (number, -1)
 
         found, unresolved = [], 0
         for owner, kind, anaphor, antecedents, label in self.relations:

@@ -109,11 +109,13 @@ def assemble(
     gaps: IntArray = NO_GAPS,
     relations: Relations = NO_RELATIONS,
     names_hold: bool = False,
+    entity_layer: IntArray | None = None,
 ) -> Corpus:
     """Put checked arrays into the corpus' order and number the entities.
 
-    `relations` are by rows of these arrays, and by the numbers that entities will have: ascending
-    by document, then by `entity`. With `names_hold` entities are called by their numbers.
+    `relations` are by rows of these arrays, and with `entity_layer` by the numbers that entities
+    will have: ascending by document, then by `entity`. With `names_hold` entities are called by
+    their numbers.
     """
     if len(documents) == 1:
         mention_document = None
@@ -131,6 +133,7 @@ def assemble(
         names=numbers if names_hold else None,
         names_hold=names_hold,
         relations=relations,
+        entity_layer=entity_layer,
         name=name,
     )
     return number_entities(made, mention_document, entity)

@@ -22,6 +22,8 @@ from corefeval.model.views import Document, DocumentId
 T = TypeVar("T")
 
 NO_GAPS: IntArray = np.empty((0, 3), dtype=np.int64)
+IDENTITY, DEIXIS, NON_REFERRING = range(3)
+LAYERS = ("identity", "deixis", "non-referring")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -39,6 +41,8 @@ class Corpus:
     `names` are what the source calls the entities, where it calls them anything; `names_hold`
     where these are ids of its own, the same of which may be the same entity in other documents.
     `mention_origin` numbers the documents that mentions come from, where documents were merged.
+    `entity_layer` says where entities are no identity of things but discourse deixis, or mentions
+    that refer to nothing (`IDENTITY`, `DEIXIS`, `NON_REFERRING`); None where all are identity.
     `metadata` (per document), `sentence_metadata` (per document and sentence) and `relations`
     (bridging, split antecedents) are kept where a format has them. `ledger` says what became of
     mentions that were written in words, where these had to be placed.
@@ -57,6 +61,7 @@ class Corpus:
     names: Sequence[str] | None = None
     names_hold: bool = False
     mention_origin: IntArray | None = None
+    entity_layer: IntArray | None = None
     metadata: Sequence[Mapping[str, str]] = ()
     sentence_metadata: Sequence[Sequence[Mapping[str, str]]] = ()
     relations: Relations = NO_RELATIONS
@@ -127,6 +132,27 @@ class Corpus:
     def _document_index(self) -> dict[DocumentId, int]:
         return {identifier: index for index, identifier in enumerate(self.documents)}
 
+    def keep_layer(self, layer: int) -> Corpus:
+        """The mentions of one layer as if there were no other; entities keep their numbers.
+
+        Relations of its entities stay, those to entities of other layers among them, which have no
+        mentions any more.
+        """
+        layers = self.entity_layer
+        if layers is None and layer == IDENTITY:
+            return self
+        kept = self.keep_mentions(self.mention_layer == layer)
+        own = np.flatnonzero((0 if layers is None else layers[kept.relations.entity]) == layer)
+        relations = kept.relations.take(own) if len(kept.relations) else kept.relations
+        return replace(kept, entity_layer=None, relations=relations)
+
+    @property
+    def mention_layer(self) -> IntArray:
+        """The layer of each mention."""
+        if self.entity_layer is None:
+            return np.zeros(self.n_mentions, dtype=np.int64)
+        return self.entity_layer[self.mention_entity]
+
     def keep_mentions(self, keep: BoolArray) -> Corpus:
         """The corpus without the mentions where `keep` is false; entities keep their numbers."""
         return self.take_mentions(np.flatnonzero(keep))
@@ -158,6 +184,7 @@ class Corpus:
             relations=corpus.relations.on_entities(entity_rank),
             tokens=self.tokens.select(old) if self.tokens else None,
             names=None if entities is None else _pick_names(entities, entity_order),
+            entity_layer=None if self.entity_layer is None else self.entity_layer[entity_order],
             ledger=self.ledger and self.ledger.select(list(map(str, names))),
         )
 

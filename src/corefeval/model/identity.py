@@ -215,6 +215,9 @@ def _digest(corpus: Corpus) -> str:
     documents = np.array([zlib.crc32(str(name).encode()) for name in corpus.documents], np.uint64)
     parts: list[NDArray[np.uint64]] = [column.view(np.uint64) for column in _identities(corpus)]
     parts.append(documents if documents.size == 1 else documents[corpus.mention_document])
+    if corpus.entity_layer is not None and corpus.entity_layer.any():
+        # Added, so that corpora without layers keep the digests that they had.
+        parts[-1] = parts[-1] + (corpus.mention_layer.astype(np.uint64) << np.uint64(40))
     own = _mix(parts)
     # What tells the entities apart are all mentions of each: first ones may be the same tokens.
     entities = np.zeros(corpus.n_entities, dtype=np.uint64)

@@ -57,6 +57,7 @@ def join(corpora: Sequence[Corpus], *, name: str = "") -> Corpus:
         tokens=JoinedTokens.of([corpus.tokens for corpus in corpora]),
         names=LazyNames(partial(_all_names, names)) if len(names) == len(corpora) else None,
         names_hold=all(corpus.names_hold or not corpus.n_mentions for corpus in corpora),
+        entity_layer=join_layers(corpora),
         metadata=tuple(meta for c in corpora for meta in (c.metadata or [{}] * len(c.documents))),
         sentence_metadata=tuple(
             meta for c in corpora for meta in (c.sentence_metadata or [()] * len(c.documents))
@@ -69,6 +70,18 @@ def join(corpora: Sequence[Corpus], *, name: str = "") -> Corpus:
 
 def _all_names(parts: Sequence[Sequence[str]]) -> list[str]:
     return [name for part in parts for name in part]
+
+
+def join_layers(corpora: Sequence[Corpus]) -> IntArray | None:
+    """The layers of the entities of all corpora; None where all are identity."""
+    if all(corpus.entity_layer is None for corpus in corpora):
+        return None
+    return np.concatenate(
+        [
+            np.zeros(c.n_entities, dtype=np.int64) if c.entity_layer is None else c.entity_layer
+            for c in corpora
+        ]
+    )
 
 
 def join_features(corpora: Sequence[Corpus]) -> dict[str, NDArray[Any]]:
@@ -85,8 +98,8 @@ def join_features(corpora: Sequence[Corpus]) -> dict[str, NDArray[Any]]:
 def stack_mentions(corpus: Corpus, other: Corpus) -> Corpus:
     """The mentions of two corpora that number their documents alike, the other's behind.
 
-    Entities are numbered through too. They lose their names and relations, and documents and tokens
-    are those of the first.
+    Entities are numbered through too. They lose their names, layers and relations; documents and
+    tokens are those of the first.
     """
 
     def both(mine: Any, theirs: Any) -> Any:
@@ -108,6 +121,7 @@ def stack_mentions(corpus: Corpus, other: Corpus) -> Corpus:
         mention_origin=both(corpus.mention_origin, other.mention_origin),
         names=None,
         names_hold=False,
+        entity_layer=None,
         relations=NO_RELATIONS,
         notices=(),
     )

@@ -11,7 +11,7 @@ import numpy as np
 
 from corefeval.model.arrays import IntArray, dense_ranks, ragged_arange
 from corefeval.model.categories import Categories, LazyArray, LazyNames
-from corefeval.model.corpus import Corpus
+from corefeval.model.corpus import LAYERS, Corpus
 from corefeval.model.token_view import TokenView
 from corefeval.model.tokens import Tokens, documents_of_tokens
 from corefeval.model.views import DocumentId
@@ -24,7 +24,8 @@ def merge_documents(
 
     `group` is the number of each document's group, and `identifiers` are what groups are called.
     `lengths` says how much room each document takes, in tokens: what the corpus has at least.
-    Entities of the same name in a group become one; the corpus must have names and positions.
+    Entities of the same name and layer in a group become one; the corpus must have names and
+    positions.
     """
     order = np.argsort(group, kind="stable")
     corpus = corpus.select_documents(order)
@@ -35,11 +36,15 @@ def merge_documents(
     gaps, names, heads = corpus.gaps, list(corpus.names or ()), corpus.mention_head
     known = Categories.of(names)
     width = max(len(known.names), 1)
-    entity, distinct = dense_ranks(group[corpus.entity_document] * width + known.codes)
+    layers = corpus.entity_layer
+    called = known.codes if layers is None else known.codes + width * layers
+    names_width = width if layers is None else width * len(LAYERS)
+    entity, distinct = dense_ranks(group[corpus.entity_document] * names_width + called)
     return replace(
         corpus,
         documents=tuple(identifiers),
-        entity_document=distinct // width,
+        entity_document=distinct // names_width,
+        entity_layer=None if layers is None else distinct // width % len(LAYERS),
         mention_entity=entity[corpus.mention_entity],
         mention_start=np.asarray(corpus.mention_start) + shift,
         mention_end=np.asarray(corpus.mention_end) + shift,

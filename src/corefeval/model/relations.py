@@ -10,6 +10,8 @@ import numpy as np
 from corefeval.model.arrays import IntArray, looked_up, ragged_arange
 from corefeval.model.categories import Categories
 
+BRIDGING, SPLIT = "bridging", "split-antecedent"  # kinds that are scored
+
 _NONE: IntArray = np.empty(0, dtype=np.int64)
 _NOTHING = Categories(_NONE, ())
 

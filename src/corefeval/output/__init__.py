@@ -25,6 +25,7 @@ DRAWINGS = {
     "Result": "corefeval.output.scores:ResultDrawing",
     "Slices": "corefeval.output.scores:SliceDrawing",
     "Comparison": "corefeval.output.systems:ComparisonDrawing",
+    "CorporaComparison": "corefeval.output.standings:CorporaDrawing",
     "ErrorAnalysis": "corefeval.output.errors:ErrorDrawing",
     "Agreement": "corefeval.output.annotators:AgreementDrawing",
     "Statistics": "corefeval.output.corpora:StatisticsDrawing",
@@ -58,6 +59,7 @@ class Options(TypedDict, total=False):
     caption: str | None
     label: str | None
     width: Width | None
+    group: str
 
 
 def render(

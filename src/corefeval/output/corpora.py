@@ -28,6 +28,13 @@ _LABELS = {
     "mean_entity_size": "  mean size",
     "largest_entity": "  largest",
 }
+_BEYOND = {
+    "sets": "Sets of antecedents",
+    "bridging": "Bridging",
+    "non_referring": "Non-referring mentions",
+    "deixis": "Mentions of deixis",
+    "deixis_entities": "  entities",
+}
 
 
 @dataclass(frozen=True)
@@ -48,6 +55,7 @@ class StatisticsDrawing(Drawing):
             (f"  of size {size}", *(_number(one.sizes[size]) for one in many))
             for size in many[0].sizes
         ]
+        rows += self._beyond()
         for kind in dict.fromkeys(name for one in many for name in one.kinds):
             rows.append((kind, *("" for _ in many)))
             tables = [one.kinds.get(kind, {}) for one in many]
@@ -56,6 +64,18 @@ class StatisticsDrawing(Drawing):
                 rows.append((f"  {value or '(none)'}", *counts))
         names = (one.name.rsplit("/", 1)[-1] for one in many)
         return Sheet((table_of(("", *names), rows),), gap=2)
+
+    def _beyond(self) -> list[tuple[str, ...]]:
+        """What is no identity, where there is any of it."""
+        rows = []
+        for name, label in _BEYOND.items():
+            if any(getattr(one, name) for one in self.things):
+                rows.append((label, *(_number(getattr(one, name)) for one in self.things)))
+            if name == "bridging":
+                for relation in dict.fromkeys(r for one in self.things for r in one.relations):
+                    counts = (_number(one.relations.get(relation, 0)) for one in self.things)
+                    rows.append((f"  {relation}", *counts))
+        return rows
 
     def record(self) -> object:
         """A list of objects, one for each corpus."""

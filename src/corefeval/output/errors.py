@@ -72,7 +72,8 @@ class ErrorDrawing(Drawing):
 
 def overview_tables(analyses: Sequence[ErrorAnalysis], top: int) -> list[Table]:
     """Kinds of errors, links, antecedents, and the most expensive mentions and entities."""
-    tables = [_kind_table(analyses), _link_table(analyses), _antecedent_table(analyses)]
+    tables = [_kind_table(analyses), _relation_table(analyses)]
+    tables += [_link_table(analyses), _antecedent_table(analyses)]
     for analysis in analyses:
         if top > 0 and analysis.shared_out:
             behind = f" of {analysis.result.response}" if len(analyses) > 1 else ""
@@ -150,6 +151,27 @@ def _points(gain: float) -> str:
     """Points with two decimals; a loss of nothing has no sign."""
     text = f"{100 * gain:.2f}"
     return "0.00" if text == "-0.00" else text
+
+
+def _relation_table(analyses: Sequence[ErrorAnalysis]) -> Table:
+    """Sets and bridging: how many are missed, spurious and wrong, where there are any."""
+    several = len(analyses) > 1
+    columns = [Column("Error"), *([Column("Response")] if several else [])]
+    columns.append(Column("count", numeric=True))
+    sections = [
+        tuple(
+            (
+                Cell("" if at else kind, label=True),
+                *_name(one, several),
+                Cell(f"{len(one.relations[kind]):,}"),
+            )
+            for at, one in enumerate(analyses)
+        )
+        for kind in analyses[0].relations
+        if any(one.relations[kind] for one in analyses)
+    ]
+    sections = _sections(sections, several) if sections else []
+    return Table(tuple(columns), tuple(sections), caption="Sets of antecedents, and bridging")
 
 
 def _link_table(analyses: Sequence[ErrorAnalysis]) -> Table:
@@ -249,7 +271,9 @@ def list_tables(analyses: Sequence[ErrorAnalysis], kinds: Sequence[str]) -> list
             for one in analyses
             for error in one.listed(kind)
         ]
-        names = ("Document", "Tokens", "Text", _INSTEAD.get(kind, ""), "Key", "Response")
+        is_relation = kind in analyses[0].relations
+        sides = ("In the key", "In the response") if is_relation else ("Key", "Response")
+        names = ("Document", "Tokens", "Text", _INSTEAD.get(kind, ""), *sides)
         columns = [Column(name) for name in names if name]
         head = [Column("Of")] if several else []
         caption = f"{kind}: {len(rows):,}"

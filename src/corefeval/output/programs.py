@@ -171,7 +171,7 @@ def _heading(result: Result, chosen: Sequence[str]) -> list[str]:
             kinds.append(f"zeros (using {_METHODS[protocol.zeros]} match method)")
     setting = _SETTINGS.get(protocol.match, protocol.match)
     metrics = ", ".join(COREFUD_NAMES[name] for name in chosen)
-    scorer = "The scorer" if protocol.emulate != "none" else f"These are {OWN_RULES}.\ncorefeval"
+    scorer = "The scorer" if protocol.reads_itself else f"These are {OWN_RULES}.\ncorefeval"
     return [
         f"{scorer} is evaluating {', '.join(kinds)} using {setting} match evaluation setting.",
         f"The following metrics will be evaluated: {metrics}",

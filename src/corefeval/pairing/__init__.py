@@ -8,11 +8,12 @@ from corefeval.pairing.mismatches import (
     joint_mismatch_notices,
     mismatch_notices,
 )
-from corefeval.pairing.policies import apply_policies
+from corefeval.pairing.policies import Kept, apply_policies
 from corefeval.pairing.segments import Segmentation, segment, segment_notice
 
 __all__ = [
     "DocumentPairs",
+    "Kept",
     "Pairing",
     "Segmentation",
     "Suspects",

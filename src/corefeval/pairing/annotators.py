@@ -51,7 +51,7 @@ def pair_annotations(corpora: Sequence[Corpus], protocol: Protocol) -> Annotatio
     """
     corpora, spans, notices = _on_common_documents(corpora, protocol)
     corpora, joined = join_groups(corpora, protocol.across)
-    kept, codes, dropped = apply_policies(corpora, _common_codes(corpora), protocol)
+    kept, codes, dropped, _ = apply_policies(corpora, _common_codes(corpora), protocol)
     return Annotations(kept, codes, spans, [*notices, *joined, *dropped])
 
 

@@ -1,17 +1,18 @@
-"""Which mentions take part: repeated mentions and singletons."""
+"""Which mentions take part: those of a layer, repeated ones, singletons, entities of one set."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
 from corefeval.diagnostics import InputError, Notice, excerpt
-from corefeval.model import Corpus
+from corefeval.model import DEIXIS, NON_REFERRING, Corpus
 from corefeval.model.arrays import BoolArray, IntArray, is_sorted
 from corefeval.model.construction import assemble
-from corefeval.protocol import Duplicates, Protocol
+from corefeval.protocol import Duplicates, Layer, Protocol
 
 
 def without_duplicates(
@@ -19,18 +20,42 @@ def without_duplicates(
 ) -> tuple[Corpus, IntArray, tuple[Notice, ...]]:
     """Keep one of the mentions that are repeated: the first- or the last-opened one.
 
-    `codes` are equal where mentions are the same; they come back for the mentions that stay.
+    `codes` are equal where mentions are the same; they come back for the mentions that stay. What
+    refers to nothing repeats nothing but its like.
     """
-    repeated = _find_repeats(codes, keep_last=policy == "last")
+    layered = codes
+    if corpus.entity_layer is not None:
+        layered = codes * 2 + (corpus.mention_layer == NON_REFERRING)
+    repeated = _find_repeats(layered, keep_last=policy == "last")
     if repeated is None:
         return corpus, codes, ()
     count = int(repeated.sum())
     if policy == "error":
         raise _duplicate_error(corpus, codes, int(np.argmax(repeated)), count)
     keep = ~repeated
+    if len(corpus.relations):
+        corpus = _with_twins_related(corpus, layered, keep)
     text = f"{corpus.name or 'corpus'}: {{n}} dropped, the {policy} of each kept"
     notice = Notice("repeated-mentions", text, count, noun="repeated mention")
     return corpus.keep_mentions(keep), codes[keep], (notice,)
+
+
+def _with_twins_related(corpus: Corpus, codes: IntArray, keep: BoolArray) -> Corpus:
+    """The corpus with what it says of mentions that go said of those that stay in their place."""
+    rows = np.flatnonzero(keep)
+    rows = rows[np.argsort(codes[rows], kind="stable")]
+    twin = np.append(rows[np.searchsorted(codes[rows], codes)], -1)
+    owner = np.append(corpus.mention_entity, -1)
+    one = corpus.relations
+    mention, antecedent = twin[one.mention], twin[one.antecedent_mention]
+    related = replace(
+        one,
+        mention=mention,
+        entity=np.where(mention >= 0, owner[mention], one.entity),
+        antecedent_mention=antecedent,
+        antecedent_entity=np.where(antecedent >= 0, owner[antecedent], one.antecedent_entity),
+    )
+    return corpus.with_details(relations=related)
 
 
 def _find_repeats(codes: IntArray, keep_last: bool) -> BoolArray | None:
@@ -66,19 +91,6 @@ def _duplicate_error(corpus: Corpus, codes: IntArray, row: int, count: int) -> I
         expected="each mention once",
         fix="--duplicates first (or last) keeps one of them",
     )
-
-
-def without_singletons(
-    corpus: Corpus, codes: IntArray
-) -> tuple[Corpus, IntArray, tuple[Notice, ...]]:
-    """Leave out the entities that have one mention."""
-    keep = corpus.entity_sizes[corpus.mention_entity] > 1
-    count = int(keep.size - keep.sum())
-    if not count:
-        return corpus, codes, ()
-    text = f"{corpus.name or 'corpus'}: {{n}} dropped"
-    notice = Notice("singletons", text, count, noun="singleton")
-    return corpus.keep_mentions(keep), codes[keep], (notice,)
 
 
 def with_lost(corpus: Corpus, codes: IntArray) -> tuple[Corpus, IntArray]:
@@ -129,42 +141,127 @@ def _spans(count: int) -> Iterator[tuple[int, int]]:
     )
 
 
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """What the policies leave of a corpus: what is scored, and the codes of its mentions.
+
+    `full` is its whole layer, without repeated mentions, in which `rows` are those that are scored
+    (None for all of them). Corpora are None where they are what was given.
+    """
+
+    corpus: Corpus | None
+    codes: IntArray
+    full: Corpus | None
+    full_codes: IntArray
+    rows: IntArray | None
+    notices: tuple[Notice, ...]
+
+    def of(self, given: Corpus) -> Kept:
+        """The same with no corpus missing."""
+        return replace(self, corpus=self.corpus or given, full=self.full or given)
+
+
 def apply_policies(
     corpora: Sequence[Corpus], codes: Sequence[IntArray], protocol: Protocol
-) -> tuple[list[Corpus], list[IntArray], list[Notice]]:
-    """Corpora without repeated mentions and singletons, as the protocol says, and their codes.
+) -> tuple[list[Corpus], list[IntArray], list[Notice], list[Kept]]:
+    """Corpora with what the protocol scores alone, their codes, and more on each of them.
 
     Codes are negative for mentions of answers that were lost, where these are to count.
     """
-    kept, kept_codes = [], []
+    all_kept = []
     notices: list[Notice] = []
     # The first corpus is the key; all others are responses.
     first = {"drop": 0, "drop-response": 1}.get(protocol.singletons, len(corpora))
     for place, (corpus, own) in enumerate(zip(corpora, codes, strict=True)):
-        lost = protocol.lost == "strict"
-        apply = partial(_apply, corpus, own, protocol.duplicates, place >= first, lost)
-        choices = f"policies {protocol.duplicates} {place >= first} {lost}"
+        apply = partial(_apply, corpus, own, protocol, place >= first)
+        names = "duplicates", "lost", "layer", "split"
+        choices = " ".join(
+            ("policies", str(place >= first), *(getattr(protocol, n) for n in names))
+        )
         # A key comes again with the next response, and mostly with the same codes.
         made = apply() if place else corpus.remember(choices, apply, of=own)
-        kept.append(corpus if made[0] is None else made[0])
-        kept_codes.append(made[1])
-        notices += made[2]
-    return kept, kept_codes, notices
+        all_kept.append(made.of(corpus))
+        notices += (*made.notices, *(() if place else _unscored(corpus, all_kept[0], protocol)))
+    corpora = [kept.corpus for kept in all_kept if kept.corpus is not None]
+    return corpora, [kept.codes for kept in all_kept], notices, all_kept
 
 
-def _apply(
-    corpus: Corpus,
-    codes: IntArray,
-    duplicates: Duplicates,
-    drops_singletons: bool,
-    counts_lost: bool,
-) -> tuple[Corpus | None, IntArray, tuple[Notice, ...]]:
+def _unscored(given: Corpus, key: Kept, protocol: Protocol) -> Iterator[Notice]:
+    """What the key has and nobody scores."""
+    corpus = key.full
+    if given.entity_layer is not None and protocol.layer == "identity":
+        layers = given.mention_layer
+        for layer, kind, what in (
+            (
+                DEIXIS,
+                "unscored-deixis",
+                "of discourse deixis left out (--layer deixis scores them)",
+            ),
+            (NON_REFERRING, "unscored-pseudo", "that refer to nothing left out of coreference"),
+        ):
+            if count := int((layers == layer).sum()):
+                text = f"{given.name or 'key'}: {{n}} {what}"
+                yield Notice(kind, text, count, noun="mention")
+    if corpus is None or protocol.split != "off" or not len(corpus.relations):
+        return
+    from corefeval.model.sets import find_sets
+
+    if number := len(find_sets(corpus)):
+        text = (
+            f"{corpus.name or 'key'}: {{n}} of antecedents left out of coreference (--split score "
+        )
+        yield Notice("unscored-sets", text + "counts them)", number, noun="set")
+
+
+def _apply(corpus: Corpus, codes: IntArray, protocol: Protocol, drops_singletons: bool) -> Kept:
     """What the protocol leaves; no corpus where that is all, for none is to keep itself alive."""
-    left = corpus
-    if counts_lost:
+    left, name = corpus, corpus.name or "corpus"
+    if protocol.lost == "strict":
         left, codes = with_lost(left, codes)
-    left, codes, notices = without_duplicates(left, codes, duplicates)
+    left, codes, notices = _in_layer(left, codes, protocol.layer)
+    left, codes, repeated = without_duplicates(left, codes, protocol.duplicates)
+    notices += repeated
+    full, full_codes = left, codes
+    sets = None
+    if protocol.split == "score" and len(left.relations):
+        from corefeval.model.sets import find_sets
+
+        sets = find_sets(left)
+        left = replace(left, mention_entity=sets.merge(left.mention_entity))
+        for kind, number, why in (
+            ("circular-sets", sets.circular, "a circle in their antecedents, which is cut"),
+            ("empty-sets", sets.empty, "a set of antecedents that nobody mentions, left out"),
+        ):
+            text = f"{name}: {{n}} with {why}"
+            notices += (Notice(kind, text, number, noun="entity"),) if number else ()
+    keep = None if left.entity_layer is None else left.mention_layer != NON_REFERRING
     if drops_singletons:
-        left, codes, dropped = without_singletons(left, codes)
-        notices += dropped
-    return None if left is corpus else left, codes, notices
+        sizes = left.entity_sizes if sets is None else left.entity_sizes + (sets.owner >= 0)
+        alone = sizes[left.mention_entity] == 1
+        alone &= True if keep is None else keep
+        keep = ~alone if keep is None else keep & ~alone
+        if count := int(alone.sum()):
+            notices += (Notice("singletons", f"{name}: {{n}} dropped", count, noun="singleton"),)
+    rows = None if keep is None or keep.all() else np.flatnonzero(keep)
+    if rows is not None:
+        left, codes = left.take_mentions(rows), codes[rows]
+    if left.entity_layer is not None:  # there is one layer from here on
+        left = replace(left, entity_layer=None)
+    made = (None if one is corpus else one for one in (left, full))
+    return Kept(next(made), codes, next(made), full_codes, rows, notices)
+
+
+def _in_layer(
+    corpus: Corpus, codes: IntArray, layer: Layer
+) -> tuple[Corpus, IntArray, tuple[Notice, ...]]:
+    """The mentions of a layer; what refers to nothing stays with identity for now."""
+    if corpus.entity_layer is None and layer == "identity":
+        return corpus, codes, ()
+    keep = (corpus.mention_layer == DEIXIS) == (layer == "deixis")
+    notices: tuple[Notice, ...] = ()
+    if layer == "deixis" and not keep.any():
+        text = f"{corpus.name or 'corpus'}: there is no discourse deixis"
+        notices = (Notice("no-deixis", text),)
+    if keep.all():
+        return corpus, codes, notices
+    return corpus.keep_mentions(keep), codes[keep], notices

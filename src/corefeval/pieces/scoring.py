@@ -57,7 +57,16 @@ _STEPS = (
     ("aligned-nodes", "empty-nodes", "zero-mentions"),
     ("other-tokens",),
     ("no-mentions",),
-    ("repeated-mentions", "singletons"),
+    (
+        "no-deixis",
+        "repeated-mentions",
+        "circular-sets",
+        "empty-sets",
+        "singletons",
+        "unscored-deixis",
+        "unscored-pseudo",
+        "unscored-sets",
+    ),
     ("heads",),
     ("minimum-outside", "minimum-unknown", "minimum-long"),
     ("borrowed",),
@@ -159,7 +168,7 @@ def _described(
         "key": sides[0].stamp,
         "response": sides[1].stamp,
         "protocol": str(plan.protocol),
-        "metrics": [str(one.metric) for one in parse_metrics(request.metrics)],
+        "metrics": [one.metric.identity for one in request.metrics],
         "slices": list(request.by),
         "reading": [*plan.encodings, plan.word_column, plan.key_format, plan.response_format],
         "tag set": repr(plan.tagset),
@@ -243,7 +252,9 @@ def _settle(results: Sequence[Result], total: Result, more: Sequence[Notice]) ->
     lacking = [f" have no {name}, and " for name, one in total.slices.items() if one.lacks_value]
     notices = [*more]
     for notice in told(merge_notices(n for result in results for n in result.notices)):
-        if notice.kind == "no-mentions" and not all(notice in one.notices for one in results):
+        if notice.kind in ("no-mentions", "no-deixis") and not all(
+            notice in one.notices for one in results
+        ):
             continue
         if notice.kind == "no-value" and any(text in notice.text for text in lacking):
             continue

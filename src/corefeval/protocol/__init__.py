@@ -26,11 +26,13 @@ from corefeval.protocol.declarations import (
     Emulate,
     Extra,
     Fields,
+    Layer,
     Lost,
     Missing,
     Occurrences,
     Singletons,
     Spans,
+    Split,
     TokenCheck,
     Undefined,
     Unmarked,
@@ -53,6 +55,7 @@ __all__ = [
     "Emulate",
     "Extra",
     "Fields",
+    "Layer",
     "Lost",
     "Missing",
     "NamedProtocol",
@@ -60,6 +63,7 @@ __all__ = [
     "Protocol",
     "Singletons",
     "Spans",
+    "Split",
     "TokenCheck",
     "Undefined",
     "Unmarked",
@@ -196,6 +200,11 @@ class Protocol:
     def emulates(self) -> bool:
         """Whether another program's accidents are wanted."""
         return bool(self.values) and bool(self.accidents)
+
+    @property
+    def reads_itself(self) -> bool:
+        """Whether the program that is emulated reads files in its own way."""
+        return bool(self.emulate == "corefud-1.2")
 
     @property
     def signature(self) -> str:

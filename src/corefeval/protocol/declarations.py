@@ -11,6 +11,8 @@ from corefeval.protocol.choice import Choice
 
 Singletons = Literal["keep", "drop", "drop-response", "double-response"]
 Duplicates = Literal["first", "last", "error"]
+Layer = Literal["identity", "deixis"]
+Split = Literal["off", "score"]
 Zeros = Literal["align", "place", "drop"]
 Missing = Literal["empty", "skip", "error"]
 Extra = Literal["ignore", "count", "error"]
@@ -22,7 +24,7 @@ Undefined = Literal["0", "1", "epsilon", "nan-ceafe", "error"]
 Aggregate = Literal["micro", "macro", "macro-f", "macro-rates", "weighted", "pool"]
 Pairing = Literal["name", "position", "one"]
 Average = Literal["f1", "rates", "truncated"]
-Emulate = Literal["none", "corefud-1.2"]
+Emulate = Literal["none", "corefud-1.2", "ua-1"]
 Occurrences = Literal["in-order", "first", "all"]
 Lost = Literal["drop", "strict"]
 
@@ -87,6 +89,31 @@ class SoundChoices(TypedDict, total=False):
                 "error": "the score is refused",
             },
             always=True,
+        ),
+    ]
+    layer: Annotated[
+        Layer,
+        Choice(
+            "identity",
+            "Which entities are scored, where a corpus has more than coreference.",
+            at="policies",
+            values={
+                "identity": "those that are coreference",
+                "deixis": "those of discourse deixis: segments of text, and what refers to them",
+            },
+        ),
+    ]
+    split: Annotated[
+        Split,
+        Choice(
+            "off",
+            "Whether sets of antecedents (they = Ann + Bob) count.",
+            at="policies",
+            values={
+                "off": "they do not",
+                "score": "a set is one more element of its entity, right as far as its parts are",
+            },
+            example="ab,cd,fg{ab+cd} / ab,cd,fg: MUC R off 100, score 75",
         ),
     ]
     zeros: Annotated[
@@ -307,7 +334,11 @@ class SoundChoices(TypedDict, total=False):
             "none",
             "The program whose numbers are wanted, with its accidents.",
             at="emulation",
-            values={"none": "corefeval's own rules", "corefud-1.2": "corefud-scorer 1.2"},
+            values={
+                "none": "corefeval's own rules",
+                "corefud-1.2": "corefud-scorer 1.2",
+                "ua-1": "version 1 of the Universal Anaphora scorer",
+            },
             option=False,
         ),
     ]

@@ -283,8 +283,38 @@ _NAMED = (
         _COREFUD,
         "Novák et al. 2024",
     ),
+    NamedProtocol(
+        "ua-1",
+        "version 1 of the Universal Anaphora scorer, of CODI-CRAC 2021 and 2022",
+        {
+            "emulate": "ua-1", "split": "score", "missing": "skip", "tokens": "ignore",
+            "rounding": "round(2)",
+        },
+        "Yu et al. 2021; https://github.com/juntaoy/universal-anaphora-scorer",
+        "lea, muc, b3, ceafe, ceafm, blanc, conll, split, bridging, non-referring",
+        (
+            "LEA and BLANC of entities with sets depend on the order of Python's sets: other "
+            "positions of the same mentions give other numbers.",
+            "With `min` (--match min) only CEAF, what refers to nothing and antecedents of "
+            "bridging see mentions of other spans.",
+            "Documents that the response lacks are left out.",
+            "Of a markable in several parts it has the last, and of several antecedents too.",
+        ),
+    ),
+    NamedProtocol(
+        "ua-2",
+        "version 2 of the Universal Anaphora scorer as it comes: no singletons, no sets",
+        {"singletons": "drop", "missing": "error", "extra": "error", "rounding": "round(2)"},
+        "Yu et al. 2022; https://github.com/juntaoy/universal-anaphora-scorer",
+        "muc, b3, ceafe, conll, lea, ceafm, mentions",
+        (
+            "Its -s -l are --singletons keep --split score, -p is --match min, -d --layer deixis.",
+            "BLANC with sets has the accidents of version 1, which are not in this protocol.",
+            "Its bridging and non-referring are always 0.",
+        ),
+    ),
     *_PROGRAMS,
-)
+)  # fmt: skip
 NAMED: dict[str, NamedProtocol] = {one.name: one for one in _NAMED}
 
 # coval's options, which may be joined: coval-min-span-np-only.

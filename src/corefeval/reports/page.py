@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib.resources import files
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from corefeval.diagnostics import Notice, UsageError, plural
 from corefeval.files import write_file
@@ -26,6 +26,7 @@ SCRIPTS = (
     "elements",
     "state",
     "documents_model",
+    "relations",
     "overview",
     "charts",
     "documents",
@@ -36,7 +37,9 @@ SCRIPTS = (
     "comparison",
     "main",
 )
+BOARD_SCRIPTS = ("data", "elements", "board", "profile", "pairs", "leaderboard")
 STYLES = ("theme", "page", "text", "print")
+BOARD_STYLES = ("theme", "page", "board", "print")
 
 _IMPORT = re.compile(r"^import .*\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export ", re.MULTILINE)
@@ -47,17 +50,17 @@ def _read(*path: str) -> str:
 
 
 @cache
-def bundle() -> str:
-    """All scripts as one: modules in one scope, without their imports and exports."""
-    parts = [_read("scripts", f"{name}.js") for name in SCRIPTS]
+def bundle(scripts: tuple[str, ...] = SCRIPTS) -> str:
+    """Scripts as one: modules in one scope, without their imports and exports."""
+    parts = [_read("scripts", f"{name}.js") for name in scripts]
     script = "\n".join(_EXPORT.sub("", _IMPORT.sub("", part)) for part in parts)
     return f'"use strict";\n(() => {{\n{script}\n}})();\n'
 
 
 @cache
-def style() -> str:
-    """All styles as one."""
-    return "\n".join(_read("styles", f"{name}.css") for name in STYLES)
+def style(styles: tuple[str, ...] = STYLES) -> str:
+    """Styles as one."""
+    return "\n".join(_read("styles", f"{name}.css") for name in styles)
 
 
 def check_library() -> None:
@@ -102,56 +105,80 @@ def template(name: str) -> Template:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Report:
-    """A report: `.save(path)` writes it, `.html` is the text of the page.
+class Page:
+    """A page: `.save(path)` writes it, `.html` is the text of it.
 
-    The page needs nothing but itself: no network, no server. Notebooks show it in a frame.
+    It needs nothing but itself: no network, no server. Notebooks show it in a frame.
     """
 
     payload: dict[str, Any] = field(repr=False)
     notices: tuple[Notice, ...] = ()
 
+    noun: ClassVar[str] = "report"
+    scripts: ClassVar[tuple[str, ...]] = SCRIPTS
+    styles: ClassVar[tuple[str, ...]] = STYLES
+    has_charts: ClassVar[bool] = True
+
     @cached_property
     def html(self) -> str:
         """The whole page."""
-        script, library = bundle(), charts_library()
+        script = bundle(self.scripts)
+        library = charts_library() if self.has_charts else ""
+        head, rows = self.plain_table
         return template("page.html.jinja").render(
             title=self.payload["title"],
+            noun=self.noun,
             data=_embed(self.payload),
             script=script,
             library=library,
-            style=style(),
+            style=style(self.styles),
             policy=_policy(script, library),
             version=self.payload["version"],
-            systems=[system["name"] for system in self.payload["systems"]],
-            rows=self._rows(),
+            head=head,
+            rows=rows,
         )
 
-    def _rows(self) -> list[tuple[str, list[str]]]:
-        """F1 of each metric and response, for browsers without scripts."""
-        scores = self.payload["scores"]
-        return [
-            (metric["title"], [f"{100 * one['f1']:.2f}" for one in scores[metric["name"]]])
-            for metric in self.payload["metrics"]
-        ]
+    @property
+    def plain_table(self) -> tuple[list[str], list[tuple[str, list[str]]]]:
+        """The numbers for browsers without scripts: headings, and rows with what each is of."""
+        raise NotImplementedError
+
+    @property
+    def summary(self) -> str:
+        """What the page is on, in a few words."""
+        raise NotImplementedError
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page to a file, whole or not at all."""
-        write_file(path, self.html, problem="the report cannot be written")
+        write_file(path, self.html, problem=f"the {self.noun} cannot be written")
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.summary}>"
+
+    def _repr_html_(self) -> str:
+        from corefeval.reports.notebook import frame
+
+        return frame(self.html)
+
+
+class Report(Page):
+    """A report: `.save(path)` writes it, `.html` is the text of the page."""
+
+    @property
+    def plain_table(self) -> tuple[list[str], list[tuple[str, list[str]]]]:
+        """F1 of each metric and response."""
+        scores = self.payload["scores"]
+        rows = [
+            (metric["title"], [f"{100 * one['f1']:.2f}" for one in scores[metric["name"]]])
+            for metric in self.payload["metrics"]
+        ]
+        return ["F1", *(system["name"] for system in self.payload["systems"])], rows
 
     @property
     def summary(self) -> str:
         """What the report is on: how many documents and responses."""
         documents = plural(len(self.payload["documents"]), "document")
         return f"{documents}, {plural(len(self.payload['systems']), 'response')}"
-
-    def __repr__(self) -> str:
-        return f"<Report of {self.summary}>"
-
-    def _repr_html_(self) -> str:
-        from corefeval.reports.notebook import frame
-
-        return frame(self.html)
 
 
 def _embed(payload: dict[str, Any]) -> str:
@@ -165,7 +192,7 @@ def _policy(script: str, library: str) -> str:
 
     Even if a text of the corpus found its way into the page as HTML, it would not run.
     """
-    sources = " ".join(fingerprint(text) for text in (script, library))
+    sources = " ".join(fingerprint(text) for text in (script, library) if text)
     return (
         f"default-src 'none'; script-src {sources}; style-src 'unsafe-inline'; "
         "img-src data: blob:; base-uri 'none'; form-action 'none'"

@@ -12,6 +12,7 @@ import numpy as np
 
 from corefeval._version import __version__
 from corefeval.analysis.errors import KINDS, SUMMARIES, ErrorAnalysis
+from corefeval.analysis.errors.classification import Classification
 from corefeval.diagnostics import CorefEvalError, Notice, excerpt
 from corefeval.display import visible
 from corefeval.model import Corpus
@@ -24,6 +25,7 @@ from corefeval.reports.documents import (
     response_documents,
     share_costs,
 )
+from corefeval.reports.relations import describe_relations
 from corefeval.results import CountTable, Result, Score
 from corefeval.results.rates import rates_of
 from corefeval.results.slices import all_values
@@ -59,7 +61,9 @@ def make_payload(systems: Sequence[Scored], *, text: bool, title: str, seed: int
         errors = [systems[member].analysis.classification for member in members]
         place = find_positions(errors[0].key, [one.response for one in errors], text=text)
         places.append(place)
-        texts.append(key_documents(errors[0], place, text=text))
+        relations = _relations(errors[0])[0]
+        shown = key_documents(errors[0], place, text=text)
+        texts.append([one | more for one, more in zip(shown, relations, strict=True)])
     for number, one in enumerate(systems):
         version = next(v for v, members in enumerate(versions) if number in members)
         shares = share_costs(one.analysis)
@@ -71,24 +75,24 @@ def make_payload(systems: Sequence[Scored], *, text: bool, title: str, seed: int
         "text": text,
         "kinds": [{"name": kind, "summary": SUMMARIES[kind]} for kind in KINDS],
         **_describe_scores(results),
-        "differences": _describe_differences(
+        **_describe_differences(
             {one.name: one.result for one in systems}, ci=results[0].ci, seed=seed
         ),
         "slices": _describe_slices(results),
         "texts": texts,
         "systems": responses,
     }
-    return {name: _make_visible(value) for name, value in page.items()}
+    return {name: make_visible(value) for name, value in page.items()}
 
 
-def _make_visible(value: Any) -> Any:
+def make_visible(value: Any) -> Any:
     """The same with text that only shows: this is where it leaves for a screen."""
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, dict):
-        return {name: _make_visible(one) for name, one in value.items()}
+        return {name: make_visible(one) for name, one in value.items()}
     if isinstance(value, list) and value and not isinstance(value[0], int | float):
-        return [_make_visible(one) for one in value]
+        return [make_visible(one) for one in value]
     return value
 
 
@@ -106,8 +110,19 @@ def _describe_response(
         ],
         "errors": _describe_errors(one.analysis),
         "lost": _count_lost_points(one.analysis),
-        "documents": response_documents(errors, place, shares, text=text),
+        "documents": [
+            one | more
+            for one, more in zip(
+                response_documents(errors, place, shares, text=text),
+                _relations(errors)[1],
+                strict=True,
+            )
+        ],
     }
+
+
+def _relations(errors: Classification) -> tuple[list[Json], list[Json]]:
+    return describe_relations(errors.alignment, (errors.key, errors.response))
 
 
 _SHOWN = 50  # mentions in a model's own words
@@ -231,19 +246,26 @@ def _describe_slices(results: Sequence[Result]) -> list[Json]:
     return shown
 
 
-def _describe_differences(
-    results: Mapping[str, Result], *, ci: float | None, seed: int
-) -> list[Json]:
-    """F1 of each response less that of each other, with interval and p; none for one document."""
+def _describe_differences(results: Mapping[str, Result], *, ci: float | None, seed: int) -> Json:
+    """F1 of each response less that of each other, with interval and p; none for one document.
+
+    `ranks` are by metric and response, as far as that was compared with others.
+    """
     names = list(results)
     pairs: list[PairDifference] = []
+    ranks: dict[str, list[int | None]] = {}
     for match in dict.fromkeys(one.protocol.match for one in results.values()):
         alike = {name: one for name, one in results.items() if one.protocol.match == match}
         if len(alike) < 2 or ci is None:
             continue
         with suppress(CorefEvalError):  # a single document, or nothing to resample
-            pairs += compare(alike, level=ci, seed=seed).pairs
-    return [
+            compared = compare(alike, level=ci, seed=seed)
+            pairs += compared.pairs
+            for metric in compared.metrics:
+                mine = ranks.setdefault(metric, [None] * len(names))
+                for name, rank in compared.ranks(metric).items():
+                    mine[names.index(name)] = rank
+    differences = [
         {
             "metric": one.metric,
             "first": names.index(one.first),
@@ -255,6 +277,7 @@ def _describe_differences(
         }
         for one in pairs
     ]
+    return {"differences": differences, "ranks": ranks}
 
 
 def describe_choices(found: Sensitivity) -> Json:
@@ -282,7 +305,7 @@ def describe_choices(found: Sensitivity) -> Json:
             for one in found.turns
         ],
     }
-    return {name: _make_visible(value) for name, value in record.items()}
+    return {name: make_visible(value) for name, value in record.items()}
 
 
 def _describe_errors(analysis: ErrorAnalysis) -> Json:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack
 
 from corefeval.analysis.errors import ErrorAnalysis, analyse_prepared, judge_alike
+from corefeval.checks import check_choice
 from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError
 from corefeval.display import distinct_names
 from corefeval.evaluation import Metrics, Sampling, count
@@ -45,6 +46,7 @@ def report(
     protocol: Protocol | str | None = None,
     features: Stated = None,
     explain: bool = False,
+    sort: Literal["score", "given"] = "given",
     **options: Unpack[Options],
 ) -> Report:
     """Make a report on one or more responses: `report(key, responses).save("report.html")`.
@@ -57,12 +59,15 @@ def report(
     `text=False` the report has no words of the corpus in it, for texts that may not be passed on:
     scores, errors and the shape of the annotation stay. With `explain` it also shows how much
     scores depend on the choices that scorers make, which takes the time of some forty scorings.
+    Responses are shown as they are given, or the best first (`sort="score"`), by CoNLL or else by
+    the first metric.
 
     >>> made = report([["Ada", "she"], ["it"]], {"mine": [["Ada", "she", "it"]]}, metrics="b3")
     >>> made
     <Report of 1 document, 1 response>
     """
     check_library()
+    check_choice("sort", sort, ("score", "given"))
     plans = _make_plans(protocol, options, features)
     key_corpus = plans[0].read(key, "key", is_key=True)
     wanted_metrics = metrics if isinstance(metrics, str | Metric) else list(metrics)
@@ -81,6 +86,8 @@ def report(
         _score(one, analysis, wanted_metrics, wanted, sampling)
         for one, analysis in zip(prepared, analyses, strict=True)
     ]
+    if sort == "score":
+        scored = _sort(scored, len(plans))
     name = title or _short(key_corpus.name) or "key"
     notices = {str(notice): notice for one in scored for notice in collect_notices(one)}
     left_out += _explain_tests(scored)
@@ -93,6 +100,15 @@ def report(
         corpora = [corpus for corpus, one in planned if one is plans[0]]
         page["choices"] = describe_choices(measure_corpora(key_corpus, corpora, plans[0]))
     return Report(page, tuple(notices.values()))
+
+
+def _sort(scored: Sequence[Scored], n_matches: int) -> list[Scored]:
+    """The best response first, each with all the ways in which it was matched."""
+    groups = [scored[at : at + n_matches] for at in range(0, len(scored), n_matches)]
+    known = [name for name in scored[0].result.metrics if name != "mentions"] or ["mentions"]
+    headline = "conll" if "conll" in known else known[0]
+    groups.sort(key=lambda group: -group[0].result[headline].rates.get("f1", 0.0))
+    return [one for group in groups for one in group]
 
 
 def _make_plans(

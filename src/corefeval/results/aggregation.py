@@ -118,10 +118,11 @@ class Aggregation:
         bottom = np.asarray(top * other_whole + other_top * whole)
         f1: Numbers = np.multiply(top, other_top, out=np.empty_like(bottom))
         f1 *= 2.0
-        # Where there is nothing below there is nothing above.
-        np.maximum(bottom, np.finfo(np.float64).tiny, out=bottom)
-        f1 /= bottom
-        return f1
+        if bottom.all() and whole.all() and other_whole.all():
+            f1 /= bottom
+            return f1
+        known = (bottom != 0) & (whole != 0) & (other_whole != 0)
+        return divide(f1, np.where(known, bottom, 0.0))
 
     @property
     def _is_blanc(self) -> bool:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
 
 from corefeval.checks import check_choice
 from corefeval.diagnostics import Notice, UsageError, plural
@@ -20,6 +20,7 @@ from corefeval.stats.significance import TOLERANCE, Options
 from corefeval.tabular import Row, Tabular, have_same_fields
 
 Table = Literal["scores", "differences"]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +206,35 @@ class Comparison(Tabular):
     def metrics_of(self, results: Mapping[str, Result]) -> list[str]:
         """The metrics of the comparison that all of some results have."""
         return [m for m in self.metrics if all(m in one.tables for one in results.values())]
+
+    def order_by(self, metric: object = None) -> Comparison:
+        """The same with the best system first, by one metric (see `main_metric`), in all of it.
+
+        Pairs are then differences of a better system and a worse one, or of one and the baseline.
+        Those with equal scores stay as they were; what has no number comes last.
+        """
+        scores = self.scores[self.main_metric(metric)]
+        order = sorted(self.systems, key=lambda name: (math.isnan(scores[name]), -scores[name]))
+        place = {name: number for number, name in enumerate(order)}
+        pairs = [
+            pair.reversed
+            if self.baseline is None and place[pair.first] > place[pair.second]
+            else pair
+            for pair in self.pairs
+        ]
+        pairs.sort(key=lambda p: (self.metrics.index(p.metric), place[p.first], place[p.second]))
+
+        def sort(rows: Mapping[str, Mapping[str, T]]) -> dict[str, dict[str, T]]:
+            return {metric: {name: row[name] for name in order} for metric, row in rows.items()}
+
+        return replace(
+            self,
+            results={name: self.results[name] for name in order},
+            pairs=tuple(pairs),
+            scores=sort(self.scores),
+            intervals=sort(self.intervals),
+            segment_scores=sort(self.segment_scores),
+        )
 
     def main_metric(self, metric: object = None) -> str:
         """The metric that is named; otherwise `conll` where it was compared, or the first."""

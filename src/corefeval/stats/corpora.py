@@ -99,9 +99,9 @@ def compare_corpora(
         counts = suite.count(metric)
         tests[metric] = {name: suite.test(one) for name, one in counts.items() if one.stack}
         standings += suite.stand(metric, counts, tests[metric], scopes)
-    return CorporaComparison(
-        systems, tuple(cells), tuple(standings), tests, options, _warn_of_few(len(cells), options)
-    )
+    pairs = max(len(one.pairs) for one in standings)
+    notices = (*_warn_of_few(len(cells), options), *_warn_of_hopeless(pairs, options))
+    return CorporaComparison(systems, tuple(cells), tuple(standings), tests, options, notices)
 
 
 def _choose(cells: Cells, metrics: Iterable[str] | None, rate: str) -> list[str]:
@@ -124,6 +124,17 @@ def _warn_of_few(number: int, options: CorporaOptions) -> tuple[Notice, ...]:
     corpora = "1 corpus" if number == 1 else f"{number} corpora"
     message = f"intervals from {corpora} alone say little about corpora that are not here"
     return (Notice("few-corpora", message, number),)
+
+
+def _warn_of_hopeless(pairs: int, options: CorporaOptions) -> tuple[Notice, ...]:
+    """A notice where no average could be significantly higher, so that all share a rank."""
+    tests = 1 if options.correction == "none" else pairs
+    needed = math.ceil(2 * tests / options.alpha)
+    if options.trials + 1 >= needed or not pairs:
+        return ()
+    message = f"with {plural(options.trials, 'trial')} and {plural(tests, 'pair')} of systems no "
+    message += f"difference can be significant at {options.alpha:g}: {needed:,} trials at least can"
+    return (Notice("hopeless-test", message),)
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,7 +254,10 @@ class _Suite:
             group,
             tuple(corpora),
             {systems[s]: float(found.observed[s]) for s, found in own.items()},
-            {systems[s]: _middle(found.samples[s], options.level) for s, found in own.items()},
+            {
+                systems[s]: _middle(found.samples[s], options.level, found.observed[s])
+                for s, found in own.items()
+            },
             tuple(
                 CorporaDifference(
                     *(names := (systems[pair[0]], systems[pair[1]])),
@@ -268,12 +282,13 @@ def _compare(pair: tuple[int, int], found: Averages, level: float) -> tuple[floa
     gaps = gaps[~np.isnan(gaps)]
     observed = found.observed[first] - found.observed[second]
     p = float(bootstrap_p(gaps, np.asarray(observed))) if gaps.size else 1.0
-    return float(observed), _middle(gaps, level), p
+    return float(observed), _middle(gaps, level, observed), p
 
 
-def _middle(samples: Numbers, level: float) -> Interval:
+def _middle(samples: Numbers, level: float, observed: float) -> Interval:
+    """The interval of the trials that drew anything to average; a point where none did."""
     there = samples[~np.isnan(samples)]
-    return middle(there, level) if there.size else Interval(math.nan, math.nan)
+    return middle(there if there.size else np.array([observed]), level)
 
 
 def _replicate(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, get_args
@@ -132,6 +133,21 @@ class Standing:
     intervals: Mapping[str, Interval]
     pairs: tuple[CorporaDifference, ...]
 
+    def check(self, systems: Sequence[str], corpora: Sequence[str]) -> None:
+        """A ValueError where something is of no known system or corpus, or is no number."""
+        _check_names([*self.intervals], self.scores)
+        _check_names([*self.scores], systems)
+        _check_names(self.corpora, corpora)
+        _check_numbers(
+            (*self.scores.values(), *(end for i in self.intervals.values() for end in i))
+        )
+        for pair in self.pairs:
+            _check_names((pair.first, pair.second), self.intervals)
+            _check_numbers((pair.difference, *pair.interval, pair.p, pair.adjusted_p))
+            for side in (pair.better, pair.worse):
+                _check_names(side.corpora, self.corpora)
+                _check_numbers((side.count, *side.p_values))
+
     @cached_property
     def by_names(self) -> dict[tuple[str, str], CorporaDifference]:
         """Every pair in both orders."""
@@ -178,10 +194,11 @@ class CorporaComparison(Tabular):
         for one in self.standings:
             if (one.metric, one.group) == (metric, group):
                 return one
-        where = f" in {group!r}" if group else ""
-        raise UsageError(
-            f"systems were not compared by {metric!r}{where}: there are {', '.join(self.metrics)}"
-        )
+        if metric in self.metrics:
+            known = ", ".join(filter(None, self.groups)) or "none"
+            raise UsageError(f"there is no group {group!r} here: there are {known}")
+        known = ", ".join(self.metrics)
+        raise UsageError(f"systems were not compared by {metric!r}: there are {known}")
 
     def ranks(self, metric: str, group: str = EVERYTHING) -> dict[str, int]:
         """Ranks by a metric, best first, with ties where there is no significant difference."""
@@ -259,7 +276,7 @@ class CorporaComparison(Tabular):
     def from_dict(record: Mapping[str, Any]) -> CorporaComparison:
         """What `as_dict` gave, also after JSON; KeyError, TypeError or ValueError if it is not."""
         options = {**record["options"], "resample": tuple(record["options"]["resample"])}
-        return CorporaComparison(
+        found = CorporaComparison(
             tuple(record["systems"]),
             tuple(record["corpora"]),
             tuple(map(_standing_of, record["standings"])),
@@ -279,10 +296,31 @@ class CorporaComparison(Tabular):
                 for one in record["notices"]
             ),
         )
+        for one in found.standings:
+            one.check(found.systems, found.corpora)
+        for by_corpus in found.tests.values():
+            for corpus, tests in by_corpus.items():
+                names = (name for pair in tests for name in pair)
+                _check_names([*names], found.systems)
+                _check_names([corpus], found.corpora)
+                _check_numbers(number for one in tests.values() for number in one.numbers)
+        return found
 
     def __repr__(self) -> str:
         size = f"{plural(len(self.systems), 'system')} on {len(self.corpora)} corpora"
         return f"<CorporaComparison of {size}, by {', '.join(self.metrics)}>"
+
+
+def _check_names(names: Sequence[str], known: Collection[str]) -> None:
+    for name in names:
+        if not isinstance(name, str) or name not in known:
+            raise ValueError(f"{name!r:.40} is nothing that was compared")
+
+
+def _check_numbers(numbers: Iterable[object]) -> None:
+    for number in numbers:
+        if not isinstance(number, int | float) or not math.isfinite(number):
+            raise ValueError(f"{number!r:.40} is no number")
 
 
 def _standing_of(record: Mapping[str, Any]) -> Standing:

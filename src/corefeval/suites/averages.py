@@ -163,7 +163,7 @@ def _average_lines(
     if "groups" in wanted and len(outcome.groups) > 1:
         for group, places in outcome.groups.items():
             found = {r: macro(one[:, places], weights[places]) for r, one in scores.items()}
-            yield _line(group, "group", found, group=group)
+            yield _line(group, "group", found, outcome.better_than(metric, group=group), group)
 
 
 def _corpus_lines(

@@ -14,6 +14,7 @@ from corefeval.diagnostics import InputError, UsageError, excerpt, plural
 from corefeval.files import PathLike, is_remote, open_file
 from corefeval.metrics import parse_metrics
 from corefeval.protocol import Protocol
+from corefeval.results.rates import RATE_NAMES
 from corefeval.syntax import split_list
 
 Missing = Literal["zero", "leave-out"]
@@ -112,6 +113,8 @@ class Suite:
     def _metric_mistakes(self) -> Iterator[Mistake]:
         if self.missing not in get_args(Missing):
             yield "", 0, f"missing is one of {', '.join(get_args(Missing))}, not {self.missing!r}"
+        if self.rate not in RATE_NAMES:
+            yield "", 0, f"rate is one of {', '.join(RATE_NAMES)}, not {self.rate!r}"
         if all(map(_has_metrics_of_its_own, self.corpora)):
             return  # which nobody else knows
         for name, text in (("metrics", self.metrics), ("headline", self.headline)):
@@ -294,6 +297,10 @@ def _suite_of(content: Mapping[str, Any]) -> tuple[Suite, list[Mistake]]:
             values["name"] = values["name"] or f"number {place + 1}"
             made.append(kind(**values))
         tables[table] = tuple(made)
+    for name in ("metrics", "headline"):
+        if ":" in str(own.get(name, "")):  # which would be imported
+            text = f"{name}: {own.pop(name)!r:.60} names code, which no file may run: offer it by "
+            mistakes.append(("", 0, text + "entry point, or make the suite in Python"))
     metrics = str(own.get("metrics", _DEFAULT_METRICS))
     own["headline"] = _headline(own.get("headline"), metrics)
     return Suite(corpora=tables["corpora"], systems=tables["systems"], **own), mistakes

@@ -118,7 +118,7 @@ class SuiteResult(Tabular):
                 counts = "counts as 0" if self.missing == "zero" else "left out"
                 text = f"{who} on {name}: {counts}: {cell.problem}"
                 yield Notice("no-result", text, 1, (f"{system_name} on {name}",))
-        kinds = Counter(kind for one in self._scored for kind in {n.kind for n in one.notices})
+        kinds = Counter(kind for one in self.scored for kind in {n.kind for n in one.notices})
         if kinds:
             told = ", ".join(f"{kind} of {plural(n, 'result')}" for kind, n in kinds.items())
             yield Notice("cell-notices", f"notices of results (JSON has them): {told}")
@@ -149,16 +149,17 @@ class SuiteResult(Tabular):
     @property
     def rates(self) -> tuple[str, ...]:
         """The rates that any metric has."""
-        every = (one for cell in self._scored for score in cell.values() for one in score.rates)
+        every = (one for cell in self.scored for score in cell.values() for one in score.rates)
         return tuple(dict.fromkeys(every))
 
     @property
-    def _scored(self) -> list[Result]:
+    def scored(self) -> list[Result]:
+        """All results that there are."""
         return [cell.result for cell in self.cells.values() if cell.result is not None]
 
     def title_of(self, metric: str) -> str:
         """What tables call a metric."""
-        titles = (one.titles or {} for one in self._scored)
+        titles = (one.titles or {} for one in self.scored)
         return next((one[metric] for one in titles if metric in one), metric)
 
     def scores(self, metric: str | None = None, rate: str | None = None) -> Numbers:
@@ -202,12 +203,21 @@ class SuiteResult(Tabular):
         return ranks(scores, lambda one, other: scores[one] - scores[other] > TOLERANCE)
 
     def better_than(
-        self, metric: str | None = None, corpus: str | None = None
+        self, metric: str | None = None, corpus: str | None = None, *, group: str = ""
     ) -> dict[str, tuple[str, ...]]:
-        """The systems that each is significantly better than, on a corpus or on the whole."""
+        """The systems that each is significantly better than: on a corpus, or in a group of them.
+
+        Without either it is on average over all corpora.
+        """
         name = self.metric(metric)
         if self.statistics is None or not self.is_tested(name):
             return {}
+        if group:
+            names = [system.name for system in self.systems]
+            if group not in self.statistics.groups:
+                return {}
+            is_better = self.statistics.standing(name, group).is_better
+            return {one: tuple(other for other in names if is_better(one, other)) for one in names}
         test = self.statistics.better_than
         return {one.name: tuple(test(name, one.name, corpus)) for one in self.systems}
 
@@ -218,7 +228,7 @@ class SuiteResult(Tabular):
     @property
     def has_results(self) -> bool:
         """Whether anything was scored."""
-        return bool(self._scored)
+        return bool(self.scored)
 
     @cached_property
     def sound_corpora(self) -> list[str]:
@@ -275,7 +285,7 @@ class SuiteResult(Tabular):
         """
         write_saved(
             {
-                "results": [result_record(one) for one in self._scored],
+                "results": [result_record(one) for one in self.scored],
                 "suite": {
                     "title": self.title,
                     "corpora": [asdict(one) for one in self.corpora],
@@ -299,7 +309,7 @@ class SuiteResult(Tabular):
 
     def __repr__(self) -> str:
         size = f"{len(self.corpora)} × {plural(len(self.systems), 'system')}"
-        return f"<SuiteResult of {size}, {len(self._scored)} of {len(self.cells)} cells scored>"
+        return f"<SuiteResult of {size}, {len(self.scored)} of {len(self.cells)} cells scored>"
 
 
 def load_suite(path: PathLike) -> SuiteResult:
@@ -307,6 +317,8 @@ def load_suite(path: PathLike) -> SuiteResult:
     from corefeval.metrics import spell
 
     file = os.fspath(path)
+    if not file:
+        raise UsageError("a path is empty: name what suite run --save wrote")
     return read_saved(file, lambda record: _outcome(record, file, spell))
 
 
@@ -347,6 +359,9 @@ def _outcome(record: Mapping[str, Any], file: str, spell: Any) -> SuiteResult:
     if "statistics" not in facts:
         return replace(outcome, notices=notices)
     found = CorporaComparison.from_dict(facts["statistics"])
+    own = ({one.name for one in corpora}, {one.name for one in systems}, set(facts["metrics"]))
+    if not all(map(set.issuperset, own, (found.corpora, found.systems, found.metrics))):
+        raise ValueError("the statistics are of other systems, corpora or metrics")
     return replace(outcome, statistics=found, notices=(*notices, *found.notices))
 
 

@@ -33,6 +33,7 @@ from corefeval.files import (
     write_folder,
 )
 from corefeval.formats import files_of
+from corefeval.metrics import parse_metrics
 from corefeval.pieces import Cutting, NamedFile, Progress
 from corefeval.pieces.execution import find_value, map_pieces, pack_value
 from corefeval.protocol import Protocol
@@ -78,23 +79,23 @@ def run_suite(
     cells, jobs, known = _plan(suite, request, kept)
     whole = [job for job in jobs if not Cutting(piece_size).suits(job.corpus.key, job.path)]
     cut = [job for job in jobs if job not in whole]
-    done = 0
+    done = passed = 0
 
     def report(number: int, _: int, size: int) -> None:
         if progress is not None:
-            progress(done + number, len(jobs), size)
+            progress(done + number, len(jobs), passed + size)
 
     try:
         for job in cut:
             _put(job, _score_safely(job, request, cutting), cells, kept)
-            done += 1
-            report(0, 0, job.size)
+            done, passed = done + 1, passed + job.size
+            report(0, 0, 0)
         for at in range(0, len(whole), _AT_ONCE):
             lot = whole[at : at + _AT_ONCE]
             scored = map_pieces(score_cell, [*lot], request, executor=executor, progress=report)
             for job, cell in zip(lot, scored, strict=True):
                 _put(job, cell, cells, kept)
-            done += len(lot)
+            done, passed = done + len(lot), passed + sum(job.size for job in lot)
             if kept is not None:
                 kept.flush()
     finally:
@@ -161,7 +162,7 @@ def _plan(
     jobs: list[Job] = []
     done: list[Job] = []
     for corpus in suite.corpora:
-        key, problem = _inputs((corpus.key, corpus.features), kept)
+        key, problem, key_size = _inputs((corpus.key, corpus.features), kept)
         for system in suite.systems:
             for seed in system.seeds or (None,):
                 place = corpus.name, system.name, seed
@@ -173,11 +174,11 @@ def _plan(
                     cells[place] = Cell(None, "the system does not take part", "response")
                     continue
                 path = system.path(corpus.name, seed)
-                response, why = _inputs((path,), kept)
+                response, why, size = _inputs((path,), kept)
                 if why:
                     cells[place] = Cell(None, why, "response")
                     continue
-                job = Job(place, corpus, path, label)
+                job = Job(place, corpus, path, label, key_size + size)
                 if kept is not None:
                     job = _with_digest(job, request, key + response)
                     known = kept.find(job.name, job.digest)
@@ -189,20 +190,22 @@ def _plan(
     return cells, jobs, done
 
 
-def _inputs(paths: tuple[str | None, ...], kept: Cache | None) -> tuple[list[str], str]:
-    """The digests of all files behind paths (none without a cache), and why there are none."""
+def _inputs(paths: tuple[str | None, ...], kept: Cache | None) -> tuple[list[str], str, int]:
+    """The digests of all files behind paths (none without a cache), what is wrong, and the size."""
     digests: list[str] = []
+    total = 0
     try:
         for path in filter(None, paths):
             if problem := look_at(path):
-                return [], f"{path}: {problem}"
+                return [], f"{path}: {problem}", 0
             for file in files_of(path)[0]:
                 size, stamp = file_stamp(file)
+                total += size
                 if kept is not None:
                     digests += [os.path.basename(file), kept.digest_of(file, size, stamp)]
     except (CorefEvalError, OSError) as error:
-        return [], one_line(error)
-    return digests, ""
+        return [], one_line(error), 0
+    return digests, "", total
 
 
 def look_at(path: str) -> str:
@@ -220,8 +223,17 @@ def _with_digest(job: Job, request: Request, inputs: list[str]) -> Job:
     options = [job.label, job.path, repr(corpus), request.metrics, *request.by]
     protocol = str(Protocol.of(corpus.protocol or None))
     name = hashlib.sha256(json.dumps(options).encode()).hexdigest()[:32]
-    digest = hashlib.sha256(json.dumps([__version__, protocol, *inputs]).encode()).hexdigest()
+    facts = [__version__, protocol, *inputs, *_find_code(request.metrics)]
+    digest = hashlib.sha256(json.dumps(facts).encode()).hexdigest()
     return replace(job, name=name, digest=digest)
+
+
+def _find_code(metrics: str) -> list[str]:
+    """What tells that metrics of one's own are as they were; none are of another program."""
+    try:
+        return [m.metric.identity for m in parse_metrics(metrics) if not m.metric.is_own]
+    except UsageError:
+        return []
 
 
 def _put(job: Job, cell: Cell, cells: dict[Place, Cell], kept: Cache | None) -> None:

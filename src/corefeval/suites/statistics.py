@@ -3,11 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from corefeval.stats.corpora import compare_corpora
 from corefeval.stats.standings import CorporaComparison
 from corefeval.suites.outcome import SuiteResult
+
+_KEPT = ("trials", "seed", "correction", "alpha", "level", "combination", "resample")
+
+
+def with_statistics(
+    outcome: SuiteResult, metrics: Iterable[str], **options: Any
+) -> CorporaComparison:
+    """The comparison that an outcome has, with what it lacks of some metrics.
+
+    Metrics that it does not have are compared as the others were. With `options` all are compared
+    anew, with these in the place of those before.
+    """
+    known = outcome.statistics
+    wanted = list(metrics)
+    if known is not None:
+        before = {name: getattr(known.options, name) for name in _KEPT}
+        if not options and all(name in known.metrics for name in wanted):
+            return known
+        options = before | options
+        if options == before:
+            wanted = [name for name in wanted if name not in known.metrics]
+        else:
+            known = None
+    found = compare_suite(outcome, wanted, **options)
+    if known is None:
+        return found
+    standings, tests = (*known.standings, *found.standings), {**known.tests, **found.tests}
+    return replace(known, standings=standings, tests=tests)
 
 
 def compare_suite(

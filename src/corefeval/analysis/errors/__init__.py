@@ -7,13 +7,14 @@ from corefeval.analysis.errors.analysis import (
     analyse_prepared,
     judge_alike,
 )
-from corefeval.analysis.errors.classification import KINDS, SUMMARIES, ErrorKind, error_kind
+from corefeval.analysis.errors.classification import KINDS, OTHERS, SUMMARIES, ErrorKind, error_kind
 from corefeval.analysis.errors.costs import Attribution
 from corefeval.analysis.errors.links import LinkCounts, LinkRow
 from corefeval.analysis.errors.listing import EntityCost, ErrorInstance, MentionCost, Place
 
 __all__ = [
     "KINDS",
+    "OTHERS",
     "SUMMARIES",
     "Attribution",
     "EntityCost",

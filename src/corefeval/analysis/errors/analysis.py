@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import islice, pairwise
-from typing import Unpack
+from typing import Unpack, cast
 
 from corefeval.analysis.errors.classification import (
     KINDS,
+    OTHERS,
     Classification,
     ErrorKind,
     SpanDecision,
@@ -173,7 +174,19 @@ class ErrorAnalysis(Tabular):
 
     def listed(self, kind: str, n: int | None = None) -> list[ErrorInstance]:
         """All errors of a kind, or the first of them, in the order of the text."""
-        return list(islice(list_errors(self.classification, error_kind(kind)), n))
+        chosen = error_kind(kind)
+        if chosen in OTHERS:
+            return self.relations[chosen][:n]
+        return list(islice(list_errors(self.classification, cast("ErrorKind", chosen)), n))
+
+    @cached_property
+    def relations(self) -> dict[str, list[ErrorInstance]]:
+        """Sets of antecedents and bridging that are missed, spurious or wrong, by kind."""
+        if self.classification.alignment.aside is None:
+            return {kind: [] for kind in OTHERS}
+        from corefeval.analysis.errors.relations import list_relations
+
+        return {kind: list(list_relations(self.classification, kind)) for kind in OTHERS}
 
     def rows(self, *, top: int = 5) -> list[Row]:
         """One row for each number: which table, row, measure and metric it belongs to.
@@ -193,6 +206,9 @@ class ErrorAnalysis(Tabular):
             for measure, gains in (("alone", kind.alone), ("in_turn", kind.in_turn)):
                 for metric, gain in gains.items():
                     yield "kind", kind.kind, measure, metric, gain
+        for other, found in self.relations.items():
+            if found:
+                yield "relation", other, "count", "", len(found)
         for link in self.links:
             for outcome in ("correct", "wrong", "missed", "spurious"):
                 pair = f"{link.anaphor} → {link.antecedent}"
@@ -242,12 +258,14 @@ class ErrorAnalysis(Tabular):
 
     def as_dict(self, *, top: int = 10) -> dict[str, object]:
         """Everything but the lists, for JSON."""
+        counts = {kind: len(found) for kind, found in self.relations.items()}
         return {
             "key": self.result.key,
             "response": self.result.response,
             "signature": self.result.signature,
             "scores": {metric: score.f1 for metric, score in self.result.scores.items()},
             "kinds": [row.as_dict() for row in self.kinds],
+            **({"relations": counts} if any(counts.values()) else {}),
             "links": {"by": self.by, "rows": [row.as_dict() for row in self.links]},
             "antecedents": self.antecedents,
             "mentions": [one.as_dict() for one in self.mentions(top)] if self.shared_out else [],
@@ -297,7 +315,12 @@ class ErrorAnalysis(Tabular):
         if kinds != KINDS and not self.counts[kinds[-1]].any():
             return before
         alignment = fix(self.classification, kinds)
-        tables = {str(metric): count_table(metric, alignment) for metric in self.scored}
+        tables = {
+            str(metric): self.result.tables[str(metric)]  # of which it is no part
+            if metric.declaration.beyond
+            else count_table(metric, alignment)
+            for metric in self.scored
+        }
         return replace(self.result, tables=tables, notices=(), slices={})
 
 
@@ -369,9 +392,20 @@ def analyse(
 def analyse_prepared(
     prepared: Prepared, metrics: Metrics = DEFAULT_METRICS, *, by: str = "kind"
 ) -> ErrorAnalysis:
-    """The same for what is prepared already."""
+    """The same for what is prepared already.
+
+    Points are those of entities: sets of antecedents, where they count, are listed alone.
+    """
+    if prepared.protocol.split == "score":
+        text = "points are without sets of antecedents, which are listed (--list set)"
+        notices = (*prepared.notices, Notice("sets-without-points", text))
+        protocol = prepared.protocol.but(split="off")
+        prepared = replace(prepared, protocol=protocol, notices=notices)
     result = count(prepared, metrics)
     scored = [one.metric for one in parse_metrics(metrics) if str(one.metric) in result.tables]
+    if beyond := [str(metric) for metric in scored if metric.declaration.beyond]:
+        text = f"no points for {', '.join(beyond)}: errors of coreference are fixed here, no others"
+        result = replace(result, notices=(*result.notices, Notice("no-points", text)))
     classification = classify(prepared, prepared.protocol.wrong_spans)
     analysis = ErrorAnalysis(replace(result, slices={}), classification, tuple(scored), by)
     return _sign(analysis)

@@ -38,6 +38,10 @@ ErrorKind = Literal[
     "divided",
 ]
 KINDS: tuple[ErrorKind, ...] = get_args(ErrorKind)
+# Those of sets of antecedents and of bridging, which have no points.
+OTHERS = tuple(
+    f"{how} {what}" for what in ("set", "bridging") for how in ("missed", "spurious", "wrong")
+)
 
 SUMMARIES: dict[ErrorKind, str] = {
     "span": "a mention with the wrong span, in the place of one that the key has",
@@ -65,20 +69,21 @@ _ALIASES: dict[str, ErrorKind] = {
 }
 
 
-def error_kind(text: str) -> ErrorKind:
+def error_kind(text: str) -> str:
     """The kind of error that a text names, in any spelling.
 
     >>> error_kind("Extra_Mention"), error_kind("split")
     ('extra mention', 'divided')
     """
     name = " ".join(text.lower().replace("_", " ").replace("-", " ").split())
-    for kind in KINDS:
+    known = *KINDS, *OTHERS
+    for kind in known:
         if name in (kind, kind + "s"):
             return kind
     if name in _ALIASES:
         return _ALIASES[name]
-    several = [kind for kind in KINDS if name in kind.split()]
-    hint = " or ".join(several) or did_you_mean(name, [*KINDS, *_ALIASES], shown=KINDS)
+    several = [kind for kind in known if name in kind.split()]
+    hint = " or ".join(several) or did_you_mean(name, [*known, *_ALIASES], shown=known)
     raise UsageError(f"there is no kind of error {text!r}: {hint}")
 
 

@@ -188,7 +188,8 @@ def decomposes(metric: Metric) -> bool:
 
 
 def _by_mention(metric: Metric) -> bool:
-    return metric.divides_by("mention") and metric.shape in _LOSSES
+    beyond = metric.declaration.beyond  # whose mentions are not those of coreference alone
+    return metric.divides_by("mention") and metric.shape in _LOSSES and not beyond
 
 
 def _by_entity(metric: Metric) -> bool:

@@ -42,12 +42,13 @@ class Place:
 class ErrorInstance:
     """One error: its kind, its document and the mentions that are wrong.
 
-    `key_entity` and `response_entity` are the entities' names in the files. `instead` is the right
+    `key_entity` and `response_entity` are the entities' names in the files, or for sets and
+    bridging the antecedents of either side. `instead` is the right
     span of a wrong one; for parts of conflated and divided entities it is the first mention of the
     part that they are wrongly with, or apart from.
     """
 
-    kind: ErrorKind
+    kind: str
     document: str
     mentions: tuple[Place, ...]
     key_entity: str | None = None
@@ -97,6 +98,10 @@ class Lookup:
         if item < items.n_response:
             return self.response_mention(item)
         return self.key_mention(int(items.key_row[item]))
+
+    def mention(self, corpus: Corpus, row: int) -> Place:
+        """A mention of any corpus on the same documents."""
+        return self._place(corpus, row)
 
     def _place(self, corpus: Corpus, row: int) -> Place:
         if corpus.labels is not None:

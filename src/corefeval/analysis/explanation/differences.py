@@ -36,10 +36,10 @@ from corefeval.protocol import Protocol
 PIPELINE = (
     "occurrences", "documents", "pairing", "missing", "extra", "across", "tokens", "spans", "zeros",
     "window", "order", "brackets", "tagset", "match", "identity", "min_span", "np_only",
-    "remove_nested", "lost", "duplicates", "repeats_key", "repeats_response", "limit", "owner",
-    "singletons", "b3_singletons", "ceafe_singletons", "lea_singletons", "keyless", "twinless",
-    "nothing", "muc", "b3", "ceaf", "ceafm", "lea", "blanc", "aggregate", "undefined", "average",
-    "rounding", "emulate",
+    "remove_nested", "lost", "layer", "duplicates", "repeats_key", "repeats_response", "limit",
+    "owner", "split", "singletons", "b3_singletons", "ceafe_singletons", "lea_singletons",
+    "keyless", "twinless", "nothing", "muc", "b3", "ceaf", "ceafm", "lea", "blanc", "aggregate",
+    "undefined", "average", "rounding", "emulate",
 )  # fmt: skip
 MOST_SHAPLEY = 10  # choices, of which there are 1,024 sets
 _NOTHING = 1e-9

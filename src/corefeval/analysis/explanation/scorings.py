@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from corefeval.diagnostics import CorefEvalError, Notice, UsageError
-from corefeval.emulation import Material, score_emulated
+from corefeval.emulation import Material, score_anaphora, score_emulated
 from corefeval.emulation.programs import METRICS
 from corefeval.evaluation import Metrics, count
 from corefeval.metrics import Metric, parse_metrics
@@ -94,16 +94,22 @@ class Scorings:
         return Outcome(scores, notices=result.notices)
 
     def _result(self, protocol: Protocol) -> Result:
-        if protocol.emulate != "none":
+        if protocol.reads_itself:
             encodings = self.plan.encodings
             return score_emulated(*self._inputs, self._asked, protocol, encodings=encodings)
         response = self._read(protocol)
+        if protocol.emulate != "none":
+            return score_anaphora(self.key, response, self._asked, protocol)
         is_shared = protocol.match == "exact" and {*self.metrics} <= {*METRICS, "conll"}
+        is_shared &= protocol.layer == "identity"
         is_shared &= protocol.lost != "strict" or response.ledger is None
         if protocol.emulates or is_shared:
             if protocol.occurrences not in self._materials:
                 self._materials[protocol.occurrences] = Material(self.key, response)
-            return self._materials[protocol.occurrences].result(protocol, self._asked)
+            material = self._materials[protocol.occurrences]
+            knows = protocol.split == "off" or not (material.has_sets or "links" in self.metrics)
+            if protocol.emulates or knows:
+                return material.result(protocol, self._asked)
         defaults = {name: getattr(Protocol(), name) for name in _RATES}
         base = Protocol.of_fields(defaults, protocol)
         if base not in self._results:

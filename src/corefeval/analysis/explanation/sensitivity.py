@@ -18,7 +18,7 @@ from corefeval.tabular import Row, Tabular
 
 _SHOWN = 0.00005  # half a hundredth of a point
 _GIVEN = "as given"
-_LEFT_OUT = ("emulate", "documents", "spans", "tagset")
+_LEFT_OUT = ("emulate", "documents", "layer", "spans", "tagset")
 
 
 def other_values(protocol: Protocol) -> Iterator[tuple[str, str]]:

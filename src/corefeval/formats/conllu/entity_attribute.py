@@ -10,6 +10,7 @@ DEFAULT_FIELDS = ("eid", "etype", "head", "minspan", "infstat", "link", "identit
 ID_FIELDS = ("eid", "GRP")
 
 BRACKET = re.compile(r"\(([^()\n]+)(\))?|([^()\n]+)\)|(\n)|(.)", re.DOTALL)
+OWN = re.compile(r"(Entity|Bridge|Split|SplitAnte)=")
 PART = re.compile(r"(.*)\[(\d{1,6})/(\d{1,6})\]", re.DOTALL)
 
 
@@ -45,6 +46,15 @@ class Header:
             for name, value in zip(self.fields, parts, strict=False)
             if value and value != "_" and name not in (*ID_FIELDS, "head")
         }
+
+
+def without_coreference(misc: str) -> str:
+    """What a cell of MISC says beside entities and their relations.
+
+    >>> without_coreference("Entity=(e1)|SpaceAfter=No|SplitAnte=e1<e2")
+    'SpaceAfter=No'
+    """
+    return "|".join(part for part in misc.split("|") if part != "_" and not OWN.match(part))
 
 
 def identity(text: str) -> tuple[str, int, int]:

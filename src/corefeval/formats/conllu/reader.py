@@ -8,14 +8,14 @@ from functools import partial
 
 import numpy as np
 
-from corefeval.diagnostics import InputError, Notice
+from corefeval.diagnostics import InputError, Notice, excerpt
 from corefeval.formats.conllu.documents import Documents, find_documents
 from corefeval.formats.conllu.entity_attribute import Header
 from corefeval.formats.conllu.mentions import Mentions, find_mentions
 from corefeval.formats.conllu.scan import Scan, attributes, scan
 from corefeval.formats.conllu.tokens import ConlluTokens, SentenceComments
-from corefeval.formats.source import Source
-from corefeval.model import NO_RELATIONS, Corpus, Relation, Relations
+from corefeval.formats.source import Oddity, Source
+from corefeval.model import BRIDGING, NO_RELATIONS, SPLIT, Corpus, Relation, Relations
 from corefeval.model.arrays import IntArray
 from corefeval.model.builder import unresolved_relations
 from corefeval.model.categories import LazyArray, LazyColumns
@@ -24,8 +24,11 @@ from corefeval.model.construction import assemble
 _RELATION = re.compile(r"([^<,]+)<([^,:]+)(?::([^,]*))?")
 
 
-def read_conllu(source: Source, *, name: str = "") -> Corpus:
-    """Read documents, tokens, entities, mentions, bridging and split antecedents."""
+def read_conllu(source: Source, *, name: str = "", oddities: list[Oddity] | None = None) -> Corpus:
+    """Read documents, tokens, entities, mentions, bridging and split antecedents.
+
+    Relations that cannot be used are counted in a notice; `oddities`, where given, get their lines.
+    """
     found = scan(source)
     documents = find_documents(source, found)
     if not documents.identifiers:
@@ -56,12 +59,11 @@ def read_conllu(source: Source, *, name: str = "") -> Corpus:
         tokens=tokens,
         name=name or source.file,
     )
+    corpus = corpus.with_details(names=mentions.names, names_hold=True)
     return corpus.with_details(
-        names=mentions.names,
-        names_hold=True,
         metadata=tuple(documents.metadata),
         sentence_metadata=tuple(SentenceComments(tokens, i) for i in range(len(headers))),
-        relations=_relations(source, found, documents, corpus, mentions.names, notices),
+        relations=_relations(source, found, documents, corpus, notices, oddities),
         notices=tuple(notices),
     )
 
@@ -132,14 +134,15 @@ def _relations(
     found: Scan,
     documents: Documents,
     corpus: Corpus,
-    names: Sequence[str],
     notices: list[Notice],
+    oddities: list[Oddity] | None,
 ) -> Relations:
     """Bridging, of the mention that opens where it stands; split antecedents, of entities."""
-    bridges, splits = attributes(found, b"Bridge="), attributes(found, b"SplitAnte=")
-    if not bridges[1] and not splits[1]:
+    keys = ((b"Bridge=", False), (b"SplitAnte=", True), (b"Split=", True))  # the last is old GUM's
+    stated = [(*attributes(found, key), is_split) for key, is_split in keys]
+    if not any(values for _, values, _ in stated):
         return NO_RELATIONS
-    named = zip(corpus.entity_document.tolist(), names, strict=True)
+    named = zip(corpus.entity_document.tolist(), corpus.names or (), strict=True)
     entities = {name: number for number, name in enumerate(named)}
     starts = np.asarray(corpus.mention_start).tolist()
     keyed = zip(corpus.mention_entity.tolist(), starts, strict=True)
@@ -147,21 +150,31 @@ def _relations(
     relations: list[Relation] = []
     sets: dict[tuple[int, int], list[tuple[int, int]]] = {}
     unresolved = 0
-    for (tokens, values), is_split in ((bridges, False), (splits, True)):
+    told = [] if oddities is None else oddities
+    for tokens, values, is_split in stated:
         owners = np.searchsorted(documents.first, tokens, side="right") - 1
         positions = tokens - documents.first[owners]
-        places = zip(owners.tolist(), positions.tolist(), values, strict=True)
-        for document, position, value in places:
+        lines = found.token_line[tokens].tolist()
+        places = zip(owners.tolist(), positions.tolist(), lines, values, strict=True)
+        for document, position, line, value in places:
+            seen = set()
             for match in _RELATION.finditer(source.decode(value)):
                 antecedent, anaphor = (entities.get((document, match[n])) for n in (1, 2))
+                if is_split and match[0] in seen:
+                    message = f"{excerpt(match[0], 40)} again"
+                    told.append(Oddity("repeated-relation", source.line(line), message))
+                seen.add(match[0])
                 if antecedent is None or anaphor is None:
                     unresolved += 1
+                    nobody = excerpt(match[1 if antecedent is None else 2], 30)
+                    message = f"{excerpt(match[0], 40)}: nobody mentions {nobody}"
+                    told.append(Oddity("unmentioned-entity", source.line(line), message))
                 elif is_split:
                     sets.setdefault((anaphor, -1), []).append((antecedent, -1))
                 else:
                     row = opening.get((anaphor, position), -1)
                     whose, label = (anaphor, row), match[3] or ""
-                    relations.append(Relation("bridge", whose, ((antecedent, -1),), label))
+                    relations.append(Relation(BRIDGING, whose, ((antecedent, -1),), label))
     notices += unresolved_relations(unresolved, source.file)
-    relations += [Relation("split-antecedent", one, tuple(sets[one])) for one in sets]
+    relations += [Relation(SPLIT, one, tuple(sets[one])) for one in sets]
     return Relations.of(relations)

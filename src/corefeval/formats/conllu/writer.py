@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from corefeval.diagnostics import Notice
+from corefeval.formats.conllu.entity_attribute import without_coreference
 from corefeval.formats.conllu.tokens import COLUMNS, ConlluTokens
 from corefeval.formats.losses import (
     check_distinct,
@@ -14,19 +15,20 @@ from corefeval.formats.losses import (
     list_losses,
     nested_mentions,
     relations_of,
+    sentence_numbers,
     with_tokens,
 )
 from corefeval.formats.registry import Written
-from corefeval.model import Corpus, Document, Mention, Relation
+from corefeval.model import BRIDGING, SPLIT, Corpus, Document, Mention, Relation
+from corefeval.model.bridging import bridging_pairs, guess_antecedents
 from corefeval.model.text_tokens import origin
 from corefeval.model.tokens import plain_word
 
 _SAFE_NAME = re.compile(r"[^\s()|\[\],<:%-]+")
 _WRITABLE = re.compile(r"[^\x00-\x20\ud800-\udfff]+(?: [^\x00-\x20\ud800-\udfff]+)*")
-_OWN = re.compile(r"(Entity|Bridge|SplitAnte)=")
 _UNSAFE_LABEL = re.compile(r"[\s,|]")
 _UNSAFE_VALUE = re.compile(r"[\s()|%-]")
-_RELATIONS = {"bridge": "Bridge", "split-antecedent": "SplitAnte"}
+_RELATIONS = {BRIDGING: "Bridge", SPLIT: "SplitAnte"}
 
 
 def write_conllu(corpus: Corpus) -> Written:
@@ -41,6 +43,8 @@ def write_conllu(corpus: Corpus) -> Written:
     fields.sort(key=lambda name: name != "etype")
     parts, crossing, blank, renamed, numbered = [], 0, 0, 0, 0
     relations: list[Relation] = []
+    pairs = bridging_pairs(corpus)
+    other = int((pairs.stated & (pairs.antecedent != guess_antecedents(corpus, pairs))).sum())
     writers = [_DocumentWriter(document, fields) for document in corpus]
     check_distinct((writer.name for writer in writers), "CoNLL-U")
     for writer in writers:
@@ -55,6 +59,8 @@ def write_conllu(corpus: Corpus) -> Written:
          "left out: crossing another one of the same entity, which brackets cannot express"),
         ("blank-tokens", blank, "token", "with blanks at the edges or alone, written with ‘_’"),
         ("entity-names", numbered, "entity", "numbered, as names cannot be in brackets"),
+        ("antecedent-mentions", other, "antecedent",
+         "of bridging written as an entity, not as the mention that it is"),
         ("document-names", renamed, "document", "whose name CoNLL-U cannot carry as it is"),
     )  # fmt: skip
     notices = tuple(
@@ -104,8 +110,8 @@ class _DocumentWriter:
                 lines += [f"# {key} = {_line(value)}" if value else f"# {key}"
                           for key, value in known.items()]  # fmt: skip
             lines += ranges.get(position, [])
-            misc = [part for part in row[9].split("|") if part != "_" and not _OWN.match(part)]
-            row[9] = "|".join(marks.get(position, []) + misc) or "_"
+            misc = without_coreference(row[9])
+            row[9] = "|".join(marks.get(position, []) + ([misc] if misc else [])) or "_"
             lines.append("\t".join(row))
         return "\n".join((*lines, "", ""))
 
@@ -131,7 +137,7 @@ class _DocumentWriter:
             n_tokens = int(tokens.counts[self.index])
             written = [name for name in (*COLUMNS, "empty") if name in tokens.columns]
             known = {name: tokens.column(self.index, name) for name in written}
-        numbers = _numbers(n_tokens, self._sentence_starts(), known.get("empty", []))
+        numbers = sentence_numbers(n_tokens, self._sentence_starts(), known.get("empty", []))
         rows = []
         for position in range(n_tokens):
             row = [
@@ -237,22 +243,6 @@ def _head_number(mention: Mention) -> str:
             return str(before + mention.head - start + 1)
         before += end - start
     return ""
-
-
-def _numbers(n_tokens: int, starts: dict[int, int], empty: Sequence[str]) -> list[str]:
-    """Token numbers from 1 in each sentence; empty nodes count behind the token before them."""
-    numbers = []
-    word = node = 0
-    for position in range(n_tokens):
-        if position in starts:
-            word = node = 0
-        if position < len(empty) and empty[position]:
-            node += 1
-            numbers.append(f"{word}.{node}")
-        else:
-            word, node = word + 1, 0
-            numbers.append(str(word))
-    return numbers
 
 
 def _names(document: Document) -> dict[int, str]:

@@ -14,7 +14,7 @@ from corefeval.diagnostics import InputError, Notice, excerpt
 from corefeval.formats.parquet.table import ParquetTable, bad_file, import_pyarrow, require
 from corefeval.formats.parquet.tokens import TOKEN, ParquetTokens
 from corefeval.formats.source import Source
-from corefeval.model import Corpus, DocumentId, Relation, Relations
+from corefeval.model import IDENTITY, LAYERS, Corpus, DocumentId, Relation, Relations
 from corefeval.model.arrays import IntArray
 from corefeval.model.construction import assemble, textual_order
 from corefeval.model.corpus import NO_GAPS
@@ -23,7 +23,7 @@ FEATURE = "feature:"
 IDS = b"corefeval.ids"  # whether ids of entities hold across documents: `corpus` or `document`
 _OF_MENTIONS = ("document", "part", "entity", "start", "end", "head")
 _OF_DOCUMENTS = (
-    *_OF_MENTIONS, "gaps", "word", "sentence", "n_tokens", "metadata", "sentence_metadata",
+    *_OF_MENTIONS, "layer", "gaps", "word", "sentence", "n_tokens", "metadata", "sentence_metadata",
     "relations",
 )  # fmt: skip
 
@@ -41,6 +41,7 @@ class _Mentions:
     head: IntArray | None
     features: Mapping[str, NDArray[Any]]
     gaps: IntArray = field(default_factory=NO_GAPS.copy)
+    layer: IntArray | None = None
 
     def where(self, row: int) -> str:
         """Which mention it is, for people."""
@@ -60,10 +61,11 @@ def read_parquet(source: Source, *, name: str = "") -> Corpus:
     mentions = _of_lists(table) if by_document else _of_rows(table)
     tokens = _tokens(table) if by_document else None
     _check(source.file, mentions, tokens)
+    layer, n_layers = mentions.layer, len(LAYERS)
     corpus = assemble(
         documents=mentions.documents,
         mention_document=mentions.document,
-        entity=mentions.entity,
+        entity=mentions.entity if layer is None else mentions.entity * n_layers + layer,
         start=mentions.start,
         end=mentions.end,
         head=mentions.head,
@@ -73,8 +75,12 @@ def read_parquet(source: Source, *, name: str = "") -> Corpus:
         name=name or source.file,
         names_hold=True,
     )
+    numbers = np.array(list(map(int, corpus.names or ())), dtype=np.int64)
+    if layer is not None:
+        corpus = corpus.with_details(entity_layer=numbers % n_layers)
+        numbers //= n_layers
     corpus = corpus.with_details(
-        names=[mentions.names[int(number)] for number in corpus.names or ()],
+        names=[mentions.names[number] for number in numbers.tolist()],
         names_hold=table.notes.get(IDS, b"corpus") == b"corpus",
         notices=_unknown_columns(table) if by_document else (),
     )
@@ -136,7 +142,20 @@ def _of_lists(table: ParquetTable) -> _Mentions:
         heads,
         {n.removeprefix(FEATURE): table.texts(n, _as_many(table, n, counts)) for n in stated},
         _gaps(table, counts) if "gaps" in table.types else NO_GAPS,
+        _layers(table, counts) if "layer" in table.types else None,
     )
+
+
+def _layers(table: ParquetTable, counts: IntArray) -> IntArray | None:
+    """The layer of each mention; None where all are identity."""
+    codes, names = table.coded("layer", _as_many(table, "layer", counts))
+    unknown = [name for name in names if name not in LAYERS]
+    if unknown or (codes < 0).any():
+        problem = "column 'layer' has something that is none"
+        found = excerpt(unknown[0]) if unknown else "nothing"
+        raise bad_file(table.source.file, problem, found=found, expected=", ".join(LAYERS))
+    layers = np.array([LAYERS.index(name) for name in names], dtype=np.int64)
+    return layers[codes] if layers.any() else None
 
 
 def _of_rows(table: ParquetTable) -> _Mentions:
@@ -283,14 +302,17 @@ def _relations(table: ParquetTable, corpus: Corpus, mentions: _Mentions) -> Rela
     new = np.arange(mentions.start.size)
     if order is not None:
         new[order] = np.arange(order.size)
-    names = zip(corpus.entity_document.tolist(), corpus.names or (), strict=True)
+    layers = [IDENTITY] * corpus.n_entities
+    if corpus.entity_layer is not None:
+        layers = corpus.entity_layer.tolist()
+    names = zip(corpus.entity_document.tolist(), corpus.names or (), layers, strict=True)
     number = {name: entity for entity, name in enumerate(names)}
     first = np.searchsorted(mentions.document, np.arange(len(mentions.documents)))
 
     def place(document: int, one: list[Any]) -> tuple[int, int]:
-        entity, mention = one
+        entity, mention, *layer = one
         if mention < 0:
-            return number[document, entity], -1
+            return number[document, entity, LAYERS.index(layer[0]) if layer else IDENTITY], -1
         row = int(new[first[document] + mention])
         if corpus.mention_document[row] != document:
             raise IndexError

@@ -14,7 +14,7 @@ from corefeval.formats.parquet.reader import FEATURE, IDS
 from corefeval.formats.parquet.table import import_pyarrow
 from corefeval.formats.parquet.tokens import TOKEN
 from corefeval.formats.registry import Written
-from corefeval.model import Corpus, Document
+from corefeval.model import LAYERS, Corpus, Document
 from corefeval.model.arrays import IntArray
 from corefeval.model.tokens import Tokens, writable_text
 
@@ -39,6 +39,9 @@ def write_parquet(corpus: Corpus) -> Written:
     if corpus.mention_head is not None:
         heads = np.asarray(corpus.mention_head)
         columns.add("head", columns.lists(bounds, arrow.array(heads, mask=heads < 0)))
+    if corpus.entity_layer is not None:
+        layers = [LAYERS[layer] for layer in corpus.mention_layer.tolist()]
+        columns.add("layer", columns.lists(bounds, columns.texts(layers)))
     if corpus.gaps.size:
         columns.add("gaps", columns.lists(bounds, _gaps(arrow, corpus)))
     for name, values in corpus.features.items():
@@ -120,11 +123,17 @@ def _add_notes(columns: _Columns, corpus: Corpus) -> None:
 
 
 def _relations(document: Document) -> list[Any]:
-    """Kind, anaphor, antecedents and label of each: entities by name, mentions by their place."""
+    """Kind, anaphor, antecedents and label of each: entities by name, mentions by their place.
+
+    Entities of a layer that is not identity are followed by it.
+    """
     names, first = document.corpus.names, document.rows.start
+    layers = document.corpus.entity_layer
 
     def place(entity: int, mention: int) -> list[Any]:
-        return [str(entity) if names is None else names[entity], max(mention - first, -1)]
+        name = str(entity) if names is None else names[entity]
+        layer = [] if layers is None or not layers[entity] else [LAYERS[layers[entity]]]
+        return [name, max(mention - first, -1), *layer]
 
     return [
         [one.kind, place(*one.anaphor), [place(*other) for other in one.antecedents], one.label]

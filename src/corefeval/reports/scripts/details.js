@@ -5,6 +5,7 @@ import { announce, button, el, hue, line, svg, table } from "./elements.js";
 import { address, go, state } from "./state.js";
 import { contextOf, differ, entityText, isMatched, mentionText, resolve } from "./documents_model.js";
 import { describeEntity } from "./overview.js";
+import { arcs, relationSection, relationTable, withRelated } from "./relations.js";
 import { shownDocument } from "./text.js";
 
 const TABS = ["mention", "entities", "flow"];
@@ -61,6 +62,7 @@ function mentionPanel(model, other) {
     otherSpan(mine, k, r, isKey),
     k >= 0 ? chainOf(mine, mine.key, mine.key.entity[k], k, "In the key") : el("p", { class: "hint" }, "The key has no such mention."),
     r >= 0 ? chainOf(mine, mine.response, mine.response.entity[r], r, `In ${systems[mine.system].name}`) : el("p", { class: "hint" }, `${systems[mine.system].name} has no such mention.`),
+    relationSection(mine, mine.key, k, "In the key"), relationSection(mine, mine.response, r, `In ${systems[mine.system].name}`),
     others(mine, side, mention),
     el("p", {}, el("a", { href: address(state), id: "mention-link" }, "Link to this mention")));
 }
@@ -160,7 +162,8 @@ function flow(model) {
     el("label", { class: "check" }, el("input", { type: "checkbox", checked: withRight, onchange: (event) => draw(() => { withRight = event.target.checked; }) }), " also entities that are right"),
     flows.cells.length ? drawing(model, flows) : el("p", { class: "right" }, "✓ every entity is right"),
     left ? button(`show ${plural(left, "more entity")}`, () => draw(() => { unlimited = true; }), { class: "small" }) : null,
-    flows.cells.length ? el("details", {}, el("summary", {}, "As a table"), flowTable(model, flows.cells)) : null);
+    flows.cells.length ? el("details", {}, el("summary", {}, "As a table"), flowTable(model, flows.cells)) : null,
+    relationTable(model));
 }
 
 /** Cells with what is missing (response −1) and extra (key −1), of the entities to be shown. */
@@ -176,7 +179,7 @@ function chosenFlows(model) {
     if (count) cells.push({ key: -1, response: entity, count });
   });
   const whole = (cell) => cell.key >= 0 && cell.response >= 0 && key.chains[cell.key].length === cell.count && response.chains[cell.response].length === cell.count;
-  const chosen = state.entity && state.entity[0] !== "o" ? related(cells, state.entity) : cells.filter((cell) => withRight || !whole(cell));
+  const chosen = state.entity && state.entity[0] !== "o" ? withRelated(model, cells, related(cells, state.entity)) : cells.filter((cell) => withRight || !whole(cell));
   const keys = [...new Set(chosen.map((cell) => cell.key).filter((entity) => entity >= 0))];
   const limit = unlimited ? Infinity : MOST;
   const dear = [...keys].sort((a, b) => (key.entityCost?.[b] ?? 0) - (key.entityCost?.[a] ?? 0) || key.chains[b].length - key.chains[a].length).slice(0, limit);
@@ -207,7 +210,8 @@ function drawing(model, { cells }) {
   sides[1] = stacked(cells, "response", (a, b) => middle(a) - middle(b));
   const height = Math.max(...sides.flat().map((one) => one.y + one.height)) + PAD;
   const picture = svg("svg", { viewBox: `0 0 ${WIDTH} ${height}`, role: "img", "aria-label": "flow of key entities into response entities; the table below has the numbers" });
-  picture.append(...ribbons(model, cells, sides), ...sides[0].map((one) => bar(model, one, 0)), ...sides[1].map((one) => bar(model, one, 1)));
+  picture.append(...ribbons(model, cells, sides), ...sides[0].map((one) => bar(model, one, 0)), ...sides[1].map((one) => bar(model, one, 1)),
+    ...arcs(model.key, sides[0], SIDE + BAR, 1), ...arcs(model.response, sides[1], WIDTH - SIDE - BAR, -1));
   return el("div", { class: "scroller" }, picture);
 }
 

@@ -81,7 +81,16 @@ function makeSide(name, source, more) {
     name, size, start: source.start, end, gaps, chains, entity: source.entity, kind: source.kind ?? null,
     wrong: more.wrong ?? [], cost: more.cost ?? null, entityCost: more.entityCost ?? null,
     names: source.names ?? null, labels: [], colours: [],
+    sets: new Map((source.sets ?? []).map(([entity, elements]) => [entity, elements])),
+    bridging: bridgingOf(source.bridging ?? []),
   };
+}
+
+/** The antecedents of each anaphor: {to, label, right}; whether it is right is known of responses. */
+function bridgingOf(pairs) {
+  const found = new Map();
+  for (const [from, to, label, right] of pairs) found.set(from, [...(found.get(from) ?? []), { to, label, right }]);
+  return found;
 }
 
 /** How many mentions each key entity shares with each response entity: [key, response, count]. */

@@ -3,6 +3,7 @@
 import { kindsOf } from "./data.js";
 import { el, hue, line } from "./elements.js";
 import { blankBefore, isLoose, isMatched, mentionText } from "./documents_model.js";
+import { relationMark, relationWords } from "./relations.js";
 
 export const LOOSE = "≈"; // matched with a mention of other tokens, which is no error
 
@@ -27,6 +28,7 @@ function keyUnit(model, k, inline = false) {
     side: key, mention: k, model, ref: `k${k}`, k, r, column: "key", entity, owner, bits,
     twin: isLoose(model, r) ? `matched with “${mentionText(model, response, r)}” of the response` : "",
     alone: !both && (inline || r < 0), label: both ? bothLabels(key.labels[entity], response.labels[owner]) : key.labels[entity],
+    mark: both ? bothMarks(relationMark(key, k), relationMark(response, r)) : relationMark(key, k),
     colour: key.colours[entity], below: both ? response.colours[owner] : key.colours[entity],
   };
 }
@@ -39,12 +41,17 @@ function responseUnit(model, r, column, inline = false) {
   return {
     side: response, mention: r, model, ref: `${name}${r}`, k, r, column, entity: k >= 0 ? key.entity[k] : -1, owner, bits: response.wrong[r],
     twin: isLoose(model, r) ? `matched with “${mentionText(model, key, k)}” of the key` : "",
+    mark: relationMark(response, r),
     alone: k < 0 || inline, label: response.labels[owner], colour: response.colours[owner], below: response.colours[owner],
   };
 }
 
 function bothLabels(mine, theirs) {
   return mine === theirs ? mine : `${mine}→${theirs}`;
+}
+
+function bothMarks(mine, theirs) {
+  return mine === theirs ? mine : ` ${mine || "–"}|${theirs || "–"}`;
 }
 
 /** Cut units where sentences end and at gaps: a list of pieces for each sentence. */
@@ -136,7 +143,15 @@ function openUnit({ unit, first, last }) {
 function closeUnit(span, unit) {
   const wrong = kindsOf(unit.bits);
   const signs = [unit.twin ? el("span", { class: "loose" }, LOOSE) : null, wrong.length ? el("span", { class: "signs" }, wrong.map((kind) => kind.sign).join("")) : null];
-  const said = `${mentionText(unit.model, unit.side, unit.mention)}: ${unit.column === "key" ? "key" : "response"} entity ${unit.label.replace("→", ", in the response ")}${[...wrong.map((kind) => kind.name), unit.twin].filter(Boolean).map((part) => `; ${part}`).join("")}`;
+  const said = `${mentionText(unit.model, unit.side, unit.mention)}: ${unit.column === "key" ? "key" : "response"} entity ${unit.label.replace("→", ", in the response ")}${[...wrong.map((kind) => kind.name), unit.twin, ...unitWords(unit)].filter(Boolean).map((part) => `; ${part}`).join("")}`;
   // The word joiner keeps the label on the line of the word that it belongs to.
-  span.append("\u2060", el("span", { role: "button", class: "tag", tabindex: "-1", "aria-label": said, title: said }, unit.label, signs));
+  span.append("\u2060", el("span", { role: "button", class: "tag", tabindex: "-1", "aria-label": said, title: said }, unit.label, unit.mark ? el("span", { class: "relation" }, unit.mark) : null, signs));
+}
+
+/** In words what either side says of the sets and bridging of a unit. */
+function unitWords({ model, k, r, column }) {
+  const said = [];
+  if (k >= 0 && column === "key") said.push(...relationWords(model, model.key, k).map((words) => `in the key ${words}`));
+  if (r >= 0 && (column !== "key" || isMatched(model, r))) said.push(...relationWords(model, model.response, r).map((words) => `in the response ${words}`));
+  return said;
 }

@@ -70,9 +70,9 @@ function metricRows() {
   const rows = metrics.map((metric) => {
     const scores = data.scores[metric.name];
     const best = Math.max(...scores.map((one) => one.f1));
-    return [metric.title, ...scores.flatMap((one) => [
+    return [metric.title, ...scores.flatMap((one, place) => [
       percent(one.recall), percent(one.precision),
-      el("span", { class: systems.length > 1 && one.f1 === best ? "best" : "main" }, percent(one.f1)),
+      el("span", { class: "stack" }, el("span", { class: systems.length > 1 && one.f1 === best ? "best" : "main" }, percent(one.f1)), rankOf(metric, place)),
       whisker(one),
     ])];
   });
@@ -96,10 +96,18 @@ function systemRows() {
       const best = scores[place].f1 === Math.max(...scores.map((one) => one.f1));
       const { recall, precision, f1 } = scores[place];
       const rates = recall === undefined ? [] : [el("small", {}, `R ${percent(recall, 1)} P ${percent(precision, 1)}`)];
-      return el("span", { class: "stack" }, el("span", { class: best ? "best" : "main" }, percent(f1)), intervalText(scores[place]), ...rates);
+      return el("span", { class: "stack" }, el("span", { class: best ? "best" : "main" }, percent(f1)), rankOf(metric, place), intervalText(scores[place]), ...rates);
     }),
   ]);
   return table(columns, rows, { class: "scores" }, { by: scoreOrder, sorted: (order) => { scoreOrder = order; } });
+}
+
+/** The rank of a response by a metric, where that was tested: shared, with =, without a significant difference. */
+function rankOf(metric, place) {
+  const ranks = data.ranks[metric.name];
+  if (!ranks || ranks[place] === null) return null;
+  const shared = ranks.filter((one) => one === ranks[place]).length > 1;
+  return el("small", { class: "rank" }, `rank ${ranks[place]}${shared ? "=" : ""}`);
 }
 
 function intervalText(score) {
@@ -120,7 +128,8 @@ function whisker(score) {
 
 function signature(system) {
   const level = data.ci ? `Intervals hold ${percent(data.ci, 0)}% of resampled scores. ` : "";
-  return el("p", { class: "hint" }, level, "Signature: ", el("code", {}, system.signature));
+  const ranks = Object.keys(data.ranks).length ? "Ranks with = are shared: there is no significant difference. " : "";
+  return el("p", { class: "hint" }, level, ranks, "Signature: ", el("code", {}, system.signature));
 }
 
 function kindTable(system) {

@@ -4,6 +4,7 @@ import { data, kinds, metricTitle, percent, plural, systems } from "./data.js";
 import { button, choice, el } from "./elements.js";
 import { go, state } from "./state.js";
 import { isLoose, loadDocument, resolve } from "./documents_model.js";
+import { clearLines, drawLines, hasRelations } from "./relations.js";
 import { drawSentence, LOOSE, piecesBySentence, sentenceAt, unitsOf } from "./layout.js";
 import { panel, showPanel, updatePanel } from "./details.js";
 import { hitsIn, jump, jumpStatus, searchBox, updateSearch } from "./search.js";
@@ -199,6 +200,7 @@ function light(unit) {
   lit = unit;
   shown.node.querySelectorAll(".lit-key, .lit-response").forEach((one) => one.classList.remove("lit-key", "lit-response"));
   shown.node.classList.toggle("lighting", Boolean(unit));
+  clearLines(shown.node);
   if (!unit) return;
   const all = (name, value, mark) => {
     if (value !== undefined && value !== "-1") shown.node.querySelectorAll(`.unit[data-${name}="${value}"]`).forEach((one) => one.classList.add(mark));
@@ -206,6 +208,7 @@ function light(unit) {
   all("entity", unit.dataset.entity, "lit-key");
   all("owner", unit.dataset.owner, "lit-response");
   all("other-owner", unit.dataset.otherOwner, "lit-response");
+  drawLines(shown.node, unit, unit.dataset.otherOwner ? shown.other : shown.model);
 }
 
 /** Bring the chosen mention into view, and the text around it. */
@@ -307,5 +310,6 @@ function legend() {
       el("li", {}, "“3→5” is a mention of 3 that the response has in 5; the colour is the key’s, the line below the response’s."),
       el("li", {}, "A dashed frame is a mention that only the key has, a dotted one that only the response has."),
       shown.model.response.twin.some((_, r) => isLoose(shown.model, r)) ? el("li", {}, `“${LOOSE}” is a mention that was matched with one of other tokens, as the protocol has it: no error. It is drawn as the key has it; point at its number to read the response’s words.`) : null,
+      hasRelations(shown.model) ? el("li", {}, "“7={1,2}” stands for a set: the things 1 and 2 together. “⇢2” is bridging: the antecedent is a mention of 2. Where key and response differ, the key’s comes first. Point at such a mention to see lines to its antecedents: dashed ones to the elements of a set, dotted ones for bridging.") : null,
       el("li", {}, "Signs: ", kinds.map((kind) => `${kind.sign} ${kind.name}`).join(", "), ".")));
 }

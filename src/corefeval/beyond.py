@@ -1,0 +1,154 @@
+"""Beyond coreference: both sides with what is no part of it, for sets, bridging and the like.
+
+Coreference leaves out mentions that refer to nothing, and singletons where these are dropped. They
+may still be elements of sets, anaphors and antecedents. All of it is worked out when it is asked
+for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from corefeval.matching import Matches, Mentions, matcher
+from corefeval.model import Corpus
+from corefeval.model.arrays import IntArray
+from corefeval.model.sets import EntitySets, find_sets, non_referring
+from corefeval.syntax import split_call
+
+
+@dataclass(frozen=True, eq=False)
+class FullSide:
+    """One side with all mentions of its layer, and what coreference makes of them.
+
+    Mention `rows[s]` of `corpus` is mention s of what is scored, whose entities are
+    `scored_entity` (those with the same set as one, where sets count). `document` is the document
+    of each mention of `corpus`, or its segment where a document was cut; `value` the part of it
+    that each is in, where documents are divided by a feature.
+    """
+
+    corpus: Corpus
+    codes: IntArray
+    rows: IntArray
+    scored_entity: IntArray
+    document: IntArray
+    value: IntArray | None = None
+
+    @cached_property
+    def entity(self) -> IntArray:
+        """The scored entity of each mention; −1 for one that is no part of coreference."""
+        entity = np.full(self.corpus.n_mentions, -1, dtype=np.int64)
+        entity[self.rows] = self.scored_entity
+        return entity
+
+    @property
+    def set_entities(self) -> IntArray:
+        """The scored entity of each set."""
+        return self.scored_entity[np.searchsorted(self.rows, self.sets.first)]
+
+    @property
+    def sets(self) -> EntitySets:
+        """The sets of antecedents."""
+        return find_sets(self.corpus)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
+
+@dataclass(frozen=True, eq=False)
+class Beyond:
+    """Both sides in full, and which of their mentions are the same.
+
+    `scored` are the matches of coreference, by the rows of what is scored. `match`, `tagset` and
+    `own_tokens` say how the rest is matched; a `mirror` knows it already.
+    """
+
+    key: FullSide
+    response: FullSide
+    scored: Matches
+    match: str = "exact"
+    tagset: object = None
+    own_tokens: bool = True
+    mirror: Beyond | None = None
+
+    @cached_property
+    def matches(self) -> tuple[IntArray, IntArray]:
+        """The rows of both sides' corpora that are the same mention.
+
+        Mentions that are scored are matched as ever. Of the rest, those that refer to nothing are
+        matched with each other, then whatever is left on either side.
+        """
+        if self.mirror is not None:
+            return self.mirror.matches[1], self.mirror.matches[0]
+        mine, theirs = self.scored.rows(self.key.rows.size)
+        pairs = [(self.key.rows[mine], self.response.rows[theirs])]
+        sides = self.key, self.response
+        if all(side.rows.size == side.corpus.n_mentions for side in sides):
+            return pairs[0]
+        free = [np.ones(side.corpus.n_mentions, dtype=np.bool_) for side in sides]
+        free[1] &= self.response.codes >= 0  # mentions that were lost match nothing
+        refers_not = [non_referring(s.corpus)[s.corpus.mention_entity] for s in sides]
+        for wanted in (refers_not, [np.ones_like(one) for one in free]):
+            for taken, rows in zip(free, pairs[-1], strict=True):
+                taken[rows] = False
+            left = [
+                _distinct(np.flatnonzero(one & some), side.codes)
+                for one, some, side in zip(free, wanted, sides, strict=True)
+            ]
+            nothing = left[0][:0], left[1][:0]
+            pairs.append(self._match(left) if left[0].size and left[1].size else nothing)
+        return np.concatenate([p[0] for p in pairs]), np.concatenate([p[1] for p in pairs])
+
+    @cached_property
+    def partner(self) -> IntArray:
+        """The response's row for each mention of the key; −1 for one that it lacks."""
+        partner = np.full(self.key.corpus.n_mentions, -1, dtype=np.int64)
+        partner[self.matches[0]] = self.matches[1]
+        return partner
+
+    def with_sides(self, key: FullSide, response: FullSide) -> Beyond:
+        """The same with other sides that have the same mentions, which are matched as they were."""
+        other = replace(self, key=key, response=response, mirror=None)
+        vars(other)["matches"] = self.matches
+        return other
+
+    @cached_property
+    def swapped(self) -> Beyond:
+        """The same with the sides exchanged."""
+        return self.mirror or Beyond(self.response, self.key, self.scored, mirror=self)
+
+    def _match(self, rows: list[IntArray]) -> tuple[IntArray, IntArray]:
+        """The matches among some rows of either side."""
+        key, response = (
+            Mentions(side.corpus.take_mentions(own), side.codes[own])
+            for side, own in zip((self.key, self.response), rows, strict=True)
+        )
+        match = self.match
+        if match != "exact":
+            from corefeval.features.declarations import MissingFeatureError
+            from corefeval.matching.evidence import gather
+
+            try:
+                name = split_call(match)[0]
+                found = gather(key, response, name, self.tagset, own_tokens=self.own_tokens)
+                key, response = found.key, found.response
+            except MissingFeatureError:  # which these mentions lack, though others have it
+                match = "exact"
+        mine, theirs = matcher(match)(key, response).rows(rows[0].size)
+        return rows[0][mine], rows[1][theirs]
+
+    def __iter__(self) -> Iterator[FullSide]:
+        return iter((self.key, self.response))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
+
+def _distinct(rows: IntArray, codes: IntArray) -> IntArray:
+    """The first of those rows that have the same code."""
+    rows = rows[codes[rows] >= 0] if rows.size else rows
+    return rows[np.sort(np.unique(codes[rows], return_index=True)[1])]

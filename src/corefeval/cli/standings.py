@@ -1,0 +1,155 @@
+"""`corefeval suite compare` and `suite page`: who is better over all corpora."""
+
+# No `annotations` from __future__ here: types of fields are looked up where commands are made.
+
+import os
+import sys
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any, Literal
+
+from cyclopts import Group, Parameter
+
+from corefeval.cli.arguments import FLAG, check_paths, file_parameter, show, tell
+from corefeval.display import visible
+
+_TESTS = Group("Tests", sort_key=2)
+
+
+@Parameter(name="*", group=_TESTS)
+@dataclass(frozen=True, kw_only=True)
+class TestOptions:
+    """How systems are compared; what is not said is as when the suite was run.
+
+    Parameters
+    ----------
+    trials
+        How many trials tests on a corpus and the bootstrap over corpora have; 10,000 by default.
+    seed
+        Where the random numbers begin.
+    alpha
+        The p-value, corrected for the pairs, up to which a difference is significant; 0.05 by
+        default.
+    level
+        How much of the samples an interval holds; 0.95 by default.
+    correction
+        The correction of p-values for many pairs; `holm` by default.
+    combination
+        How p-values of corpora are combined: `bonferroni`, whatever they have to do with each
+        other, or `fisher`, where they are independent.
+    resample
+        What the bootstrap draws: of corpora, documents and seeds; by default all three.
+    """
+
+    trials: int | None = None
+    seed: int | None = None
+    alpha: float | None = None
+    level: float | None = None
+    correction: Literal["holm", "bonferroni", "none"] | None = None
+    combination: Literal["bonferroni", "fisher"] | None = None
+    resample: str | None = None
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The options that were given, as `compare_corpora` takes them."""
+        from corefeval.syntax import split_list
+
+        options = {name: value for name, value in asdict(self).items() if value is not None}
+        if "resample" in options:
+            options["resample"] = tuple(split_list(options["resample"]))
+        return options
+
+
+TESTS = TestOptions()
+_RESULTS = file_parameter("suite compare")(help="What `suite run --save` wrote.")
+
+
+def compare(
+    results: Annotated[str, _RESULTS],
+    /,
+    *,
+    metric: str | None = None,
+    group: str = "",
+    format: Annotated[
+        Literal["text", "json", "csv", "markdown", "latex"], Parameter(alias="-f")
+    ] = "text",
+    output: Annotated[str | None, Parameter(alias="-o")] = None,
+    tests: TestOptions = TESTS,
+    quiet: Annotated[bool, FLAG(alias="-q")] = False,
+) -> None:
+    """Compare the systems of a suite over its corpora: by how much, and on how many, one is better.
+
+    ```
+    corefeval suite compare results.json.gz
+    corefeval suite compare results.json.gz --metric lea --combination fisher
+    corefeval suite compare results.json.gz --resample documents,seeds -f json -o pairs.json
+    ```
+
+    Parameters
+    ----------
+    metric
+        Which metric; by default the suite's headline.
+    group
+        The corpora of this group alone.
+    format
+        How to print.
+    output
+        Write to this file instead of the terminal.
+    quiet
+        Print no notices.
+    """
+    from corefeval.suites.outcome import load_suite
+    from corefeval.suites.statistics import with_statistics
+
+    check_paths([], [results], output)
+    outcome = load_suite(results)
+    name = outcome.metric(metric)
+    found = with_statistics(outcome, [name], **tests.given)
+    standing = found.standing(name, group)
+    show(found, output, format=format, metric=standing.metric, group=standing.group)
+    if not quiet:
+        tell(found.notices)
+
+
+def page(
+    results: Annotated[str, file_parameter("suite page")(help="What `suite run --save` wrote.")],
+    /,
+    *,
+    output: Annotated[str, Parameter(alias="-o")] = "leaderboard.html",
+    title: str | None = None,
+    reports: str | None = None,
+    tests: TestOptions = TESTS,
+    quiet: Annotated[bool, FLAG(alias="-q")] = False,
+) -> None:
+    """Make a leaderboard of a suite: one HTML file that opens anywhere, without a network.
+
+    ```
+    corefeval suite page results.json.gz
+    corefeval suite page results.json.gz --title "Shared task" --output board.html
+    corefeval suite page results.json.gz --reports reports/
+    ```
+
+    It is made of saved results alone, and has no words of a corpus in it.
+
+    Parameters
+    ----------
+    output
+        The file to write.
+    title
+        What the leaderboard is called; by default the suite's title.
+    reports
+        A folder of reports to link: CORPUS.html or CORPUS/SYSTEM.html; or a pattern of paths with
+        {corpus} and {system} in it.
+    quiet
+        Print no notices.
+    """
+    from corefeval.reports.leaderboard import make_leaderboard
+    from corefeval.suites.outcome import load_suite
+
+    check_paths([], [results], output)
+    outcome = load_suite(results)
+    made = make_leaderboard(outcome, title=title, reports=reports, beside=output, **tests.given)
+    made.save(output)
+    size = os.path.getsize(output) / 1_000_000
+    sys.stdout.write(f"{visible(output)}: {made.summary}, {size:.2f} MB\n")
+    if not quiet:
+        tell(made.notices)

@@ -1,0 +1,1 @@
+"""Universal Anaphora: CoNLL-U Plus with columns of markables, bridging and discourse deixis."""

@@ -1,0 +1,342 @@
+"""Reading Universal Anaphora: columns by name, markables of two layers, sets and bridging."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, pairwise
+
+from corefeval.diagnostics import InputError, excerpt
+from corefeval.formats.conllu.comments import parsed
+from corefeval.formats.conllu.documents import read_comment
+from corefeval.formats.conllu.tokens import COLUMNS as TOKEN_COLUMNS
+from corefeval.formats.conllua.cells import (
+    COLUMNS,
+    EMPTY,
+    Cell,
+    Markable,
+    join_parts,
+    read_brackets,
+    renumber,
+)
+from corefeval.formats.losses import list_counts, sentence_numbers
+from corefeval.formats.source import Oddity, Source
+from corefeval.model import BRIDGING, DEIXIS, IDENTITY, NON_REFERRING, SPLIT, Corpus, CorpusBuilder
+from corefeval.model.builder import DocumentBuilder, Reference, unresolved_relations
+
+_LINE_END = re.compile(r"\r\n|\n|\r")
+_NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
+_RANGE = re.compile(r"[0-9]{1,9}-[0-9]{1,9}")
+_PSEUDO = re.compile(r".*[-_]pseudo", re.IGNORECASE | re.DOTALL)
+_OTHER = re.compile(r"\W+")
+_LAYERS = {"IDENTITY": IDENTITY, "DISCOURSE_DEIXIS": DEIXIS}
+_MARKED = (*_LAYERS, "BRIDGING", "REFERENCE", "NOM_SEM")
+_KNOWN = frozenset(("EntityID", "MarkableID", "Min", "SemType", "ElementOf"))
+_TOLD = {
+    "minimum-outside": ("markable", "with a Min that is not inside of its span, which is not used"),
+    "no-entity": ("markable", "without EntityID, each an entity of its own"),
+    "repeated-markables": ("markable", "with the id of another entity's: relations mean the first"),
+    "misspelt-attributes": ("attribute", "with a misspelt name, taken for what it seems to be"),
+    "multiword-lines": ("line", "of a multi-word token left out"),
+    "unread-columns": ("document", "whose column REFERENCE or NOM_SEM is no list of brackets"),
+}
+
+
+@dataclass(slots=True)
+class _Text:
+    """A document on its way: a row of cells for each token, and cells that say something."""
+
+    name: str
+    metadata: dict[str, str] = field(default_factory=dict)
+    ids: list[str] = field(default_factory=list)
+    rows: list[list[str]] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+    starts: list[int] = field(default_factory=list)
+    comments: list[dict[str, str]] = field(default_factory=list)
+    marked: dict[str, list[Cell]] = field(default_factory=lambda: defaultdict(list))
+
+    def drop_empty_sentences(self) -> None:
+        """Leave out sentences of nothing but lines of multi-word tokens."""
+        after = [*self.starts[1:], len(self.rows)]
+        kept = [n for n, start in enumerate(self.starts) if start < after[n]]
+        self.starts = [self.starts[n] for n in kept]
+        self.comments = [self.comments[n] for n in kept]
+
+
+def read_conllua(source: Source, *, name: str = "", oddities: list[Oddity] | None = None) -> Corpus:
+    """Read documents, tokens, markables of identity and deixis, sets, bridging.
+
+    What cannot be used is counted in notices; `oddities`, where given, get a line for each.
+    """
+    builder = CorpusBuilder(name=name, source=source.file)
+    counts: Counter[str] = Counter()
+    told = [] if oddities is None else oddities
+    for text in _documents(source, counts):
+        _DocumentReader(builder, text, source.file, told, counts).read()
+    if not builder.documents:
+        raise InputError(
+            "there is no sentence in the file",
+            file=source.file,
+            expected="CoNLL-U Plus: a line for each token, columns as ‘# global.columns’ says",
+            fix="check that this is the file you mean, and its format",
+        )
+    builder.notices += list_counts(counts, _TOLD, file=source.file)
+    builder.notices += unresolved_relations(counts["unresolved-relations"], source.file)
+    return builder.build()
+
+
+def _documents(source: Source, counts: Counter[str]) -> Iterator[_Text]:
+    """The documents of a file; without ‘# newdoc’ they are one, called after the file."""
+    columns: Sequence[str] = COLUMNS
+    text: _Text | None = None
+    comments: dict[str, str] = {}
+    inside, number = False, 0
+    for index, line in enumerate(_LINE_END.split(source.text)):
+        place = source.line(index)
+        if line.startswith("#"):
+            key, value = read_comment(line)
+            if key == "global.columns":
+                columns = value.upper().split()
+            elif key in ("newdoc", "newdoc id"):
+                if text is not None:
+                    yield text
+                number += 1
+                text = _Text(value or source.stem + (f"_{number}" if number > 1 else ""))
+                comments, inside = {}, False
+            elif key.startswith("meta::") and text is not None:
+                text.metadata[key.removeprefix("meta::")] = value
+            elif (pair := parsed(line)) is not None:
+                comments[pair[0]] = pair[1]
+        elif not line.strip():
+            inside = False
+        else:
+            text = text or _Text(source.stem)
+            if not inside:
+                text.starts.append(len(text.rows))
+                text.comments.append(comments)
+                comments, inside = {}, True
+            _add_token(text, _split(line, columns, source.file, place), columns, place, counts)
+    if text is not None:
+        yield text
+
+
+def _split(line: str, columns: Sequence[str], file: str, place: int) -> list[str]:
+    """The cells of a line: between tabs where there is one, else between blanks."""
+    # Of blanks, only plain ones part cells: others may be words.
+    tabs = "\t" in line
+    parts = (part.strip(" ") for part in line.split("\t" if tabs else " "))
+    cells = [part for part in parts if part or tabs]
+    last = len(columns) - 1
+    needed = columns.index("IDENTITY") if "IDENTITY" in columns else 1
+    first = columns.index("ID") if "ID" in columns else len(cells)
+    number = cells[first] if first < len(cells) else ""
+    extra = cells[last + 1 :]  # between blanks, a word of two shifts all that is behind it
+    if len(cells) + (needed == last) <= needed or (extra and ("\t" not in line or any(extra))):
+        found, expected = f"{len(cells)} columns", f"{needed + 1} to {last + 1} columns"
+    elif not (_NUMBER.fullmatch(number) or _RANGE.fullmatch(number)) and "ID" in columns:
+        found, expected = excerpt(number), "the number of a token in its document: 7, or 7.1"
+    else:
+        return cells[: last + 1] + ["_"] * (last + 1 - len(cells))
+    raise InputError(
+        "this is no line of a token",
+        file=file,
+        line=place,
+        found=f"{found} in {excerpt(line)}",
+        expected=expected,
+        fix="check that columns are where ‘# global.columns’ says, and that words have no blanks",
+    )
+
+
+def _add_token(
+    text: _Text, cells: list[str], columns: Sequence[str], place: int, counts: Counter[str]
+) -> None:
+    named = dict(zip(reversed(columns), reversed(cells), strict=True))  # the first of a name
+    number = named.get("ID", str(len(text.rows) + 1))
+    if _RANGE.fullmatch(number):
+        counts["multiword-lines"] += 1
+        return
+    for column in _MARKED:
+        if named.get(column, "_") not in EMPTY:
+            text.marked[column].append(Cell(len(text.rows), place, named[column]))
+    text.ids.append(number)
+    text.rows.append([named.get(column) or "_" for column in COLUMNS[: len(TOKEN_COLUMNS)]])
+    text.lines.append(place)
+
+
+def _token_columns(text: _Text) -> dict[str, list[str]]:
+    """The columns in which something stands, numbers and parents counted in the sentence."""
+    cells = zip(*text.rows, strict=True) if text.rows else ((),) * len(TOKEN_COLUMNS)
+    columns = dict(zip(TOKEN_COLUMNS, map(list, cells), strict=True))
+    empty = ["1" if "." in number else "" for number in text.ids]
+    numbers = sentence_numbers(len(empty), text.starts, empty)
+    for start, end in pairwise((*text.starts, len(empty))):
+        local = dict(zip(text.ids[start:end], numbers[start:end], strict=True))
+        for name in ("head", "deps"):
+            columns[name][start:end] = [renumber(c, local) for c in columns[name][start:end]]
+    columns["number"] = numbers
+    kept = {name: column for name, column in columns.items() if {*column} - {"_"}}
+    return {**kept, "word": columns["word"]} | ({"empty": empty} if any(empty) else {})
+
+
+@dataclass(slots=True)
+class _DocumentReader:
+    """One document: its markables by id, its entities by column and name."""
+
+    builder: CorpusBuilder
+    text: _Text
+    file: str
+    oddities: list[Oddity]
+    counts: Counter[str]
+    numbers: dict[str, int] = field(default_factory=dict)  # of the mentions in IDENTITY
+    entities: dict[str, dict[str, int]] = field(default_factory=dict)  # layers by column and name
+
+    def read(self) -> None:
+        """Add the document to the corpus."""
+        self.text.drop_empty_sentences()
+        columns = _token_columns(self.text)
+        document = self.builder.document(
+            self.text.name,
+            words=columns.pop("word"),
+            columns=columns,
+            sentence_starts=self.text.starts,
+            metadata=self.text.metadata,
+            sentence_metadata=self.text.comments,
+            lines=self.text.lines,
+        )
+        stated = self._other_columns()
+        for column in _LAYERS:
+            found = read_brackets(self.text.marked[column], self.file, column)
+            self.counts["misspelt-attributes"] += sum(len(one.misspelt) for one in found)
+            markables, repeated = join_parts(found)
+            for one in repeated:
+                self._note("repeated-markables", "repeated-mention", one, "the id of another's")
+            self._add_markables(document, column, markables, stated)
+            self._add_sets(document, column, markables)
+        self._add_bridging(document)
+
+    def _note(self, notice: str, kind: str, markable: Markable, message: str) -> None:
+        self.counts[notice] += 1
+        self.oddities.append(Oddity(kind, markable.line, message))
+
+    def _other_columns(self) -> dict[str, dict[str, str]]:
+        """What REFERENCE and NOM_SEM say of markables, by id; they are in no form that holds."""
+        stated: dict[str, dict[str, str]] = defaultdict(dict)
+        for column, prefix in (("REFERENCE", "reference_"), ("NOM_SEM", "")):
+            try:
+                found = read_brackets(self.text.marked[column], self.file, column)
+            except InputError:
+                self.counts["unread-columns"] += 1
+                continue
+            for one in found:
+                stated[one.get("MarkableID")] |= {
+                    prefix + _feature(name): value
+                    for name, value in one.attributes.items()
+                    if name not in ("MarkableID", "EntityID")
+                }
+        return stated
+
+    def _add_markables(
+        self,
+        document: DocumentBuilder,
+        column: str,
+        markables: Sequence[Markable],
+        stated: Mapping[str, dict[str, str]],
+    ) -> None:
+        layers = self.entities[column] = {}
+        for number, one in enumerate(markables, 1):
+            identifier = one.get("MarkableID")
+            entity = one.get("EntityID")
+            if not entity:
+                entity = one.attributes["EntityID"] = identifier or f"unnamed_{number}"
+                self.counts["no-entity"] += 1
+            layer = _LAYERS[column]
+            if layer == IDENTITY and _PSEUDO.fullmatch(entity):
+                layer = NON_REFERRING
+            layers[entity] = layer
+            positions: Sequence[int] = range(*one.parts[0])
+            if len(one.parts) > 1:
+                positions = sorted({*chain.from_iterable(range(*part) for part in one.parts)})
+            features = {"mention_id": identifier, "minspan": self._minimum(one, positions)}
+            if one.get("Min") and not features["minspan"]:  # for those who take it all the same
+                features["min_outside"] = one.get("Min")
+            features |= {"semtype": one.get("SemType"), **stated.get(identifier, {})}
+            features |= {_feature(k): v for k, v in one.attributes.items() if k not in _KNOWN}
+            row = document.mention_at(
+                entity,
+                positions,
+                features={name: value for name, value in features.items() if value},
+                layer=layer,
+            )
+            if identifier and column == "IDENTITY":
+                self.numbers.setdefault(identifier, row)
+
+    def _minimum(self, markable: Markable, positions: Sequence[int]) -> str:
+        """Which tokens of a markable its Min is, from 1; nothing where it is none of them."""
+        text = markable.get("Min")
+        if not text:
+            return ""
+        stated = [_place(match[0]) for match in _NUMBER.finditer(text)]
+        own = [_place(self.text.ids[position]) for position in positions]
+        if not stated or not {*stated} <= {*own}:
+            message = f"Min={excerpt(text, 30)} is not inside of tokens "
+            message += f"{self.text.ids[positions[0]]} to {self.text.ids[positions[-1]]}"
+            self._note("minimum-outside", "unusable-minimum", markable, message)
+            return ""
+        low, high = min(stated), max(stated)
+        is_range = len(stated) < 3
+        inside = (low <= one <= high if is_range else one in stated for one in own)
+        return ",".join(str(number) for number, holds in enumerate(inside, 1) if holds)
+
+    def _add_sets(
+        self, document: DocumentBuilder, column: str, markables: Sequence[Markable]
+    ) -> None:
+        """`ElementOf` of any mention makes its entity an element."""
+        layers = self.entities[column]
+        sets: dict[str, list[tuple[str, int]]] = {}
+        for one in markables:
+            entity, wholes = one.get("EntityID"), one.list("ElementOf")
+            for whole, times in Counter(wholes).items():
+                if times > 1:
+                    message = f"ElementOf={excerpt(whole, 30)} {times} times"
+                    self.oddities.append(Oddity("repeated-relation", one.line, message))
+                if whole in layers:
+                    sets.setdefault(whole, []).append((entity, layers[entity]))
+                else:
+                    message = f"an element of {excerpt(whole, 30)}, which nobody mentions"
+                    self._note("unresolved-relations", "unmentioned-entity", one, message)
+        for whole, elements in sets.items():
+            document.relation(SPLIT, (whole, layers[whole]), elements)
+
+    def _add_bridging(self, document: DocumentBuilder) -> None:
+        """Relations between markables of IDENTITY, whose ids alone count."""
+        layers = self.entities["IDENTITY"]
+        for one in read_brackets(self.text.marked["BRIDGING"], self.file, "BRIDGING"):
+            self.counts["misspelt-attributes"] += len(one.misspelt)
+            identifier = one.get("MarkableID")
+            anaphor = self.numbers.get(identifier)
+            anchors = one.list("MentionAnchor")
+            mentions = [self.numbers[a] for a in anchors if a in self.numbers]
+            names = [a for a in one.list("EntityAnchor") if a in layers and not mentions]
+            missing = [] if anaphor is not None else [identifier or "nothing"]
+            if not mentions and not names:
+                missing += anchors or one.list("EntityAnchor") or ["nothing"]
+            if anaphor is None or missing:
+                listed = " and ".join(excerpt(name, 30) for name in missing)
+                message = f"bridging of {listed}, which is no markable of IDENTITY"
+                self._note("unresolved-relations", "unknown-markable", one, message)
+                continue
+            antecedents: list[Reference] = [*mentions, *((name, layers[name]) for name in names)]
+            for antecedent in antecedents:
+                document.relation(BRIDGING, anaphor, [antecedent], one.get("Rel"))
+
+
+def _place(number: str) -> tuple[int, int]:
+    """The number of a token in a form that can be compared: zeros come behind words."""
+    word, _, node = number.partition(".")
+    return int(word), int(node or 0)
+
+
+def _feature(name: str) -> str:
+    return _OTHER.sub("_", name).lower()

@@ -1,0 +1,310 @@
+"""Writing Universal Anaphora: tokens numbered through the document, markables in brackets."""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+
+from corefeval.formats.conllu.entity_attribute import without_coreference
+from corefeval.formats.conllu.tokens import COLUMNS as TOKEN_COLUMNS
+from corefeval.formats.conllua.cells import COLUMNS, renumber
+from corefeval.formats.losses import (
+    check_distinct,
+    check_writable,
+    list_counts,
+    list_losses,
+    relations_of,
+    sentence_bounds,
+    sentence_numbers,
+    with_tokens,
+    words_of,
+)
+from corefeval.formats.registry import Written
+from corefeval.model import (
+    BRIDGING,
+    DEIXIS,
+    NON_REFERRING,
+    SPLIT,
+    Corpus,
+    Document,
+    Mention,
+    Relation,
+)
+from corefeval.model.bridging import find_anchors
+from corefeval.model.tokens import plain_word
+
+_SAFE = re.compile(r"[^\s()|@=,;]+")
+_UNSAFE = re.compile(r"[\s()|@]")
+_PSEUDO = "-Pseudo"
+_OWN = frozenset(("mention_id", "minspan", "min_outside", "semtype"))
+_NOM_SEM = {"entity_type": "Entity_Type", "genericity": "Genericity"}
+_TOLD = {
+    "crossing-mentions": ("mention", "that cross others, written in parts of one markable"),
+    "changed-words": ("word", "with blanks or without text, written with _"),
+    "entity-names": ("entity", "numbered, as names cannot be in brackets"),
+    "document-names": ("document", "whose name CoNLL-U cannot carry as it is"),
+    "chosen-anchors": ("antecedent", "written as the mention before the anaphor"),
+    "minimum-ranges": ("minimum span", "with gaps written as a range"),
+    "changed-values": ("value", "with blanks or brackets, written with _"),
+}
+
+
+def write_conllua(corpus: Corpus) -> Written:
+    """Write all documents; says what could not be written as it is.
+
+    Brackets must nest, so that a mention which crosses another is written in parts, as a
+    discontinuous one is; read again, it is whole.
+    """
+    check_writable(corpus, "Universal Anaphora's CoNLL-U")
+    corpus, made_up = with_tokens(corpus)
+    counts: Counter[str] = Counter()
+    lost: list[Relation] = []
+    names = [" ".join(str(document.id).split()) for document in corpus]
+    check_distinct(names, "Universal Anaphora's CoNLL-U")
+    anchors = find_anchors(corpus)
+    parts = [f"# global.columns = {' '.join(COLUMNS)}\n"]
+    for document, name in zip(corpus, names, strict=True):
+        counts["document-names"] += name != str(document.id) or not document.id.name
+        writer = _DocumentWriter(document, counts, anchors)
+        parts.append(f"# newdoc id = {name}\n{writer.text()}")
+        lost += writer.lost
+    losses = list_losses(
+        corpus, columns=(*TOKEN_COLUMNS, "empty"), features=corpus.features, relations=lost,
+        metadata=True,
+    )  # fmt: skip
+    data = "".join(parts).encode(errors="backslashreplace")
+    return Written({"": data}, (*made_up, *list_counts(counts, _TOLD), *losses))
+
+
+class _DocumentWriter:
+    """One document on its way to text."""
+
+    def __init__(
+        self,
+        document: Document,
+        counts: Counter[str],
+        anchors: dict[int, list[tuple[int, int, bool]]],
+    ) -> None:
+        self.document = document
+        self.counts = counts
+        self.anchors = anchors
+        self.lost: list[Relation] = []
+        self.layers = document.corpus.entity_layer
+        self.names = self._names()
+        self.ids = self._markable_ids()
+        self.words = words_of(document)
+        self.sentences = sentence_bounds(document, len(self.words))
+        self.empty = document.column("empty") if "empty" in document.columns else []
+        self.numbers = sentence_numbers(len(self.words), (), self.empty)
+
+    def text(self) -> str:
+        """The document's lines."""
+        rows = self._rows()
+        cells: dict[str, dict[int, str]] = {column: {} for column in COLUMNS[len(TOKEN_COLUMNS) :]}
+        elements = self._elements()
+        mentions = self.document.mentions
+        for column, wanted in (("IDENTITY", False), ("DISCOURSE_DEIXIS", True)):
+            some = [m for m in mentions if (self._layer(m.entity.index) == DEIXIS) == wanted]
+            cells[column] = self._brackets([(m, self._markable(m, elements)) for m in some])
+        cells["BRIDGING"] = self._bridging()
+        cells |= self._statements()
+        lines = [f"# meta::{k} = {' '.join(v.split())}" for k, v in self.document.metadata.items()]
+        comments = self.document.sentence_metadata
+        for number, (start, end) in enumerate(self.sentences):
+            known = comments[number] if number < len(comments) else {}
+            lines += [f"# {k} = {' '.join(v.split())}" if v else f"# {k}" for k, v in known.items()]
+            for position in range(start, end):
+                marks = (column.get(position, "_") for column in cells.values())
+                lines.append("\t".join((*rows[position], *marks)))
+            lines.append("")
+        return "\n".join((*lines, "" if self.sentences else "\n"))
+
+    def _layer(self, entity: int) -> int:
+        return 0 if self.layers is None else int(self.layers[entity])
+
+    def _names(self) -> dict[int, str]:
+        """Ids of entities: their own where all are distinct and safe, or numbers."""
+        entities = self.document.entities
+        own = {entity.index: entity.name for entity in entities}
+        keys = {(self._layer(index) == DEIXIS, name) for index, name in own.items()}
+        fits = len(keys) == len(own) and all(_SAFE.fullmatch(name) for name in own.values())
+        if fits and all(
+            (self._layer(index) == NON_REFERRING) == name.lower().endswith(("-pseudo", "_pseudo"))
+            for index, name in own.items()
+            if self._layer(index) != DEIXIS
+        ):
+            return own
+        endings = ("", "-DD", _PSEUDO)
+        if self.document.corpus.names is not None:
+            self.counts["entity-names"] += len(own)
+        return {
+            entity: f"{number}{endings[self._layer(entity)]}"
+            for number, entity in enumerate(own, 1)
+        }
+
+    def _markable_ids(self) -> dict[int, str]:
+        """Ids of mentions: their own where all are distinct and safe, or numbers."""
+        mentions = self.document.mentions
+        own = [str(mention.features.get("mention_id", "")) for mention in mentions]
+        if len({*own}) == len(own) and all(map(_SAFE.fullmatch, own)):
+            return {mention.row: name for mention, name in zip(mentions, own, strict=True)}
+        begin = ("markable_", "dd_markable_", "markable_")
+        return {
+            mention.row: f"{begin[self._layer(mention.entity.index)]}{number}"
+            for number, mention in enumerate(mentions, 1)
+        }
+
+    def _rows(self) -> list[list[str]]:
+        """The columns of each token; numbers and parents are counted through the document."""
+        known = {n: self.document.column(n) for n in TOKEN_COLUMNS if n in self.document.columns}
+        local = sentence_numbers(len(self.words), [s for s, _ in self.sentences], self.empty)
+        rows = []
+        for start, end in self.sentences:
+            through = dict(zip(local[start:end], self.numbers[start:end], strict=True))
+            for position in range(start, end):
+                cells = {name: " ".join(known[name][position].split()) for name in known}
+                for name in ("head", "deps"):
+                    cells[name] = renumber(cells.get(name, ""), through)
+                cells["misc"] = without_coreference(cells.get("misc", ""))
+                word = plain_word(self.words[position])
+                self.counts["changed-words"] += word != self.words[position]
+                others = [cells.get(name) or "_" for name in list(TOKEN_COLUMNS)[2:]]
+                rows.append([self.numbers[position], word, *others])
+        return rows
+
+    def _markable(self, mention: Mention, elements: dict[int, list[str]]) -> str:
+        """What stands behind an opening bracket."""
+        entity, features = mention.entity.index, mention.features
+        values = {"EntityID": self.names[entity], "MarkableID": self.ids[mention.row]}
+        values["Min"] = self._minimum(mention, str(features.get("minspan") or ""))
+        values["SemType"] = str(features.get("semtype") or "")
+        # An element says so on one of its mentions.
+        values["ElementOf"] = ",".join(elements.pop(entity, ()))
+        values |= {
+            name: str(value or "")
+            for name, value in features.items()
+            if name not in {*_OWN, *_NOM_SEM} and not name.startswith("reference_")
+        }
+        return _listed({name: self._value(value) for name, value in values.items()})
+
+    def _value(self, text: str) -> str:
+        safe = _UNSAFE.sub("_", text)
+        self.counts["changed-values"] += safe != text
+        return safe
+
+    def _minimum(self, mention: Mention, text: str) -> str:
+        """A minimum span by the numbers of the document's tokens, the first and the last."""
+        own = mention.positions
+        numbers = [int(one) for one in re.findall(r"[0-9]{1,9}", text)]
+        inside = sorted({own[number - 1] for number in numbers if 0 < number <= len(own)})
+        if not inside:
+            return ""
+        self.counts["minimum-ranges"] += inside != [p for p in own if inside[0] <= p <= inside[-1]]
+        edges = dict.fromkeys((inside[0], inside[-1]))
+        return ",".join(self.numbers[position] for position in edges)
+
+    def _elements(self) -> dict[int, list[str]]:
+        """The sets that entities are elements of."""
+        found: dict[int, list[str]] = defaultdict(list)
+        for relation in relations_of(self.document):
+            if relation.kind == SPLIT:
+                whole = relation.anaphor[0]
+                wanted = [one for one, _ in relation.antecedents if one in self.names]
+                fits = whole in self.names and {self._layer(one) == DEIXIS for one in wanted} == {
+                    self._layer(whole) == DEIXIS
+                }
+                if not fits or len(wanted) < len(relation.antecedents):
+                    self.lost.append(relation)
+                for one in wanted if fits else ():
+                    found[one] += [self.names[whole]] * (self.names[whole] not in found[one])
+            elif relation.kind != BRIDGING:
+                self.lost.append(relation)
+        return found
+
+    def _brackets(
+        self, found: Sequence[tuple[Mention, str]], *, whole: bool = True
+    ) -> dict[int, str]:
+        """The cells of a column from mentions and what their brackets say: what closes, what opens.
+
+        What would cross a bracket that is still open ends with it, and if it is to be `whole` goes
+        on behind it, as another part.
+        """
+        waiting = [
+            (start, -end, number)
+            for number, (mention, _) in enumerate(found)
+            for start, end in (mention.parts if whole else [mention.span])
+        ]
+        heapq.heapify(waiting)
+        closing: Counter[int] = Counter()
+        opening: dict[int, list[str]] = defaultdict(list)
+        still_open: list[int] = []  # ends, the innermost last
+        crossing, said = set(), set()
+        while waiting:
+            start, negative, number = heapq.heappop(waiting)
+            end, text = -negative, found[number][1]
+            while still_open and still_open[-1] - 1 <= start:
+                still_open.pop()
+            if still_open and end > still_open[-1]:
+                if whole:
+                    heapq.heappush(waiting, (still_open[-1], -end, number))
+                    crossing.add(number)
+                end = still_open[-1]
+            shown = "|".join(text.split("|")[:2]) if number in said else text
+            said.add(number)
+            opening[start].append(f"({shown}" + (")" if end == start + 1 else ""))
+            if end > start + 1:
+                closing[end - 1] += 1
+                still_open.append(end)
+        self.counts["crossing-mentions"] += len(crossing)
+        return {
+            position: ")" * closing[position] + "".join(opening.get(position, ()))
+            for position in {*closing, *opening}
+        }
+
+    def _bridging(self) -> dict[int, str]:
+        """Brackets of anaphors, one for each antecedent."""
+        corpus = self.document.corpus
+        own = corpus.entity_document[corpus.relations.entity] == self.document.index
+        found = []
+        numbers = own.nonzero()[0].tolist()
+        for number, relation in zip(numbers, relations_of(self.document), strict=True):
+            if relation.kind == BRIDGING and number not in self.anchors:
+                self.lost.append(relation)
+            for anaphor, antecedent, stated in self.anchors.get(number, ()):
+                self.counts["chosen-anchors"] += not stated
+                values = {
+                    "MarkableID": self.ids[anaphor],
+                    "Rel": self._value(relation.label),
+                    "MentionAnchor": self.ids[antecedent],
+                    "EntityAnchor": self.names[int(corpus.mention_entity[antecedent])],
+                }
+                found.append((Mention(self.document, anaphor), _listed(values)))
+        return self._brackets(found, whole=False)
+
+    def _statements(self) -> dict[str, dict[int, str]]:
+        """The columns REFERENCE and NOM_SEM, from properties of mentions."""
+        columns: dict[str, list[tuple[Mention, str]]] = {"REFERENCE": [], "NOM_SEM": []}
+        for mention in self.document.mentions:
+            if self._layer(mention.entity.index) == DEIXIS:
+                continue
+            features = {n: str(v) for n, v in mention.features.items() if v}
+            known = {
+                "REFERENCE": {
+                    n.removeprefix("reference_"): v
+                    for n, v in features.items()
+                    if n.startswith("reference_")
+                },
+                "NOM_SEM": {_NOM_SEM[n]: v for n, v in features.items() if n in _NOM_SEM},
+            }
+            for column, values in known.items():
+                if values:
+                    safe = {name: self._value(value) for name, value in values.items()}
+                    text = _listed({"MarkableID": self.ids[mention.row], **safe})
+                    columns[column].append((mention, text))
+        return {c: self._brackets(found, whole=False) for c, found in columns.items()}
+
+
+def _listed(values: Mapping[str, str]) -> str:
+    return "|".join(f"{name}={value}" for name, value in values.items() if value)

@@ -1,0 +1,298 @@
+"""The leaderboard: one HTML file with the standing of all systems of a suite.
+
+It is made of results alone, and has no words of a corpus in it: no documents, no features whose
+values are words, and of broken files not what was found in them.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+from urllib.parse import quote
+
+import numpy as np
+
+from corefeval._version import __version__
+from corefeval.diagnostics import UsageError, plural
+from corefeval.display import visible
+from corefeval.features import shows_words
+from corefeval.files import PathLike
+from corefeval.reports.page import BOARD_SCRIPTS, BOARD_STYLES, Page
+from corefeval.reports.payload import make_visible
+from corefeval.results import Result
+from corefeval.results.rates import Numbers
+from corefeval.results.slices import all_values
+from corefeval.stats.standings import EVERYTHING, CorporaComparison, CorporaDifference, Standing
+from corefeval.suites.averages import macro
+from corefeval.suites.outcome import SuiteResult
+from corefeval.suites.statistics import with_statistics
+
+Json = dict[str, Any]
+
+
+class Leaderboard(Page):
+    """A leaderboard: `.save(path)` writes it, `.html` is the text of the page."""
+
+    noun: ClassVar[str] = "leaderboard"
+    scripts: ClassVar[tuple[str, ...]] = BOARD_SCRIPTS
+    styles: ClassVar[tuple[str, ...]] = BOARD_STYLES
+    has_charts: ClassVar[bool] = False
+
+    @property
+    def plain_table(self) -> tuple[list[str], list[tuple[str, list[str]]]]:
+        """Rank and average of each system by the headline."""
+        page = self.payload
+        standing = page["standings"][page["headline"]][0]
+        numbers = zip(standing["scores"], standing["ranks"], page["systems"], strict=True)
+        ordered = sorted(numbers, key=lambda one: -math.inf if one[0] is None else -one[0])
+        rows = [
+            (system["name"], ["–", "–"] if score is None else [str(rank), f"{100 * score:.2f}"])
+            for score, rank, system in ordered
+        ]
+        return ["System", "Rank", page["metrics"][page["headline"]]["title"]], rows
+
+    @property
+    def summary(self) -> str:
+        """What the leaderboard is on."""
+        systems = plural(len(self.payload["systems"]), "system")
+        return f"{systems} on {len(self.payload['corpora'])} corpora"
+
+
+def make_leaderboard(
+    outcome: SuiteResult,
+    *,
+    title: str | None = None,
+    reports: PathLike | None = None,
+    beside: PathLike = "leaderboard.html",
+    **options: Any,
+) -> Leaderboard:
+    """The leaderboard of a suite's outcome: `make_leaderboard(outcome).save("leaderboard.html")`.
+
+    Statistics are those of the outcome, where it has any; other metrics are compared in the same
+    way. With `options`, those of `corefeval.stats.compare_corpora`, all are compared anew.
+    `reports` is a folder with a report for each corpus (`CORPUS.html`) or each response
+    (`CORPUS/SYSTEM.html`), or a pattern of paths with `{corpus}` and `{system}` in it; what is
+    there is linked, as seen from where the page will lie (`beside`).
+    """
+    compared = _compare(outcome, options)
+    groups = _groups(outcome)
+    own = compared.notices if compared else ()
+    notices = [str(one) for one in (*outcome.notices, *own) if one.kind != "no-result"]
+    page: Json = {
+        "title": title or outcome.title or "Leaderboard",
+        "version": __version__,
+        "kinds": [],
+        "metrics": [{"name": one, "title": outcome.title_of(one)} for one in outcome.metrics],
+        "headline": outcome.metrics.index(outcome.metric()),
+        "rate": outcome.rate,
+        "missing": outcome.missing,
+        "systems": [
+            {"name": one.name, "seeds": len(one.seeds), "signature": _signature(outcome, one.name)}
+            for one in outcome.systems
+        ],
+        "corpora": [{"name": one.name, "weight": one.weight} for one in outcome.corpora],
+        "groups": [{"name": name, "corpora": places} for name, places in groups.items()],
+        "scores": [_scores(outcome, metric) for metric in outcome.metrics],
+        "standings": [
+            [_describe_standing(outcome, compared, metric, group) for group in groups]
+            for metric in outcome.metrics
+        ],
+        "slices": list(_describe_slices(outcome, groups)),
+        "problems": list(_problems(outcome)),
+        "level": compared.options.level if compared else None,
+        "alpha": compared.options.alpha if compared else None,
+        "trials": compared.options.trials if compared else None,
+        "signature": compared.signature if compared else "",
+        "notices": list(dict.fromkeys(notices)),
+    }
+    shown = {name: make_visible(value) for name, value in page.items()}
+    shown["links"] = _link_reports(outcome, reports, beside)
+    return Leaderboard(shown, own)
+
+
+def _compare(outcome: SuiteResult, options: Mapping[str, Any]) -> CorporaComparison | None:
+    """The systems compared by all metrics; None where there are not two of them, or no results."""
+    has = [name for name in outcome.metrics if not np.isnan(outcome.scores(name)).all()]
+    has = [name for name in has if any(name in one.tables for one in _results(outcome))]
+    if len(outcome.systems) < 2 or not has:
+        return None
+    return with_statistics(outcome, has, **options)
+
+
+def _groups(outcome: SuiteResult) -> dict[str, list[int]]:
+    """The places of the corpora of each group, all together first."""
+    several = outcome.groups if len(outcome.groups) > 1 else {}
+    return {EVERYTHING: list(range(len(outcome.corpora))), **several}
+
+
+def _signature(outcome: SuiteResult, system: str) -> str:
+    """How a system was scored; the first signature where corpora differ."""
+    mine = (cell.result for (_, name, _), cell in outcome.cells.items() if name == system)
+    return next((one.without_intervals().signature for one in mine if one is not None), "")
+
+
+def _results(outcome: SuiteResult) -> list[Result]:
+    return [cell.result for cell in outcome.cells.values() if cell.result is not None]
+
+
+def _short(value: float) -> float | None:
+    return None if math.isnan(value) else round(float(value), 6)
+
+
+def _scores(outcome: SuiteResult, metric: str) -> list[list[list[float | None] | None]]:
+    """By system and corpus the mean and the deviation over seeds, or None."""
+    table = outcome.scores(metric)
+    found = [macro(table[:, [place]], np.ones(1)) for place in range(table.shape[1])]
+    return [
+        [
+            None
+            if math.isnan(means[system])
+            else [_short(means[system]), _short(deviations[system])]
+            for means, deviations in found
+        ]
+        for system in range(table.shape[0])
+    ]
+
+
+def _describe_standing(
+    outcome: SuiteResult, compared: CorporaComparison | None, metric: str, group: str
+) -> Json:
+    """Scores, intervals and ranks by system; what is known of each pair."""
+    names = [one.name for one in outcome.systems]
+    places = _groups(outcome)[group]
+    means, deviations = macro(outcome.scores(metric)[:, places], outcome.weights[places])
+    record: Json = {
+        "scores": list(map(_short, means.tolist())),
+        "deviations": list(map(_short, deviations.tolist())),
+    }
+    known = {n: score for n, score in zip(names, means.tolist(), strict=True) if score == score}
+    standing = Standing(metric, group, (), known, {}, ())
+    for one in compared.standings if compared else ():
+        standing = one if (one.metric, one.group) == (metric, group) else standing
+    return {
+        **record,
+        "intervals": [
+            list(map(_short, standing.intervals[name])) if name in standing.intervals else None
+            for name in names
+        ],
+        "ranks": [standing.ranks.get(name) for name in names],
+        "pairs": [_describe_pair(pair, names, outcome) for pair in standing.pairs],
+    }
+
+
+def _describe_pair(
+    pair: CorporaDifference, names: Sequence[str], outcome: SuiteResult
+) -> list[Any]:
+    corpora = {corpus.name: place for place, corpus in enumerate(outcome.corpora)}
+    sides = [
+        [one.count, [corpora[name] for name in one.corpora]] for one in (pair.better, pair.worse)
+    ]
+    return [
+        names.index(pair.first),
+        names.index(pair.second),
+        _short(pair.difference),
+        *map(_short, pair.interval),
+        _short(pair.adjusted_p),
+        int(pair.significant),
+        pair.better.tested,
+        *sides,
+    ]
+
+
+def _problems(outcome: SuiteResult) -> Iterator[list[Any]]:
+    """System, corpus, seed and why there is no result, without what was found in the file."""
+    systems = [one.name for one in outcome.systems]
+    corpora = [one.name for one in outcome.corpora]
+    for (corpus, system, seed), cell in outcome.cells.items():
+        if cell.result is None and cell.fault != "key":
+            why = cell.problem.partition(" (found ")[0]
+            run = None if seed is None else visible(seed)
+            yield [systems.index(system), corpora.index(corpus), run, visible(why)]
+
+
+def _describe_slices(outcome: SuiteResult, groups: Mapping[str, list[int]]) -> Iterator[Json]:
+    """By feature its values, and by metric, group and system the average of each value.
+
+    An average is over the corpora and seeds that have the value.
+    """
+    results = _results(outcome)
+    features = dict.fromkeys(name for one in results for name in one.slices)
+    for feature in features:
+        if shows_words(feature):
+            continue
+        values = all_values(one.slices[feature] for one in results if feature in one.slices)
+        tables = _slice_tables(outcome, feature, values)
+        yield {
+            "feature": feature,
+            "values": values,
+            "scores": [
+                [_average(tables[metric], outcome, places) for places in groups.values()]
+                if metric in tables
+                else None
+                for metric in outcome.metrics
+            ],
+        }
+
+
+def _average(tables: Numbers, outcome: SuiteResult, places: list[int]) -> list[list[float | None]]:
+    """Systems × values: the average of each value over some corpora."""
+    means = [macro(table[:, places], outcome.weights[places])[0] for table in tables]
+    return [list(map(_short, row)) for row in np.array(means).T.tolist()]
+
+
+def _slice_tables(outcome: SuiteResult, feature: str, values: Sequence[str]) -> Json:
+    """By metric an array of values × systems × corpora × seeds; NaN where there is nothing."""
+    most = max(len(system.runs) for system in outcome.systems)
+    shape = (len(values), len(outcome.systems), len(outcome.corpora), most)
+    tables: Json = {}
+    for row, system in enumerate(outcome.systems):
+        for column, corpus in enumerate(outcome.corpora):
+            for at, seed in enumerate(system.runs):
+                result = outcome.cells[corpus.name, system.name, seed].result
+                if result is None or feature not in result.slices:
+                    continue
+                slices = result.slices[feature]
+                for number, value in enumerate(values):
+                    for metric, score in slices[value].scores.items() if value in slices else ():
+                        if score.has_counted and outcome.rate in score.rates:
+                            table = tables.setdefault(metric, np.full(shape, math.nan))
+                            table[number, row, column, at] = score.rates[outcome.rate]
+    return tables
+
+
+_PATTERNS = ("{corpus}.html", "{corpus}/{system}.html")
+
+
+def _link_reports(
+    outcome: SuiteResult, reports: PathLike | None, beside: PathLike
+) -> list[list[str | None]]:
+    """By system and corpus the address of a report that is there, as seen from the page."""
+    if reports is None:
+        return []
+    text = os.fspath(reports)
+    folder = os.path.dirname(os.path.abspath(os.fspath(beside)))
+    patterns = [text] if "{corpus}" in text else [os.path.join(text, one) for one in _PATTERNS]
+
+    def find(system: str, corpus: str) -> str | None:
+        for pattern in patterns:
+            path = pattern.replace("{corpus}", corpus).replace("{system}", system)
+            if os.path.isfile(path):
+                relative = os.path.relpath(os.path.abspath(path), folder).replace(os.sep, "/")
+                address = quote(relative, errors="surrogateescape")
+                one_of_many = "{system}" not in pattern
+                return (
+                    f"{address}#system={quote(visible(system), safe='')}"
+                    if one_of_many
+                    else address
+                )
+        return None
+
+    links = [[find(s.name, c.name) for c in outcome.corpora] for s in outcome.systems]
+    if not any(map(any, links)):
+        raise UsageError(
+            f"there are no reports {' or '.join(patterns)}: `corefeval report KEY RESPONSE … "
+            "--output CORPUS.html` makes one for a corpus"
+        )
+    return links

@@ -1,0 +1,67 @@
+"""Sets of antecedents and bridging as the page shows them, by numbers in each document."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from corefeval.alignment import Alignment
+from corefeval.beyond import FullSide
+from corefeval.metrics.bridging import right_pairs
+from corefeval.model import Corpus
+from corefeval.model.arrays import BoolArray, IntArray
+from corefeval.model.bridging import bridging_pairs
+from corefeval.model.sets import find_elements
+
+Json = dict[str, Any]
+
+
+def describe_relations(
+    alignment: Alignment, corpora: tuple[Corpus, Corpus]
+) -> tuple[list[Json], list[Json]]:
+    """Of each document of the key and of the response its sets and bridging, where it has any.
+
+    `sets` are an entity and its elements; `bridging` an anaphor, its antecedent, the relation and,
+    in the response, whether it is right at the level of entities. Entities and mentions have the
+    numbers of the page; what is not scored is not on it.
+    """
+    beyond = alignment.aside
+    if beyond is None:
+        return [{} for _ in corpora[0].documents], [{} for _ in corpora[1].documents]
+    return (
+        _of_side(beyond.key, corpora[0], None),
+        _of_side(beyond.response, corpora[1], right_pairs(alignment)),
+    )
+
+
+def _of_side(side: FullSide, scored: Corpus, right: BoolArray | None) -> list[Json]:
+    shown: list[Json] = [{} for _ in scored.documents]
+    counts = np.bincount(scored.entity_document, minlength=len(shown))
+    first_entity = (np.cumsum(counts) - counts).tolist()
+    row = np.full(side.corpus.n_mentions + 1, -1, dtype=np.int64)
+    row[side.rows] = np.arange(side.rows.size)
+    document = side.corpus.entity_document
+    entities, rows = np.unique(side.corpus.mention_entity, return_index=True)
+    owner: IntArray = np.full(side.corpus.n_entities, -1, dtype=np.int64)
+    owner[entities] = side.entity[rows]
+    for whole, parts in find_elements(side.corpus).items():
+        known = [int(owner[one]) for one in sorted(parts) if owner[one] >= 0]
+        if owner[whole] >= 0 and known:
+            index = int(document[whole])
+            shift = first_entity[index]
+            found = [int(owner[whole]) - shift, sorted({one - shift for one in known})]
+            shown[index].setdefault("sets", []).append(found)
+    pairs = bridging_pairs(side.corpus)
+    columns = (row[pairs.anaphor].tolist(), row[pairs.antecedent].tolist())
+    marks = [None] * len(columns[0]) if right is None else right.tolist()
+    owners = side.corpus.mention_document[pairs.anaphor].tolist()
+    labels = pairs.label.values()
+    for anaphor, antecedent, label, mark, index in zip(
+        *columns, labels, marks, owners, strict=True
+    ):
+        if anaphor >= 0 and antecedent >= 0:
+            shift = int(scored.mention_offsets[index])
+            told = [anaphor - shift, antecedent - shift, label or ""]
+            shown[index].setdefault("bridging", []).append(told + ([] if mark is None else [mark]))
+    return shown

@@ -1,0 +1,145 @@
+"""Bridging and mentions that refer to nothing: against brute force and the anaphora vectors."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import corefeval
+from corefeval.model import NON_REFERRING, CorpusBuilder
+from reference_bridging import LEVELS, Side, bridging, refers_not
+
+NAMES = ("", "poss", "element")
+N = 8
+
+
+@st.composite
+def sides(draw):
+    """Entities of tokens, some of which refer to nothing, and bridging between any of them."""
+    owner = [draw(st.integers(-1, 3)) for _ in range(N)]  # 0 refers to nothing, −1 is no mention
+    spans = [span for span in range(N) if owner[span] >= 0]
+    entities = [[s for s in spans if owner[s] == e] for e in (1, 2, 3)]
+    pairs = st.tuples(st.sampled_from(spans), st.sampled_from(spans), st.sampled_from(NAMES))
+    found = draw(st.lists(pairs, max_size=5)) if spans else []
+    return Side([e for e in entities if e], [s for s in spans if not owner[s]], found)
+
+
+def corpus_of(documents):
+    builder = CorpusBuilder(name="x")
+    for number, side in enumerate(documents):
+        document = builder.document(f"d{number}", words=list("abcdefgh"))
+        rows = {s: document.mention(f"e{e}", s, s + 1) for e, entity in enumerate(side.entities)
+                for s in entity}  # fmt: skip
+        rows |= {
+            s: document.mention(f"{s}-Pseudo", s, s + 1, layer=NON_REFERRING) for s in side.nothing
+        }
+        for anaphor, antecedent, name in side.bridging:
+            document.relation("bridging", rows[anaphor], [rows[antecedent]], name)
+    return builder.build()
+
+
+def counted(result, metric):
+    """True positives, false negatives and false positives of each document."""
+    columns = result.per_document_counts(metric)
+    rows = zip(*(columns[name].tolist() for name in columns), strict=True)
+    found = []
+    for hits, wanted, same, given_ in rows:
+        assert hits == same
+        found.append((hits, wanted - hits, given_ - hits))
+    return found
+
+
+@settings(max_examples=60)
+@given(st.lists(st.tuples(sides(), sides()), min_size=1, max_size=3), st.booleans())
+def test_agrees_with_brute_force(pairs, drops):
+    key, response = (corpus_of([pair[side] for pair in pairs]) for side in (0, 1))
+    metrics = [f"bridging(level={x}, typed={y})" for x in LEVELS for y in ("true", "false")]
+    singletons = "drop" if drops else "keep"
+    result = corefeval.score(
+        key, response, metrics=[*metrics, "non-referring"], singletons=singletons
+    )
+    for index, (mine, theirs) in enumerate(pairs):
+        scored = mine
+        if drops:  # an antecedent that is dropped is right by itself alone
+            scored = Side([e for e in mine.entities if len(e) > 1], mine.nothing, mine.bridging)
+        for name, asked in zip(result.metrics, metrics, strict=False):
+            level, typed = asked[15:].split(",")[0], "typed=true" in asked
+            expected = bridging(scored, theirs, level, typed)
+            assert counted(result, name)[index] == expected, asked
+        assert counted(result, "non-referring")[index] == refers_not(mine, theirs)
+
+
+@settings(max_examples=30)
+@given(st.lists(sides(), min_size=1, max_size=2))
+def test_a_key_against_itself_is_perfect(documents):
+    corpus = corpus_of(documents)
+    result = corefeval.score(corpus, corpus, metrics="bridging(typed=true), non-referring")
+    for name in result.metrics:
+        assert all(misses == extra == 0 for _, misses, extra in counted(result, name))
+
+
+@settings(max_examples=30)
+@given(st.tuples(sides(), sides()))
+def test_slices_by_relation_add_up(pair):
+    key, response = (corpus_of([side]) for side in pair)
+    result = corefeval.score(key, response, metrics="bridging", by=["relation"])
+    slices = result.slices["relation"]
+    for count, whole in slices.whole["bridging"].counts.items():
+        assert sum(part["bridging"].counts[count] for part in slices.values()) == whole
+
+
+def test_of_several_antecedents_all_must_be_right():
+    key = Side([[0], [1], [2], [3]], [], [(3, 0, ""), (3, 1, "")])
+    for guess, hits in (([0], 1), ([1], 1), ([0, 1], 1), ([2], 0), ([0, 2], 0)):
+        response = Side(key.entities, [], [(3, one, "") for one in guess])
+        result = corefeval.score(corpus_of([key]), corpus_of([response]), metrics="bridging")
+        assert counted(result, "bridging") == [(hits, 1 - hits, 1 - hits)]
+
+
+def test_bridging_is_matched_as_mentions_are():
+    """The anaphor and its antecedent are longer in the key, whose heads the response has."""
+    corpora = []
+    for longer in (1, 0):
+        builder = CorpusBuilder(name="x")
+        document = builder.document("d", words=list("abcdef"))
+        rows = [document.mention(name, start - longer, start + 1, head=start)
+                for name, start in (("house", 2), ("door", 5))]  # fmt: skip
+        document.relation("bridging", rows[1], [rows[0]])
+        corpora.append(builder.build())
+    assert corefeval.score(*corpora, metrics="bridging")["bridging"].f1 == 0
+    assert corefeval.score(*corpora, metrics="bridging", match="head")["bridging"].f1 == 1
+
+
+def test_an_expletive_that_is_called_a_singleton_pays_in_coreference():
+    key = corpus_of([Side([[0, 1]], [2])])
+    for response, f1, b3 in (
+        (Side([[0, 1]], [2]), 1.0, 1.0),
+        (Side([[0, 1], [2]]), 0.0, 2 / 3),
+        (Side([[0, 1]]), 0.0, 1.0),
+    ):
+        result = corefeval.score(key, corpus_of([response]), metrics="non-referring, b3")
+        assert result["non-referring"].f1 == f1
+        assert result["b3"].precision == pytest.approx(b3)
+
+
+@pytest.mark.parametrize("form", ["ua", "corefud"])
+@pytest.mark.parametrize("name", ["key", "cautious", "eager"])
+def test_figures_of_the_anaphora_scorer(shared, name, form):
+    folder = shared / "anaphora" / "gum"
+    pairs = json.loads((folder / "gum.json").read_text())["pairs"]
+    [pair] = [one for one in pairs if one["name"] == name]
+    metrics = {f"bridging(level={level})": level for level in LEVELS}
+    result = corefeval.score(
+        *(str(folder / file) for file in pair[form]),
+        metrics=[*metrics, "non-referring"],
+        split="score",
+    )
+    for metric, level in zip(result.metrics, LEVELS, strict=False):
+        expected = [tuple(pair["bridging"][one][level]) for one in result.document_ids]
+        assert counted(result, metric) == expected
+    if form == "ua":  # CorefUD has no notation for the others
+        expected = [tuple(pair["non_referring"][one]) for one in result.document_ids]
+        assert counted(result, "non-referring") == expected
