@@ -264,6 +264,17 @@ def test_run_refuses_what_makes_no_sense(folder, run):
         assert message in err
 
 
+def test_bad_usage_names_the_command(run):
+    for arguments, message in (
+        (("run",), "there is no SUITE: corefeval suite run SUITE [OPTIONS]"),
+        (("page", "--output", "x"), "there is no RESULTS: corefeval suite page RESULTS [OPTIONS]"),
+        (("chek",), "there is no command 'chek': did you mean 'check'?"),
+        (("run", "x", "--savee"), "there is no option --savee: did you mean --save?"),
+    ):
+        status, out, err = run("suite", *arguments)
+        assert (status, out, err) == (2, "", f"error: {message}\n")
+
+
 def test_init_writes_a_suite_that_runs(folder, run, monkeypatch):
     monkeypatch.chdir(folder)
     (folder / "suite.toml").unlink()

@@ -21,7 +21,7 @@ from cyclopts import (
 from corefeval._version import __version__
 from corefeval.checks import did_you_mean
 from corefeval.cli.agree import agree
-from corefeval.cli.arguments import usage_of, with_unpacking
+from corefeval.cli.arguments import find_command, usage_of, with_unpacking
 from corefeval.cli.cite import cite
 from corefeval.cli.compare import compare
 from corefeval.cli.corpora import check, convert, stats
@@ -78,14 +78,14 @@ def _describe(error: CycloptsError) -> str:
     name = "" if argument is None else argument.name
     if isinstance(error, UnknownCommandError):
         given = (error.unused_tokens or [""])[0]
-        known = [one for one in app if not one.startswith("-")]
+        known = [one for one in find_command(command) if not one.startswith("-")]
         return f"there is no command {given!r}: {did_you_mean(given, known)}"
     if isinstance(error, MissingArgumentError):
         if name.startswith("-"):
             count = argument.token_count()[0] if argument is not None else 1
             values = "a value" if count < 2 else f"{count} values"
             return f"{error.keyword or name} needs {values}: see corefeval {command} --help"
-        return f"there is no {name}: {app[command].usage}"
+        return f"there is no {name}: {find_command(command).usage}"
     if isinstance(error, RepeatArgumentError):
         return f"{error.token.keyword or name} is there twice"
     if isinstance(error, CoercionError) and error.token is not None and error.msg is None:

@@ -9,7 +9,7 @@ from functools import partial, reduce, wraps
 from operator import getitem
 from typing import Annotated, TypeVar
 
-from cyclopts import Parameter
+from cyclopts import App, Parameter
 
 from corefeval.cli.printing import (
     GATE_FAILED,
@@ -34,6 +34,7 @@ __all__ = [
     "GATE_FAILED",
     "check_paths",
     "file_parameter",
+    "find_command",
     "label",
     "names_of",
     "plain_names",
@@ -117,8 +118,13 @@ def usage_of(command: Callable[..., object], within: str = "") -> str:
     return " ".join(("corefeval", name, *places, *dict.fromkeys(options)))
 
 
-def _options(command: str) -> list[str]:
+def find_command(name: str) -> App:
+    """A command by its name, of two words where it is one of several: `suite run`."""
     from corefeval.cli import app  # which knows all commands once they are all there
 
-    found = reduce(getitem, command.split(), app)
-    return [name for one in found.assemble_argument_collection() for name in one.names]
+    return reduce(getitem, name.split(), app)
+
+
+def _options(command: str) -> list[str]:
+    every = find_command(command).assemble_argument_collection()
+    return [name for one in every for name in one.names]
