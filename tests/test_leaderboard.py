@@ -241,3 +241,9 @@ def test_the_command_makes_a_page(run, saved, tmp_path):
     before = saved.read_bytes()
     assert run("suite", "page", saved, "-o", saved)[0] == 2 and saved.read_bytes() == before
     assert run("suite", "page", target, "-o", tmp_path / "x.html")[0] == 1
+
+
+@pytest.mark.parametrize("command", ["run", "table", "compare", "page", "check", "init"])
+def test_a_command_without_its_file_says_what_it_takes(run, command):
+    status, out, err = run("suite", command)
+    assert status == 2 and not out and f"corefeval suite {command} " in err
