@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import pickle
+import subprocess
 import sys
 
 import numpy as np
@@ -206,3 +207,22 @@ def test_what_is_no_text_is_counted():
     target = io.BytesIO()
     [notice] = corefeval.write(builder.build(), target, format="parquet")
     assert notice.kind == "surrogates"
+
+
+def test_no_damage_of_the_footer_ends_the_process(tmp_path):
+    """Pyarrow ends the process where it looks at some damaged statistics: nobody is to see that."""
+    path = tmp_path / "a.parquet"
+    corefeval.write(corefeval.read(corefeval.example("key")), path)
+    script = f"""if __name__ == "__main__":
+    import corefeval
+    data = open({str(path)!r}, "rb").read()
+    size = int.from_bytes(data[-8:-4], "little")
+    for place in range(len(data) - 8 - size, len(data) - 8, 5):
+        with open({str(tmp_path / "b.parquet")!r}, "wb") as file:
+            file.write(data[:place] + bytes([data[place] ^ 2]) + data[place + 1 :])
+        try:
+            corefeval.read({str(tmp_path / "b.parquet")!r})
+        except corefeval.CorefEvalError:
+            pass"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, b"")

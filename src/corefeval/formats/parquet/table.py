@@ -65,6 +65,11 @@ class ParquetTable:
         with sound(self.source.file):
             file = arrow.parquet.ParquetFile(arrow.BufferReader(arrow.py_buffer(self.source.data)))
             groups = [file.metadata.row_group(n) for n in range(file.num_row_groups)]
+            declared = sum(group.total_byte_size for group in groups)
+            check_unpacked(declared, self.source.data.size, self.source.file)
+            # Statistics that are damaged end the process where they are looked at, but not where
+            # everything is gone through once, which takes little time and memory.
+            file.scan_contents()
             parts = [group.column(n) for group in groups for n in range(group.num_columns)]
             # A value that is repeated often takes next to nothing in the file, but not here.
             unpacked = sum(max(p.total_uncompressed_size, _LEAST * p.num_values) for p in parts)
