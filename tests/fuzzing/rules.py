@@ -108,6 +108,7 @@ def _blame(case: Case, outcome: Outcome) -> Iterator[str]:
     for text in (word for group in case.arguments[1:] for word in group[1:] or group):
         for part in (text, text.rpartition("=")[2], text.partition("=")[0]):
             names |= {part, short(part), part.rstrip("*/"), os.path.splitext(part)[0]}
+            names.add(os.path.splitext(short(part))[0])  # what reports call a response
             names |= {path for path in outcome.before if part and _is_below(path, part)}
     if not any(_mentions(message, name) for name in names if name):
         yield f"no file is named: {message[:120]}"
