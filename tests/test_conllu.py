@@ -10,6 +10,7 @@ import corefeval
 from conftest import examples
 from corefeval import CorefEvalError, InputError, corpus_from_arrays
 from corefeval.features.annotations import TokenAnnotations
+from corefeval.linting import inspect
 from corefeval.model import Relation
 from strategies import spans
 
@@ -210,6 +211,19 @@ def test_bridging_and_split_antecedents_are_kept(conll):
         Relation("bridging", (2, 2), ((0, -1),), "part"),
         Relation("split-antecedent", (2, -1), ((0, -1), (1, -1))),
     ]
+
+
+@pytest.mark.parametrize("value", ["foo", "e1<", "<e2", "<", "e1<e2,foo", "e1<e2,<e2:x"])
+@pytest.mark.parametrize("name", ["Bridge", "SplitAnte", "Split"])
+def test_relations_that_say_nothing_are_counted(conll, name, value):
+    rows = row(1, "a", "Entity=(e1-x-1)"), row(2, "b", f"Entity=(e2-x-1)|{name}={value}")
+    file = conll(text(*rows))
+    corpus = corefeval.read(file)
+    assert len(corpus.relations) == value.startswith("e1<e2")
+    assert [one.count for one in corpus.notices if one.kind == "unresolved-relations"] == [1]
+    [inspection] = inspect(file)
+    lines = [one.line for one in inspection.findings if one.kind == "unmentioned-entity"]
+    assert lines == [4]
 
 
 def test_attributes_are_looked_for_in_the_last_column_only(conll):
