@@ -11,7 +11,7 @@ from conftest import examples
 from corefeval import CorefEvalError, InputError, corpus_from_arrays
 from corefeval.features.annotations import TokenAnnotations
 from corefeval.linting import inspect
-from corefeval.model import Relation
+from corefeval.model import CorpusBuilder, Relation
 from strategies import spans
 
 HEADER = "# global.Entity = eid-etype-head"
@@ -224,6 +224,19 @@ def test_relations_that_say_nothing_are_counted(conll, name, value):
     [inspection] = inspect(file)
     lines = [one.line for one in inspection.findings if one.kind == "unmentioned-entity"]
     assert lines == [4]
+
+
+def test_an_anaphor_in_which_another_of_its_entity_opens_is_told_of(tmp_path):
+    """A reader takes the mention that opens last; and a set is written with each element once."""
+    builder = CorpusBuilder()
+    document = builder.document("d", words=list("abc"))
+    rows = [document.mention(*one) for one in (("e1", 0, 1), ("e2", 1, 3), ("e2", 1, 2))]
+    for row_ in rows[1:]:
+        document.relation("bridging", row_, [rows[0]])
+        document.relation("split-antecedent", "e2", ["e1"])
+    notices = corefeval.write(builder.build(), tmp_path / "x.conllu")
+    assert [(one.kind, one.count) for one in notices] == [("moved-anaphors", 1)]
+    assert "SplitAnte=e1<e2|" in (tmp_path / "x.conllu").read_text().replace("\n", "|")
 
 
 def test_attributes_are_looked_for_in_the_last_column_only(conll):

@@ -137,7 +137,7 @@ class _Emulation:
     @property
     def notices(self) -> list[Notice]:
         """What was left out of sets, on which the program hangs or stops."""
-        found = []
+        found: list[Notice] = []
         for corpus in self.corpora:
             is_deixis = corpus.mention_layer == DEIXIS
             layer = corpus.keep_mentions(is_deixis == (self.protocol.layer == "deixis"))
