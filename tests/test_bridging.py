@@ -99,6 +99,16 @@ def test_of_several_antecedents_all_must_be_right():
         assert counted(result, "bridging") == [(hits, 1 - hits, 1 - hits)]
 
 
+@pytest.mark.parametrize("antecedent", [0, 3])
+def test_bridging_to_oneself_is_scored_and_noticed(antecedent):
+    corpus = corpus_of([Side([[0, 3], [1]], [], [(3, antecedent, "poss"), (1, 0, "poss")])])
+    result = corefeval.score(corpus, corpus, metrics="bridging")
+    assert result["bridging"].f1 == 1
+    [notice] = [one for one in result.notices if one.kind == "self-bridging"]
+    assert "1 pair of bridging within one entity" in str(notice)
+    assert not corefeval.score(corpus, corpus, metrics="muc").notices
+
+
 def test_bridging_is_matched_as_mentions_are():
     """The anaphor and its antecedent are longer in the key, whose heads the response has."""
     corpora = []

@@ -10,7 +10,8 @@ import corefeval
 from conftest import examples
 from corefeval import CorefEvalError, InputError, corpus_from_arrays
 from corefeval.features.annotations import TokenAnnotations
-from corefeval.model import Relation
+from corefeval.linting import inspect
+from corefeval.model import CorpusBuilder, Relation
 from strategies import spans
 
 HEADER = "# global.Entity = eid-etype-head"
@@ -210,6 +211,32 @@ def test_bridging_and_split_antecedents_are_kept(conll):
         Relation("bridging", (2, 2), ((0, -1),), "part"),
         Relation("split-antecedent", (2, -1), ((0, -1), (1, -1))),
     ]
+
+
+@pytest.mark.parametrize("value", ["foo", "e1<", "<e2", "<", "e1<e2,foo", "e1<e2,<e2:x"])
+@pytest.mark.parametrize("name", ["Bridge", "SplitAnte", "Split"])
+def test_relations_that_say_nothing_are_counted(conll, name, value):
+    rows = row(1, "a", "Entity=(e1-x-1)"), row(2, "b", f"Entity=(e2-x-1)|{name}={value}")
+    file = conll(text(*rows))
+    corpus = corefeval.read(file)
+    assert len(corpus.relations) == value.startswith("e1<e2")
+    assert [one.count for one in corpus.notices if one.kind == "unresolved-relations"] == [1]
+    [inspection] = inspect(file)
+    lines = [one.line for one in inspection.findings if one.kind == "unmentioned-entity"]
+    assert lines == [4]
+
+
+def test_an_anaphor_in_which_another_of_its_entity_opens_is_told_of(tmp_path):
+    """A reader takes the mention that opens last; and a set is written with each element once."""
+    builder = CorpusBuilder()
+    document = builder.document("d", words=list("abc"))
+    rows = [document.mention(*one) for one in (("e1", 0, 1), ("e2", 1, 3), ("e2", 1, 2))]
+    for row_ in rows[1:]:
+        document.relation("bridging", row_, [rows[0]])
+        document.relation("split-antecedent", "e2", ["e1"])
+    notices = corefeval.write(builder.build(), tmp_path / "x.conllu")
+    assert [(one.kind, one.count) for one in notices] == [("moved-anaphors", 1)]
+    assert "SplitAnte=e1<e2|" in (tmp_path / "x.conllu").read_text().replace("\n", "|")
 
 
 def test_attributes_are_looked_for_in_the_last_column_only(conll):

@@ -171,10 +171,20 @@ def test_what_is_odd_is_found_with_its_line(file):
         ("circular-set", 6),
         ("self-reference", 6),
         ("set-of-one", 6),
-        ("repeated-mention", 7),
+        ("repeated-markable", 7),
     }
     counts = {notice.kind: notice.count for notice in read(file(ODD)).notices}
     assert counts == {"minimum-outside": 1, "repeated-markables": 1, "unresolved-relations": 2}
+
+
+def test_an_anchor_that_is_not_there_is_noticed_beside_one_that_is(file):
+    rows = (
+        line(1, "a", "(EntityID=1|MarkableID=a)"),
+        line(2, "b", "(EntityID=2|MarkableID=b)", "(MarkableID=b|MentionAnchor=a,zz)"),
+    )
+    corpus = read(file(COLUMNS + "".join(rows)))
+    assert len(corpus.relations) == 1
+    assert [one.kind for one in corpus.notices] == ["unresolved-relations"]
 
 
 def test_what_is_odd_is_scored(file):

@@ -329,6 +329,39 @@ def test_circles_and_sets_of_nothing_are_noticed():
     assert result["b3"].f1 == 1
 
 
+@pytest.mark.parametrize("options", [{"metrics": "split"}, {"protocol": "ua-1"}], ids=str)
+def test_circles_are_noticed_wherever_sets_are_looked_at(options):
+    key, response = (build([([[0], [1], [2]], sets)]) for sets in ({0: [1], 1: [0, 2]}, {0: [2]}))
+    notices = score(key, response, **options).notices
+    [notice] = [one for one in notices if one.kind == "circular-sets"]
+    assert "2 entities with a circle of antecedents" in str(notice)
+
+
+def test_circles_of_the_other_layer_are_not_noticed():
+    builder = CorpusBuilder()
+    document = builder.document("d", words=list("abc"))
+    document.mention("1", 0, 1)
+    for name in "23":
+        document.mention(name, 1, 2, layer=DEIXIS)
+    document.relation("split-antecedent", ("2", DEIXIS), [("3", DEIXIS)])
+    document.relation("split-antecedent", ("3", DEIXIS), [("2", DEIXIS)])
+    corpus = builder.build()
+    kinds = [
+        {one.kind for one in score(corpus, corpus, split="score", layer=layer).notices}
+        for layer in ("identity", "deixis")
+    ]
+    assert ["circular-sets" in one for one in kinds] == [False, True]
+
+
+def test_sets_in_sets_in_sets_cost_no_more_than_their_elements():
+    """Twenty thousand one in the other would take an hour if each were walked through by itself."""
+    n = 20_000
+    chain = {whole: [whole + 1] for whole in range(n)}
+    for sets, value in ((chain, 1), ({**chain, n: [0]}, 0)):  # a circle has no set in the end
+        key = build([([[token] for token in range(n + 1)], sets)])
+        assert score(key, key, metrics="muc", split="score")["muc"].f1 == value
+
+
 def test_singletons_are_dropped_and_stay_as_blocks():
     """An entity of one mention and a set is no singleton."""
     key = build([([[0], [1], [2]], {2: [0, 1]})])

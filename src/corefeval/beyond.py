@@ -7,16 +7,18 @@ for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from corefeval.diagnostics import Notice
 from corefeval.matching import Matches, Mentions, matcher
 from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray
+from corefeval.model.bridging import bridging_pairs
 from corefeval.model.sets import EntitySets, find_sets, non_referring
 from corefeval.syntax import split_call
 
@@ -120,6 +122,19 @@ class Beyond:
     def swapped(self) -> Beyond:
         """The same with the sides exchanged."""
         return self.mirror or Beyond(self.response, self.key, self.scored, mirror=self)
+
+    def notices(self, metrics: Collection[str]) -> Iterator[Notice]:
+        """What is odd about the relations that metrics of some names look at."""
+        for side in self:
+            name = side.corpus.name or "corpus"
+            if "split" in metrics:
+                yield from side.sets.notices(name)
+            if "bridging" in metrics:
+                pairs = bridging_pairs(side.corpus)
+                own = side.corpus.mention_entity[pairs.anaphor] == pairs.entity
+                text = f"{name}: {{n}} of bridging within one entity, scored like any other"
+                if own.any():
+                    yield Notice("self-bridging", text, int(own.sum()), noun="pair")
 
     def _match(self, rows: list[IntArray]) -> tuple[IntArray, IntArray]:
         """The matches among some rows of either side."""

@@ -167,8 +167,8 @@ def convert(
     target
         A file, `-` for standard output, or a folder for formats with files per document.
     to
-        The format to write, if the target's ending does not tell: corefud, conll, e2e, bookcoref,
-        preco, crac-json, maverick, fastcoref, crac-text, litbank or brat.
+        The format to write, if the target's ending does not tell: corefud, conll, conllua, e2e,
+        bookcoref, preco, crac-json, maverick, fastcoref, crac-text, litbank, brat or parquet.
     against
         The key that answers of a language model are put on: its documents and tokens are written.
     occurrences

@@ -7,7 +7,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from corefeval.diagnostics import InputError, UsageError, memory_for, merge_notices
+from corefeval.diagnostics import InputError, Notice, UsageError, memory_for, merge_notices
 from corefeval.emulation.anaphora import (
     Scene,
     count_bridging,
@@ -18,7 +18,7 @@ from corefeval.emulation.anaphora import (
 from corefeval.emulation.documents import pair_corpora
 from corefeval.emulation.scoring import check_choices
 from corefeval.metrics import Metric, parse_metrics, spell
-from corefeval.model import Corpus
+from corefeval.model import DEIXIS, Corpus
 from corefeval.model.identity import digest
 from corefeval.model.sets import find_sets
 from corefeval.protocol import Protocol
@@ -59,6 +59,8 @@ def score_anaphora(
         document_ids = tuple(map(str, paired.key.documents))
         made = _Emulation(paired.key, paired.response, protocol)
         tables = {str(metric): made.table(metric) for metric in wanted}
+        looks = protocol.split == "score" or any(metric.name == "split" for metric in wanted)
+        notices = [*paired.notices, *(made.notices if looks else ())]
     return Result(
         tables=tables,
         document_ids=document_ids,
@@ -66,7 +68,7 @@ def score_anaphora(
         key=key.name,
         response=response.name,
         key_digest=digest(key),
-        notices=merge_notices(paired.notices),
+        notices=merge_notices(notices),
         spell=spell,
         titles={str(metric): metric.title for metric in wanted},
     )
@@ -131,6 +133,16 @@ class _Emulation:
         """The same with sets and singletons, which the score of sets alone always has."""
         is_so = self.protocol.split == "score" and self.protocol.singletons == "keep"
         return self.scenes if is_so else self._make(with_sets=True, keeps_singletons=True)
+
+    @property
+    def notices(self) -> list[Notice]:
+        """What was left out of sets, on which the program hangs or stops."""
+        found: list[Notice] = []
+        for corpus in self.corpora:
+            is_deixis = corpus.mention_layer == DEIXIS
+            layer = corpus.keep_mentions(is_deixis == (self.protocol.layer == "deixis"))
+            found += find_sets(layer).notices(corpus.name)
+        return found
 
     def table(self, metric: Metric) -> CountTable:
         """The counts of a metric."""

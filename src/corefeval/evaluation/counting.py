@@ -116,6 +116,8 @@ def _count(prepared: Prepared, wanted: Sequence[MetricRequest], by: Sequence[str
     """The result of metrics, and of their slices."""
     tables, skipped = _count_tables(prepared.alignment, wanted, by)
     scored = [request.metric for request in wanted if str(request.metric) in tables]
+    if names := {"split", "bridging"} & {metric.name for metric in scored}:
+        skipped = [*prepared.alignment.beyond.notices(names), *skipped]
     slicing = cuts(scored, by)
     for cut in slicing:  # which tag set it took is part of the signature
         prepared.key_features(cut.feature)

@@ -211,6 +211,13 @@ _DECLARED = (
         "name markables of the column IDENTITY, or an entity that has some",
     ),
     FindingKind(
+        "repeated-markable",
+        "warning",
+        "a markable with the id of one of another entity",
+        "relations of that id mean the first; other scorers may lose a markable",
+        "give it an id of its own",
+    ),
+    FindingKind(
         "unmentioned-entity",
         "warning",
         "a relation of an entity that no mention belongs to",

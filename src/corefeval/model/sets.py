@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from corefeval.diagnostics import Notice
 from corefeval.model.arrays import BoolArray, IntArray
 from corefeval.model.corpus import NON_REFERRING, Corpus
 from corefeval.model.relations import SPLIT
@@ -30,6 +31,18 @@ class EntitySets:
 
     def __len__(self) -> int:
         return int(self.first.size)
+
+    def notices(self, name: str) -> tuple[Notice, ...]:
+        """What was left out of the sets of a corpus of that name."""
+        told = (
+            ("circular-sets", self.circular, "a circle of antecedents, which is cut"),
+            ("empty-sets", self.empty, "a set of antecedents that nobody mentions, left out"),
+        )
+        return tuple(
+            Notice(kind, f"{name or 'corpus'}: {{n}} with {why}", number, noun="entity")
+            for kind, number, why in told
+            if number
+        )
 
     def merge(self, entities: IntArray) -> IntArray:
         """The entities of some mentions, where the owners of a set are the first one of them."""
@@ -62,10 +75,11 @@ def _find_sets(corpus: Corpus) -> EntitySets:
     nothing = np.empty(0, dtype=np.int64)
     if not elements:
         return EntitySets(owner, nothing, nothing, nothing)
-    circular = [whole for whole in elements if whole in _reach(whole, elements)]
+    circular = {whole for whole, parts in elements.items() if whole in parts}
     for whole in circular:
         elements[whole].discard(whole)
     elements = {whole: parts for whole, parts in elements.items() if parts}
+    found = _find_leaves(elements, circular)
     mentioned, refers = corpus.entity_sizes > 0, ~non_referring(corpus)
     # By first mention, so that sets have an order that both formats and both sides share.
     scored = np.zeros(corpus.n_entities, dtype=np.bool_)
@@ -76,8 +90,7 @@ def _find_sets(corpus: Corpus) -> EntitySets:
     first: list[int] = []
     for row in np.sort(rows[where]).tolist():
         whole = int(corpus.mention_entity[row])
-        reached = sorted(_reach(whole, elements).difference(elements))
-        leaves = tuple(one for one in reached if mentioned[one])
+        leaves = tuple(one for one in sorted(found[whole]) if mentioned[one])
         if leaves:
             owner[whole] = sets.setdefault(leaves, len(sets))
             first += [row] if len(first) < len(sets) else []
@@ -87,7 +100,7 @@ def _find_sets(corpus: Corpus) -> EntitySets:
         np.array(first, dtype=np.int64),
         np.repeat(np.arange(len(sets)), counts),
         np.array([leaf for leaves in sets for leaf in leaves], dtype=np.int64),
-        len(circular),
+        int(np.count_nonzero(mentioned[list(circular)])),
         int(entities.size - np.count_nonzero(owner >= 0)),
     )
 
@@ -103,16 +116,54 @@ def find_elements(corpus: Corpus) -> dict[int, set[int]]:
     return elements
 
 
-def _reach(whole: int, elements: dict[int, set[int]]) -> set[int]:
-    """All entities that an entity leads to, by its elements and theirs."""
-    reached: set[int] = set()
-    waiting = [*elements.get(whole, ())]
-    while waiting:
-        one = waiting.pop()
-        if one not in reached:
-            reached.add(one)
-            waiting += elements.get(one, ())
-    return reached
+def _find_leaves(elements: dict[int, set[int]], circular: set[int]) -> dict[int, set[int]]:
+    """The entities without elements that each one leads to; adds to `circular` who leads back.
+
+    Entities that lead to each other have the same leaves, and are done together, after all that
+    they lead to (Tarjan 1972), so that sets in sets in sets are walked through once.
+    """
+    leaves: dict[int, set[int]] = {}
+    lowest: dict[int, int] = {}  # the first visit that each one is known to lead back to
+    waiting: list[int] = []
+    for root in elements:
+        path = [] if root in lowest else [(root, len(lowest), iter(elements[root]))]
+        while path:
+            one, number, parts = path[-1]
+            if one not in lowest:
+                lowest[one] = number
+                waiting.append(one)
+            for part in parts:
+                if part in elements and part not in lowest:
+                    path.append((part, len(lowest), iter(elements[part])))
+                    break
+                if part in elements and part not in leaves:
+                    lowest[one] = min(lowest[one], lowest[part])
+            else:
+                path.pop()
+                if path:
+                    lowest[path[-1][0]] = min(lowest[path[-1][0]], lowest[one])
+                if lowest[one] == number:
+                    _close(one, waiting, elements, leaves, circular)
+    return leaves
+
+
+def _close(
+    one: int,
+    waiting: list[int],
+    elements: dict[int, set[int]],
+    leaves: dict[int, set[int]],
+    circular: set[int],
+) -> None:
+    """Take an entity and those that it leads to and back from those that wait: all are known."""
+    together = [waiting.pop()]
+    while together[-1] != one:
+        together.append(waiting.pop())
+    found: set[int] = set()
+    for part in set[int]().union(*(elements[member] for member in together)):
+        found |= leaves.get(part, set() if part in elements else {part})
+    leaves.update(dict.fromkeys(together, found))
+    if len(together) > 1:
+        circular.update(together)
 
 
 def non_referring(corpus: Corpus) -> BoolArray:

@@ -197,7 +197,7 @@ def _unscored(given: Corpus, key: Kept, protocol: Protocol) -> Iterator[Notice]:
                 "unscored-deixis",
                 "of discourse deixis left out (--layer deixis scores them)",
             ),
-            (NON_REFERRING, "unscored-pseudo", "that refer to nothing left out of coreference"),
+            (NON_REFERRING, "unscored-pseudo", "without a referent left out of coreference"),
         ):
             if count := int((layers == layer).sum()):
                 text = f"{given.name or 'key'}: {{n}} {what}"
@@ -228,12 +228,7 @@ def _apply(corpus: Corpus, codes: IntArray, protocol: Protocol, drops_singletons
 
         sets = find_sets(left)
         left = replace(left, mention_entity=sets.merge(left.mention_entity))
-        for kind, number, why in (
-            ("circular-sets", sets.circular, "a circle in their antecedents, which is cut"),
-            ("empty-sets", sets.empty, "a set of antecedents that nobody mentions, left out"),
-        ):
-            text = f"{name}: {{n}} with {why}"
-            notices += (Notice(kind, text, number, noun="entity"),) if number else ()
+        notices += sets.notices(name)
     keep = None if left.entity_layer is None else left.mention_layer != NON_REFERRING
     if drops_singletons:
         sizes = left.entity_sizes if sets is None else left.entity_sizes + (sets.owner >= 0)

@@ -70,7 +70,7 @@ _STEPS = (
     ("heads",),
     ("minimum-outside", "minimum-unknown", "minimum-long"),
     ("borrowed",),
-    ("other-heads", "other-minimum", *MISMATCHES, "other-spans", "skipped-metric"),
+    ("other-heads", "other-minimum", *MISMATCHES, "other-spans", "self-bridging", "skipped-metric"),
 )
 _BY_SIDE = (2, 4, 5, 6, 7)
 

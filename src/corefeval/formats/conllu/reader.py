@@ -158,7 +158,13 @@ def _relations(
         places = zip(owners.tolist(), positions.tolist(), lines, values, strict=True)
         for document, position, line, value in places:
             seen = set()
-            for match in _RELATION.finditer(source.decode(value)):
+            for one in filter(None, source.decode(value).split(",")):
+                match = _RELATION.fullmatch(one)
+                if match is None:
+                    unresolved += 1
+                    message = f"{excerpt(one, 40)} is no relation of two entities, such as e1<e2"
+                    told.append(Oddity("unmentioned-entity", source.line(line), message))
+                    continue
                 antecedent, anaphor = (entities.get((document, match[n])) for n in (1, 2))
                 if is_split and match[0] in seen:
                     message = f"{excerpt(match[0], 40)} again"

@@ -41,7 +41,7 @@ def write_conllu(corpus: Corpus) -> Written:
     corpus, made_up = with_tokens(corpus)
     fields = [name for name in corpus.features if re.fullmatch(r"\w+", name)]
     fields.sort(key=lambda name: name != "etype")
-    parts, crossing, blank, renamed, numbered = [], 0, 0, 0, 0
+    parts, crossing, blank, renamed, numbered, moved = [], 0, 0, 0, 0, 0
     relations: list[Relation] = []
     pairs = bridging_pairs(corpus)
     other = int((pairs.stated & (pairs.antecedent != guess_antecedents(corpus, pairs))).sum())
@@ -53,6 +53,7 @@ def write_conllu(corpus: Corpus) -> Written:
         blank += writer.blank
         renamed += writer.renamed
         numbered += writer.numbered
+        moved += writer.moved
         relations += writer.lost
     told = (
         ("crossing-mentions", crossing, "mention",
@@ -61,6 +62,8 @@ def write_conllu(corpus: Corpus) -> Written:
         ("entity-names", numbered, "entity", "numbered, as names cannot be in brackets"),
         ("antecedent-mentions", other, "antecedent",
          "of bridging written as an entity, not as the mention that it is"),
+        ("moved-anaphors", moved, "anaphor",
+         "of bridging written for another mention of the entity: one that opens last on a token"),
         ("document-names", renamed, "document", "whose name CoNLL-U cannot carry as it is"),
     )  # fmt: skip
     notices = tuple(
@@ -85,7 +88,7 @@ class _DocumentWriter:
         self.fields = fields
         self.has_heads = document.corpus.mention_head is not None
         self.mentions, self.crossing = _expressible(document)
-        self.blank = self.numbered = 0
+        self.blank = self.numbered = self.moved = 0
         self.lost: list[Relation] = []  # relations that cannot be written
         self.tokens, self.index = origin(document.corpus.tokens, document.index)
         name = " ".join(str(document.id).split())
@@ -199,6 +202,7 @@ class _DocumentWriter:
         """Relations stand where their mention opens, those of entities at the first mention."""
         first = {mention.entity.index: mention.start for mention in reversed(self.mentions)}
         starts = {mention.row: mention.start for mention in self.mentions}
+        opening = {(one.entity.index, one.start): one.row for one in self.mentions}  # the last one
         found: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
         for relation in relations_of(self.document):
             entity, row = relation.anaphor
@@ -209,9 +213,11 @@ class _DocumentWriter:
             if key and entity in first:
                 ending = f"<{names[entity]}" + (f":{label}" if label else "")
                 texts = [names[one] + ending for one in antecedents]
-                found[key][starts.get(row, first[entity])] += texts
+                place = starts.get(row, first[entity])
+                found[key][place] += texts
+                self.moved += key == "Bridge" and row not in (-1, opening[entity, place])
         return {
-            kind: {position: ",".join(texts) for position, texts in places.items()}
+            kind: {position: ",".join(dict.fromkeys(texts)) for position, texts in places.items()}
             for kind, places in found.items()
         }
 

@@ -211,7 +211,8 @@ class _DocumentReader:
             self.counts["misspelt-attributes"] += sum(len(one.misspelt) for one in found)
             markables, repeated = join_parts(found)
             for one in repeated:
-                self._note("repeated-markables", "repeated-mention", one, "the id of another's")
+                message = f"MarkableID={excerpt(one.get('MarkableID'), 30)} again"
+                self._note("repeated-markables", "repeated-markable", one, message)
             self._add_markables(document, column, markables, stated)
             self._add_sets(document, column, markables)
         self._add_bridging(document)
@@ -320,12 +321,14 @@ class _DocumentReader:
             mentions = [self.numbers[a] for a in anchors if a in self.numbers]
             names = [a for a in one.list("EntityAnchor") if a in layers and not mentions]
             missing = [] if anaphor is not None else [identifier or "nothing"]
-            if not mentions and not names:
-                missing += anchors or one.list("EntityAnchor") or ["nothing"]
-            if anaphor is None or missing:
+            missing += [anchor for anchor in anchors if anchor not in self.numbers]
+            if not mentions and not names and not anchors:
+                missing += one.list("EntityAnchor") or ["nothing"]
+            if missing:
                 listed = " and ".join(excerpt(name, 30) for name in missing)
                 message = f"bridging of {listed}, which is no markable of IDENTITY"
                 self._note("unresolved-relations", "unknown-markable", one, message)
+            if anaphor is None:
                 continue
             antecedents: list[Reference] = [*mentions, *((name, layers[name]) for name in names)]
             for antecedent in antecedents:
