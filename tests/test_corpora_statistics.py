@@ -284,6 +284,8 @@ def test_one_system_alone_is_no_comparison():
         compare_corpora(make_cells(1, 2, 1))
     with pytest.raises(UsageError, match="two systems"):
         compare_corpora({})
+    with pytest.raises(UsageError, match="there is no result to compare"):
+        compare_corpora({"gum": {"a": [None], "b": [None]}}, metrics=["muc"])
 
 
 def test_documents_of_a_corpus_must_be_the_same():

@@ -106,6 +106,8 @@ def compare_corpora(
 
 def _choose(cells: Cells, metrics: Iterable[str] | None, rate: str) -> list[str]:
     results = [r for row in cells.values() for runs in row.values() for r in runs if r is not None]
+    if not results:
+        raise UsageError("there is no result to compare")
     known = dict.fromkeys(
         name for one in results for name, score in one.scores.items() if rate in score.rates
     )
@@ -121,8 +123,8 @@ def _choose(cells: Cells, metrics: Iterable[str] | None, rate: str) -> list[str]
 def _warn_of_few(number: int, options: CorporaOptions) -> tuple[Notice, ...]:
     if number >= FEW_DOCUMENTS or "corpora" not in options.resample:
         return ()
-    corpora = "1 corpus" if number == 1 else f"{number} corpora"
-    message = f"intervals from {corpora} alone say little about corpora that are not here"
+    message = f"intervals from {plural(number, 'corpus')} alone say little about corpora that are "
+    message += "not here"
     return (Notice("few-corpora", message, number),)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from corefeval._version import __version__
 from corefeval.checks import check_choice
+from corefeval.diagnostics import plural
 from corefeval.display import json_text
 from corefeval.output.drawing import SoloDrawing
 from corefeval.output.style import RATES
@@ -230,10 +231,7 @@ def legend(table: SuiteTable) -> str:
     if "macro" in kinds:
         weighted = len({corpus.weight for corpus in outcome.corpora}) > 1
         how = "weighted mean" if weighted else "mean"
-        number = len(outcome.sound_corpora)
-        told.append(
-            f"Macro is the {how} over {f'{number} corpora' if number != 1 else '1 corpus'}."
-        )
+        told.append(f"Macro is the {how} over {plural(len(outcome.sound_corpora), 'corpus')}.")
     told += ["Micro is of the counts of all corpora together."] if "micro" in kinds else []
     if any(len(system.seeds) > 1 for system in outcome.systems):
         told.append("± is the standard deviation over seeds.")
