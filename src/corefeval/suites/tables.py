@@ -169,9 +169,13 @@ class _Values:
             for some in ([one.text for one in column], [one.deviation for one in column], marks)
         )
         gap = " " if room else ""
-        return [
-            Cell(f"{one.text:>{width}}{gap}{one.deviation:<{room}}{mark:<{behind}}", one.bold)
+        tails = [
+            f"{gap}{one.deviation:<{room}}{mark}" if one.deviation else mark  # not far behind
             for one, mark in zip(column, marks, strict=True)
+        ]
+        return [
+            Cell(f"{one.text:>{width}}{tail:<{len(gap) + room + behind}}", one.bold)
+            for one, tail in zip(column, tails, strict=True)
         ]
 
 
