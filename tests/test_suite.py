@@ -70,8 +70,12 @@ MISTAKES = [
     (TAIL, "there are no corpora: write [[corpora]]"),
     (f'{HEAD}protocol = "e3e"\n{TAIL}', "line 1, corpus ‘a’: protocol: there is no protocol 'e3e'"),
     (f"{HEAD}weight = 0\n{TAIL}", "line 1, corpus ‘a’: a weight is a number above 0, not 0"),
+    (f"{HEAD}weight = 1{'0' * 400}\n{TAIL}", "weight is a number that is not so large, not 1000"),
     (f'{HEAD}weight = "2"\n{TAIL}', "line 1, corpus ‘a’: weight is a number, not '2'"),
-    (f'{HEAD}key_format = "x"\n{TAIL}', "line 1, corpus ‘a’: key_format: there is no format"),
+    (
+        f'{HEAD}key_format = "x"\n{TAIL}',
+        "corpus ‘a’: key_format: there is no format 'x'; there are",
+    ),
     (f'[[corpora]]\nname = "a"\n{TAIL}', "line 1, corpus ‘a’: it has no key"),
     (f'[[corpora]]\nname = "a"\nkey = "-"\n{TAIL}', "the key is a file, a folder or a pattern"),
     (f"{HEAD}{HEAD}{TAIL}", "line 4, corpus ‘a’: 2 entries called 'a'"),
@@ -118,6 +122,13 @@ def test_all_mistakes_of_a_file_are_told(tmp_path):
 def test_a_file_that_is_not_there_is_one_error(tmp_path):
     with pytest.raises(InputError, match="cannot be read"):
         read_suite(tmp_path / "no.toml")
+
+
+def test_a_file_may_begin_with_a_byte_order_mark(folder):
+    plain = read_suite(folder / "suite.toml")
+    path = folder / "marked.toml"
+    path.write_bytes(b"\xef\xbb\xbf" + (folder / "suite.toml").read_bytes())
+    assert replace(read_suite(path), file=plain.file) == plain
 
 
 def test_paths_are_relative_to_the_file(folder, monkeypatch):

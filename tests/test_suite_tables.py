@@ -385,6 +385,15 @@ def test_check_finds_what_is_missing_and_broken(folder, run):
     assert (status, "did you mean 'eager'?" in err) == (2, True)
 
 
+def test_check_misses_features_that_are_not_there(folder, run):
+    path = folder / "suite.toml"
+    text = path.read_text().replace("[[corpora]]", '[[corpora]]\nfeatures = "no.csv"', 1)
+    path.write_text(text)
+    status, out, _ = run("suite", "check", path)
+    assert status == 1
+    assert out.splitlines()[0].endswith("no.csv: there is no such file")
+
+
 def test_check_goes_on_behind_a_broken_key(folder, run):
     (folder / "keys" / "news.conll").write_text("nothing\n")
     status, out, _ = run("suite", "check", folder / "suite.toml")
