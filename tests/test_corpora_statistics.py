@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import corefeval
 from corefeval import UsageError
 from corefeval.stats import (
     compare_corpora,
@@ -284,6 +285,28 @@ def test_one_system_alone_is_no_comparison():
         compare_corpora(make_cells(1, 2, 1))
     with pytest.raises(UsageError, match="two systems"):
         compare_corpora({})
+    with pytest.raises(UsageError, match="there is no result to compare"):
+        compare_corpora({"gum": {"a": [None], "b": [None]}}, metrics=["muc"])
+
+
+def test_corpora_with_too_few_documents_are_named():
+    cells = {}
+    for corpus, names in {"small": "12345", "large": "123456"}.items():
+        key = {name: [["a", "b", "c"]] for name in names}
+        half = {name: [["a", "b"]] for name in names}
+        cells[corpus] = {
+            "full": [corefeval.score(key, key, metrics="muc")],
+            "half": [corefeval.score(key, half, metrics="muc")],
+        }
+    found = compare_corpora(cells, trials=99)
+    least = {
+        corpus: [one.adjusted_p for one in tests.values()]
+        for corpus, tests in found.tests["muc"].items()
+    }
+    assert least == {"small": [1 / 16], "large": [1 / 32]}
+    [told] = [one for one in found.notices if one.kind == "few-documents"]
+    assert told.items == ("small",)
+    assert "on 1 corpus (‘small’) no difference can be significant at 0.05" in told.message
 
 
 def test_documents_of_a_corpus_must_be_the_same():

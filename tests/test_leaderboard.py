@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from corefeval import UsageError
+from corefeval import Notice, UsageError
 from corefeval.reports.leaderboard import make_leaderboard
 from corefeval.results import Slices
 from corefeval.suites.outcome import Cell, load_suite
@@ -129,6 +129,28 @@ def test_no_words_of_the_text_are_inside(outcome):
     assert made.payload["problems"] == [[2, 0, None, "x.conll, line 3: a bracket is open"]]
 
 
+@pytest.mark.parametrize(
+    ("problem", "shown"),
+    [
+        ("x, line 1: no format: ‘It’s Xylo’; fix: name one of Xylo", "x, line 1: no format: ‘…’"),
+        ("x: mention 'Xylo' is no span", "x: mention '…' is no span"),
+        ("the key's text is not the response's", "the key's text is not the response's"),
+        ("x: ‘Xylo’ where ‘Xylo’ should be (found ‘Xylo’)", "x: ‘…’ should be"),
+    ],
+)
+def test_what_files_have_is_in_no_reason(outcome, problem, shown):
+    cells = {**outcome.cells, ("gum", "base", None): Cell(None, problem, "response")}
+    made = make_leaderboard(replace(outcome, cells=cells), **TRIALS)
+    assert made.payload["problems"] == [[2, 0, None, shown]]
+    broken = {
+        place: Cell(None, problem, "key") if place[0] == "gum" else cell
+        for place, cell in outcome.cells.items()
+    }
+    told = Notice("broken-key", f"gum: left out for all, because of its key: {problem}")
+    made = make_leaderboard(replace(outcome, cells=broken, notices=(told,)), **TRIALS)
+    assert "Xylo" not in made.html and f"because of its key: {shown}" in made.payload["notices"][0]
+
+
 def test_reports_are_linked_where_they_are(outcome, tmp_path):
     reports = tmp_path / "some reports"
     (reports / "gum").mkdir(parents=True)
@@ -148,7 +170,7 @@ def test_reports_are_linked_where_they_are(outcome, tmp_path):
 def test_one_system_has_a_page_without_comparisons():
     made = make_leaderboard(make_outcome(["ours"], ["gum"], slices=False))
     assert made.payload["standings"][0][0]["ranks"] == [1]
-    assert made.payload["level"] is None and repr(made) == "<Leaderboard of 1 system on 1 corpora>"
+    assert made.payload["level"] is None and repr(made) == "<Leaderboard of 1 system on 1 corpus>"
 
 
 def test_no_results_have_a_page():
@@ -205,6 +227,8 @@ def test_the_command_compares(run, saved, outcome, format):
         assert json.loads(out)["standings"][0]["metric"] == "conll"
     else:
         assert "0/4" in out and "ours" in out
+    if format == "latex":
+        assert out.count(r"\begin{table*}") == out.count(r"\begin{tabular}") == 2
 
 
 def test_the_command_compares_otherwise(run, saved):

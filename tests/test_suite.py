@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -69,8 +70,12 @@ MISTAKES = [
     (TAIL, "there are no corpora: write [[corpora]]"),
     (f'{HEAD}protocol = "e3e"\n{TAIL}', "line 1, corpus ‘a’: protocol: there is no protocol 'e3e'"),
     (f"{HEAD}weight = 0\n{TAIL}", "line 1, corpus ‘a’: a weight is a number above 0, not 0"),
+    (f"{HEAD}weight = 1{'0' * 400}\n{TAIL}", "weight is a number that is not so large, not 1000"),
     (f'{HEAD}weight = "2"\n{TAIL}', "line 1, corpus ‘a’: weight is a number, not '2'"),
-    (f'{HEAD}key_format = "x"\n{TAIL}', "line 1, corpus ‘a’: key_format: there is no format"),
+    (
+        f'{HEAD}key_format = "x"\n{TAIL}',
+        "corpus ‘a’: key_format: there is no format 'x'; there are",
+    ),
     (f'[[corpora]]\nname = "a"\n{TAIL}', "line 1, corpus ‘a’: it has no key"),
     (f'[[corpora]]\nname = "a"\nkey = "-"\n{TAIL}', "the key is a file, a folder or a pattern"),
     (f"{HEAD}{HEAD}{TAIL}", "line 4, corpus ‘a’: 2 entries called 'a'"),
@@ -117,6 +122,13 @@ def test_all_mistakes_of_a_file_are_told(tmp_path):
 def test_a_file_that_is_not_there_is_one_error(tmp_path):
     with pytest.raises(InputError, match="cannot be read"):
         read_suite(tmp_path / "no.toml")
+
+
+def test_a_file_may_begin_with_a_byte_order_mark(folder):
+    plain = read_suite(folder / "suite.toml")
+    path = folder / "marked.toml"
+    path.write_bytes(b"\xef\xbb\xbf" + (folder / "suite.toml").read_bytes())
+    assert replace(read_suite(path), file=plain.file) == plain
 
 
 def test_paths_are_relative_to_the_file(folder, monkeypatch):
@@ -187,11 +199,33 @@ def test_a_system_may_take_part_in_some_corpora(suite):
     assert outcome.cells["news", "cautious", None].result is not None
 
 
+def test_who_does_not_take_part_fails_nobody(folder, run):
+    text = (folder / "suite.toml").read_text()
+    assert text.count('name = "eager"') == 1
+    text = text.replace('name = "eager"', 'name = "eager"\ncorpora = ["news"]')
+    (folder / "suite.toml").write_text(text)
+    options = ("--no-tests", "--no-cache", "--strict")
+    status, _, err = run("suite", "run", folder / "suite.toml", *options)
+    assert status == 0 and "eager on talk: counts as 0: the system does not take part" in err
+    (folder / "cautious" / "talk.jsonl").unlink()
+    (folder / "cautious" / "news.jsonl").unlink()
+    status, _, err = run("suite", "run", folder / "suite.toml", "-q", *options)
+    assert status == 3 and [line.partition(":")[0] for line in err.splitlines()] == ["failed"] * 2
+
+
 def test_features_that_a_corpus_does_not_have_are_left_out_with_a_word(suite):
     outcome = run_suite(replace(suite, by="kind, size"))
     news, talk = (outcome.cells[name, "eager", None].result for name in ("news", "talk"))
     assert [len(one.slices) for one in (news, talk)] == [2, 1]
     assert "skipped-slices" in {notice.kind for notice in talk.notices}
+
+
+def test_a_feature_that_nobody_has_costs_no_scores(suite):
+    outcome = run_suite(replace(suite, by="knd, size"))
+    assert len(outcome.scored) == 12
+    assert all(list(one.slices) == ["size"] for one in outcome.scored)
+    [told] = [one.message for one in outcome.notices if one.kind == "skipped-slices"]
+    assert told.startswith("news: no slices by knd: there is no feature 'knd'")
 
 
 def test_another_programs_numbers_are_cells_too(suite):
@@ -275,17 +309,21 @@ def test_a_key_a_protocol_metrics_and_slices_are_part_of_a_cell(folder, suite, c
     assert {place[0] for place in counted} == {"talk"}
 
 
-def test_a_file_is_looked_at_again_where_size_or_time_changed(tmp_path):
+def test_a_file_is_looked_at_again_where_anything_changed(tmp_path, monkeypatch):
     file = tmp_path / "x"
     file.write_bytes(b"one")
     os.utime(file, (1000, 1000))
     cache = Cache(tmp_path / "kept")
     one = cache.digest_of(str(file), 3, "1000000000000")
     cache.flush()
+    with monkeypatch.context() as blind:
+        blind.setattr(running, "open_file", None)  # it is not opened
+        assert Cache(tmp_path / "kept").digest_of(str(file), 3, "1000000000000") == one
+    time.sleep(0.02)  # clocks of files are coarse
     file.write_bytes(b"two")
+    os.utime(file, (1000, 1000))  # as programs do that unpack or copy
     again = Cache(tmp_path / "kept")
-    assert again.digest_of(str(file), 3, "1000000000000") == one  # as it was, for all that is known
-    assert again.digest_of(str(file), 3, "2000000000000") != one
+    assert again.digest_of(str(file), 3, "1000000000000") != one
 
 
 def test_what_was_written_a_moment_ago_is_not_taken_for_known(tmp_path):
@@ -307,6 +345,32 @@ def test_a_damaged_cache_is_made_anew(folder, suite, counted):
     (folder / "kept" / "files.json").write_text("[")
     run_suite(suite, cache=folder / "kept")
     assert len(counted) == 1
+
+
+def test_an_interrupted_run_goes_on_where_it_was(folder, suite, counted, monkeypatch):
+    real = running._score_by
+
+    def score(job, *rest):
+        if len(counted) == 6:
+            raise KeyboardInterrupt
+        return real(job, *rest)
+
+    monkeypatch.setattr(running, "_score_by", score)
+    with pytest.raises(KeyboardInterrupt):
+        run_suite(suite, cache=folder / "kept")
+    monkeypatch.setattr(running, "_score_by", real)
+    counted.clear()
+    assert len(run_suite(suite, cache=folder / "kept").scored) == 12
+    assert len(counted) == 7
+
+
+def test_a_cache_that_cannot_be_written_loses_no_scores(folder, suite):
+    place = folder / "kept"
+    (place / "files.json").mkdir(parents=True)
+    outcome = run_suite(suite, cache=place, trials=19)
+    assert len(outcome.scored) == 12 and outcome.statistics is not None
+    told = [one.message for one in outcome.notices if one.kind == "no-cache"]
+    assert len(told) == 1 and "the cache cannot be written" in told[0]
 
 
 def test_a_cache_is_a_folder(folder, suite):

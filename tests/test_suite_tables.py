@@ -19,8 +19,9 @@ from corefeval import UsageError, render
 from corefeval.results import Result
 from corefeval.suites.averages import macro, make_table
 from corefeval.suites.definition import read_suite
-from corefeval.suites.outcome import Cell, CorpusFacts, SuiteResult, SystemFacts
+from corefeval.suites.outcome import Cell, CorpusFacts, SuiteResult, SystemFacts, load_suite
 from corefeval.suites.running import run_suite
+from corefeval.suites.statistics import with_tests
 
 
 @pytest.fixture(scope="module")
@@ -106,6 +107,7 @@ def test_micro_needs_all_corpora(outcome):
     cells = {**outcome.cells, ("talk", "eager", None): Cell(None, "gone", "response")}
     table = make_table(replace(outcome, cells=cells), averages="micro", sort="file")
     assert np.isnan(table.lines[0].means["f1"]).tolist() == [False, True, False]
+    assert table.remarks[0] == "Micro is of runs with all corpora: eager 0 of 1 run."
 
 
 def small(scores: dict[str, float], missing: str = "zero") -> SuiteResult:
@@ -234,6 +236,18 @@ def test_run_prints_the_table_and_saves(folder, run):
     status, out, err = run("suite", "table", folder / "r.json", "-f", "codabench", "-q")
     assert (status, err) == (0, "")
     assert json.loads(out)["eager_macro"] > 70
+
+
+def test_another_metric_is_tested_like_the_headline(folder, run):
+    run("suite", "run", folder / "suite.toml", "--save", folder / "r.json", "--trials", "199")
+    options = ("--metric", "lea", "--rates", "r,p,f1", "-q")
+    status, out, err = run("suite", "table", folder / "r.json", *options)
+    assert (status, err) == (0, "")
+    out = " ".join(out.split())
+    assert "LEA R, P, F1" in out and "significantly better than (199 trials" in out
+    saved = load_suite(folder / "r.json")
+    assert with_tests(saved, "lea").statistics.metrics == ("conll", "lea")
+    assert with_tests(replace(saved, statistics=None), "lea").statistics is None  # as asked
 
 
 def test_run_fails_by_its_exit_status_where_it_should(folder, run):
@@ -369,6 +383,15 @@ def test_check_finds_what_is_missing_and_broken(folder, run):
     assert {row["ruling"] for row in rows} == {"ok", "warning"}
     status, _, err = run("suite", "check", path, "--systems", "eagre")
     assert (status, "did you mean 'eager'?" in err) == (2, True)
+
+
+def test_check_misses_features_that_are_not_there(folder, run):
+    path = folder / "suite.toml"
+    text = path.read_text().replace("[[corpora]]", '[[corpora]]\nfeatures = "no.csv"', 1)
+    path.write_text(text)
+    status, out, _ = run("suite", "check", path)
+    assert status == 1
+    assert out.splitlines()[0].endswith("no.csv: there is no such file")
 
 
 def test_check_goes_on_behind_a_broken_key(folder, run):

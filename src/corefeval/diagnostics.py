@@ -225,7 +225,9 @@ def excerpt(text: str, limit: int = 60) -> str:
 
 
 def plural(count: int, noun: str) -> str:
-    """Count things in words: `1 mention`, `3 mentions`, `2 entities`."""
-    if count != 1:
+    """Count things in words: `1 mention`, `3 mentions`, `2 entities`, `2 corpora`."""
+    if count != 1 and noun == "corpus":
+        noun = "corpora"
+    elif count != 1:
         noun = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
     return f"{count:,} {noun}"

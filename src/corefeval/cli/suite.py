@@ -150,7 +150,8 @@ def run(
         outcome.save(save)
         tell_words([] if quiet else outcome.scored, save)
     grave = ("broken-key", "no-result") if strict else ("broken-key",)
-    return fail([notice.message for notice in outcome.notices if notice.kind in grave])
+    reasons = [notice.message for notice in outcome.notices if notice.kind in grave]
+    return max((fail([one]) for one in reasons), default=0)  # on a line each
 
 
 def table(
@@ -188,8 +189,10 @@ def table(
 def _show(
     outcome: "SuiteResult", output: str | None, format: str, table: SuiteTable, quiet: bool
 ) -> None:
-    """Print the table, and what is to be said of cells."""
-    show(outcome, output, format=format, **table.drawing)
+    """Print the table, and what is to be said of cells; another metric is tested like the first."""
+    from corefeval.suites.statistics import with_tests
+
+    show(with_tests(outcome, table.metric), output, format=format, **table.drawing)
     if not quiet:
         tell(outcome.notices)
 

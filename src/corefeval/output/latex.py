@@ -88,6 +88,7 @@ def _floats(sheet: Sheet) -> Iterator[str]:
             groups.append(([part], [f"{part.caption}."]))
         else:
             groups[-1][0].append(part)
+    groups = [one for one in groups if any(one)] or groups
     codes = r" \\ ".join(
         escape(text, whole=True).replace(r"\textbar{}", r"\textbar\allowbreak{}")
         for text in sheet.signatures

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from corefeval._version import __version__
+from corefeval.diagnostics import plural
 from corefeval.output.drawing import SoloDrawing
 from corefeval.output.systems import p_value, show_sign
 from corefeval.output.tables import Cell, Column, Sheet, Table, percent
@@ -101,7 +102,7 @@ def legend(standing: Standing, thing: CorporaComparison) -> str:
     options = thing.options
     drawn = ", ".join(options.resample)
     return (
-        f"Averages over {len(standing.corpora)} corpora, bold differences significant at "
+        f"Averages over {plural(len(standing.corpora), 'corpus')}, bold differences significant at "
         f"{options.alpha:g} (bootstrap of {drawn}, {options.trials:,} trials); systems without a "
         "significant difference share a rank. better, worse: on how many corpora at least the "
         f"first is better or worse than the second ({options.combination} on paired randomization "

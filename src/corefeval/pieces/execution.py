@@ -12,7 +12,7 @@ import signal
 import threading
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from corefeval._version import __version__
 from corefeval.diagnostics import UsageError
@@ -27,13 +27,23 @@ _AHEAD = 2  # for each worker so many pieces are on their way
 _RUN = "run.json"
 
 
+class Keeping(Protocol):
+    """Who knows what pieces gave before, and is told of each that is done."""
+
+    def find(self, number: int, /) -> Any:
+        """What a piece gave before, or None."""
+
+    def keep(self, number: int, result: Any, /) -> None:
+        """Take what a piece gave."""
+
+
 def map_pieces(
     function: Callable[..., R],
     pieces: list[Any],
     request: object,
     *,
     executor: Executor | None = None,
-    kept: Kept | None = None,
+    kept: Keeping | None = None,
     progress: Progress | None = None,
 ) -> list[R]:
     """The result of each piece, in order; an error of one ends all.

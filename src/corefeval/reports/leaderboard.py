@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 from urllib.parse import quote
@@ -57,7 +58,7 @@ class Leaderboard(Page):
     def summary(self) -> str:
         """What the leaderboard is on."""
         systems = plural(len(self.payload["systems"]), "system")
-        return f"{systems} on {len(self.payload['corpora'])} corpora"
+        return f"{systems} on {plural(len(self.payload['corpora']), 'corpus')}"
 
 
 def make_leaderboard(
@@ -79,7 +80,11 @@ def make_leaderboard(
     compared = _compare(outcome, options)
     groups = _groups(outcome)
     own = compared.notices if compared else ()
-    notices = [str(one) for one in (*outcome.notices, *own) if one.kind != "no-result"]
+    notices = [
+        _hide_words(str(one)) if one.kind == "broken-key" else str(one)
+        for one in (*outcome.notices, *own)
+        if one.kind not in ("no-result", "no-part")
+    ]
     page: Json = {
         "title": title or outcome.title or "Leaderboard",
         "version": __version__,
@@ -104,6 +109,7 @@ def make_leaderboard(
         "level": compared.options.level if compared else None,
         "alpha": compared.options.alpha if compared else None,
         "trials": compared.options.trials if compared else None,
+        "resample": compared.options.resample if compared else None,
         "signature": compared.signature if compared else "",
         "notices": list(dict.fromkeys(notices)),
     }
@@ -207,9 +213,19 @@ def _problems(outcome: SuiteResult) -> Iterator[list[Any]]:
     corpora = [one.name for one in outcome.corpora]
     for (corpus, system, seed), cell in outcome.cells.items():
         if cell.result is None and cell.fault != "key":
-            why = cell.problem.partition(" (found ")[0]
+            why = _hide_words(cell.problem)
             run = None if seed is None else visible(seed)
             yield [systems.index(system), corpora.index(corpus), run, visible(why)]
+
+
+def _hide_words(problem: str) -> str:
+    """What is wrong with a file, without what was found there: nothing in quotes is left.
+
+    Quotes are hidden from the first to the last, as there may be quotes in what is quoted.
+    """
+    told = re.split(r" \(found |; fix: ", problem)[0]
+    told = re.sub("‘.*’", "‘…’", told, flags=re.DOTALL)
+    return re.sub(r"(?<!\w)(['\"]).*\1(?!\w)", r"\1…\1", told, flags=re.DOTALL)
 
 
 def _describe_slices(outcome: SuiteResult, groups: Mapping[str, list[int]]) -> Iterator[Json]:

@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from corefeval.diagnostics import Notice, UsageError, plural
+from corefeval.diagnostics import Notice, UsageError, list_names, plural
 from corefeval.results import Result
 from corefeval.results.rates import Numbers
 from corefeval.stats.hierarchy import Averages, CorpusCounts, Level, Resampling
@@ -100,12 +100,18 @@ def compare_corpora(
         tests[metric] = {name: suite.test(one) for name, one in counts.items() if one.stack}
         standings += suite.stand(metric, counts, tests[metric], scopes)
     pairs = max(len(one.pairs) for one in standings)
-    notices = (*_warn_of_few(len(cells), options), *_warn_of_hopeless(pairs, options))
+    notices = (
+        *_warn_of_few(len(cells), options),
+        *_warn_of_small(cells, pairs, options),
+        *_warn_of_hopeless(pairs, options),
+    )
     return CorporaComparison(systems, tuple(cells), tuple(standings), tests, options, notices)
 
 
 def _choose(cells: Cells, metrics: Iterable[str] | None, rate: str) -> list[str]:
     results = [r for row in cells.values() for runs in row.values() for r in runs if r is not None]
+    if not results:
+        raise UsageError("there is no result to compare")
     known = dict.fromkeys(
         name for one in results for name, score in one.scores.items() if rate in score.rates
     )
@@ -121,9 +127,28 @@ def _choose(cells: Cells, metrics: Iterable[str] | None, rate: str) -> list[str]
 def _warn_of_few(number: int, options: CorporaOptions) -> tuple[Notice, ...]:
     if number >= FEW_DOCUMENTS or "corpora" not in options.resample:
         return ()
-    corpora = "1 corpus" if number == 1 else f"{number} corpora"
-    message = f"intervals from {corpora} alone say little about corpora that are not here"
+    message = f"intervals from {plural(number, 'corpus')} alone say little about corpora that are "
+    message += "not here"
     return (Notice("few-corpora", message, number),)
+
+
+def _warn_of_small(cells: Cells, pairs: int, options: CorporaOptions) -> tuple[Notice, ...]:
+    """A notice on corpora whose documents can be swapped in too few ways."""
+    tests = 1 if options.correction == "none" else max(1, pairs)
+    known = {
+        corpus: next((one for runs in row.values() for one in runs if one is not None), None)
+        for corpus, row in cells.items()
+    }
+    small = [
+        corpus
+        for corpus, one in known.items()
+        if one is not None and tests * 2.0 ** (1 - len(one.document_ids)) > options.alpha
+    ]
+    if not small:
+        return ()
+    message = f"on {plural(len(small), 'corpus')} ({list_names(small)}) no difference can be "
+    message += f"significant at {options.alpha:g}: there are too few documents"
+    return (Notice("few-documents", message, len(small), tuple(small)),)
 
 
 def _warn_of_hopeless(pairs: int, options: CorporaOptions) -> tuple[Notice, ...]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from corefeval.checks import check_choice, did_you_mean
-from corefeval.diagnostics import UsageError
+from corefeval.diagnostics import UsageError, plural
 from corefeval.results import Result
 from corefeval.results.rates import Numbers
 from corefeval.suites.outcome import SuiteResult
@@ -157,8 +157,10 @@ def _average_lines(
         found = {rate: macro(table, weights) for rate, table in scores.items()}
         yield _line("Macro", "macro", found, outcome.better_than(metric))
     if "micro" in wanted:
-        found, problem = _micro(outcome, metric, list(scores))
+        found, problem, fewer = _micro(outcome, metric, list(scores))
         remarks += [f"No micro-average: {problem}."] if problem else []
+        told = ", ".join(f"{name} {n} of {plural(of, 'run')}" for name, (n, of) in fewer.items())
+        remarks += [f"Micro is of runs with all corpora: {told}."] if told else []
         yield from [] if problem else [_line("Micro", "micro", found)]
     if "groups" in wanted and len(outcome.groups) > 1:
         for group, places in outcome.groups.items():
@@ -217,12 +219,18 @@ def macro(scores: Numbers, weights: Numbers) -> Averaged:
 
 def _micro(
     outcome: SuiteResult, metric: str, rates: Sequence[str]
-) -> tuple[dict[str, Averaged], str]:
-    """Rates of the counts of all corpora together, or why there are none."""
+) -> tuple[dict[str, Averaged], str, dict[str, tuple[int, int]]]:
+    """Rates of the counts of all corpora together, or why there are none.
+
+    A run that lacks a corpus has none; for systems with such runs, how many have them, and of how
+    many.
+    """
+    fewer: dict[str, tuple[int, int]] = {}
     corpora = outcome.sound_corpora
     most = max(len(system.runs) for system in outcome.systems)
     tables = {rate: np.full((len(outcome.systems), 1, most), math.nan) for rate in rates}
     for row, system in enumerate(outcome.systems):
+        n_runs = 0
         for at, seed in enumerate(system.runs):
             cells = [outcome.cells[corpus, system.name, seed].result for corpus in corpora]
             results = [one for one in cells if one is not None and metric in one.tables]
@@ -231,10 +239,13 @@ def _micro(
             try:
                 total = Result.total(replace(one.only([metric]), slices={}) for one in results)
             except UsageError as error:
-                return {}, str(error)
+                return {}, str(error), {}
+            n_runs += 1
             for rate in rates:
                 tables[rate][row, 0, at] = total.scores[metric].rates.get(rate, math.nan)
-    return {rate: macro(table, np.ones(1)) for rate, table in tables.items()}, ""
+        if n_runs < len(system.runs):
+            fewer[system.name] = (n_runs, len(system.runs))
+    return {rate: macro(table, np.ones(1)) for rate, table in tables.items()}, "", fewer
 
 
 def _composition(outcome: SuiteResult, scores: Numbers) -> Iterator[str]:

@@ -96,6 +96,8 @@ def _check_corpus(
     """The verdicts on a key, and on the responses to it."""
     key: Corpus | None = None
     problem = look_at(corpus.key)
+    if not problem and corpus.features and (problem := look_at(corpus.features)):
+        problem = f"{corpus.features}: {problem}"
     ruling: Ruling = "failed"
     if not problem:
         try:

@@ -171,7 +171,7 @@ def _format_mistakes(name: str, format: str | None) -> Iterator[str]:
     try:
         find_format(format)
     except UsageError as error:
-        yield f"{name}: {error}"
+        yield f"{name}: {'; '.join(map(str.strip, str(error).splitlines()))}"
 
 
 def _feature_mistakes(by: str) -> Iterator[str]:
@@ -240,7 +240,7 @@ def read_suite(path: PathLike) -> Suite:
         raise UsageError("a path is empty: name the file of a suite")
     try:
         with open_file(file) as stream:
-            text = stream.read().decode()
+            text = stream.read().decode("utf-8-sig")
         content = tomllib.loads(text)
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         line = re.search(r"\(at line (\d+)", str(error))
@@ -354,7 +354,10 @@ def _value(name: str, type: str, value: Any) -> tuple[Any, str]:
         return (), "a list of names or numbers"
     if "float" in type:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        return (float(value), "") if is_number else (value, "a number")
+        try:
+            return (float(value), "") if is_number else (value, "a number")
+        except OverflowError:
+            return value, "a number that is not so large"
     if "int" in type:
         is_whole = isinstance(value, int) and not isinstance(value, bool) and value > 0
         return (value, "") if is_whole else (value, "a whole number from 1")

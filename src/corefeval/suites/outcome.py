@@ -24,6 +24,7 @@ from corefeval.tabular import Row, Tabular
 
 Place = tuple[str, str, str | None]  # corpus, system, seed
 Fault = Literal["", "response", "key"]
+NO_PART = "the system does not take part"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +118,17 @@ class SuiteResult(Tabular):
                 who = system_name if seed is None else f"{system_name}, seed {seed}"
                 counts = "counts as 0" if self.missing == "zero" else "left out"
                 text = f"{who} on {name}: {counts}: {cell.problem}"
-                yield Notice("no-result", text, 1, (f"{system_name} on {name}",))
+                kind = "no-part" if cell.problem == NO_PART else "no-result"
+                yield Notice(kind, text, 1, (f"{system_name} on {name}",))
+        skipped = dict.fromkeys(
+            notice.message
+            for one in self.scored
+            for notice in one.notices
+            if notice.kind == "skipped-slices"
+        )
+        if skipped:
+            more = f"; {len(skipped) - 1} more such notices" if len(skipped) > 1 else ""
+            yield Notice("skipped-slices", next(iter(skipped)) + more, len(skipped))
         kinds = Counter(kind for one in self.scored for kind in {n.kind for n in one.notices})
         if kinds:
             told = ", ".join(f"{kind} of {plural(n, 'result')}" for kind, n in kinds.items())

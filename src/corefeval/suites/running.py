@@ -41,13 +41,14 @@ from corefeval.results import Result
 from corefeval.scorer import Scorer
 from corefeval.stats import CorporaComparison
 from corefeval.suites.definition import Suite, SuiteCorpus
-from corefeval.suites.outcome import Cell, Place, SuiteResult
+from corefeval.suites.outcome import NO_PART, Cell, Place, SuiteResult
 from corefeval.suites.statistics import compare_suite
 from corefeval.syntax import split_list
 
 _FRESH = 2.0  # seconds in which a file may be written twice without a clock telling it
 _BLOCK = 1 << 20
-_AT_ONCE = 50  # cells that are put into the cache together
+_AT_ONCE = 50  # cells that are put into the cache together,
+_AT_LEAST = 10.0  # or those of so many seconds
 
 
 def run_suite(
@@ -90,25 +91,24 @@ def run_suite(
             _put(job, _score_safely(job, request, cutting), cells, kept)
             done, passed = done + 1, passed + job.size
             report(0, 0, 0)
-        for at in range(0, len(whole), _AT_ONCE):
-            lot = whole[at : at + _AT_ONCE]
-            scored = map_pieces(score_cell, [*lot], request, executor=executor, progress=report)
-            for job, cell in zip(lot, scored, strict=True):
-                _put(job, cell, cells, kept)
-            done, passed = done + len(lot), passed + sum(job.size for job in lot)
-            if kept is not None:
-                kept.flush()
+        filing = _Filing(whole, cells, kept)
+        map_pieces(score_cell, [*whole], request, executor=executor, kept=filing, progress=report)
     finally:
         _scorer.cache_clear()
         if kept is not None:
             kept.flush()
     outcome = SuiteResult.of(suite, cells)
-    if trials is None:
-        return outcome
-    found = _compare(outcome, {"trials": trials, **tests}, kept, [*known, *jobs])
-    if isinstance(found, Notice):
-        return replace(outcome, notices=(*outcome.notices, found))
-    return replace(outcome, statistics=found, notices=(*outcome.notices, *found.notices))
+    notices = [*outcome.notices]
+    if trials is not None:
+        found = _compare(outcome, {"trials": trials, **tests}, kept, [*known, *jobs])
+        if isinstance(found, Notice):
+            notices.append(found)
+        else:
+            outcome = replace(outcome, statistics=found)
+            notices += found.notices
+    if kept is not None and kept.problem:
+        notices.append(Notice("no-cache", f"{kept.problem}: the next run scores everything anew"))
+    return replace(outcome, notices=tuple(notices))
 
 
 def _compare(
@@ -171,7 +171,7 @@ def _plan(
                 if problem:
                     continue
                 if not system.takes_part(corpus.name):
-                    cells[place] = Cell(None, "the system does not take part", "response")
+                    cells[place] = Cell(None, NO_PART, "response")
                     continue
                 path = system.path(corpus.name, seed)
                 response, why, size = _inputs((path,), kept)
@@ -242,6 +242,22 @@ def _put(job: Job, cell: Cell, cells: dict[Place, Cell], kept: Cache | None) -> 
         kept.keep(job.name, job.digest, cell.result)
 
 
+@dataclass(frozen=True, slots=True)
+class _Filing:
+    """Where `map_pieces` leaves each cell as soon as it is done: an interrupt loses none."""
+
+    jobs: list[Job]
+    cells: dict[Place, Cell]
+    kept: Cache | None
+
+    def find(self, _: int) -> None:
+        """Nothing: what the cache has is no job."""
+
+    def keep(self, number: int, cell: Cell) -> None:
+        """Put the cell of a job into its place, and into the cache."""
+        _put(self.jobs[number], cell, self.cells, self.kept)
+
+
 def score_cell(job: Job, request: Request) -> Cell:
     """The cell of a job, wherever that is: here, or in another process."""
     with unpack_limit(request.limit):
@@ -271,14 +287,14 @@ def _score(job: Job, request: Request, cutting: Cutting | None) -> Result:
         by = ()
     try:
         result = _score_by(job, request, by, cutting)
-    except UndefinedMetricError:
+    except (UndefinedMetricError, UsageError):  # which is also what an unknown feature is
         if not by:
             raise
         whole = replace(request, metrics="mentions")
         for feature in by:
             try:
                 _score_by(job, whole, (feature,), cutting)
-            except UndefinedMetricError as error:
+            except (UndefinedMetricError, UsageError) as error:
                 by = tuple(one for one in by if one != feature)
                 notices.append(_no_slices(job, (feature,), str(error)))
         result = _score_by(job, request, by, cutting)
@@ -331,8 +347,9 @@ class Cache:
     """A folder of values, each with the digest of what it was made of.
 
     It also has the digest of every file that was looked at, with the size and the time that the
-    file had: as long as these are the same, the bytes are. A file that had just been written is
-    looked at again next time.
+    file had, and the time of its last change of any kind, which nobody can set: as long as these
+    are the same, the bytes are. A file that had just been written is looked at again next time.
+    `problem` says why nothing is kept, where the folder cannot be written.
     """
 
     def __init__(self, folder: PathLike) -> None:
@@ -344,6 +361,8 @@ class Cache:
         self._stamps = self._load_stamps()
         self._waiting: dict[str, bytes] = {}
         self._has_new_stamps = False
+        self._written = time.monotonic()
+        self.problem = ""
 
     def _load_stamps(self) -> dict[str, list[Any]]:
         try:
@@ -359,8 +378,9 @@ class Cache:
             return f"{size} {stamp}"
         place = os.path.abspath(file)
         known = self._stamps.get(place)
-        if isinstance(known, list) and known[:2] == [size, stamp] and len(known) == 3:
-            return str(known[2])
+        facts = [size, stamp, None if is_remote(file) else os.stat(file).st_ctime_ns]
+        if isinstance(known, list) and known[:-1] == facts:
+            return str(known[-1])
         began = time.time()
         found = hashlib.sha256()
         with open_file(file) as stream:
@@ -369,7 +389,7 @@ class Cache:
         digest = found.hexdigest()
         self._stamps.pop(place, None)
         if stamp.isdigit() and began - int(stamp) / 1e9 > _FRESH:
-            self._stamps[place] = [size, stamp, digest]
+            self._stamps[place] = [*facts, digest]
         self._has_new_stamps = True
         return digest
 
@@ -378,14 +398,19 @@ class Cache:
         return find_value(os.path.join(self.folder, f"{name}.cell"), digest)
 
     def keep(self, name: str, digest: str, value: object) -> None:
-        """Keep a value from the next flush on."""
+        """Keep a value from the next flush on, which comes by itself now and then."""
         self._waiting[f"{name}.cell"] = pack_value(value, digest)
+        if len(self._waiting) >= _AT_ONCE or time.monotonic() - self._written > _AT_LEAST:
+            self.flush()
 
     def flush(self) -> None:
-        """Write what waits."""
+        """Write what waits; that this fails is no reason to lose scores."""
         contents: Mapping[str, bytes] = self._waiting
         if self._has_new_stamps:
             contents = {**contents, "files.json": json.dumps(self._stamps).encode()}
-        if contents:
-            write_folder(self.folder, contents, problem="the cache cannot be written")
-        self._waiting, self._has_new_stamps = {}, False
+        try:
+            if contents:
+                write_folder(self.folder, contents, problem="the cache cannot be written")
+        except InputError as error:
+            self.problem = one_line(error)
+        self._waiting, self._has_new_stamps, self._written = {}, False, time.monotonic()

@@ -39,6 +39,20 @@ def with_statistics(
     return replace(known, standings=standings, tests=tests)
 
 
+def with_tests(outcome: SuiteResult, metric: str | None = None) -> SuiteResult:
+    """The outcome with tests of a metric (the headline) as well, if it has any and this can be."""
+    name = outcome.metric(metric)
+    scored = {
+        system
+        for (_, system, _), cell in outcome.cells.items()
+        if cell.result is not None
+        and outcome.rate in getattr(cell.result.scores.get(name), "rates", ())
+    }
+    if outcome.statistics is None or outcome.is_tested(name) or len(scored) < 2:
+        return outcome
+    return replace(outcome, statistics=with_statistics(outcome, [name]))
+
+
 def compare_suite(
     outcome: SuiteResult, metrics: Iterable[str] | None = None, **options: Any
 ) -> CorporaComparison:

@@ -12,6 +12,7 @@ import numpy as np
 
 from corefeval._version import __version__
 from corefeval.checks import check_choice
+from corefeval.diagnostics import plural
 from corefeval.display import json_text
 from corefeval.output.drawing import SoloDrawing
 from corefeval.output.style import RATES
@@ -168,9 +169,13 @@ class _Values:
             for some in ([one.text for one in column], [one.deviation for one in column], marks)
         )
         gap = " " if room else ""
-        return [
-            Cell(f"{one.text:>{width}}{gap}{one.deviation:<{room}}{mark:<{behind}}", one.bold)
+        tails = [
+            f"{gap}{one.deviation:<{room}}{mark}" if one.deviation else mark  # not far behind
             for one, mark in zip(column, marks, strict=True)
+        ]
+        return [
+            Cell(f"{one.text:>{width}}{tail:<{len(gap) + room + behind}}", one.bold)
+            for one, tail in zip(column, tails, strict=True)
         ]
 
 
@@ -230,10 +235,7 @@ def legend(table: SuiteTable) -> str:
     if "macro" in kinds:
         weighted = len({corpus.weight for corpus in outcome.corpora}) > 1
         how = "weighted mean" if weighted else "mean"
-        number = len(outcome.sound_corpora)
-        told.append(
-            f"Macro is the {how} over {f'{number} corpora' if number != 1 else '1 corpus'}."
-        )
+        told.append(f"Macro is the {how} over {plural(len(outcome.sound_corpora), 'corpus')}.")
     told += ["Micro is of the counts of all corpora together."] if "micro" in kinds else []
     if any(len(system.seeds) > 1 for system in outcome.systems):
         told.append("± is the standard deviation over seeds.")

@@ -76,7 +76,7 @@ export function ordered(sort, down = true) {
 /** The table of systems and corpora; a heading sorts by its column, and turns the order round. */
 export function boardTable() {
   const corpora = shownCorpora();
-  const heads = [heading("System", "name"), heading(`Average of ${corpora.length}`, "average", "number"), ...corpora.map((place) => heading(data.corpora[place].name, place, "number"))];
+  const heads = [heading("System", "name"), heading(`Average of ${corpora.filter((place) => data.scores[view.metric].some((row) => row[place])).length}`, "average", "number"), ...corpora.map((place) => heading(data.corpora[place].name, place, "number"))];
   const bounds = corpora.map(columnBounds);
   const rows = ordered(view.sort, view.down).map((place) => el("tr", { class: standing().ranks[place] === 1 ? "first" : null },
     el("th", { scope: "row" }, el("span", { class: "who" }, el("span", { class: "rank" }, rankText(place)), el("a", { href: "#profile", onclick: () => turn({ system: place }) }, systems[place].name))),

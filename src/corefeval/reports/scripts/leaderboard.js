@@ -14,7 +14,7 @@ const SECTIONS = [
 ];
 
 function legend() {
-  const ties = data.level ? `Ranks with = are shared: there is no significant difference between these. Intervals hold ${Math.round(100 * data.level)}% of ${data.trials.toLocaleString("en")} averages of drawn corpora, documents and seeds.` : "";
+  const ties = data.level ? `Ranks with = are shared: there is no significant difference between these. Intervals hold ${Math.round(100 * data.level)}% of ${data.trials.toLocaleString("en")} averages of drawn ${data.resample.join(", ").replace(/, (\w+)$/, " and $1")}.` : "";
   return el("p", { class: "hint" }, `${metrics[view.metric].title}, ${groupName(data.groups[view.group])}. Choose a heading to sort by it, a system to see its profile. ${ties}`);
 }
 
