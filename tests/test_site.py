@@ -35,8 +35,10 @@ def test_no_page_is_left_out():
     assert sorted(re.findall(r"[\w./-]+\.(?:md|ipynb)\b", completed)) == sorted(PAGES)
 
 
-def test_what_the_navigation_names_is_there():
-    assert {*re.findall(r"[\w./-]+\.(?:md|ipynb)\b", navigation())} <= {*PAGES}
+def test_what_the_navigation_names_is_there_and_named_once():
+    named = re.findall(r"[\w./-]+\.(?:md|ipynb)\b", navigation())
+    assert {*named} <= {*PAGES}
+    assert len(named) == len({*named})
 
 
 def outputs(notebook) -> list[str]:
