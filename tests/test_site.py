@@ -41,6 +41,13 @@ def test_what_the_navigation_names_is_there_and_named_once():
     assert len(named) == len({*named})
 
 
+def test_sessions_of_python_are_marked_so_that_only_input_is_copied():
+    hooks = runpy.run_path(str(DOCS / "site_hooks.py"))
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="tutorials/any.md"))
+    text = "```python\n>>> 1 + 1\n2\n```\n```python\nx = 1\n```\n"
+    assert hooks["on_page_markdown"](text, page) == text.replace("python\n>>>", "pycon\n>>>")
+
+
 def outputs(notebook) -> list[str]:
     """What each cell shows as text, which may come in any number of pieces."""
     return [
