@@ -77,6 +77,7 @@ def test_workers_end_with_a_run(end, begin):
     script = f"""if __name__ == "__main__":
     import os, signal, sys, time
     from corefeval.cli.pieces import FilePieces
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
     try:
         with FilePieces(jobs=2).cutting(quiet=True) as cutting:
             map = cutting.executor.map
