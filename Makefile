@@ -52,6 +52,7 @@ docs: $(STAMP)
 site: $(STAMP)
 	$(BIN)/python -m pip install --quiet --group docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo 'site/ is built; to look at it: $(PYTHON) -m http.server --directory site'
 
 clean:
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis dist build site

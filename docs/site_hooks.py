@@ -51,6 +51,7 @@ def _unfold(entry: Any) -> Any:
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Fill in what pages have on the site only."""
+    markdown = markdown.replace("```python\n>>> ", "```pycon\n>>> ")  # tells input from output
     match page.file.src_uri:
         case "reference.md":
             return markdown.replace(ELSEWHERE, _list_names())

@@ -304,7 +304,7 @@ def test_text_shows_five_of_a_kind_unless_all_are_asked_for(run, conll):
     assert "  … and 3 more (--all shows them)\n" in out
     assert out.endswith(
         "\n8 errors (scoring stops, or mentions are lost): unbalanced-bracket 8\n"
-        "0 warnings (scores change without a word)\n"
+        "0 warnings (scores may not mean what you think)\n"
         "1 note (good to know): no-mentions 1\n\n"
         f"{path} fails: 8 errors, 1 note\n"
     )

@@ -74,7 +74,8 @@ def test_the_command_refuses_what_is_no_saved_result(run):
     status, out, err = run("cite", KEY)
     assert (status, out) == (1, "")
     assert "--save" in err
-    assert run("cite", "nowhere.json")[0] == 1
+    status, out, err = run("cite", "lea,b3")
+    assert (status, out) == (1, "") and "--metrics lea,b3" in err
     assert run("cite", "--metrics", "nonsense")[0] == 2
     with pytest.raises(UsageError, match="nonsense"):
         corefeval.cite("nonsense")

@@ -63,6 +63,7 @@ def run_python(source: str, name: str, namespace: dict[str, object]) -> None:
 @patch.dict(REGISTRY)  # a page may add a metric
 def test_a_page_does_what_it_says(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
     subprocess.run(
         [sys.executable, "-m", "corefeval", "example", str(tmp_path)],
         check=True,
@@ -77,6 +78,9 @@ def test_a_page_does_what_it_says(page, tmp_path, monkeypatch, capsys):
                 continue
         elif file := re.match(r"# (\w+\.py)\n", source):
             (tmp_path / file[1]).write_text(source, encoding="utf-8")
+            importlib.invalidate_caches()
+            sys.modules.pop(file[1].removesuffix(".py"), None)  # of another page
+            continue  # it is for the reader to import
         if language == "console":
             run_console(source, tmp_path)
         elif language == "python":

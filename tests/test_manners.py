@@ -35,8 +35,8 @@ DISORDERED = """\
     ("words", "message"),
     [
         (["scroe"], "there is no command 'scroe': did you mean 'score'?"),
-        (["score"], "there is no KEY: corefeval score KEY [RESPONSE...] [OPTIONS]"),
-        (["convert", "a"], "there is no TARGET: corefeval convert SOURCE TARGET [OPTIONS]"),
+        (["score"], "KEY is missing: corefeval score KEY [RESPONSE...] [OPTIONS]"),
+        (["convert", "a"], "TARGET is missing: corefeval convert SOURCE TARGET [OPTIONS]"),
         (["score", "--metrics"], "--metrics needs a value: see corefeval score --help"),
         (["explain", "--results", "a"], "--results needs 2 values: see corefeval explain --help"),
         (["score", "a", "b", "--samples", "x"], "--samples is a whole number, not 'x'"),

@@ -62,7 +62,8 @@ def test_anchors_work_with_the_formats_that_the_guide_names(run, tmp_path, named
     if named != "bookcoref":
         assert (status, err) == (0, "") and "Anchors" in out
         return
-    assert status == 1 and "noun needs tags" in err  # which is said before, and how to state it
+    assert status == 1 and "anchors: noun needs tags" in err  # which is said before
+    assert "state the kind of each mention, with --features FILE" in err
     stated = tmp_path / "features.tsv"
     stated.write_text("document\tstart\tend\tkind\n")
     for one in (path, response):

@@ -78,6 +78,8 @@ def module(tmp_path, monkeypatch):
     before = dict(REGISTRY)
     (tmp_path / "their_metrics.py").write_text(MODULE, encoding="utf-8")
     (tmp_path / "their_script.py").write_text("raise SystemExit(0)", encoding="utf-8")
+    wrong = "import corefeval\n@corefeval.metric(name='wrong')\ndef f(a, b, c): return 1\n"
+    (tmp_path / "wrong_metrics.py").write_text(wrong, encoding="utf-8")
     (tmp_path / "broken_metrics.py").write_text("def f(:\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
@@ -182,6 +184,7 @@ def test_a_metric_has_slices_where_it_says_so(module):
         ("their_script:f", "cannot be imported: SystemExit: 0"),
         ("no_such_module:f", "there is no module 'no_such_module'"),
         ("broken_metrics:f", r"SyntaxError: .*\(broken_metrics.py, line 1\)"),
+        ("wrong_metrics:f", r"^wrong_metrics:f: f\(a, b, c\) is no metric.* a number as default$"),
         ("nothing-like-it", "there is no metric 'nothing-like-it'"),
     ],
 )

@@ -103,7 +103,7 @@ def test_messages_say_what_to_install_whether_there_is_a_release_or_not():
         text = " ".join(path.read_text(encoding="utf-8").replace('"', " ").split())
         advised |= {*re.findall(r"pip install ([^\s`,;:)]+)", text)} - {
             ".",
-            "'.[charts]'",
+            ".[charts]",
             "--group",
         }
     assert advised <= packages

@@ -35,8 +35,17 @@ def test_no_page_is_left_out():
     assert sorted(re.findall(r"[\w./-]+\.(?:md|ipynb)\b", completed)) == sorted(PAGES)
 
 
-def test_what_the_navigation_names_is_there():
-    assert {*re.findall(r"[\w./-]+\.(?:md|ipynb)\b", navigation())} <= {*PAGES}
+def test_what_the_navigation_names_is_there_and_named_once():
+    named = re.findall(r"[\w./-]+\.(?:md|ipynb)\b", navigation())
+    assert {*named} <= {*PAGES}
+    assert len(named) == len({*named})
+
+
+def test_sessions_of_python_are_marked_so_that_only_input_is_copied():
+    hooks = runpy.run_path(str(DOCS / "site_hooks.py"))
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="tutorials/any.md"))
+    text = "```python\n>>> 1 + 1\n2\n```\n```python\nx = 1\n```\n"
+    assert hooks["on_page_markdown"](text, page) == text.replace("python\n>>>", "pycon\n>>>")
 
 
 def outputs(notebook) -> list[str]:

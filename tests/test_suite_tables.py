@@ -280,8 +280,8 @@ def test_run_refuses_what_makes_no_sense(folder, run):
 
 def test_bad_usage_names_the_command(run):
     for arguments, message in (
-        (("run",), "there is no SUITE: corefeval suite run SUITE [OPTIONS]"),
-        (("page", "--output", "x"), "there is no RESULTS: corefeval suite page RESULTS [OPTIONS]"),
+        (("run",), "SUITE is missing: corefeval suite run SUITE [OPTIONS]"),
+        (("page", "--output", "x"), "RESULTS is missing: corefeval suite page RESULTS [OPTIONS]"),
         (("chek",), "there is no command 'chek': did you mean 'check'?"),
         (("run", "x", "--savee"), "there is no option --savee: did you mean --save?"),
     ):

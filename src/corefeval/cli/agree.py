@@ -59,7 +59,7 @@ def agree(
     output
         Write to this file instead of the terminal.
     file_format
-        The files' format (conll, corefud, e2e, …), if it is not to be told by their content.
+        The files' format (conll, corefud, e2e, …); by default it is recognised by their content.
     """
     from corefeval.analysis.agreement import agree
     from corefeval.formats import read, read_ahead

@@ -85,7 +85,7 @@ def _describe(error: CycloptsError) -> str:
             count = argument.token_count()[0] if argument is not None else 1
             values = "a value" if count < 2 else f"{count} values"
             return f"{error.keyword or name} needs {values}: see corefeval {command} --help"
-        return f"there is no {name}: {find_command(command).usage}"
+        return f"{name} is missing: {find_command(command).usage}"
     if isinstance(error, RepeatArgumentError):
         return f"{error.token.keyword or name} is there twice"
     if isinstance(error, CoercionError) and error.token is not None and error.msg is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Annotated
 
@@ -24,8 +25,13 @@ def cite(
     metrics
         Metrics and presets with commas between, as for score.
     """
+    from corefeval.diagnostics import InputError
     from corefeval.evaluation import load_all
     from corefeval.metrics.bibliography import cite as entries
 
+    for path in file:
+        if not os.path.exists(path):
+            fix = f"name a file that score --save wrote; metrics are named by --metrics {path}"
+            raise InputError("there is no such saved result", file=path, fix=fix)
     used = [name for path in file for result in load_all(path) for name in result.metrics]
     sys.stdout.write(entries([*filter(None, (metrics,)), *used]))

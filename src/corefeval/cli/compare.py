@@ -85,13 +85,13 @@ def compare(
     trials
         How many trials the test has, 10,000 by default; an exact one has none.
     seed
-        Where the random numbers begin.
+        The seed of the random numbers.
     correction
         The correction of p-values for many pairs, for each metric.
     alpha
         The p-value up to which a difference is significant.
     level
-        How much of the samples an interval holds.
+        The share of samples that an interval covers.
     samples
         How many samples the bootstrap of intervals draws, 1,000 by default.
     baseline

@@ -271,9 +271,10 @@ def example(
     *,
     suite: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
 ) -> None:
-    """Copy the example corpus to a folder: key.conll, cautious.conll and eager.conll.
+    """Copy the example corpus to a folder: a key, the output of two systems, and model answers.
 
-    With them come two language models' answers, tagged.jsonl and listed.jsonl.
+    These are key.conll, cautious.conll and eager.conll, and the answers of two language models,
+    tagged.jsonl and listed.jsonl.
 
     Parameters
     ----------

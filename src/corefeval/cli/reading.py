@@ -34,8 +34,8 @@ class TextReading(ReadingOptions):
     encoding
         The files' character encoding.
     word_column
-        Which column of CoNLL files is the words, counted from 1, if it is not to be told by what is
-        in it.
+        Which column of CoNLL files has the words, counted from 1; by default it is recognised by
+        its content.
     quiet
         Print no notices and no progress.
     """
@@ -53,7 +53,7 @@ class KeyReading(TextReading):
     Parameters
     ----------
     key_format
-        The key's format (conll, corefud, e2e, …), if it is not to be told by its content.
+        The key's format (conll, corefud, e2e, …); by default it is recognised by its content.
     """
 
     key_format: str | None = None
@@ -67,7 +67,7 @@ class SideReading(KeyReading):
     Parameters
     ----------
     response_format
-        The responses' format, if it is not to be told by their content.
+        The responses' format; by default it is recognised by their content.
     key_encoding
         The key's character encoding, if it is not that of the responses.
     response_encoding
@@ -87,7 +87,7 @@ class FileReading(TextReading):
     Parameters
     ----------
     input_format
-        The files' format, if it is not to be told by their content.
+        The files' format; by default it is recognised by their content.
     documents
         Only documents whose id matches this glob, such as 'bc/*'.
     """
@@ -109,7 +109,7 @@ class AgainstReading(FileReading):
     Parameters
     ----------
     key_format
-        The key's format, if it is not to be told by its content.
+        The key's format; by default it is recognised by its content.
     key_encoding
         The key's character encoding, if it is not that of the files.
     """

@@ -68,9 +68,9 @@ def report(
     samples
         How many samples the bootstrap draws.
     seed
-        Where the random numbers begin.
+        The seed of the random numbers.
     level
-        How much of the samples an interval holds.
+        The share of samples that an interval covers.
     explain
         Show also how much scores depend on the choices that scorers make.
     sort

@@ -73,9 +73,9 @@ def score(
     samples
         How many samples the bootstrap draws.
     seed
-        Where the random numbers begin.
+        The seed of the random numbers.
     level
-        How much of the samples an interval holds.
+        The share of samples that an interval covers.
     segments
         Into how many segments to cut a single document for its intervals.
     format

@@ -25,12 +25,12 @@ class TestOptions:
     trials
         How many trials tests on a corpus and the bootstrap over corpora have; 10,000 by default.
     seed
-        Where the random numbers begin.
+        The seed of the random numbers.
     alpha
         The p-value, corrected for the pairs, up to which a difference is significant; 0.05 by
         default.
     level
-        How much of the samples an interval holds; 0.95 by default.
+        The share of samples that an interval covers; 0.95 by default.
     correction
         The correction of p-values for many pairs; `holm` by default.
     combination

@@ -164,6 +164,8 @@ def _count_tables(
             tables[str(metric)] = replace(table, by=own) if own else table
         except UndefinedMetricError as error:
             if request.by_name:
+                if not str(error).startswith(metric.name):  # a feature, of which nobody spoke
+                    error.args = (f"{metric}: {error}",)
                 raise
             skipped.setdefault(str(error).removeprefix(f"{metric} "), []).append(str(metric))
     return tables, [

@@ -101,9 +101,9 @@ class TokenAnnotations:
         self._feature = feature
         tags = self._tags
         if tags is None:
-            raise self.columns.missing(
-                feature, "tags", ("tag",), f"state the {feature} of each mention, or add tags"
-            )
+            stated = "kind" if feature == "noun" else feature  # kinds tell what is a noun
+            fix = f"state the {stated} of each mention, with --features FILE or features= in Python"
+            raise self.columns.missing(feature, "tags", ("tag",), f"{fix}; or add tags")
         self.tagset_name = tags[0].name
         return tags
 

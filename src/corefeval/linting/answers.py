@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from corefeval.diagnostics import excerpt
 from corefeval.formats.answers.notices import ends_early
 from corefeval.linting.findings import Finding
 from corefeval.model.ledger import Entry, Ledger
@@ -47,5 +48,6 @@ def _kind(entry: Entry) -> str:
 
 def _finding(kind: str, entry: Entry, file: str, message: str) -> Finding:
     span = (entry.start, entry.end) if entry.is_placed else None
-    where = f"{message}, of entity {entry.entity!r}, at character {entry.where:,} of the answer"
-    return Finding(kind, where, file, document=entry.document, span=span, text=entry.written)
+    place = f"of entity {excerpt(entry.entity)}, at character {entry.where:,} of the answer"
+    message = f"{place}: {message}"
+    return Finding(kind, message, file, document=entry.document, span=span, text=entry.written)

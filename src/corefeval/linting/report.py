@@ -16,7 +16,7 @@ from corefeval.linting.repair import Change, FileRepair
 _SHOWN = 5  # findings of a kind, unless all are asked for
 _MEANINGS = {
     "error": "scoring stops, or mentions are lost",
-    "warning": "scores change without a word",
+    "warning": "scores may not mean what you think",
     "note": "good to know",
 }
 _COLORS = {"error": "1;31", "warning": "1;33", "note": "1;36", "good": "1;32"}

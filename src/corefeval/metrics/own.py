@@ -177,6 +177,8 @@ def _of_place(module: str, attribute: str, name: str = "") -> str:
         raise UsageError(f"{place} cannot be imported: {why}, here or installed") from None
     except AttributeError as error:
         raise UsageError(f"{place} cannot be imported: {error}") from None
+    except UsageError as error:  # a declaration that is wrong
+        raise UsageError(f"{place}: {error}") from None
     except (Exception, SystemExit) as error:  # a script may end the program
         raise UsageError(f"{place} cannot be imported: {_tell(error, module)}") from error
     for known, declaration in REGISTRY.items():

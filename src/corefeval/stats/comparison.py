@@ -90,7 +90,7 @@ class Comparison(Tabular):
 
     @property
     def level(self) -> float:
-        """How much of the samples an interval holds."""
+        """The share of samples that an interval covers."""
         return self.options.level
 
     @property

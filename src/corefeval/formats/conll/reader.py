@@ -52,7 +52,7 @@ def read_conll(
 ) -> Corpus:
     """Read the documents, tokens and mentions of a CoNLL file.
 
-    `word_column`, counted from 1, says which column is the words, if it is not to be told by what
+    `word_column`, counted from 1, says which column has the words, if it is not to be told by what
     is in it; `layout` says it of all columns, where this is a part of a file. A mistake is an
     error, unless there is a list of repairs: then it is mended, and the repair put into the list.
     """
