@@ -467,3 +467,10 @@ def test_programs_do_not_know_of_lost_mentions():
 def test_results_are_two(run):
     status, _, err = run("explain", "--empty-results", KEY, EAGER)
     assert status == 2 and "results" in err
+
+
+def test_numbers_that_are_none_come_to_an_end():
+    """Where CEAFe of nothing is no number, no set of choices gives it: all are asked for once."""
+    both = {"a": [], "b": [["x", "y"]]}
+    made = corefeval.explain(both, {"a": [], "b": []}, to="stanza", shapley=True)
+    assert made.goal.scores["ceafe"] is None

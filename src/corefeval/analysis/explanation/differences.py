@@ -213,8 +213,9 @@ class _Worth:
     def _call_back(self) -> None:
         """Make quiet choices active, where they have an effect together: in pairs, or all."""
         goal = self._scores(*self.names)
-        while not _same(self._scores(*self.active), goal):
-            quiet = [name for name in self.names if name not in self.active]
+        while quiet := [name for name in self.names if name not in self.active]:
+            if _same(self._scores(*self.active), goal):
+                return
             before = self._scores(*self.active)
             called = {
                 name
