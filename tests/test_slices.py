@@ -11,6 +11,7 @@ import pytest
 import corefeval
 from corefeval.cli import main
 from corefeval.metrics import REGISTRY
+from corefeval.results.slices import in_order
 
 KEY, EAGER = corefeval.example("key"), corefeval.example("eager")
 
@@ -282,3 +283,10 @@ def test_real_corpora_define_everything(shared, name):
     assert {metric.partition("(")[0] for metric in result.metrics} == known
     assert set(result.slices) >= set(features)
     assert not [notice for notice in result.notices if notice.kind == "skipped-metric"]
+
+
+def test_values_with_very_many_digits_have_an_order():
+    """Python converts no text of more than 4,300 digits to a number."""
+    long = "9" * 5000
+    assert in_order([long, "1", "22"]) == ["1", "22", long]
+    assert in_order([f"a*{long}", "a*1"], "genre*length") == ["a*1", f"a*{long}"]

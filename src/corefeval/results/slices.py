@@ -200,6 +200,9 @@ def _fill(name: str, parts: Sequence[Slices], old: Sequence[str | None]) -> Resu
     )
 
 
+_NUMBER = re.compile(r"\d{1,300}")  # as much of it as tells them apart, and Python converts
+
+
 def in_order(values: Iterable[str], feature: str = "") -> list[str]:
     """Each value once; numbers and bins of numbers ascending, others as they come.
 
@@ -213,7 +216,7 @@ def in_order(values: Iterable[str], feature: str = "") -> list[str]:
     names = list(dict.fromkeys(values))
     if len(list(split_list(feature, CROSS))) > 1:
         return sorted(names, key=lambda name: [_rank(part) for part in name.split(CROSS)])
-    numbers = {name: re.match(r"\d+", name) for name in names}
+    numbers = {name: _NUMBER.match(name) for name in names}
     if not all(numbers.values()):
         return names
     return sorted(names, key=lambda name: int((numbers[name] or [0])[0]))
@@ -221,7 +224,7 @@ def in_order(values: Iterable[str], feature: str = "") -> list[str]:
 
 def _rank(value: str) -> tuple[float, str]:
     """What puts numbers before texts, and each in their order."""
-    number = re.match(r"\d+", value)
+    number = _NUMBER.match(value)
     return (int(number[0]) if number else float("inf")), value
 
 
