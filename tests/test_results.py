@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import pickle
+from typing import get_args
 
 import pytest
 
 import corefeval
 from corefeval import Metric, UndefinedRateError, UsageError
 from corefeval.metrics import REGISTRY, parse_metrics, presets
+from corefeval.protocol.declarations import Aggregate
 
 KEY = {"one": [["a", "b", "c"], ["d"]], "two": [["e", "f"]]}
 RESPONSE = {"one": [["a", "b"], ["c", "d"]], "two": [["e", "f"]]}
@@ -226,3 +228,12 @@ def test_metrics_and_indices_find_scores_too(result):
         result.document(2)
     with pytest.raises(UsageError):
         result[5]
+
+
+@pytest.mark.parametrize("aggregate", get_args(Aggregate))
+def test_every_metric_has_a_score_under_every_aggregation(aggregate):
+    """Also metrics that have neither recall nor precision."""
+    paths = corefeval.example("key"), corefeval.example("eager")
+    for metrics in ("all", "anaphora"):
+        result = corefeval.score(*paths, metrics=metrics, aggregate=aggregate)
+        assert all(one.rates for one in result.scores.values())

@@ -25,11 +25,13 @@ def cite(
     metrics
         Metrics and presets with commas between, as for score.
     """
-    from corefeval.diagnostics import InputError
+    from corefeval.diagnostics import InputError, UsageError
     from corefeval.evaluation import load_all
     from corefeval.metrics.bibliography import cite as entries
 
     for path in file:
+        if not path:
+            raise UsageError("'' names no file")
         if not os.path.exists(path):
             fix = f"name a file that score --save wrote; metrics are named by --metrics {path}"
             raise InputError("there is no such saved result", file=path, fix=fix)

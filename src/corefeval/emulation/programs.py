@@ -8,7 +8,7 @@ given: protocols that share steps share their work.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TypeVar
 
@@ -126,6 +126,7 @@ class Material:
             raise InputError(
                 "there is not a single mention, so that the weights of all documents are zero, "
                 f"which ends {programs_with('aggregate', 'weighted')}",
+                file=self.response.name or None,
                 fix="--aggregate micro goes on",
             )
         return result
@@ -140,7 +141,8 @@ class Material:
     def documents(self, protocol: Protocol) -> tuple[list[Document], list[Notice]]:
         """The documents that metrics count on, and what was left out of them."""
         documents, notices = self._identified(protocol)
-        _check_something(documents, protocol)
+        names = {"key": self.key.name, "response": self.response.name}
+        _check_something(documents, protocol, names)
         more: list[Notice] = []
         if self._facts(documents).has_repeats:
             documents, more = self._remember(
@@ -287,7 +289,9 @@ def _cuts(protocol: Protocol) -> bool:
     return any(getattr(protocol, name) == "yes" for name in _COVAL)
 
 
-def _check_something(documents: Sequence[Document], protocol: Protocol) -> None:
+def _check_something(
+    documents: Sequence[Document], protocol: Protocol, names: Mapping[str, str]
+) -> None:
     if protocol.nothing == "ok":
         return
     for side in ("key", "response"):
@@ -295,6 +299,7 @@ def _check_something(documents: Sequence[Document], protocol: Protocol) -> None:
             programs = programs_with("nothing", "error")
             raise InputError(
                 f"the {side} has not a single mention, which ends {programs}",
+                file=names[side] or None,
                 fix="--nothing ok goes on",
             )
 

@@ -103,6 +103,8 @@ class Aggregation:
         if self.undefined in ("epsilon", "nan-ceafe"):
             more, mean = EPSILON, epsilon_mean
         rates = {name: divide(sums[index], sums[-1] + more) for index, name in enumerate(known)}
+        if "recall" not in rates:  # what has a rate of its own alone
+            return rates
         return {**rates, "f1": mean(rates["recall"], rates["precision"])}
 
     def rate_of_sums(self, sums: Numbers, name: str) -> Numbers:
