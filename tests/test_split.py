@@ -536,3 +536,13 @@ def test_large_numbers_of_sets_are_quick():
     key, response = (build([(groups, one)]) for one in sets)
     result = score(key, response, metrics="standard", split="score")
     assert 0 < result["lea"].f1 < 1
+
+
+@pytest.mark.parametrize("name", ["ua-1", "corefud-1.2"])
+@pytest.mark.parametrize("aggregate", ["pool", "weighted"])
+def test_programs_have_no_means_that_need_numbers_of_mentions(name, aggregate, tmp_path):
+    corpus = corefeval.read(corefeval.example("key"))
+    path = tmp_path / "key.conllu"
+    corefeval.write(corpus, path, format="corefud")
+    with pytest.raises(corefeval.UsageError, match="aggregate micro or macro"):
+        corefeval.score(path, path, protocol=f"{name}|aggregate:{aggregate}")

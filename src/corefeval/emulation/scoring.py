@@ -47,11 +47,14 @@ METRICS = {
 _CONLL = ("muc", "b3", "ceafe")
 
 # What a protocol that names the program may say besides; all else is the program's own affair.
+# Sums and means of documents; the others need numbers of mentions.
+AGGREGATES = ("micro", "macro", "macro-f", "macro-rates")
 _VALUES: Mapping[str, tuple[str, ...]] = {
     "match": ("exact", "partial", "head"),
     "zeros": ("place", "align"),
+    "aggregate": AGGREGATES,
 }
-_FREE = ("singletons", "aggregate", "undefined", "emulate")
+_FREE = ("singletons", "undefined", "emulate")
 
 
 @dataclass(frozen=True, slots=True)

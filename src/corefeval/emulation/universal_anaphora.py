@@ -16,7 +16,7 @@ from corefeval.emulation.anaphora import (
     make_scenes,
 )
 from corefeval.emulation.documents import pair_corpora
-from corefeval.emulation.scoring import check_choices
+from corefeval.emulation.scoring import AGGREGATES, check_choices
 from corefeval.metrics import Metric, parse_metrics, spell
 from corefeval.model import DEIXIS, Corpus
 from corefeval.model.identity import digest
@@ -31,8 +31,8 @@ _CONLL = ("muc", "b3", "ceafe")
 _RATIO = ("recall_numerator", "recall_denominator", "precision_numerator", "precision_denominator")
 _HALVES = ("coreference", "non_coreference")
 # What a protocol that names the program may say besides; all else is the program's own affair.
-_VALUES = {"match": ("exact", "min"), "singletons": ("keep", "drop")}
-_FREE = ("split", "layer", "missing", "documents", "tokens", "aggregate", "undefined", "rounding")
+_VALUES = {"match": ("exact", "min"), "singletons": ("keep", "drop"), "aggregate": AGGREGATES}
+_FREE = ("split", "layer", "missing", "documents", "tokens", "undefined", "rounding")
 
 
 def score_anaphora(
