@@ -159,7 +159,7 @@ def _shown(case: Case, outcome: Outcome) -> str:
     return data.decode("utf-8", "surrogateescape")
 
 
-_RATE = re.compile(r"[\w]+ is [\d.]")
+_RATE = re.compile(r"\w+ is ([\d.]|nan)")
 _PRINTED = ("suite init", "-")
 _MAKERS = ("report", "lab", "suite page")  # what they print is beside what they make
 
