@@ -189,3 +189,10 @@ def test_long_trials_show_a_bar_on_a_terminal_alone(monkeypatch, seconds):
         monkeypatch.setattr(sys, "stderr", screen)
         main(["compare", KEY, CAUTIOUS, EAGER, "-m", "muc", "--trials", "99"])
         assert ("Resampling" in screen.getvalue()) == (is_terminal and not seconds)
+
+
+@pytest.mark.parametrize("more", [[], ["--suite"]])
+def test_an_empty_name_is_no_folder_for_the_example(more, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["example", "", *more]) == 2
+    assert "names no folder" in capsys.readouterr().err and not [*tmp_path.iterdir()]

@@ -284,6 +284,8 @@ def example(
         Copy the example of a suite instead: suite.toml, three corpora and three systems.
     """
     files = {path.name: path for path in map(Path, map(path_of, NAMES))}
+    if not folder:
+        raise UsageError("'' names no folder")
     if suite:
         paths = sorted((*SUITE.glob("*.toml"), *SUITE.glob("*/*.conll*"), *SUITE.glob("*/*.jsonl")))
         files = {path.relative_to(SUITE).as_posix(): path for path in paths}
