@@ -52,3 +52,13 @@ def test_spans_in_memory_are_taken_as_files_are_written():
     ):
         result = corefeval.score(key, response, protocol="conll-8.01", spans="inclusive")
         assert result["muc"].recall == recall
+
+
+def test_a_repeated_mention_is_told_with_its_file(tmp_path):
+    paths = (
+        write("(0) (0)", tmp_path / "key.conll"),
+        write("(0) (0)|(1)", tmp_path / "response.conll"),
+    )
+    with pytest.raises(corefeval.InputError, match="repeated in document") as caught:
+        corefeval.score(*paths, duplicates="error", extra="count")
+    assert caught.value.file == paths[1]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from corefeval.diagnostics import InputError, Notice
+from corefeval.diagnostics import InputError, Notice, excerpt
 from corefeval.emulation.documents import Document, Entities
 from corefeval.protocol import Protocol, programs_with
 
@@ -29,12 +29,17 @@ def find_facts(documents: Sequence[Document]) -> Facts:
 
 
 def settle_repeats(
-    documents: Sequence[Document], protocol: Protocol
+    documents: Sequence[Document], protocol: Protocol, files: Mapping[str, str]
 ) -> tuple[list[Document], list[Notice]]:
-    """Documents in which mentions are repeated only as the protocol lets them be."""
+    """Documents in which mentions are repeated only as the protocol lets them be.
+
+    `files` names the file of each side, `key` and `response`, for errors.
+    """
     settled = []
     for one in documents:
         known = {mention for entity in one.key for mention in entity}
+        if protocol.duplicates == "error":
+            _refuse_repeats(one, protocol, files)
         key = _settle(one.key, protocol.repeats_key, protocol, known)
         response = _settle(one.response, protocol.repeats_response, protocol, known)
         settled.append(replace(one, key=key, response=response))
@@ -48,6 +53,7 @@ def settle_repeats(
             raise InputError(
                 f"{before - after:,} repeated mentions in the response, more than "
                 f"{protocol.limit}, end {programs_with('limit', protocol.limit)}",
+                file=files[side] or None,
                 expected="each mention once",
                 fix="--limit none goes on without them",
             )
@@ -56,6 +62,19 @@ def settle_repeats(
             text = f"{side}: {{n}} left out (repeats {rule})"
             notices.append(Notice("repeated-mentions", text, before - after, noun="mention"))
     return settled, notices
+
+
+def _refuse_repeats(document: Document, protocol: Protocol, files: Mapping[str, str]) -> None:
+    """An error where a side that has each mention once has one of them again."""
+    for side in ("key", "response"):
+        every = [mention for entity in getattr(document, side) for mention in entity]
+        if getattr(protocol, f"repeats_{side}") == "once" and len({*every}) < len(every):
+            raise InputError(
+                f"a mention is repeated in document {excerpt(document.name)}",
+                file=files[side] or None,
+                expected="each mention once",
+                fix="--duplicates first (or last) keeps one of them",
+            )
 
 
 def _settle(entities: Entities, rule: str, protocol: Protocol, known: set[object]) -> Entities:
@@ -73,12 +92,6 @@ def _once(entities: Entities, protocol: Protocol) -> Entities:
     every = {mention for entity in entities for mention in entity}
     if len(every) == sum(map(len, entities)):
         return entities
-    if protocol.duplicates == "error":
-        raise InputError(
-            "a mention is repeated",
-            expected="each mention once",
-            fix="--duplicates first (or last) keeps one of them",
-        )
     if protocol.duplicates == "first":
         return _first_of(entities, every)
     return _reversed(_first_of(_reversed(entities), every))

@@ -150,7 +150,7 @@ class Material:
                 (documents,),
                 _REPEATS,
                 protocol,
-                lambda: settle_repeats(documents, protocol),
+                lambda: settle_repeats(documents, protocol, names),
             )
         if not _cuts(protocol):
             documents = self._with_singletons(documents, protocol)
