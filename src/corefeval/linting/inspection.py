@@ -21,8 +21,9 @@ from corefeval.formats.registry import (
     load,
 )
 from corefeval.formats.source import Oddity, Source, read_source
-from corefeval.linting.findings import KINDS, SEVERITIES, Finding, Locator, from_error
+from corefeval.linting.findings import Finding, Locator, from_error
 from corefeval.linting.heads_and_zeros import matching_findings
+from corefeval.linting.kinds import KINDS, SEVERITIES
 from corefeval.linting.oddities import Contents, conll_findings, document_findings, mention_findings
 from corefeval.linting.relations import relation_findings
 from corefeval.model import Corpus, DocumentId, TokenDifference, Tokens, join

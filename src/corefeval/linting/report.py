@@ -8,8 +8,9 @@ from itertools import groupby
 
 from corefeval.diagnostics import excerpt, plural
 from corefeval.display import json_text, visible
-from corefeval.linting.findings import KINDS, Finding, count_severities
+from corefeval.linting.findings import Finding, count_severities
 from corefeval.linting.inspection import Inspection
+from corefeval.linting.kinds import KINDS
 from corefeval.linting.oddities import tell_span
 from corefeval.linting.repair import Change, FileRepair
 
