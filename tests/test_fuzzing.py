@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from dataclasses import replace
 from random import Random
@@ -10,7 +11,7 @@ import pytest
 
 from corefeval.formats import FORMATS
 from corefeval.metrics import REGISTRY
-from fuzzing import Case, Outcome, make_case, problems_of, run
+from fuzzing import Case, Outcome, Problem, make_case, problems_of, run
 from fuzzing.cases import SHARES, STRINGS, _Maker, arguments_of, commands
 from fuzzing.hostility import CODECS
 from fuzzing.rules import RULES
@@ -132,6 +133,22 @@ def test_a_file_of_a_folder_that_was_given_may_be_named(folder, name):
 def test_nothing_is_made_where_help_is_asked_for(option):
     for case in (REPORT, CONVERT, OUTPUT):
         assert problems_of(replace(case, arguments=(*case.arguments, (option,))), DONE) == []
+
+
+def test_a_case_leaves_nothing_for_the_next():
+    files = {name: b"#begin document (d)\nd 0 0 x (1)\n#end document\n" for name in ("a", "b")}
+    known, places = dict(REGISTRY), sys.path[:]
+    for _ in range(2):
+        own = Case((*SCORE.arguments, ("--metrics", "operator:eq")), files)
+        assert run(own).status == 0, "the second time as the first"
+        assert (REGISTRY, sys.path) == (known, places)
+
+
+def test_like_problems_have_like_signatures_but_for_which_control_it_is():
+    seen = [Problem("form", "f1 is 1.2"), Problem("form", "f1 is 3.4")]
+    assert len({one.signature for one in seen}) == 1
+    seen = [Problem("controls", f"'\\x{code}b' in the output") for code in "01"]
+    assert len({one.signature for one in seen}) == 2
 
 
 @pytest.mark.parametrize("seed", ["2029-6098", "2029-7668", "2029-17997"])

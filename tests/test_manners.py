@@ -54,6 +54,22 @@ def test_bad_usage_is_told_in_one_style(run, words, message):
     assert run(*words) == (2, "", f"error: {message}\n")
 
 
+def test_help_is_for_the_output_that_there_is_now(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setenv("TERM", "xterm")
+    pages = []
+    for stream, columns in ((Terminal(), "60"), (io.StringIO(), "100")):
+        monkeypatch.setattr(sys, "stdout", stream)
+        monkeypatch.setenv("COLUMNS", columns)
+        assert main(["stats", "--help"]) == 0
+        pages.append(stream.getvalue())
+    assert "\x1b[" in pages[0] and "\x1b" not in pages[1]
+    assert max(map(len, pages[1].splitlines())) == 100
+
+
 def test_an_unknown_format_takes_two_lines(run, tmp_path):
     odd = tmp_path / "odd.txt"
     odd.write_text("nothing of the kind\n")

@@ -42,8 +42,9 @@ class Problem:
 
     @property
     def signature(self) -> tuple[str, str]:
-        """What problems of the same cause have in common."""
-        return self.rule, self.cause or re.sub(r"\d+", "0", self.what)[:60]
+        """What problems of the same cause have in common: not their numbers, but controls."""
+        alike = re.sub(r"(\\x..|\\u....)|\d+", lambda found: found[1] or "0", self.what)
+        return self.rule, self.cause or alike[:60]
 
 
 def problems_of(case: Case, outcome: Outcome, *, skip: Container[str] = ()) -> list[Problem]:

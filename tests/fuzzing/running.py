@@ -15,8 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from unittest.mock import patch
 
 from corefeval.cli import main
+from corefeval.metrics import REGISTRY
+from corefeval.metrics.metric import _parse_text
 from fuzzing.cases import Case
 from fuzzing.inputs import Files
 
@@ -106,7 +109,7 @@ def _run_in(case: Case, folder: Path) -> Outcome:
     escaped: BaseException | None = None
     status, before = -1, found_in(folder)
     began = time.perf_counter()
-    with _surroundings(case, folder, out, err):
+    with _surroundings(case, folder, out, err), _oblivion():
         try:
             status = main(case.line)
         except (Exception, SystemExit, Overtime) as error:
@@ -114,6 +117,17 @@ def _run_in(case: Case, folder: Path) -> Outcome:
     seconds = time.perf_counter() - began
     text = err.content.decode("utf-8", "surrogateescape")
     return Outcome(status, out.content, text, before, found_in(folder), seconds, escaped)
+
+
+@contextlib.contextmanager
+def _oblivion() -> Iterator[None]:
+    """Within, what a process learns is forgotten at the end: every case begins as the first does.
+
+    That is metrics of one's own, what their names were taken for, and where they were looked for.
+    """
+    with patch.dict(REGISTRY), patch.object(sys, "path", sys.path[:]):
+        yield
+    _parse_text.cache_clear()
 
 
 @contextlib.contextmanager

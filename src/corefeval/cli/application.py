@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, get_args, get_origin
 
@@ -64,9 +65,18 @@ app.command(suite)
 
 def run(arguments: Sequence[str]) -> object:
     """What the command gives that some arguments ask for; bad usage is a UsageError."""
+    console = None
+    if "rich.console" in sys.modules:  # the one of earlier help had another output, maybe
+        from rich.console import Console
+
+        console = Console()
     try:
         return app(
-            list(arguments), exit_on_error=False, print_error=False, result_action="return_value"
+            list(arguments),
+            console=console,
+            exit_on_error=False,
+            print_error=False,
+            result_action="return_value",
         )
     except CycloptsError as error:  # its own box has colours wherever standard output is a terminal
         raise UsageError(_describe(error)) from error
