@@ -136,7 +136,7 @@ def test_nothing_is_made_where_help_is_asked_for(option):
 
 
 def test_a_case_leaves_nothing_for_the_next():
-    files = {name: b"#begin document (d)\nd 0 0 x (1)\n#end document\n" for name in ("a", "b")}
+    files = dict.fromkeys(("a", "b"), b"#begin document (d)\nd 0 0 x (1)\n#end document\n")
     known, places = dict(REGISTRY), sys.path[:]
     for _ in range(2):
         own = Case((*SCORE.arguments, ("--metrics", "operator:eq")), files)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 import json
 import linecache
@@ -155,6 +156,16 @@ def test_parameters_are_what_has_a_number_as_default(module):
     assert numbers["their_metrics:lists_numbers(most=7)"].f1 == pytest.approx(0.07)
     with pytest.raises(corefeval.UsageError, match="weight is a number"):
         corefeval.score(KEY, EAGER, metrics="sized(weight=heavy)")
+
+
+def test_documents_ask_for_no_signature_of_their_own(declare, monkeypatch):
+    """What Python tells of a function costs more than calling it does."""
+    declare(name="own")(lambda key, response, *, most=3: most / 10)
+    asked, read = [], inspect.signature
+    monkeypatch.setattr(inspect, "signature", lambda f, **how: asked.append(f) or read(f, **how))
+    corpus = {str(number): [["a"]] for number in range(50)}
+    assert corefeval.score(corpus, corpus, metrics="own")["own"].f1 == pytest.approx(0.3)
+    assert len(asked) < 10
 
 
 def test_a_metric_has_slices_where_it_says_so(module):

@@ -16,6 +16,7 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, overload
 
 from corefeval.checks import check_choice
@@ -250,7 +251,7 @@ class _OfAlignment:
     function: Callable[..., object]
 
     def __call__(self, alignment: Alignment, **parameters: float) -> Mapping[str, Any]:
-        return as_counts(_call(self.function, alignment, **parameters))
+        return as_counts(_call(_bind(self.function, parameters), alignment))
 
 
 @dataclass(frozen=True)
@@ -262,10 +263,8 @@ class _OfEntities:
     def __call__(self, alignment: Alignment, **parameters: float) -> Mapping[str, Any]:
         sides = alignment.remember("entities of documents", lambda: list_entities(alignment))
         documents = list(zip(*sides, strict=True))
-        rows = [
-            as_counts(_call(self.function, key, response, **parameters))
-            for key, response in documents or [([], [])]
-        ]
+        function = _bind(self.function, parameters)
+        rows = [as_counts(_call(function, *sides)) for sides in documents or [([], [])]]
         if any(row.keys() != rows[0].keys() for row in rows):
             raise UsageError("its function gives other counts for some documents than for others")
         return {name: [row[name] for row in rows[: len(documents)]] for name in rows[0]}
@@ -321,22 +320,24 @@ def _as_mean(rate: object) -> tuple[Any, Any]:
     return np.where(known, values, 0.0), known.astype(np.float64)
 
 
-def _call(function: Callable[..., object], *sides: object, **parameters: float) -> object:
-    """What a function returns; UsageError where it raises anything that is not ours.
-
-    A number is a whole one where its default is.
-    """
-    declared = inspect.signature(function).parameters
+def _bind(function: Callable[..., object], parameters: Mapping[str, float]) -> partial[object]:
+    """A function with its parameters; a number is a whole one where its default is."""
+    declared = inspect.signature(function).parameters if parameters else {}
     values = {
         name: int(value) if isinstance(declared[name].default, int) and value % 1 == 0 else value
         for name, value in parameters.items()
     }
+    return partial(function, **values)
+
+
+def _call(bound: partial[object], *sides: object) -> object:
+    """What a function returns; UsageError where it raises anything that is not ours."""
     try:
-        return function(*sides, **values)
+        return bound(*sides)
     except CorefEvalError:
         raise
     except (Exception, SystemExit) as error:
-        message = f"its function raised {_tell(error, function.__module__)}"
+        message = f"its function raised {_tell(error, bound.func.__module__)}"
         raise UsageError(message) from error
 
 
