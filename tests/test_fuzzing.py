@@ -12,10 +12,11 @@ import pytest
 from corefeval.formats import FORMATS
 from corefeval.metrics import REGISTRY
 from fuzzing import Case, Outcome, Problem, make_case, problems_of, run
-from fuzzing.cases import SHARES, STRINGS, _Maker, arguments_of, commands
+from fuzzing.cases import SHARES, _Maker, arguments_of, commands
 from fuzzing.hostility import CODECS
 from fuzzing.rules import RULES
 from fuzzing.shrinking import shrink
+from fuzzing.values import STRINGS
 
 RUNS, PARTS = 400, 8
 
