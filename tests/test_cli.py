@@ -162,6 +162,11 @@ USAGE = {
 }
 
 
+def test_no_option_has_an_opposite_that_nobody_declared(run):
+    for command in ("score", "compare", "explain"):
+        assert "--empty-" not in run(command, "--help")[1]
+
+
 def test_usage_names_the_arguments_and_help_begins_with_score(run):
     for command, arguments in USAGE.items():
         first, *rest = run(command, "--help")[1].split("\n")

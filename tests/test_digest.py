@@ -78,3 +78,10 @@ def test_entities_that_begin_with_the_same_tokens_are_told_apart():
     one = corpus_from_arrays(entity=[0, 0, 1, 1], start=[0, 1, 0, 2])
     other = corpus_from_arrays(entity=[0, 0, 0, 1], start=[0, 1, 2, 0])
     assert digest(one) != digest(other)
+
+
+def test_half_characters_in_names_have_digests_too():
+    """As `os.fsdecode` makes them of file names in another encoding."""
+    one, other = ({name: [["a", "b"], ["c"]]} for name in ("x\udcff", "x\udcfe"))
+    assert corefeval.score(one, one)["muc"].f1 == 1
+    assert corefeval.score(one, one).key_digest != corefeval.score(other, other).key_digest

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import shutil
 import subprocess
@@ -68,6 +69,18 @@ def test_help_is_for_the_output_that_there_is_now(monkeypatch):
         pages.append(stream.getvalue())
     assert "\x1b[" in pages[0] and "\x1b" not in pages[1]
     assert max(map(len, pages[1].splitlines())) == 100
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "shift_jis"])
+def test_json_is_json_whatever_the_output_can_take(tmp_path, monkeypatch, encoding):
+    name = "é 日本 𝔸 \\"
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps({"doc_key": name, "sentences": [["x"]], "clusters": [[[0, 0]]]}))
+    stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    monkeypatch.setattr(sys, "stdout", stream)
+    assert main(["score", str(path), str(path), "--by-document", "--format", "json"]) == 0
+    content = json.loads(stream.buffer.getvalue().decode(encoding))
+    assert [one["id"] for one in content["responses"][0]["documents"]] == [name]
 
 
 def test_an_unknown_format_takes_two_lines(run, tmp_path):

@@ -11,10 +11,19 @@ from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
 from corefeval.cli import app
-from corefeval.protocol import choices
+from corefeval.formats import FORMATS
 from fuzzing.hostility import NUMBERS
-from fuzzing.inputs import Files
-from fuzzing.values import ARGUMENTS, INPUTS, OUTPUTS, PATHS, STRINGS, Drawing
+from fuzzing.inputs import ANSWERED, Files
+from fuzzing.values import (
+    ACCIDENTS,
+    ARGUMENTS,
+    CHECKED,
+    INPUTS,
+    OUTPUTS,
+    PATHS,
+    STRINGS,
+    Drawing,
+)
 
 # How many of a thousand cases each command gets: all alike, but for what is slow or says little.
 SHARES = {
@@ -24,9 +33,16 @@ SHARES = {
     "suite run": 40, "suite init": 20, "suite check": 20, "suite table": 30, "suite compare": 20,
     "suite page": 6,
 }  # fmt: skip
-ACCIDENTS = {f"--{name.replace('_', '-')}" for name in choices(("emulation",))}
 # What tables alone have, and a key that is not always there: elsewhere they are an error.
 OF_SOME_FORMATS = ("--digits", "--rates", "--caption", "--label", "--width", "--key-encoding")
+
+
+# What goes with another option, by command, and is an error without it.
+_ONLY_WITH = {
+    **{one: {"--key-format": "--against", "--key-encoding": "--against"} for one in CHECKED},
+    "prompt": {"--from": "--shots", "--shots": "--from"},
+    "explain": {"--shapley": "--to"},
+}
 
 
 @dataclass(frozen=True)
@@ -44,6 +60,8 @@ class Case:
     stdin: bytes = b""
     terminal: bool = False
     width: int = 80
+    encoding: str = "utf-8"  # of standard output and of errors
+    joined: bool = False  # whether options are written --name=value
 
     @property
     def command(self) -> str:
@@ -53,7 +71,11 @@ class Case:
     @property
     def line(self) -> list[str]:
         """The arguments one after the other."""
-        return [word for group in self.arguments for word in group]
+        return [word for group in self.arguments for word in self._words(group)]
+
+    def _words(self, group: tuple[str, ...]) -> tuple[str, ...]:
+        is_one = self.joined and len(group) == 2 and group[0].startswith("--")
+        return ("=".join(group),) if is_one else group
 
     def option(self, *names: str) -> str | None:
         """The value of an option, by any of its names."""
@@ -104,11 +126,22 @@ def make_case(seed: str) -> Case:
 class _Maker(Drawing):
     """One case in the making."""
 
+    def __init__(self, random: Random, command: str) -> None:
+        super().__init__(random, command)
+        self.known = {name for one in arguments_of(command) for name in one.names}
+
     def case(self) -> Case:
-        every = arguments_of(self.command)
-        groups = [group for one in every for group in self._groups(one)]
-        places = [group for group in groups if len(group) == 1 and not group[0].startswith("--")]
-        options = [group for group in groups if group not in places]
+        places: list[tuple[str, ...]] = []
+        options: list[tuple[str, ...]] = []
+        ended = False  # what comes after a place that is left out would stand in it
+        for one in arguments_of(self.command):
+            if one.names[0].startswith("-"):
+                options += self._groups(one)
+            elif self.bad or not ended:
+                places += (found := [*self._groups(one)])
+                ended = not found
+        if not self.bad:
+            places, options = self._reconcile(places, options)
         self.random.shuffle(options)
         if self.random.random() < self.bad / 20:
             options.append((self.random.choice(("--nonsense", "--help", "-x", "--version")),))
@@ -120,7 +153,29 @@ class _Maker(Drawing):
             stdin=self.stdin,
             terminal=self.random.random() < 0.1,
             width=self.random.choice((20, 40, 80, 80, 80, 120, 200)),
+            encoding=self.random.choice(("utf-8",) * 17 + ("ascii", "cp1252", "koi8-r")),
+            joined=self.random.random() < 0.1,
         )
+
+    def _reconcile(
+        self, places: list[tuple[str, ...]], options: list[tuple[str, ...]]
+    ) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
+        """The arguments without those that do not go together, and with what they cannot miss."""
+        given = {group[0] for group in options}
+        if self.command == "explain" and "--results" in given:  # alone, or with what was scored
+            return places[: self.random.choice((0, 2))], [
+                group for group in options if group[0] in ("--results", "--format", "-q")
+            ]
+        if self.command in CHECKED:
+            if ANSWERED not in self.kinds and self.command == "convert":
+                options = [group for group in options if group[0] != "--against"]
+            elif ANSWERED in self.kinds and "--against" not in given:
+                options.append(("--against", self.input(answers=False)))
+        if self.command == "convert" and "--to" not in given and self.random.random() < 0.8:
+            options.append(("--to", self.random.choice([*FORMATS])))
+        given = {group[0] for group in options}
+        needs = _ONLY_WITH.get(self.command, {})
+        return places, [group for group in options if needs.get(group[0], group[0]) in given]
 
     def _groups(self, argument: Any) -> Iterable[tuple[str, ...]]:
         name = argument.names[0]
@@ -129,7 +184,10 @@ class _Maker(Drawing):
         required = argument.required
         eager = name in ("--format", "--by") and self.random.random() < 0.4
         # Most scores are corefeval's own: what others do otherwise is asked for now and then.
+        scores = self.command in ("score", "compare", "explain")
         rate = self.rate / 8 if name in (*ACCIDENTS, *OF_SOME_FORMATS) else self.rate
+        if not self.bad and (name == "--scheduler" or (name in ACCIDENTS and not scores)):
+            rate /= 8  # there is none, and there are no errors of other programs
         if not required and not eager and self.random.random() > rate:
             return []
         hint = _plain(argument.hint)
@@ -149,7 +207,8 @@ class _Maker(Drawing):
             count = min(count, 1) if name == "MORE" else count
             count = max(count, 2 if self.command == "compare" else 1) if not self.bad else count
         else:
-            count = int(not optional or self.random.random() < 0.6)
+            needed = name == "EXPERIMENT" or (self.command == "explain" and not self.bad)
+            count = int(not optional or needed or self.random.random() < 0.6)
         if self.random.random() < self.bad / 20:
             count = 0
         return [self._value(name, str) for _ in range(count)]

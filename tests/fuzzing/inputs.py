@@ -125,9 +125,14 @@ def whole_files(kind: str, number: int, side: int) -> Files:
     return dict(files)
 
 
+def style_of(number: int) -> str:
+    """The style in which a text is answered."""
+    return [*STYLES][number % len(STYLES)]
+
+
 def _answers(number: int, side: int) -> bytes:
     """A text in one of the styles, as records of one kind or another."""
-    style = list(STYLES.values())[number % len(STYLES)]
+    style = STYLES[style_of(number)]
     records = []
     for name, passage in passages(corpus(number, side)):
         text = style.write(passage)

@@ -17,15 +17,16 @@ from corefeval import CorefEvalError, load_suite
 from corefeval.cli.arguments import short
 from corefeval.formats import read
 from corefeval.results import load_all
-from fuzzing.cases import ACCIDENTS, Case
+from fuzzing.cases import Case
 from fuzzing.running import Outcome, lay_out, make_folder
+from fuzzing.values import ACCIDENTS
 
 DONE, BAD_INPUT, BAD_USAGE, GATE = 0, 1, 2, 3
 
 _LINES = ("error: ", "note: ", "failed: ", "  ")  # what is indented goes on
 # Controls of terminals and of direction, ends of lines, halves of characters.
 _ACTIVE = re.compile(
-    r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+    r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _FEATURE = re.compile(r"[\w()=,.:+* -]+ (needs|is neither stated) ")
@@ -113,7 +114,7 @@ def _blame(case: Case, outcome: Outcome) -> Iterator[str]:
             names |= {part, short(part), part.rstrip("*/"), os.path.splitext(part)[0]}
             names.add(os.path.splitext(short(part))[0])  # what reports call a response
             names |= {path for path in outcome.before if part and _is_below(path, part)}
-    if not any(_mentions(message, name) for name in names if name):
+    if not any(_mentions(message, name, case.encoding) for name in names if name):
         yield f"no file is named: {message[:120]}"
 
 
@@ -122,10 +123,11 @@ def _is_below(path: str, folder: str) -> bool:
     return folder == "." or path.startswith(f"{folder}/")
 
 
-def _mentions(message: str, name: str) -> bool:
+def _mentions(message: str, name: str, encoding: str) -> bool:
     """Whether a message has a name in it; one that must not be shown as it is may look anyhow."""
+    plain = name.encode(encoding, "replace").decode(encoding)
     whole = rf"(?<!\w){re.escape(name)}(?!\w)"
-    return not name.isprintable() or re.search(whole, message) is not None
+    return plain != name or not name.isprintable() or re.search(whole, message) is not None
 
 
 def _controls(case: Case, outcome: Outcome) -> Iterator[str]:
@@ -155,7 +157,7 @@ def _shown(case: Case, outcome: Outcome) -> str:
     """What was printed, or written in its place."""
     target = case.option("--output", "-o")
     if target is None or case.command in _MAKERS or (case.command, target) == _PRINTED:
-        return outcome.out.decode("utf-8", "surrogateescape")
+        return outcome.out.decode(case.encoding, "surrogateescape")
     data = outcome.files.get(os.path.normpath(target), b"")
     return data.decode("utf-8", "surrogateescape")
 
@@ -177,7 +179,9 @@ def _form(case: Case, outcome: Outcome) -> Iterator[str]:
         yield "no output was written"
     check = _FORMS.get(_format(case))
     if check is not None:
-        free = case.option("--protocol") is not None or not ACCIDENTS.isdisjoint(case.line)
+        free = case.option("--protocol") is not None or any(
+            group[0] in ACCIDENTS for group in case.arguments
+        )
         yield from (one for one in check(shown) if not (free and _RATE.match(one)))
 
 

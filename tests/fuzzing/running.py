@@ -54,8 +54,10 @@ class Outcome:
 class _Stream(io.TextIOWrapper):
     """A stream that may be a terminal."""
 
-    def __init__(self, data: bytes = b"", *, terminal: bool = False) -> None:
-        super().__init__(io.BytesIO(data), encoding="utf-8", errors="surrogateescape", newline="")
+    def __init__(
+        self, data: bytes = b"", *, encoding: str = "utf-8", terminal: bool = False
+    ) -> None:
+        super().__init__(io.BytesIO(data), encoding=encoding, errors="surrogateescape", newline="")
         self.terminal = terminal
 
     def isatty(self) -> bool:
@@ -105,7 +107,8 @@ def found_in(folder: Path) -> Files:
 
 
 def _run_in(case: Case, folder: Path) -> Outcome:
-    out, err = _Stream(terminal=case.terminal), _Stream()
+    out = _Stream(encoding=case.encoding, terminal=case.terminal)
+    err = _Stream(encoding=case.encoding)
     escaped: BaseException | None = None
     status, before = -1, found_in(folder)
     began = time.perf_counter()
@@ -115,7 +118,7 @@ def _run_in(case: Case, folder: Path) -> Outcome:
         except (Exception, SystemExit, Overtime) as error:
             escaped = error
     seconds = time.perf_counter() - began
-    text = err.content.decode("utf-8", "surrogateescape")
+    text = err.content.decode(case.encoding, "surrogateescape")
     return Outcome(status, out.content, text, before, found_in(folder), seconds, escaped)
 
 

@@ -26,6 +26,7 @@ from fuzzing.inputs import (
     make_suite,
     make_suite_results,
     stated_features,
+    style_of,
     whole_files,
 )
 
@@ -46,6 +47,17 @@ ARGUMENTS = tuple(name for name in NAMES if "\x00" not in name and "\ud800" not 
 PATHS = tuple(name for name in ARGUMENTS if "/" not in name and name not in ("..", "~"))
 
 
+OTHERS = frozenset(choices(("emulation",)))  # what other programs do otherwise
+CHECKED = ("check", "convert")  # commands that take answers with a key beside them
+
+
+def _option(choice: str) -> str:
+    return f"--{choice.replace('_', '-')}"
+
+
+ACCIDENTS = frozenset(map(_option, OTHERS))
+
+
 class Drawing:
     """What one case is drawn from, and the files that were made for it so far."""
 
@@ -62,9 +74,11 @@ class Drawing:
         # others have a mistake here and there, or are full of them.
         self.bad = random.choices((0.0, 0.08, 0.3), (50, 40, 10))[0]
         self.kinds: list[str] = []
+        self.names: list[str] = []  # what the inputs are called
+        self.known: set[str] = set()  # the command's options
         self.stdin = b""
 
-    def input(self, *, saved: bool = False) -> str:
+    def input(self, *, saved: bool = False, answers: bool = True) -> str:
         """A path to be read, and the files behind it; rarely none, or standard input."""
         random, bad = self.random, self.bad
         if self.command == "suite init" and random.random() >= bad:
@@ -77,9 +91,10 @@ class Drawing:
         kind = self.kind if random.random() >= 0.05 + bad else random.choice(KINDS)
         if self.command in ("score", "compare") and self.kinds and random.random() < 0.1:
             kind = SAVED
-        if self.kinds and random.random() < (0.1 if self.command != "agree" else 0.01):
+        given = self.kinds or self.command in CHECKED
+        if answers and given and random.random() < self._answers():
             kind = ANSWERED
-        if saved and random.random() >= bad:
+        if (saved or self.kind == SAVED or self.command == "cite") and random.random() >= bad:
             kind = SAVED
         name = "abcdefgh"[len(self.kinds) % 8]
         if random.random() < 0.06:
@@ -89,6 +104,7 @@ class Drawing:
             random, name, number, len(self.kinds) % SIDES, kind, mistakes=mistakes
         )
         self.kinds.append(kind)
+        self.names.append(path)
         if len(files) == 1 and random.random() < 0.03 and not self.stdin:
             self.stdin = files[path]
             return "-"
@@ -100,8 +116,13 @@ class Drawing:
             label = (
                 random.choice(ARGUMENTS) if random.random() < 0.4 else f"system{len(self.kinds)}"
             )
+            self.names[-1] = label or path
             return f"{label}={path}"
         return path
+
+    def _answers(self) -> float:
+        """How many of the inputs are answers: of commands that cannot take them, only mistakes."""
+        return {"agree": 0.01, "stats": self.bad / 4}.get(self.command, 0.1)
 
     def folder(self) -> str:
         """A folder of keys or of a system's responses, called by their corpora."""
@@ -151,7 +172,9 @@ class Drawing:
         return self.random.choice((",", ", ")).join(chosen)
 
     def metric(self) -> str:
-        """A metric."""
+        """A metric; of a suite, mostly one of those that it has."""
+        if self.command.startswith("suite") and self.random.random() >= self.bad:
+            return self.random.choice(("conll", "muc", "b3", "ceafe", "lea"))
         return self.random.choice(metrics(sound=not self.bad))
 
     def tagset(self) -> str:
@@ -160,7 +183,7 @@ class Drawing:
             return self.random.choice(("penn", "upos", "stts"))
         content = {"pronoun": ["PRP*"], "name": ["NNP*"], "noun": ["NN*"]}
         data = json.dumps(content).encode()
-        self.files["tags.json"] = data[: self.random.choice((10, 1000, 1000))]
+        self.files["tags.json"] = data[: self.random.choice((10, 1000) if self.bad else (1000,))]
         return "tags.json"
 
 
@@ -213,6 +236,9 @@ def features(*, sound: bool) -> tuple[str, ...]:
 
 def _format(maker: Drawing) -> str:
     other = maker.random.random() < 2 * maker.bad or maker.kind == SAVED
+    if ANSWERED in maker.kinds and maker.random.random() < 0.8:
+        right = ("llm", f"llm-{style_of(maker.number)}")
+        return maker.random.choice((*right, *(ANSWERS if other else ())))
     return maker.random.choice([*FORMATS, *ANSWERS]) if other else maker.kind
 
 
@@ -230,20 +256,16 @@ def _experiment(maker: Drawing) -> str:
 
 
 def _limits(maker: Drawing) -> str:
-    limits = (
-        "conll=60",
-        "lea.recall=40",
-        "muc=0",
-        "b3=100",
-        "muc=x",
-        "=1",
-        "conll.recall=1",
-        "x=1",
-    )
-    return maker.listed(limits)
+    wrong = ("lea.recall=40", "muc=x", "=1", "conll.recall=1", "x=1") if maker.bad else ()
+    return maker.listed(("conll=60", "muc=0", "b3=100", "muc.precision=0.5", *wrong))
 
 
-_System = ("a.conll", "b.conll", "c.conll", "system2", "system3", "b.json")
+def _system(maker: Drawing) -> str:
+    """What a response is called."""
+    return maker.random.choice([*maker.names[1:], *(_NOBODY if maker.bad else ())] or _NOBODY)
+
+
+_NOBODY = ("a.conll", "b.conll", "c.conll", "system2", "system3", "b.json")
 
 _PUBLISHED = ("61.3", "70", "", "x", "1e3", "-1", "nan", "61,3", "61.3%", "999999", "e2e|x:y")
 _BAD = ("0", "1", "10", "-1", "1.5KB", "x", "GB", "", "1" + "0" * 30 + "TB")
@@ -266,11 +288,16 @@ def _protocol(maker: Drawing) -> str:
                 "ci:x",
             )
         )
-    if maker.random.random() < 0.4:
+    scores = maker.command in ("score", "compare", "explain")  # others have no accidents
+    if maker.random.random() < (0.4 if scores else 0.05 + maker.bad):
         name = maker.random.choice([*NAMED, "coval-np-only-min-span", "bookcoref-window(3)"])
         return maker.random.choice((name, f"{name}|missing:skip", f"{name}|aggregate:pool"))
-    chosen = maker.random.sample(sorted(choices()), 3)
-    texts = {"across": ("all", "none")}
+    known = [
+        n for n in sorted(choices()) if _option(n) in maker.known and (scores or n not in OTHERS)
+    ]
+    chosen = maker.random.sample(known or sorted(choices()), 3)
+    texts = dict.fromkeys(("window", "limit"), ("none", "7"))
+    texts |= {"across": ("all", "none"), "rounding": ("round(1)",), "tagset": ("penn", "upos")}
     values = {n: sorted(choices()[n].values or texts.get(n, ("*",))) for n in chosen}
     parts = [f"{name}:{maker.random.choice(some)}" for name, some in values.items()]
     return "|".join(("default", *parts, "version:0.0.1"))
@@ -281,14 +308,15 @@ STRINGS: dict[str, Callable[[Drawing], str]] = {
     **dict.fromkeys(OUTPUTS, Drawing.output),
     **dict.fromkeys(
         ("--key-format", "--response-format", "--input-format", "--file-format"), _format
-    ),
+    ),  # where a key has the format of answers, it is an error
     "--tagset": Drawing.tagset,
     "--match": lambda maker: maker.listed(
         (
             *choices()["match"].spellings,
             "overlap(1)",
             *(("overlap(0)", "Head", "head(") if maker.bad else ()),
-        )
+        ),
+        3 if maker.command == "score" or maker.bad else 1,
     ),
     "--protocol": _protocol,
     "--rounding": lambda maker: maker.random.choice(
@@ -305,7 +333,11 @@ STRINGS: dict[str, Callable[[Drawing], str]] = {
         else [*NAMED, *_PUBLISHED[: 2 + 9 * bool(maker.bad)]]
     ),
     "--from": lambda maker: (
-        _protocol(maker) if maker.random.random() < 0.3 else maker.random.choice([*NAMED])
+        maker.input()
+        if maker.command == "prompt"
+        else _protocol(maker)
+        if maker.random.random() < 0.3
+        else maker.random.choice([*NAMED])
     ),
     "--results": lambda maker: maker.input(saved=True),
     "SHELL": lambda maker: maker.random.choice(("bash", "zsh", "fish")),
@@ -316,9 +348,13 @@ STRINGS: dict[str, Callable[[Drawing], str]] = {
     "SUITE": Drawing.suite,
     "RESULTS": Drawing.suite_results,
     "--rates": lambda maker: maker.listed(("r", "p", "f1", "recall", *(_BAD if maker.bad else ()))),
-    "--averages": lambda maker: maker.listed(("macro", "micro", "groups", "none", *_BAD[:1])),
+    "--averages": lambda maker: maker.listed(
+        ("macro", "micro", "groups", *(("none", "0") if maker.bad else ()))
+    ),
     "--systems": lambda maker: maker.listed(("s1", "s2", "s1", *(ARGUMENTS if maker.bad else ()))),
-    "--resample": lambda maker: maker.listed(("corpora", "documents", "seeds", *_BAD[:1])),
+    "--resample": lambda maker: maker.listed(
+        ("corpora", "documents", *(("seeds", "0") if maker.bad else ()))
+    ),
     "--group": lambda maker: maker.random.choice(
         ("", "g0", "g1", *(ARGUMENTS if maker.bad else ()))
     ),
@@ -332,7 +368,9 @@ STRINGS: dict[str, Callable[[Drawing], str]] = {
     ),
     "--list": lambda maker: maker.listed((*ERRORS, "all", "merged")),
     "--distances": lambda maker: maker.listed(("passonneau", "jaccard", "masi", "dice", "all")),
-    "--documents": lambda maker: maker.random.choice(("*", "*0*", "bc/*", "[", "", "x*")),
+    "--documents": lambda maker: maker.random.choice(
+        ("*", "*0*", *(("bc/*", "[", "", "x*") if maker.bad else ()))
+    ),
     "--across": lambda maker: maker.random.choice(
         ("none", "all", r"^\w", r"^[^/]*", "[0-9]+|x", *(("(", "", "*") if maker.bad else ()))
     ),
@@ -349,11 +387,10 @@ STRINGS: dict[str, Callable[[Drawing], str]] = {
     "--jobs": lambda maker: maker.random.choice(("1", *(("0", "-1", "x") if maker.bad else ()))),
     "--scheduler": lambda maker: maker.random.choice(("x", "", "://", "no address", "host:x")),
     "--fail-under": _limits,
-    "--baseline": lambda maker: maker.random.choice(_System),
-    "--fail-if-worse": lambda maker: maker.random.choice(_System),
+    **dict.fromkeys(("--baseline", "--fail-if-worse"), _system),
     "--title": lambda maker: maker.random.choice(ARGUMENTS),
     "--figures": lambda maker: maker.random.choice(
-        ("none", "none", "none", "svg", "html", "x", "")
+        ("none", "none", "none", "svg", "html", *(("x", "") if maker.bad else ()))
     ),
     "--trials": lambda maker: maker.random.choice(
         ("20", "99", *(("0", "1", "-1") if maker.bad else ()))

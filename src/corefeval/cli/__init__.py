@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import sys
 import warnings
@@ -72,12 +73,22 @@ def _run(arguments: list[str]) -> object:
 
 def _prepare_streams() -> None:
     """Make sure that there are streams, and that they take every character somehow."""
+    codecs.register_error("corefeval", _escape)
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
         elif hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(errors="corefeval")
+
+
+def _escape(error: UnicodeError) -> tuple[str, int]:
+    """What a stream cannot take, in the escapes of JSON, which is no JSON with those of Python."""
+    import json
+
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
 
 
 @contextmanager

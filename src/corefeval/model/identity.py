@@ -212,7 +212,8 @@ def digest(corpus: Corpus) -> str:
 
 
 def _digest(corpus: Corpus) -> str:
-    documents = np.array([zlib.crc32(str(name).encode()) for name in corpus.documents], np.uint64)
+    names = (str(name).encode(errors="surrogatepass") for name in corpus.documents)
+    documents = np.array([*map(zlib.crc32, names)], np.uint64)
     parts: list[NDArray[np.uint64]] = [column.view(np.uint64) for column in _identities(corpus)]
     parts.append(documents if documents.size == 1 else documents[corpus.mention_document])
     if corpus.entity_layer is not None and corpus.entity_layer.any():
