@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import replace
 from random import Random
 
 import pytest
 
+from corefeval.features.declarations import FEATURES
 from corefeval.formats import FORMATS
+from corefeval.formats.registry import ANSWERS
+from corefeval.lab import EXPERIMENTS
 from corefeval.metrics import REGISTRY
+from corefeval.protocol import NAMED, choices
 from fuzzing import Case, Outcome, Problem, make_case, problems_of, run
 from fuzzing.cases import SHARES, _Maker, arguments_of, commands
 from fuzzing.hostility import CODECS
@@ -65,8 +69,24 @@ def test_everything_is_drawn():
             names for names in options if not any((command, name) in drawn for name in names)
         ]
         assert not missing, (command, missing)
-    metrics = " ".join(case.option("--metrics", "-m") or "" for case in cases)
-    assert all(name in metrics for name in REGISTRY)
+    values = defaultdict(set)
+    for case in cases:
+        for name, *given in (group for group in case.arguments[1:] if group[1:]):
+            values[name].update(given)
+    texts = {name: " ".join(given) for name, given in values.items()}
+    assert all(name in texts["--metrics"] for name in REGISTRY)
+    assert all(name in texts["--by"] for name in FEATURES)
+    assert values["--protocol"] | values["--from"] | values["--to"] >= set(NAMED)
+    assert values["--key-format"] | values["--response-format"] >= {*FORMATS, *ANSWERS}
+    for name, choice in choices().items():
+        option = f"--{name.replace('_', '-')}"
+        drawn = texts.get(option, "")  # what has no option is drawn with protocols
+        assert not drawn or all(value in drawn for value in choice.values or ()), name
+
+
+def test_every_experiment_is_drawn():
+    makers = (_Maker(Random(number), "lab") for number in range(2000))
+    assert {maker.case().inputs[0] for maker in makers if not maker.bad} == {*EXPERIMENTS, "list"}
 
 
 def test_a_seed_is_always_the_same_case():
