@@ -150,6 +150,14 @@ def test_a_file_of_a_folder_that_was_given_may_be_named(folder, name):
     assert problems_of(case, outcome) == []
 
 
+def test_the_undefined_may_be_no_number_where_it_is_asked_to_be():
+    asked = replace(CSV, arguments=(*CSV.arguments, ("--undefined", "nan-ceafe")))
+    for value, kinds in (("nan", set()), ("101", {"form"})):
+        outcome = replace(DONE, out=f"f1\n{value}\n".encode())
+        assert {problem.rule for problem in problems_of(CSV, outcome)} == {"form"}
+        assert {problem.rule for problem in problems_of(asked, outcome)} == kinds
+
+
 @pytest.mark.parametrize("option", ["--help", "-h", "--version"])
 def test_nothing_is_made_where_help_is_asked_for(option):
     for case in (REPORT, CONVERT, OUTPUT):

@@ -162,7 +162,7 @@ def _shown(case: Case, outcome: Outcome) -> str:
     return data.decode("utf-8", "surrogateescape")
 
 
-_RATE = re.compile(r"\w+ is ([\d.]|nan)")
+_RATE, _NO_NUMBER = re.compile(r"\w+ is ([\d.]|nan)"), re.compile(r"\w+ is nan\b")
 _PRINTED = ("suite init", "-")
 _MAKERS = ("report", "lab", "suite page")  # what they print is beside what they make
 
@@ -170,7 +170,8 @@ _MAKERS = ("report", "lab", "suite page")  # what they print is beside what they
 def _form(case: Case, outcome: Outcome) -> Iterator[str]:
     """What is printed has the form that was asked for; numbers are finite, rates from 0 to 1.
 
-    With the accidents of another program, which `--protocol` or an option brings, rates may pass 1.
+    With the accidents of another program, which `--protocol` or an option brings, rates may pass 1;
+    where the undefined is asked to be no number, they may be none.
     """
     if outcome.status not in (DONE, GATE) or _is_data(case) or case.only_informs:
         return
@@ -182,7 +183,10 @@ def _form(case: Case, outcome: Outcome) -> Iterator[str]:
         free = case.option("--protocol") is not None or any(
             group[0] in ACCIDENTS for group in case.arguments
         )
-        yield from (one for one in check(shown) if not (free and _RATE.match(one)))
+        allowed = (
+            _RATE if free else _NO_NUMBER if case.option("--undefined") == "nan-ceafe" else None
+        )
+        yield from (one for one in check(shown) if not (allowed and allowed.match(one)))
 
 
 def _json(text: str) -> Iterator[str]:
