@@ -28,10 +28,10 @@ from fuzzing.values import (
 # How many of a thousand cases each command gets: all alike, but for what is slow or says little.
 SHARES = {
     "score": 170, "explain": 60, "errors": 110, "compare": 110, "agree": 90, "check": 150,
-    "stats": 80, "convert": 150, "report": 6, "lab": 6, "metrics": 12, "features": 12,
+    "stats": 80, "convert": 150, "report": 10, "lab": 10, "metrics": 12, "features": 12,
     "protocols": 12, "example": 14, "prompt": 50, "cite": 12, "completion": 4,
     "suite run": 40, "suite init": 20, "suite check": 20, "suite table": 30, "suite compare": 20,
-    "suite page": 6,
+    "suite page": 8,
 }  # fmt: skip
 # What tables alone have, and a key that is not always there: elsewhere they are an error.
 OF_SOME_FORMATS = ("--digits", "--rates", "--caption", "--label", "--width", "--key-encoding")
@@ -145,8 +145,11 @@ class _Maker(Drawing):
         self.random.shuffle(options)
         if self.random.random() < self.bad / 20:
             options.append((self.random.choice(("--nonsense", "--help", "-x", "--version")),))
+        words = tuple(self.command.split())
+        if self.random.random() < self.bad / 50:
+            words = (self.random.choice(("scroe", "suite", "--help", *ARGUMENTS)),)
         return Case(
-            arguments=(tuple(self.command.split()), *places, *options),
+            arguments=(words, *places, *options),
             files=self.files,
             written=tuple(self.written),
             kinds=tuple(self.kinds),
