@@ -237,7 +237,6 @@ def test_refusals_name_the_program_and_what_goes_on():
         (twice, twice, "conll-8.01", "conll-8.01", "--limit none"),
         (one, {"1": []}, "neleval", "neleval", "--nothing ok"),
         ({"1": []}, {"1": []}, "scorch", "scorch", "--aggregate micro"),
-        (one, one, "hf-coval|min-span:yes", "hf-coval", "--min-span no"),
     ):
         with pytest.raises(InputError) as caught:
             corefeval.score(key, response, protocol=protocol)
@@ -246,6 +245,13 @@ def test_refusals_name_the_program_and_what_goes_on():
         name, value = choice.removeprefix("--").split()
         go_on = {name.replace("-", "_"): value}
         assert corefeval.score(key, response, protocol=protocol, **go_on)["muc"].f1 >= 0
+
+
+def test_choices_that_end_a_program_whatever_the_files_are_bad_usage():
+    one = {"1": [["a", "b"]]}
+    with pytest.raises(UsageError, match="minimum spans end hf-coval .* --min-span no goes on"):
+        corefeval.score(one, one, protocol="hf-coval|min-span:yes")
+    assert corefeval.score(one, one, protocol="hf-coval", min_span="no")["muc"].f1 == 1
 
 
 def test_windows_of_nothing_score_nothing():

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from corefeval.diagnostics import InputError, Notice
+from corefeval.diagnostics import Notice, UsageError
 from corefeval.emulation.documents import Document, Entities, Mention, Paired, sentence_starts
 from corefeval.protocol import Protocol, programs_with
 
@@ -78,13 +78,12 @@ def cut_mentions(
 ) -> tuple[list[Document], list[Notice]]:
     """Documents with mentions by their minimum spans, without verb phrases or nested mentions.
 
-    Raises an InputError where all documents are one, in which case coval's minimum spans crash.
+    Raises a UsageError where all documents are one, in which case coval's minimum spans crash.
     """
     if protocol.min_span == "yes" and protocol.pairing == "one":
-        raise InputError(
+        raise UsageError(
             f"minimum spans end {programs_with('pairing', 'one')} (it gives a list of sentences to "
-            "a function that opens a file)",
-            fix="--min-span no goes on",
+            "a function that opens a file): --min-span no goes on"
         )
     if not paired.has_spans:  # labels have no place in a text
         return list(documents), _notices(documents, documents, texts, protocol)
