@@ -249,7 +249,7 @@ def test_refusals_name_the_program_and_what_goes_on():
 
 def test_choices_that_end_a_program_whatever_the_files_are_bad_usage():
     one = {"1": [["a", "b"]]}
-    with pytest.raises(UsageError, match="minimum spans end hf-coval .* --min-span no goes on"):
+    with pytest.raises(UsageError, match=r"minimum spans end hf-coval .* --min-span no goes on"):
         corefeval.score(one, one, protocol="hf-coval|min-span:yes")
     assert corefeval.score(one, one, protocol="hf-coval", min_span="no")["muc"].f1 == 1
 
