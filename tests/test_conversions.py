@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import shutil
 from pathlib import Path
 
@@ -111,3 +112,20 @@ def test_a_converted_file_scores_100_against_its_source(first, second, corpus, t
     target = written(corefeval.read(source, format=first), second, folder / "target")
     assert_the_same(source, first, target, second)
     assert_the_same(target, second, source, first)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_document_named_by_a_file_in_another_encoding_is_found_again(format, tmp_path):
+    for stem in (b"caf\xe9", b"x%ED%B3%BF"):
+        source = tmp_path / os.fsdecode(stem + b".ann")
+        try:
+            source.write_text(
+                "T1\tPerson 0 3\tAda\nT2\tPerson 4 7\tshe\nR1\tCoref Arg1:T1 Arg2:T2\n"
+            )
+        except OSError:
+            pytest.skip("names of files are UTF-8 here")
+        source.with_suffix(".txt").write_text("Ada she .\n")
+        target = tmp_path / f"{len(stem)}.out"
+        corefeval.write(corefeval.read(source), target, format=format)
+        again = corefeval.read(target, format=format)
+        assert corefeval.score(source, again, ignore_tokens=True)["muc"].f1 == 1

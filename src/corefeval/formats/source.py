@@ -64,8 +64,11 @@ class Source:
 
     @property
     def stem(self) -> str:
-        """The file's name without folder and endings, to name a nameless document by."""
-        name = os.path.basename(self.file)
+        """The file's name without folder and endings, to name a nameless document by.
+
+        What is no UTF-8 in it is escaped, so that every format can carry it.
+        """
+        name = os.path.basename(self.file).encode(errors="backslashreplace").decode()
         return name.removesuffix(".gz").rsplit(".", 1)[0] or name
 
     def sibling(self, suffix: str) -> Source:

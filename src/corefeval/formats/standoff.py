@@ -219,7 +219,7 @@ def document_id(stem: str) -> DocumentId:
     if stem == _EMPTY:
         return DocumentId("")
     try:
-        return DocumentId.parse(unquote_to_bytes(stem).decode("utf-8", "surrogatepass"))
+        return DocumentId.parse(unquote_to_bytes(stem).decode())
     except UnicodeError:  # somebody else's percent signs
         return DocumentId.parse(stem)
 
