@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import Group, Parameter
 
 from corefeval.cli.arguments import FLAG, check_paths, file_parameter, show, tell
+from corefeval.cli.tables import STYLE, StyleOptions
 from corefeval.display import visible
 
 _TESTS = Group("Tests", sort_key=2)
@@ -73,6 +74,7 @@ def compare(
         Literal["text", "json", "csv", "markdown", "latex"], Parameter(alias="-f")
     ] = "text",
     output: Annotated[str | None, Parameter(alias="-o")] = None,
+    style: StyleOptions = STYLE,
     tests: TestOptions = TESTS,
     quiet: Annotated[bool, FLAG(alias="-q")] = False,
 ) -> None:
@@ -82,6 +84,7 @@ def compare(
     corefeval suite compare results.json.gz
     corefeval suite compare results.json.gz --metric lea --combination fisher
     corefeval suite compare results.json.gz --resample documents,seeds -f json -o pairs.json
+    corefeval suite compare results.json.gz -f latex --width page --digits 1 --caption "Pairs."
     ```
 
     Parameters
@@ -101,11 +104,13 @@ def compare(
     from corefeval.suites.statistics import with_statistics
 
     check_paths([], [results], output)
+    style.check(format)
     outcome = load_suite(results)
     name = outcome.metric(metric)
     found = with_statistics(outcome, [name], **tests.given)
     standing = found.standing(name, group)
-    show(found, output, format=format, metric=standing.metric, group=standing.group)
+    shown = {"metric": standing.metric, "group": standing.group, **style.wishes}
+    show(found, output, format=format, **shown)
     if not quiet:
         tell(found.notices)
 
