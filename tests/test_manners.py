@@ -196,3 +196,41 @@ def test_an_empty_name_is_no_folder_for_the_example(more, tmp_path, monkeypatch,
     monkeypatch.chdir(tmp_path)
     assert main(["example", "", *more]) == 2
     assert "names no folder" in capsys.readouterr().err and not [*tmp_path.iterdir()]
+
+
+class Terminal(io.StringIO):
+    """Where somebody is watching."""
+
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        (("stats", KEY, "--piece-size", "4kB"), " pieces"),
+        (("check", EAGER, "--piece-size", "4kB"), " pieces"),
+        (("score", KEY, EAGER, "--piece-size", "4kB"), " pieces"),
+        (("suite", "run", "SUITE", "--trials", 999), " of 12 cells"),
+        (("suite", "page", "RESULTS"), "Resampling: "),
+        (("compare", KEY, EAGER, CAUTIOUS, "--trials", 999), "Resampling: "),
+    ],
+)
+@pytest.mark.parametrize("moment", [0.0, 60.0])
+def test_bars_show_how_far_it_is(command, told, moment, tmp_path, monkeypatch, capsys):
+    """Nothing else in these tests looks like a terminal: here progress is drawn for once."""
+    from corefeval.cli import main, printing
+
+    assert main(["example", "--suite", str(tmp_path)]) == 0
+    suite = tmp_path / "suite.toml"
+    results = str(tmp_path / "results.json")
+    if "RESULTS" in command:
+        assert main(["suite", "run", str(suite), "-q", "--trials", "99", "--save", results]) == 0
+    places = {"SUITE": str(suite), "RESULTS": results}
+    monkeypatch.setattr(printing, "_MOMENT", moment)
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    monkeypatch.chdir(tmp_path)
+    assert main([str(places.get(word, word)) for word in command]) == 0
+    assert "Traceback" not in terminal.getvalue()
+    assert (told in terminal.getvalue()) == (moment == 0)
+    assert "\x1b" not in capsys.readouterr().out

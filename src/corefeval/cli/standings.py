@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
-from corefeval.cli.arguments import FLAG, check_paths, file_parameter, show, tell
+from corefeval.cli.arguments import FLAG, check_paths, file_parameter, show, show_trials, tell
 from corefeval.cli.tables import STYLE, StyleOptions
 from corefeval.display import visible
 
@@ -107,7 +107,8 @@ def compare(
     style.check(format)
     outcome = load_suite(results)
     name = outcome.metric(metric)
-    found = with_statistics(outcome, [name], **tests.given)
+    with show_trials(quiet):
+        found = with_statistics(outcome, [name], **tests.given)
     standing = found.standing(name, group)
     shown = {"metric": standing.metric, "group": standing.group, **style.wishes}
     show(found, output, format=format, **shown)
@@ -152,7 +153,9 @@ def page(
 
     check_paths([], [results], output)
     outcome = load_suite(results)
-    made = make_leaderboard(outcome, title=title, reports=reports, beside=output, **tests.given)
+    options = {"title": title, "reports": reports, "beside": output, **tests.given}
+    with show_trials(quiet):
+        made = make_leaderboard(outcome, **options)
     made.save(output)
     size = os.path.getsize(output) / 1_000_000
     sys.stdout.write(f"{visible(output)}: {made.summary}, {size:.2f} MB\n")

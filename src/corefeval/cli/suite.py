@@ -16,6 +16,7 @@ from corefeval.cli.arguments import (
     file_parameter,
     label,
     show,
+    show_trials,
     tell,
     usage_of,
     with_unpacking,
@@ -136,7 +137,7 @@ def run(
     table.check(format)
     asked = read_suite(suite)
     folder = None if no_cache else cache or f"{os.path.splitext(suite)[0]}.cache"
-    with pieces.cutting(quiet=quiet, noun="cells") as cutting:
+    with pieces.cutting(quiet=quiet, noun="cells") as cutting, show_trials(quiet):
         outcome = run_suite(
             asked,
             cache=folder,
@@ -192,7 +193,9 @@ def _show(
     """Print the table, and what is to be said of cells; another metric is tested like the first."""
     from corefeval.suites.statistics import with_tests
 
-    show(with_tests(outcome, table.metric), output, format=format, **table.drawing)
+    with show_trials(quiet):
+        tested = with_tests(outcome, table.metric)
+    show(tested, output, format=format, **table.drawing)
     if not quiet:
         tell(outcome.notices)
 

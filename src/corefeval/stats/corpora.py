@@ -16,7 +16,7 @@ from corefeval.results.rates import Numbers
 from corefeval.stats.hierarchy import Averages, CorpusCounts, Level, Resampling
 from corefeval.stats.intervals import FEW_DOCUMENTS, Interval, middle
 from corefeval.stats.replicability import Combination, Replication, replicate
-from corefeval.stats.resampling import Stack, check_alike, stack
+from corefeval.stats.resampling import Stack, check_alike, stack, watch_parts
 from corefeval.stats.significance import (
     Correction,
     adjust,
@@ -95,12 +95,18 @@ def compare_corpora(
     wanted = _choose(cells, metrics, rate)
     scopes = {EVERYTHING: tuple(cells)}
     scopes |= {name: tuple(those) for name, those in (groups or {}).items()}
-    standings: list[Standing] = []
-    tests: dict[str, dict[str, Tests]] = {}
-    for metric in wanted:
-        counts = suite.count(metric)
-        tests[metric] = {name: suite.test(one) for name, one in counts.items() if one.stack}
-        standings += suite.stand(metric, counts, tests[metric], scopes)
+    counts = {metric: suite.count(metric) for metric in wanted}
+    tests: dict[str, dict[str, Tests]] = {metric: {} for metric in wanted}
+    known = [
+        (metric, name) for metric in wanted for name, one in counts[metric].items() if one.stack
+    ]
+    for metric, name in watch_parts(known, trials):
+        tests[metric][name] = suite.test(counts[metric][name])
+    standings = [
+        one
+        for metric in watch_parts(wanted, trials)
+        for one in suite.stand(metric, counts[metric], tests[metric], scopes)
+    ]
     pairs = max(len(one.pairs) for one in standings)
     notices = (
         *_warn_of_few(len(cells), options),
@@ -163,7 +169,7 @@ def _warn_of_hopeless(suite: _Suite, pairs: int) -> tuple[Notice, ...]:
         what = "so few seeds" if seeds_alone else plural(units, noun)
         message += f"of {what} no p-value is below {least:.2g}"
     elif options.trials + 1 < needed and pairs:
-        message += f"{needed:,} trials at least can"
+        message += f"that takes {needed:,} trials at least"
     else:
         return ()
     return (Notice("hopeless-test", message),)
