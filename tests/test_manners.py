@@ -234,3 +234,23 @@ def test_bars_show_how_far_it_is(command, told, moment, tmp_path, monkeypatch, c
     assert "Traceback" not in terminal.getvalue()
     assert (told in terminal.getvalue()) == (moment == 0)
     assert "\x1b" not in capsys.readouterr().out
+
+
+def test_help_fits_a_terminal_of_80_columns(monkeypatch, capsys):
+    """Examples are copied: none is broken in two. What has no default shows none."""
+    monkeypatch.setenv("COLUMNS", "80")
+    names = [(name,) for name in app if not name.startswith("-")]
+    names += [("suite", name) for name in app["suite"] if not name.startswith("-")]
+    assert len(names) > 20
+    for words in [(), *names]:
+        assert main([*words, "--help"]) == 0
+        text = capsys.readouterr().out
+        assert not [line for line in text.splitlines() if len(line) > 80], words
+        assert "--empty-" not in text and 'default: ""' not in text
+        command = app[words[0]] if words else app
+        command = command[words[1]] if words[1:] else command
+        examples = re.findall(
+            r"```\n(.*?)```", f"{command.help} {command.help_epilogue}", re.DOTALL
+        )
+        for example in "".join(examples).strip().splitlines():
+            assert re.search(rf"^ {re.escape(example.strip())} *$", text, re.MULTILINE), example

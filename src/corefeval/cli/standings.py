@@ -69,7 +69,7 @@ def compare(
     /,
     *,
     metric: str | None = None,
-    group: str = "",
+    group: Annotated[str, Parameter(show_default=False)] = "",
     format: Annotated[
         Literal["text", "json", "csv", "markdown", "latex"], Parameter(alias="-f")
     ] = "text",
@@ -83,8 +83,8 @@ def compare(
     ```
     corefeval suite compare results.json.gz
     corefeval suite compare results.json.gz --metric lea --combination fisher
-    corefeval suite compare results.json.gz --resample documents,seeds -f json -o pairs.json
-    corefeval suite compare results.json.gz -f latex --width page --digits 1 --caption "Pairs."
+    corefeval suite compare results.json.gz --resample documents,seeds -f json
+    corefeval suite compare results.json.gz -f latex --width page --digits 1
     ```
 
     Parameters

@@ -99,7 +99,7 @@ def run(
     ```
     corefeval suite run suite.toml
     corefeval suite run suite.toml --jobs 8 --save results.json.gz
-    corefeval suite run suite.toml --rates r,p,f1 --averages macro,micro --format latex
+    corefeval suite run suite.toml --rates r,p,f1 --averages macro,micro -f latex
     ```
 
     A response that is missing or broken is named and does not stop the others. Systems are compared
@@ -168,8 +168,8 @@ def table(
 
     ```
     corefeval suite table results.json.gz --metric lea
-    corefeval suite table results.json.gz --rows corpora --rates p,r,f1 --format markdown
-    corefeval suite table results.json.gz -f latex --width column --digits 1 --caption "Test sets."
+    corefeval suite table results.json.gz --rows corpora --rates p,r,f1
+    corefeval suite table results.json.gz -f latex --width column --digits 1
     ```
 
     Parameters
@@ -252,7 +252,7 @@ def check(
     /,
     *,
     strict: Annotated[bool, FLAG()] = False,
-    systems: str = "",
+    systems: Annotated[str, Parameter(show_default=False)] = "",
     format: Annotated[Literal["text", "json", "csv"], Parameter(alias="-f")] = "text",
     output: Annotated[str | None, Parameter(alias="-o")] = None,
 ) -> int:
