@@ -97,10 +97,10 @@ def compare_corpora(
     scopes |= {name: tuple(those) for name, those in (groups or {}).items()}
     counts = {metric: suite.count(metric) for metric in wanted}
     tests: dict[str, dict[str, Tests]] = {metric: {} for metric in wanted}
-    known = [
+    places = [
         (metric, name) for metric in wanted for name, one in counts[metric].items() if one.stack
     ]
-    for metric, name in watch_parts(known, trials):
+    for metric, name in watch_parts(places, trials):
         tests[metric][name] = suite.test(counts[metric][name])
     standings = [
         one

@@ -275,7 +275,8 @@ def _empty_result(outcome: SuiteResult, corpus: str, metric: str) -> Result | No
     for name, table in tables.items():
         if table.values is None:  # a mean of the others
             continue
-        known = np.stack([one.tables[name].values for one in results if name in one.tables])
+        own = (one.tables[name].values for one in results if name in one.tables)
+        known = np.stack([values for values in own if values is not None])
         known = np.where(np.isin(table.names, _OF_KEY), known, 0.0)
         if name not in _PLAIN or results[0].protocol.emulates or (known != known[0]).any():
             return None
