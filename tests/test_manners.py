@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+from rich.console import Console
 
 import corefeval
 from corefeval.cli import app, main
@@ -236,15 +237,15 @@ def test_bars_show_how_far_it_is(command, told, moment, tmp_path, monkeypatch, c
     assert "\x1b" not in capsys.readouterr().out
 
 
-def test_help_fits_a_terminal_of_80_columns(monkeypatch, capsys):
+def test_help_fits_a_terminal_of_80_columns():
     """Examples are copied: none is broken in two. What has no default shows none."""
-    monkeypatch.setenv("COLUMNS", "80")
     names = [(name,) for name in app if not name.startswith("-")]
     names += [("suite", name) for name in app["suite"] if not name.startswith("-")]
     assert len(names) > 20
     for words in [(), *names]:
-        assert main([*words, "--help"]) == 0
-        text = capsys.readouterr().out
+        screen = Console(width=80, file=io.StringIO())
+        app([*words, "--help"], console=screen, result_action="return_value")
+        text = screen.file.getvalue()
         assert not [line for line in text.splitlines() if len(line) > 80], words
         assert "--empty-" not in text and 'default: ""' not in text
         command = app[words[0]] if words else app
