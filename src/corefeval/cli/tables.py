@@ -20,13 +20,13 @@ class StyleOptions:
     Parameters
     ----------
     digits
-        How many digits percentages have behind the point, two by default.
+        How many digits percentages have after the point; 2 by default.
     caption
-        What stands with the table.
+        The caption of the table.
     label
-        The name of the table in LaTeX, which then is a float.
+        The label of the table in LaTeX, for references to it; makes it a float.
     width
-        What the table has to fit into in LaTeX: a column, or the page; it then is a float.
+        What the table has to fit into in LaTeX, a column or the page; makes it a float.
     """
 
     digits: int | None = None
@@ -59,7 +59,7 @@ class TableOptions(StyleOptions):
     Parameters
     ----------
     rates
-        Which rates in which order, with commas between them: some of R, P and F1.
+        Which rates to show, and in which order: some of R, P and F1, with commas.
     """
 
     rates: str | None = None
