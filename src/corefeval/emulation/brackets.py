@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from operator import attrgetter
 
-from corefeval.diagnostics import InputError, Notice, excerpt
+from corefeval.diagnostics import InputError, Notice, excerpt, note
 from corefeval.emulation.sentences import Node, Place, SentenceFile
 
 _BRACKET = re.compile(r"(\([^()]+\)?|[^()]+\))")
@@ -283,25 +283,14 @@ class _Reader:
         return MentionFile(self.text, entities, self._notices(unclosed, incomplete))
 
     def _notices(self, unclosed: int, incomplete: int) -> tuple[Notice, ...]:
-        file = self.text.file
-        notices = (
-            Notice("unclosed", f"{file}: {{n}} never closed, and dropped", unclosed, (), "mention"),
-            Notice(
-                "incomplete",
-                f"{file}: {{n}} whose last part never comes, kept with the parts there are",
-                incomplete,
-                (),
-                "mention",
-            ),
-            Notice(
-                "outside-brackets",
-                f"{file}: {{n}} of Entity outside of brackets, ignored",
-                self.ignored,
-                (),
-                "piece",
-            ),
+        file, part = self.text.file, "whose last part never comes, kept with the parts there are"
+        outside = "of Entity outside of brackets, ignored"
+        return (
+            *self.text.notices,
+            *note("unclosed", unclosed, "mention", "never closed, and dropped", whose=file),
+            *note("incomplete", incomplete, "mention", part, whose=file),
+            *note("outside-brackets", self.ignored, "piece", outside, whose=file),
         )
-        return (*self.text.notices, *(notice for notice in notices if notice.count))
 
 
 def _parse_id(text: str) -> tuple[str, int | None, int | None]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from corefeval.diagnostics import InputError, Notice, PairingError, excerpt
+from corefeval.diagnostics import InputError, Notice, PairingError, excerpt, note
 from corefeval.formats.conll.tokens import ConllTokens
 from corefeval.live.spans import spans_reading, with_positions
 from corefeval.model import Corpus, DocumentId
@@ -311,8 +311,7 @@ def cut_windows(
             end = start + length - 1
             cut.append(Document(f"{one.name} tokens {max(start, 0)}–{end}", one.index, *sides))
         lost += sum(not m[0] % length and m[0] <= last for m in mentions)
-    text = "{n} at the start of a window left out"
-    return cut, [Notice("windows", text, lost, noun="mention")] if lost else []
+    return cut, [*note("windows", lost, "mention", "at the start of a window left out")]
 
 
 def _size(corpus: Corpus, index: int | None) -> int:

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from corefeval.diagnostics import InputError, Notice
+from corefeval.diagnostics import InputError, Notice, note
 from corefeval.emulation.documents import Document, Entities, Mention, Paired, sentence_starts
 from corefeval.protocol import Protocol, programs_with
 
@@ -106,10 +106,8 @@ def _notices(
         text = "the key has no parse: mentions are compared by their whole spans"
         notices.append(Notice("no-parse", text))
     numbers = [sum(len(e) for one in d for s in one.sides for e in s) for d in (before, after)]
-    if numbers[0] > numbers[1]:
-        text = "{n} left out as verb phrases, nested mentions or what is left with them"
-        notices.append(Notice("left-out", text, numbers[0] - numbers[1], noun="mention"))
-    return notices
+    what = "left out as verb phrases, nested mentions or what is left with them"
+    return [*notices, *note("left-out", numbers[0] - numbers[1], "mention", what)]
 
 
 class _Side:

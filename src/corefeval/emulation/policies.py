@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from corefeval.diagnostics import InputError, Notice, excerpt
+from corefeval.diagnostics import InputError, Notice, excerpt, note
 from corefeval.emulation.documents import Document, Entities
 from corefeval.protocol import Protocol, programs_with
 
@@ -43,7 +43,7 @@ def settle_repeats(
         key = _settle(one.key, protocol.repeats_key, protocol, known)
         response = _settle(one.response, protocol.repeats_response, protocol, known)
         settled.append(replace(one, key=key, response=response))
-    notices = []
+    notices: list[Notice] = []
     for side in ("key", "response"):
         before, after = (
             sum(len(entity) for one in these for entity in getattr(one, side))
@@ -57,10 +57,8 @@ def settle_repeats(
                 expected="each mention once",
                 fix="--limit none goes on without them",
             )
-        if before > after:
-            rule = getattr(protocol, f"repeats_{side}")
-            text = f"{side}: {{n}} left out (repeats {rule})"
-            notices.append(Notice("repeated-mentions", text, before - after, noun="mention"))
+        what = f"left out (repeats {getattr(protocol, f'repeats_{side}')})"
+        notices += note("repeated-mentions", before - after, "mention", what, whose=side)
     return settled, notices
 
 

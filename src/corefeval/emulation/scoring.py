@@ -17,6 +17,7 @@ from corefeval.diagnostics import (
     excerpt,
     memory_for,
     merge_notices,
+    note,
 )
 from corefeval.emulation.brackets import Bracketed, MentionFile, read_mentions
 from corefeval.emulation.counting import Counts, count_document
@@ -259,11 +260,9 @@ def _extra_notices(key: CorefudText, response: CorefudText) -> list[Notice]:
     unequal = 0
     for one, other in zip_longest(key.text.sentences, response.text.sentences):
         unequal += one is None or other is None or len(one.words) != len(other.words)
-    if unequal:
-        text = f"{response.name}: {{n}} not as long as the key's, or on one side only; as in "
-        text += "corefud-scorer 1.2, mentions there count like all others"
-        notices.append(Notice("misaligned", text, unequal, (), "sentence"))
-    return notices
+    what = "not as long as the key's, or on one side only; as in corefud-scorer 1.2, mentions "
+    what += "there count like all others"
+    return [*notices, *note("misaligned", unequal, "sentence", what, whose=response.name)]
 
 
 def _table(name: str, documents: list[Counts]) -> CountTable:

@@ -10,13 +10,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from corefeval.diagnostics import InputError, Notice, excerpt, plural
+from corefeval.diagnostics import InputError, Notice, excerpt, note, plural
 from corefeval.formats.losses import (
     carry_words,
     check_writable,
-    counted,
-    list_counts,
     list_losses,
+    note_counts,
     relations_of,
     sentence_bounds,
     words_of,
@@ -24,6 +23,7 @@ from corefeval.formats.losses import (
 from corefeval.formats.registry import Written
 from corefeval.formats.source import Source
 from corefeval.formats.standoff import (
+    FILE_NAMES,
     UNTYPED,
     are_kinds,
     chain_types,
@@ -35,7 +35,6 @@ from corefeval.formats.standoff import (
     kind_and_class,
     lines_of,
     mention_ids,
-    renamed_documents,
     repeated_mention,
     text_bytes,
     unknown_mention,
@@ -70,13 +69,14 @@ _ASIDE = {
     "R": "other relations",
     "*": "other equivalences",
 }
-_TOLD = {
+_LOSSES = {
     "changed-words": ("word", "with blanks or without text, written with _"),
     "entity-names": ("entity", "called after the mention that comes first"),
     "changed-types": ("mention", "of a type with blanks, written with _"),
     "mention-kinds": ("mention", "whose mention_type its type does not tell"),
     "chosen-anchors": ("antecedent", "written as the mention before the anaphor"),
     "trimmed-mentions": ("mention", "written without line ends at the edges"),
+    **FILE_NAMES,
 }
 _UNSAFE_TYPE = re.compile(r"[\s;]+")
 _SAFE_KIND = re.compile(r"(?!coref)[^\s:]+", re.IGNORECASE)
@@ -307,13 +307,8 @@ def read_brat(source: Source, *, name: str = "") -> Corpus:
             },
         )
     found.relate(document, numbers, {mention.identifier: mention.entity for mention in mentions})
-    builder.notices += counted(
-        "other-text",
-        found.other_text,
-        "mention",
-        "with another text than there is at its offsets; the offsets count",
-        file=source.file,
-    )
+    what = "with another text than there is at its offsets; the offsets count"
+    builder.notices += note("other-text", found.other_text, "mention", what, whose=source.file)
     if aside := found.aside.total():
         kinds = ", ".join(f"{count} of {kind}" for kind, count in found.aside.items())
         message = f"{source.file}: {plural(aside, 'line')} left aside: {kinds}"
@@ -332,7 +327,7 @@ def write_brat(corpus: Corpus) -> Written:
     counts: Counter[str] = Counter()
     lost: list[Relation] = []
     anchors = find_anchors(corpus)
-    stems, renamed = file_stems(corpus.documents)
+    stems, counts["document-names"] = file_stems(corpus.documents)
     for document, stem in zip(corpus, stems, strict=True):
         text, starts, ends = _text(document, counts)
         spans = [
@@ -344,8 +339,7 @@ def write_brat(corpus: Corpus) -> Written:
         files[f"{stem}.ann"] = lines.encode(errors="backslashreplace")
         files[f"{stem}.txt"] = text_bytes(text)
     notices = (
-        *list_counts(counts, _TOLD),
-        *renamed_documents(renamed),
+        *note_counts(counts, _LOSSES),
         *list_losses(corpus, features=FEATURES, relations=lost),
     )
     return Written(files, notices)

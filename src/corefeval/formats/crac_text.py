@@ -6,18 +6,17 @@ import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
-from corefeval.diagnostics import InputError, excerpt
+from corefeval.diagnostics import InputError, excerpt, note
 from corefeval.formats.losses import (
     GAPS,
     bracket_mentions,
     check_distinct,
     check_writable,
     count_gapped,
-    counted,
-    list_counts,
     list_losses,
     name_entities,
     nested_mentions,
+    note_counts,
     sentence_bounds,
     with_tokens,
     words_of,
@@ -38,7 +37,7 @@ _COMMENT = re.compile(r"# \S+ = ")
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _BLANK_RUN = re.compile(r"[ \t]+")
 ZERO = "##"
-_TOLD = {
+_LOSSES = {
     "crossing-mentions": (
         "mention",
         "left out: crossing another one of the same entity, which marks cannot express",
@@ -150,13 +149,8 @@ def read_crac_text(source: Source, *, name: str = "") -> Corpus:
         )
         for entity, start, end in line.mentions:
             document.mention(entity, start, end)
-    builder.notices += counted(
-        "unread-marks",
-        doubtful,
-        "word",
-        "with brackets behind a bar that are no marks, kept as they are",
-        file=source.file,
-    )
+    what = "with brackets behind a bar that are no marks, kept as they are"
+    builder.notices += note("unread-marks", doubtful, "word", what, whose=source.file)
     return builder.build()
 
 
@@ -208,7 +202,7 @@ def write_crac_text(corpus: Corpus) -> Written:
         parts += [line, "\n"] if line else []
     data = "".join(parts).encode(errors="backslashreplace")
     lost = list_losses(corpus, columns=("empty",), relations=corpus.relations)
-    return Written({"": data}, (*made_up, *list_counts(counts, _TOLD), *lost))
+    return Written({"": data}, (*made_up, *note_counts(counts, _LOSSES), *lost))
 
 
 def _header(document: Document) -> DocumentId:

@@ -6,16 +6,15 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
-from corefeval.diagnostics import InputError, excerpt
+from corefeval.diagnostics import InputError, excerpt, note
 from corefeval.formats.losses import (
     GAPS,
     carry_words,
     check_writable,
     count_gapped,
-    counted,
-    list_counts,
     list_losses,
     name_entities,
+    note_counts,
     relations_of,
     sentence_bounds,
     with_tokens,
@@ -24,13 +23,13 @@ from corefeval.formats.losses import (
 from corefeval.formats.registry import Written
 from corefeval.formats.source import Source
 from corefeval.formats.standoff import (
+    FILE_NAMES,
     companion_text,
     document_id,
     feature_values,
     file_stems,
     lines_of,
     mention_ids,
-    renamed_documents,
     repeated_mention,
     text_bytes,
     unknown_mention,
@@ -47,10 +46,11 @@ _COLUMNS = (
 _BLANK_RUN = re.compile(r"[ \t]+")
 _NUMBER = re.compile(r"[0-9]{1,15}")
 _SAFE_NAME = re.compile(r"[^\t\r\n]+")
-_TOLD = {
+_LOSSES = {
     **GAPS,
     "changed-words": ("word", "with blanks or without text, written with _"),
     "entity-names": ("entity", "numbered, as names have tabs or the like"),
+    **FILE_NAMES,
 }
 
 
@@ -119,22 +119,10 @@ def read_litbank(source: Source, *, name: str = "") -> Corpus:
         lines=text.lines,
     )
     _add_mentions(document, found)
-    builder.notices += [
-        *counted(
-            "other-text",
-            found.other_text,
-            "mention",
-            "with another text than its tokens have; the tokens count",
-            file=source.file,
-        ),
-        *counted(
-            "repeated-links",
-            repeated,
-            "COREF line",
-            "repeated, which changes nothing",
-            file=source.file,
-        ),
-    ]
+    what = "with another text than its tokens have; the tokens count"
+    builder.notices += note("other-text", found.other_text, "mention", what, whose=source.file)
+    what = "repeated, which changes nothing"
+    builder.notices += note("repeated-links", repeated, "COREF line", what, whose=source.file)
     return builder.build()
 
 
@@ -249,7 +237,7 @@ def write_litbank(corpus: Corpus) -> Written:
     files: dict[str, bytes] = {}
     counts = count_gapped(corpus)
     lost: list[Relation] = []
-    stems, renamed = file_stems(corpus.documents)
+    stems, counts["document-names"] = file_stems(corpus.documents)
     for document, stem in zip(corpus, stems, strict=True):
         words = carry_words(words_of(document), unbroken_word, counts)
         sentences = sentence_bounds(document, len(words))
@@ -258,8 +246,7 @@ def write_litbank(corpus: Corpus) -> Written:
         files[f"{stem}.txt"] = text_bytes(text)
     notices = (
         *made_up,
-        *list_counts(counts, _TOLD),
-        *renamed_documents(renamed),
+        *note_counts(counts, _LOSSES),
         *list_losses(corpus, features=FEATURES, relations=lost),
     )
     return Written(files, notices)

@@ -10,10 +10,12 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from urllib.parse import unquote_to_bytes
 
-from corefeval.diagnostics import CorefEvalError, InputError, Notice, excerpt
+from corefeval.diagnostics import CorefEvalError, InputError, excerpt
 from corefeval.formats.source import Source
 from corefeval.model import Document, DocumentId
 
+# Documents whose files do not give their ids back.
+FILE_NAMES = {"document-names": ("document", "whose id cannot be the name of a file as it is")}
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _SAFE_ID = re.compile(r"T[^\s:;]*[0-9]")
 _UNSAFE = re.compile(r"[\t\r\n]+")
@@ -222,12 +224,6 @@ def document_id(stem: str) -> DocumentId:
         return DocumentId.parse(unquote_to_bytes(stem).decode("utf-8", "surrogatepass"))
     except UnicodeError:  # somebody else's percent signs
         return DocumentId.parse(stem)
-
-
-def renamed_documents(count: int) -> list[Notice]:
-    """What to say about documents whose files do not give their ids back."""
-    text = "{n} whose id cannot be the name of a file as it is"
-    return [Notice("document-names", text, count, noun="document")] if count else []
 
 
 def _candidates(identifier: DocumentId) -> Iterator[str]:

@@ -203,7 +203,7 @@ def _read(
 
 
 # Notices of what readers tell line by line, too.
-_TOLD = frozenset(("minimum-outside", "repeated-markables", "unresolved-relations"))
+_BY_LINE = frozenset(("minimum-outside", "repeated-markables", "unresolved-relations"))
 
 
 def _read_with_oddities(source: Source, format: Format) -> tuple[Corpus, list[tuple[Finding, str]]]:
@@ -211,7 +211,7 @@ def _read_with_oddities(source: Source, format: Format) -> tuple[Corpus, list[tu
     oddities: list[Oddity] = []
     corpus: Corpus = load(format.reader)(source, name="", oddities=oddities)
     found = [Finding(one.kind, one.message, source.file, one.line) for one in oddities]
-    rest = tuple(notice for notice in corpus.notices if notice.kind not in _TOLD)
+    rest = tuple(notice for notice in corpus.notices if notice.kind not in _BY_LINE)
     return corpus.with_details(notices=rest), [(finding, "left out") for finding in found]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from corefeval.diagnostics import InputError, Notice, excerpt
+from corefeval.diagnostics import InputError, Notice, excerpt, note
 from corefeval.model.construction import assemble
 from corefeval.model.corpus import IDENTITY, NO_GAPS, Corpus
 from corefeval.model.relations import Relation, Relations
@@ -212,7 +212,7 @@ class CorpusBuilder:
             notices=(*self.notices, *unresolved),
         )
 
-    def _relations(self, entities: Sequence[_Entity]) -> tuple[Relations, list[Notice]]:
+    def _relations(self, entities: Sequence[_Entity]) -> tuple[Relations, tuple[Notice, ...]]:
         """The relations by the numbers of entities, and a notice on those that have none."""
         known = {name: number for number, name in enumerate(entities)}
 
@@ -232,7 +232,7 @@ class CorpusBuilder:
             unresolved += whose is None or len(there) < len(places)
             if whose is not None and there:
                 found.append(Relation(kind, whose, tuple(there), label))
-        return Relations.of(found), unresolved_relations(unresolved, self.source or self.name)
+        return Relations.of(found), note_unresolved(unresolved, self.source or self.name)
 
     def _features(self) -> dict[str, NDArray[Any]]:
         names = dict.fromkeys(name for mention in self.mentions for name in mention.features)
@@ -244,10 +244,10 @@ class CorpusBuilder:
         }
 
 
-def unresolved_relations(count: int, file: str) -> list[Notice]:
+def note_unresolved(count: int, file: str) -> tuple[Notice, ...]:
     """A notice on relations of entities that no mention belongs to."""
-    text = f"{file or 'corpus'}: {{n}} left out, or without an antecedent, for want of mentions"
-    return [Notice("unresolved-relations", text, count, noun="relation")] if count else []
+    what = "left out, or without an antecedent, for want of mentions"
+    return note("unresolved-relations", count, "relation", what, whose=file or "corpus")
 
 
 def _integers(values: Iterable[int]) -> NDArray[np.int64]:

@@ -14,7 +14,7 @@ from itertools import chain
 
 import numpy as np
 
-from corefeval.diagnostics import InputError, Notice
+from corefeval.diagnostics import InputError, Notice, note
 from corefeval.model.arrays import IntArray, ragged_arange
 from corefeval.model.construction import in_textual_order
 from corefeval.model.corpus import Corpus
@@ -29,6 +29,7 @@ from corefeval.model.tokens import (
 
 _VISIBLE = re.compile(r"\S+")
 _LINE_END = re.compile(r"\r\n|\n|\r")
+_LEFT_OUT = "of white space alone left out"
 _WIDENED, _BLANK, _UNPLACED = 1, 2, 3  # what may become of a mention
 
 
@@ -189,15 +190,10 @@ def moved_to_tokens(
         corpus, mention_start=start, mention_end=end, mention_head=head, gaps=gaps, tokens=tokens
     )
     counts = np.bincount(state, minlength=_UNPLACED + 1).tolist()
-    told = (
-        ("widened-mentions", counts[_WIDENED], "widened to the tokens of the key that they touch"),
-        ("blank-mentions", counts[_BLANK], "of white space alone left out"),
-    )
-    name = corpus.name or "response"
-    return in_textual_order(moved.keep_mentions(state <= _WIDENED)), tuple(
-        Notice(kind, f"{name}: {{n}} {what}", count, noun="mention")
-        for kind, count, what in told
-        if count
+    name, what = corpus.name or "response", "widened to the tokens of the key that they touch"
+    return in_textual_order(moved.keep_mentions(state <= _WIDENED)), (
+        *note("widened-mentions", counts[_WIDENED], "mention", what, whose=name),
+        *note("blank-mentions", counts[_BLANK], "mention", _LEFT_OUT, whose=name),
     )
 
 
@@ -248,7 +244,7 @@ def tokenise(corpus: Corpus) -> Corpus:
     """
     if not has_texts(corpus.tokens) or corpus.mention_start is None or corpus.mention_end is None:
         return corpus
-    from corefeval.model.builder import unresolved_relations
+    from corefeval.model.builder import note_unresolved
 
     tables, places = [], {}
     blank: set[int] = set()
@@ -269,14 +265,14 @@ def tokenise(corpus: Corpus) -> Corpus:
         not blank.isdisjoint(row for _, row in (one.anaphor, *one.antecedents))
         for one in corpus.relations
     )
-    told = (
-        ("made-up-tokens", len(places), "text", "cut into tokens at white space, punctuation and "
-         "mentions"),
-        ("blank-mentions", len(blank), "mention", "of white space alone left out"),
-    )  # fmt: skip
-    more = [Notice(kind, f"{{n}} {what}", n, noun=noun) for kind, n, noun, what in told if n]
-    unresolved = unresolved_relations(lost, corpus.name)
-    return replace(moved, notices=(*corpus.notices, *unresolved, *more))
+    what = "cut into tokens at white space, punctuation and mentions"
+    notices = (
+        *corpus.notices,
+        *note_unresolved(lost, corpus.name),
+        *note("made-up-tokens", len(places), "text", what),
+        *note("blank-mentions", len(blank), "mention", _LEFT_OUT),
+    )
+    return replace(moved, notices=notices)
 
 
 def token_spans(text: str, cuts: Iterable[int] = ()) -> list[tuple[int, int]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from corefeval.diagnostics import InputError, Notice, excerpt
+from corefeval.diagnostics import InputError, Notice, excerpt, note
 from corefeval.formats.conll.cells import match_brackets
 from corefeval.formats.conllu.documents import Documents
 from corefeval.formats.conllu.entity_attribute import BRACKET, Header, identity
@@ -136,10 +136,8 @@ def _judge(
                 expected="brackets such as ‘(e1-person-2’, ‘e1)’ or ‘(e1-person-1)’",
                 fix="percent-encode brackets in values, or mend the attribute",
             )
-    if foreign:
-        count = len(set(foreign))
-        text = f"{source.file}: {{n}} of another kind left aside"
-        notices.append(Notice("foreign-entities", text, count, noun="Entity attribute"))
+    count, what = len(set(foreign)), "of another kind left aside"
+    notices += note("foreign-entities", count, "Entity attribute", what, whose=source.file)
     without_header = [key for key in brackets.keys if documents.headers[key[0]] is None]
     for key in without_header:
         if not _PLAIN_ID.fullmatch(key[1]):

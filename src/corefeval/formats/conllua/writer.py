@@ -13,8 +13,8 @@ from corefeval.formats.conllua.cells import COLUMNS, renumber
 from corefeval.formats.losses import (
     check_distinct,
     check_writable,
-    list_counts,
     list_losses,
+    note_counts,
     relations_of,
     sentence_bounds,
     sentence_numbers,
@@ -40,7 +40,7 @@ _UNSAFE = re.compile(r"[\s()|@]")
 _PSEUDO = "-Pseudo"
 _OWN = frozenset(("mention_id", "minspan", "min_outside", "semtype"))
 _NOM_SEM = {"entity_type": "Entity_Type", "genericity": "Genericity"}
-_TOLD = {
+_LOSSES = {
     "crossing-mentions": ("mention", "that cross others, written in parts of one markable"),
     "changed-words": ("word", "with blanks or without text, written with _"),
     "entity-names": ("entity", "numbered, as names cannot be in brackets"),
@@ -75,7 +75,7 @@ def write_conllua(corpus: Corpus) -> Written:
         metadata=True,
     )  # fmt: skip
     data = "".join(parts).encode(errors="backslashreplace")
-    return Written({"": data}, (*made_up, *list_counts(counts, _TOLD), *losses))
+    return Written({"": data}, (*made_up, *note_counts(counts, _LOSSES), *losses))
 
 
 class _DocumentWriter:

@@ -10,15 +10,14 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from corefeval.diagnostics import InputError, Notice, excerpt, plural
+from corefeval.diagnostics import InputError, Notice, excerpt, note, plural
 from corefeval.formats.json.parsing import Cluster, Record, Words, records_of, shown, unique_names
 from corefeval.formats.losses import (
     GAPS,
     check_writable,
     count_gapped,
-    counted,
-    list_counts,
     list_losses,
+    note_counts,
     with_tokens,
 )
 from corefeval.formats.registry import Written
@@ -54,11 +53,11 @@ class Assembly:
     keys: frozenset[str]
     _runs: list[_Run] = field(default_factory=list)
     _seen: dict[DocumentId, Record] = field(default_factory=dict)
-    _tallies: dict[tuple[str, str, str], int] = field(default_factory=dict)
+    _tallies: Counter[tuple[str, str, str]] = field(default_factory=Counter)
 
-    def note(self, kind: str, noun: str, what: str, count: int = 1) -> None:
-        """Count things that were left out or repaired: how many of which, and what was done."""
-        self._tallies[kind, noun, what] = self._tallies.get((kind, noun, what), 0) + count
+    def tally(self, kind: str, noun: str, what: str) -> None:
+        """Count something that was left out or repaired: what it is, and what was done."""
+        self._tallies[kind, noun, what] += 1
 
     def anywhere(self, key: str) -> bool:
         """Whether any record of the file has a key."""
@@ -101,11 +100,10 @@ class Assembly:
     def corpus(self, name: str) -> Corpus:
         """The corpus of all documents."""
         corpus = join([run.corpus() for run in self._runs], name=name or self.source.file)
-        notices = tuple(
-            Notice(kind, f"{self.source.file}: {{n}} {what}", count, noun=noun)
-            for (kind, noun, what), count in self._tallies.items()
-        )
-        return corpus.with_details(notices=(*corpus.notices, *notices))
+        notices = list(corpus.notices)
+        for (kind, noun, what), count in self._tallies.items():
+            notices += note(kind, count, noun, what, whose=self.source.file)
+        return corpus.with_details(notices=tuple(notices))
 
     def _run(self, of_texts: bool) -> _Run:
         if not self._runs or (self._runs[-1].texts is not None) != of_texts:
@@ -309,10 +307,10 @@ def _left_out(
         for known in corpus.metadata
     )
     return [
-        *counted("no-words", made_up, "document", f"without words: {NO_WORD} for each token"),
-        *counted("repeated-mentions", reordered, "repeated mention", "in another order"),
-        *list_counts(count_gapped(corpus), GAPS),
-        *counted("entity-names", len(told), "entity name", "left out"),
+        *note("no-words", made_up, "document", f"without words: {NO_WORD} for each token"),
+        *note("repeated-mentions", reordered, "repeated mention", "in another order"),
+        *note_counts(count_gapped(corpus), GAPS),
+        *note("entity-names", len(told), "entity name", "left out"),
         *list_losses(
             corpus.with_details(metadata=others),
             columns=columns,
@@ -321,10 +319,10 @@ def _left_out(
     ]
 
 
-def boundaries_lost(documents: Sequence[UnpackedDocument]) -> list[Notice]:
+def boundaries_lost(documents: Sequence[UnpackedDocument]) -> tuple[Notice, ...]:
     """What a flat list of tokens does not tell."""
     count = sum(max(len(document.sentences) - 1, 0) for document in documents)
-    return counted("sentence-boundaries", count, "sentence boundary", "left out")
+    return note("sentence-boundaries", count, "sentence boundary", "left out")
 
 
 def cluster_texts(words: Sequence[str], clusters: Spans) -> list[list[str]]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from corefeval.diagnostics import note
 from corefeval.formats.json.documents import (
     Adder,
     Assembly,
@@ -38,7 +39,6 @@ from corefeval.formats.json.token_lists import (
     add_maverick,
     add_preco,
 )
-from corefeval.formats.losses import counted
 from corefeval.formats.registry import Written
 from corefeval.formats.source import Source
 from corefeval.model import Corpus
@@ -82,7 +82,7 @@ def write_fastcoref(corpus: Corpus) -> Written:
                 "clusters_strings": strings,
             }
         )
-    lost = counted("changed-words", changed, "word", "without text, written as _")
+    lost = note("changed-words", changed, "word", "without text, written as _")
     return json_lines(records, (*notices, *lost))
 
 
@@ -124,7 +124,7 @@ def add_bookcoref(record: Record, assembly: Assembly) -> None:
     metadata = {}
     if rest:
         metadata["characters"] = json.dumps(rest, ensure_ascii=False)
-        assembly.note(
+        assembly.tally(
             "unplaced-characters",
             "document",
             "with characters that are no entity, or in an unknown shape: kept as metadata",

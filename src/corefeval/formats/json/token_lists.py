@@ -7,7 +7,7 @@ from functools import partial
 from itertools import accumulate
 from typing import Any
 
-from corefeval.diagnostics import InputError, plural
+from corefeval.diagnostics import InputError, note, plural
 from corefeval.formats.json.documents import (
     Assembly,
     UnpackedDocument,
@@ -29,7 +29,6 @@ from corefeval.formats.json.parsing import (
     tokens_in,
     whole_numbers,
 )
-from corefeval.formats.losses import counted
 from corefeval.formats.registry import Written
 from corefeval.model import Corpus
 
@@ -46,7 +45,7 @@ def add_e2e(record: Record, assembly: Assembly) -> None:
     key = next((key for key in CLUSTER_KEYS if key in record.values), CLUSTER_KEYS[0])
     clusters = clusters_in(record, record.value(*CLUSTER_KEYS), key, len(words.words))
     if all(key in record.values for key in CLUSTER_KEYS):
-        assembly.note(
+        assembly.tally(
             "other-clusters",
             "document",
             "with both ‘clusters’ and ‘predicted_clusters’: ‘clusters’ were read, the others not",
@@ -65,7 +64,7 @@ def _columns(record: Record, words: Words, assembly: Assembly) -> dict[str, list
     if "speakers" in record.values:
         speakers = _speakers(record.values["speakers"], words)
     if speakers is None:
-        assembly.note(
+        assembly.tally(
             "unread-speakers", "document", "whose ‘speakers’ do not fit its sentences: left out"
         )
         speakers = [""] * len(words.words)
@@ -181,8 +180,8 @@ def write_crac(corpus: Corpus) -> Written:
     notices = (
         *notices,
         *boundaries_lost(documents),
-        *counted("zero-words", marked, "zero", "whose word is written with ## before it"),
-        *counted("false-zeros", mistakable, "word", "that will read as a zero"),
+        *note("zero-words", marked, "zero", "whose word is written with ## before it"),
+        *note("false-zeros", mistakable, "word", "that will read as a zero"),
     )
     return json_lines(records, notices)
 
@@ -256,7 +255,7 @@ def write_preco(corpus: Corpus) -> Written:
         left_out += crossing
         records.append({"id": document.identifier, "sentences": document.sentences, _KEY: clusters})
     what = "left out: across sentences, which PreCo cannot hold"
-    crossed = counted("cross-sentence-mentions", left_out, "mention", what)
+    crossed = note("cross-sentence-mentions", left_out, "mention", what)
     return json_lines(records, (*notices, *crossed))
 
 
