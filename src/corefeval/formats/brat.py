@@ -124,10 +124,9 @@ class _Annotations:
 
     def broken(self, line: str, number: int, expected: str) -> InputError:
         """The error of a line that cannot be read."""
-        return InputError(
+        return self.source.error(
             "this is no line of brat",
-            file=self.source.file,
-            line=number,
+            number,
             found=excerpt(line),
             expected=expected,
             fix="mend or remove the line",
@@ -153,10 +152,9 @@ class _Annotations:
         for span in offsets.split(";"):
             start, end = map(int, span.split())
             if not start < end <= len(self.text):
-                raise InputError(
+                raise self.source.error(
                     f"mention {excerpt(identifier)} is outside of the text",
-                    file=self.source.file,
-                    line=number,
+                    number,
                     found=f"characters {start} up to {end}",
                     expected=f"start before end, and end at most {len(self.text)}",
                     fix="check that this is the text that was annotated; ends are exclusive",

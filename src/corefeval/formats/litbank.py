@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
-from corefeval.diagnostics import InputError, excerpt, note
+from corefeval.diagnostics import excerpt, note
 from corefeval.formats.losses import (
     GAPS,
     carry_words,
@@ -137,10 +137,9 @@ def _read_line(
     elif keyword in RELATIONS and len(cells) == 3 and all(cells):
         found.relations.append((RELATIONS[keyword], cells[1], cells[2], number))
     else:
-        raise InputError(
+        raise source.error(
             "this is no line of LitBank",
-            file=source.file,
-            line=number,
+            number,
             found=excerpt("\t".join(cells)),
             expected=f"{_COLUMNS}; COREF, mention, entity; APPOS or COP, mention, mention",
             fix="mend or remove the line",
@@ -156,10 +155,9 @@ def _read_mention(
     start = _position(source, text, cells[2], cells[3], number)
     last = _position(source, text, cells[4], cells[5], number)
     if last < start:
-        raise InputError(
+        raise source.error(
             f"mention {excerpt(identifier)} ends before it begins",
-            file=source.file,
-            line=number,
+            number,
             found=f"sentence {cells[2]}, token {cells[3]} to sentence {cells[4]}, token {cells[5]}",
             expected="a last token that is not before the first (ends are inclusive)",
         )
@@ -181,10 +179,9 @@ def _position(source: Source, text: _Text, sentence: str, token: str, number: in
         expected += f" in sentence {sentence}, which is line {int(sentence) + 1} of the text"
     else:
         expected = f"a sentence from 0 to {n_lines - 1}, and a token in it"
-    raise InputError(
+    raise source.error(
         "a mention outside of the text",
-        file=source.file,
-        line=number,
+        number,
         found=f"sentence {excerpt(sentence)}, token {excerpt(token)}",
         expected=expected,
         fix="check that this is the text that was annotated; numbers count from 0",

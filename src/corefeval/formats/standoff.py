@@ -26,9 +26,8 @@ def companion_text(source: Source) -> Source:
     try:
         return source.sibling(".txt")
     except (CorefEvalError, ValueError) as error:
-        raise InputError(
+        raise source.error(
             "the text of this annotation cannot be read",
-            file=source.file,
             found=getattr(error, "problem", None),
             expected="a file of the same name with .txt beside it",
             fix="put the .txt file into the same folder",
@@ -45,10 +44,9 @@ def text_bytes(text: str) -> bytes:
 
 def repeated_mention(source: Source, identifier: str, first: int, again: int) -> InputError:
     """The error of an id that two mentions have, by their lines."""
-    return InputError(
+    return source.error(
         f"mention {excerpt(identifier)} is there twice",
-        file=source.file,
-        line=again,
+        again,
         found=f"the id that line {first} has",
         expected="an id of its own for each mention",
         fix="rename or remove one of the two",
@@ -59,10 +57,9 @@ def unknown_mention(
     source: Source, identifier: str, line: int, found: str, expected: str
 ) -> InputError:
     """The error of a line about a mention that the file has not."""
-    return InputError(
+    return source.error(
         f"there is no mention {excerpt(identifier)}",
-        file=source.file,
-        line=line,
+        line,
         found=excerpt(found),
         expected=expected,
         fix="add the mention, or remove this line",

@@ -8,8 +8,8 @@ from functools import partial
 
 import numpy as np
 
-from corefeval.diagnostics import InputError, Notice, excerpt, note
-from corefeval.formats.conllu.documents import Documents, find_documents
+from corefeval.diagnostics import Notice, excerpt, note
+from corefeval.formats.conllu.comments import Documents, find_documents
 from corefeval.formats.conllu.entity_attribute import Header
 from corefeval.formats.conllu.mentions import Mentions, find_mentions
 from corefeval.formats.conllu.scan import Scan, attributes, scan
@@ -32,9 +32,8 @@ def read_conllu(source: Source, *, name: str = "", oddities: list[Oddity] | None
     found = scan(source)
     documents = find_documents(source, found)
     if not documents.identifiers:
-        raise InputError(
+        raise source.error(
             "there is no sentence in the file",
-            file=source.file,
             expected="CoNLL-U: ten columns, separated by tabs",
             fix="check that this is the file you mean, and its format",
         )

@@ -193,10 +193,9 @@ def attributes(found: Scan, key: bytes) -> tuple[IntArray, list[bytes]]:
 
 def not_conllu(source: Source, line: int, found: bytes, problem: str, expected: str) -> InputError:
     """An error about one line; lines count from 0 here."""
-    return InputError(
+    return source.error(
         problem,
-        file=source.file,
-        line=source.line(line),
+        source.line(line),
         found=excerpt(found.decode("utf-8", "replace")),
         expected=expected,
         fix="check that this is the file you mean, and its format",

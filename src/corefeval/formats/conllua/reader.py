@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from itertools import chain, pairwise
 
 from corefeval.diagnostics import InputError, excerpt
-from corefeval.formats.conllu.comments import parsed
-from corefeval.formats.conllu.documents import read_comment
+from corefeval.formats.conllu.comments import read_comment, read_sentence_comment
 from corefeval.formats.conllu.tokens import COLUMNS as TOKEN_COLUMNS
 from corefeval.formats.conllua.cells import (
     COLUMNS,
@@ -76,9 +75,8 @@ def read_conllua(source: Source, *, name: str = "", oddities: list[Oddity] | Non
     for text in _documents(source, counts):
         _DocumentReader(builder, text, source.file, told, counts).read()
     if not builder.documents:
-        raise InputError(
+        raise source.error(
             "there is no sentence in the file",
-            file=source.file,
             expected="CoNLL-U Plus: a line for each token, columns as ‘# global.columns’ says",
             fix="check that this is the file you mean, and its format",
         )
@@ -107,7 +105,7 @@ def _documents(source: Source, counts: Counter[str]) -> Iterator[_Text]:
                 comments, inside = {}, False
             elif key.startswith("meta::") and text is not None:
                 text.metadata[key.removeprefix("meta::")] = value
-            elif (pair := parsed(line)) is not None:
+            elif (pair := read_sentence_comment(line)) is not None:
                 comments[pair[0]] = pair[1]
         elif not line.strip():
             inside = False

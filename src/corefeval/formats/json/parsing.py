@@ -31,24 +31,10 @@ class Record:
         """Its line in the file, counted from 1."""
         return None if self.place is None else self.source.line(self.place)
 
-    def error(
-        self,
-        problem: str,
-        *,
-        found: str | None = None,
-        expected: str | None = None,
-        fix: str | None = None,
-    ) -> InputError:
-        """A mistake in this record, for the caller to raise."""
+    def error(self, problem: str, **details: str | None) -> InputError:
+        """A mistake in this record, for the caller to raise; details as in `Source.error`."""
         where = "" if self.place is not None else f"record {self.number + 1}: "
-        return InputError(
-            where + problem,
-            file=self.source.file,
-            line=self.line,
-            found=found,
-            expected=expected,
-            fix=fix,
-        )
+        return self.source.error(where + problem, self.line, **details)
 
     def value(self, *keys: str) -> Any:
         """The value of the first of some keys that the record has; it must have one of them."""
@@ -100,9 +86,8 @@ def records_of(source: Source) -> list[Record]:
                 )
             found.append(record)
     if not found:
-        raise InputError(
+        raise source.error(
             "there is no record in the file",
-            file=source.file,
             expected="a JSON object for each document",
             fix="check that this is the file you mean, and its format",
         )
