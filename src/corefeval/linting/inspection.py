@@ -22,10 +22,13 @@ from corefeval.formats.registry import (
 )
 from corefeval.formats.source import Oddity, Source, read_source
 from corefeval.linting.findings import Finding, Locator, from_error
-from corefeval.linting.heads_and_zeros import matching_findings
 from corefeval.linting.kinds import KINDS, SEVERITIES
 from corefeval.linting.oddities import Contents, conll_findings, document_findings, mention_findings
-from corefeval.linting.relations import relation_findings
+from corefeval.linting.statements import (
+    answer_findings,
+    matching_findings,
+    relation_findings,
+)
 from corefeval.model import Corpus, DocumentId, TokenDifference, Tokens, join
 from corefeval.model.arrays import IntArray
 from corefeval.model.corpus import match_documents
@@ -146,8 +149,6 @@ def _inspect_answers(
         corpus = read(path, format=format.name, encoding=encoding, key=against)
     except InputError as error:
         return Inspection(path, (from_error(error, file=path),), format)
-    from corefeval.linting.answers import answer_findings
-
     findings = [] if corpus.ledger is None else list(answer_findings(corpus.ledger, path))
     known = {finding.kind for finding in findings}
     rest = tuple(notice for notice in corpus.notices if notice.kind not in known)

@@ -12,8 +12,7 @@ import numpy as np
 from corefeval.diagnostics import note
 from corefeval.formats.losses import check_writable, relations_of, with_tokens
 from corefeval.formats.parquet.reader import FEATURE, IDS
-from corefeval.formats.parquet.table import import_pyarrow
-from corefeval.formats.parquet.tokens import TOKEN
+from corefeval.formats.parquet.table import TOKEN, import_pyarrow
 from corefeval.formats.registry import Written
 from corefeval.model import LAYERS, Corpus, Document
 from corefeval.model.arrays import IntArray
