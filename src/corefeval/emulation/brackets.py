@@ -152,7 +152,7 @@ class _Reader:
             if part == 1:
                 entity.incomplete.append(mention)
         else:
-            mention = self._continued(node, entity, content)
+            mention = self._find_incomplete(node, entity, content)
             mention.nodes.append(node)
             if is_closed and part == parts:
                 self._complete(node, entity, mention, content)
@@ -217,7 +217,7 @@ class _Reader:
             )
         return int(text)
 
-    def _continued(self, node: Node, entity: _Entity, content: str) -> Bracketed:
+    def _find_incomplete(self, node: Node, entity: _Entity, content: str) -> Bracketed:
         for mention in entity.incomplete:
             if not mention.is_open:
                 return mention

@@ -107,11 +107,11 @@ def _with_spans(paired: Paired) -> Paired:
     if None in readings or not readings:
         return paired
     reading = "inclusive" if "inclusive" in readings else "exclusive"
-    key, response = (_placed(side, other, reading) for side, other in (sides, sides[::-1]))
+    key, response = (_place_spans(side, other, reading) for side, other in (sides, sides[::-1]))
     return replace(paired, key=key, response=response)
 
 
-def _placed(side: Corpus, other: Corpus, reading: Any) -> Corpus:
+def _place_spans(side: Corpus, other: Corpus, reading: Any) -> Corpus:
     try:
         return with_positions(side, other, reading, guessed=False)
     except InputError:  # two numbers, but no spans: they are labels

@@ -243,14 +243,14 @@ def _minimum(root: Node) -> frozenset[tuple[str, int]]:
     """The texts and places of the terminals that a mention cannot do without; none, or some."""
     found = [root] if root.is_good else [child for child in root.children if child.is_good]
     if not found:
-        allowed = _allowed(root)
+        allowed = _allow(root)
         chosen = [c for c in root.children if c.tag[:2] in allowed and c.children]
         searches = [_search(child, allowed) for child in chosen] or [_search(root, None)]
         found = [terminal for terminals in searches for terminal in terminals]
     return frozenset((one.tag, one.place) for one in found if one.place is not None)
 
 
-def _allowed(root: Node) -> frozenset[str]:
+def _allow(root: Node) -> frozenset[str]:
     if root.tag[:2] in ("VP", "NP", "NM"):
         return _VERBAL if root.tag[:2] == "VP" else _NOMINAL
     tags = {child.tag[:2] for child in root.children}

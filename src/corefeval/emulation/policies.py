@@ -92,10 +92,10 @@ def _once(entities: Entities, protocol: Protocol) -> Entities:
         return entities
     if protocol.duplicates == "first":
         return _first_of(entities, every)
-    return _reversed(_first_of(_reversed(entities), every))
+    return _reverse(_first_of(_reverse(entities), every))
 
 
-def _reversed(entities: Entities) -> Entities:
+def _reverse(entities: Entities) -> Entities:
     return [entity[::-1] for entity in entities[::-1]]
 
 
@@ -149,9 +149,7 @@ def settle_singletons(documents: Sequence[Document], rule: str) -> list[Document
         ]
     return [
         replace(
-            one,
-            key=_larger(one.key) if rule == "drop" else one.key,
-            response=_larger(one.response),
+            one, key=_larger(one.key) if rule == "drop" else one.key, response=_larger(one.response)
         )
         for one in documents
     ]
@@ -159,6 +157,11 @@ def settle_singletons(documents: Sequence[Document], rule: str) -> list[Document
 
 def _larger(entities: Entities) -> Entities:
     return [entity for entity in entities if len(entity) > 1]
+
+
+def drop_keyless(documents: Sequence[Document]) -> list[Document]:
+    """The documents in which the key has mentions."""
+    return [one for one in documents if one.key]
 
 
 def settle_twinless(documents: Sequence[Document], rule: str) -> list[Document]:

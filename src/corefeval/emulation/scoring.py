@@ -123,7 +123,7 @@ def score_emulated(
     `read_text` gave. A UsageError names a choice of the protocol that the program does not have.
     """
     check_choices(protocol, _VALUES, _FREE)
-    wanted = _wanted(metrics)
+    wanted = _choose_metrics(metrics)
     texts = read_text(key, encoding=encodings[0]), read_text(response, encoding=encodings[1])
     with memory_for():
         documents = emulate(*texts, protocol)
@@ -156,7 +156,7 @@ def check_choices(
             )
 
 
-def _wanted(metrics: str | Metric | Iterable[str | Metric]) -> list[str]:
+def _choose_metrics(metrics: str | Metric | Iterable[str | Metric]) -> list[str]:
     """The program's metrics among those asked for; all of them for `standard` and `all`."""
     items = [metrics] if isinstance(metrics, str | Metric) else metrics
     if not isinstance(items, Iterable):

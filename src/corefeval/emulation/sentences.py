@@ -95,8 +95,7 @@ def read_sentences(source: Source) -> SentenceFile:
         sentences.append(sentence)
     if not sentences:
         raise source.error(
-            "there is no sentence in the file",
-            expected="CoNLL-U: ten columns, separated by tabs",
+            "there is no sentence in the file", expected="CoNLL-U: ten columns, separated by tabs"
         )
     _number(source, sentences)
     _name_documents(sentences)

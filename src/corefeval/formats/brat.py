@@ -8,9 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-import numpy as np
-
 from corefeval.diagnostics import InputError, Notice, excerpt, note, plural
+from corefeval.formats.brat_types import are_kinds, chain_types, kind_and_class, make_types
 from corefeval.formats.losses import (
     carry_words,
     check_writable,
@@ -24,20 +23,14 @@ from corefeval.formats.registry import Written
 from corefeval.formats.source import Source
 from corefeval.formats.standoff import (
     FILE_NAMES,
-    UNTYPED,
-    are_kinds,
-    chain_types,
+    absence_error,
     companion_text,
     document_id,
-    feature_values,
     file_stems,
-    joined_type,
-    kind_and_class,
     lines_of,
     mention_ids,
-    repeated_mention,
+    repetition_error,
     text_bytes,
-    unknown_mention,
 )
 from corefeval.model import (
     BRIDGING,
@@ -78,7 +71,6 @@ _LOSSES = {
     "trimmed-mentions": ("mention", "written without line ends at the edges"),
     **FILE_NAMES,
 }
-_UNSAFE_TYPE = re.compile(r"[\s;]+")
 _SAFE_KIND = re.compile(r"(?!coref)[^\s:]+", re.IGNORECASE)
 _LINE_END = re.compile(r"[\r\n]+")
 
@@ -113,16 +105,16 @@ class _Annotations:
         elif _COREFERENCE.match(line):
             relation = _RELATION.fullmatch(line)
             if relation is None:
-                raise self.broken(line, number, "R1, tab, Coreference Arg1:T1 Arg2:T2")
+                raise self.refuse(line, number, "R1, tab, Coreference Arg1:T1 Arg2:T2")
             self.join([relation[2], relation[3]], line, number)
         elif (other := _RELATION.fullmatch(line)) and other[2][0] == other[3][0] == "T":
             self.relations.append((other[1], other[2], other[3]))
         elif line[0] in _ASIDE:
             self.aside[_ASIDE[line[0]]] += 1
         else:
-            raise self.broken(line, number, "T1, tab, type, offsets, tab, text; or *, tab, Equiv …")
+            raise self.refuse(line, number, "T1, tab, type, offsets, tab, text; or *, tab, Equiv …")
 
-    def broken(self, line: str, number: int, expected: str) -> InputError:
+    def refuse(self, line: str, number: int, expected: str) -> InputError:
         """The error of a line that cannot be read."""
         return self.source.error(
             "this is no line of brat",
@@ -143,11 +135,11 @@ class _Annotations:
         """Read a text-bound annotation."""
         match = _TEXT_BOUND.fullmatch(line)
         if match is None:
-            raise self.broken(line, number, "T1, tab, type, start and end in characters, tab, text")
+            raise self.refuse(line, number, "T1, tab, type, start and end in characters, tab, text")
         identifier, kind, offsets, stated = match.groups()
         if identifier in self.mentions:
             first = self.mentions[identifier].line
-            raise repeated_mention(self.source, identifier, first, number)
+            raise repetition_error(self.source, identifier, first, number)
         spans = []
         for span in offsets.split(";"):
             start, end = map(int, span.split())
@@ -160,10 +152,10 @@ class _Annotations:
                     fix="check that this is the text that was annotated; ends are exclusive",
                 )
             spans.append((start, end))
-        self.other_text += stated is not None and stated.split() != self.covered(spans).split()
-        self.mentions[identifier] = _Mention(identifier, kind, self.merged(spans), number)
+        self.other_text += stated is not None and stated.split() != self.cover(spans).split()
+        self.mentions[identifier] = _Mention(identifier, kind, self.merge(spans), number)
 
-    def merged(self, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    def merge(self, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
         """Pieces in order; those with only white space between, like two lines, are one."""
         kept: list[tuple[int, int]] = []
         for start, end in sorted(spans):
@@ -187,7 +179,7 @@ class _Annotations:
             for identifier in identifiers:
                 if identifier not in self.mentions:
                     found, expected = " ".join(identifiers), "ids of T lines of this file"
-                    raise unknown_mention(self.source, identifier, number, found, expected)
+                    raise absence_error(self.source, identifier, number, found, expected)
             for one, other in pairwise(identifiers):
                 group[first(other)] = first(one)
         ordered = _in_order(self.mentions.values())
@@ -202,7 +194,7 @@ class _Annotations:
         An annotation of another type on the same characters states what such a mention is, as
         LitBank has it; one on characters of its own is an entity of its own.
         """
-        names = chain_types([(m.type, self.covered(m.parts)) for m in self.mentions.values()])
+        names = chain_types([(m.type, self.cover(m.parts)) for m in self.mentions.values()])
         others: dict[tuple[tuple[int, int], ...], list[_Mention]] = defaultdict(list)
         for mention in reversed(self.mentions.values()):
             if mention.type not in names:
@@ -216,11 +208,11 @@ class _Annotations:
         alone = [mention for rest in others.values() for mention in rest] if names else []
         return _in_order([*made, *alone])
 
-    def covered(self, parts: list[tuple[int, int]]) -> str:
+    def cover(self, parts: list[tuple[int, int]]) -> str:
         """The text of a mention."""
         return " ".join(self.text[start:end] for start, end in parts)
 
-    def joined(self) -> tuple[list[_Mention], list[Notice]]:
+    def join_entities(self) -> tuple[list[_Mention], list[Notice]]:
         """The mentions with their entities, and a notice where no line says which belong together.
 
         Types are taken for names of entities only where nothing else joins any mentions.
@@ -236,15 +228,12 @@ class _Annotations:
                 message += f"; {plural(merged, 'annotation')} of the same characters state classes"
             return mentions, [Notice("chains-in-types", message, len(entities))]
         if not self.links and len(mentions) > 1:
-            message = (
-                f"{file}: nothing joins mentions (no coreference relation, no equivalence, no "
-            )
-            message += "types that name entities): each of the "
-            message += f"{plural(len(mentions), 'mention')} is an entity of its own"
-            if others := ", ".join(
-                map(excerpt, [t for t, _ in Counter(k for k, *_ in self.relations).most_common(3)])
-            ):
-                message += f"; relations that do not join: {others}"
+            message = f"{file}: nothing joins mentions (no coreference relation, no equivalence, no"
+            message += f" types that name entities): each of the {plural(len(mentions), 'mention')}"
+            message += " is an entity of its own"
+            if others := Counter(kind for kind, *_ in self.relations).most_common(3):
+                listed = ", ".join(excerpt(kind) for kind, _ in others)
+                message += f"; relations that do not join: {listed}"
             return mentions, [Notice("nothing-joined", message, len(mentions))]
         return mentions, []
 
@@ -287,7 +276,7 @@ def read_brat(source: Source, *, name: str = "") -> Corpus:
             found.read(line, number)
     builder = CorpusBuilder(name=name, source=source.file)
     document = builder.document(document_id(source.stem), n_tokens=len(text))
-    mentions, builder.notices = found.joined()
+    mentions, builder.notices = found.join_entities()
     kinds_alone = are_kinds(mention.type for mention in mentions)
     numbers: dict[str, int] = {}
     for mention in mentions:
@@ -353,13 +342,12 @@ def _relation_lines(
 
     What cannot be written is put to those that are lost.
     """
-    corpus, first = document.corpus, {}
+    first: dict[int, int] = {}
     identifiers = dict(zip(document.rows, mention_ids(document), strict=True))
     for mention in reversed(document.mentions):
         first[mention.entity.index] = mention.row
     lines: list[str] = []
-    numbers = np.flatnonzero(corpus.entity_document[corpus.relations.entity] == document.index)
-    for number, one in zip(numbers.tolist(), relations_of(document), strict=True):
+    for number, one in relations_of(document).items():
         kind = one.kind
         places = [(a if a >= 0 else first.get(e, -1)) for e, a in (one.anaphor, *one.antecedents)]
         pairs = [(places[0], place) for place in places[1:]]
@@ -403,7 +391,7 @@ def _text(document: Document, counts: Counter[str]) -> tuple[str, list[int], lis
 def _annotation(
     document: Document, text: str, spans: list[list[tuple[int, int]]], counts: Counter[str]
 ) -> str:
-    identifiers, types = mention_ids(document), _types(document, counts)
+    identifiers, types = mention_ids(document), make_types(document, counts)
     lines = []
     members: dict[int, list[str]] = defaultdict(list)
     described = []
@@ -412,10 +400,8 @@ def _annotation(
     ):
         lines_apart = [piece for start, end in parts for piece in _on_lines(text, start, end)]
         offsets = ";".join(f"{start} {end}" for start, end in lines_apart)
-        counts["trimmed-mentions"] += (lines_apart[0][0], lines_apart[-1][1]) != (
-            parts[0][0],
-            parts[-1][1],
-        )
+        edges = lines_apart[0][0], lines_apart[-1][1]
+        counts["trimmed-mentions"] += edges != (parts[0][0], parts[-1][1])
         covered = " ".join(text[start:end] for start, end in lines_apart)
         described.append((safe, covered))
         lines.append(f"{identifier}\t{safe} {offsets}\t{_LINE_END.sub(' ', covered)}\n")
@@ -429,29 +415,6 @@ def _annotation(
         # Types would be read as names of entities, if nothing said what is joined.
         lines.append(f"*\tEquiv {identifiers[0]}\n")
     return "".join(lines)
-
-
-def _types(document: Document, counts: Counter[str]) -> list[str]:
-    """A type for each mention, of its kind and its class where these can be told apart again."""
-    kinds = feature_values(document, "mention_type")
-    classes = feature_values(document, "entity_type")
-    wanted = [
-        kind_class if (kind_class := joined_type(kind, entity_class)) is not None else entity_class
-        for kind, entity_class in zip(kinds, classes, strict=True)
-    ]
-    types = [
-        _UNSAFE_TYPE.sub("_", one.encode(errors="backslashreplace").decode()) or UNTYPED
-        for one in wanted
-    ]
-    alone = are_kinds(types)
-    counts["mention-kinds"] += sum(
-        kind != kind_and_class(made, kinds=alone)[0]
-        for kind, made in zip(kinds, types, strict=True)
-    )
-    counts["changed-types"] += sum(
-        bool(one) and one != made for one, made in zip(wanted, types, strict=True)
-    )
-    return types
 
 
 def _on_lines(text: str, start: int, end: int) -> list[tuple[int, int]]:

@@ -84,7 +84,7 @@ class _Line:
                 self.open_rows[entity].append(len(self.mentions))
                 self.mentions.append((entity, here, 0))
         if unopened:
-            raise self.unbalanced(
+            raise self.balance_error(
                 f"a mention of entity {excerpt(unopened[0])} closes that was never opened",
                 f"word {here + 1}, {excerpt(cell)}",
                 f"{excerpt('[' + unopened[0])} on a word before it",
@@ -103,13 +103,13 @@ class _Line:
         for entity, rows in self.open_rows.items():
             if rows:
                 start = self.mentions[rows[-1]][1]
-                raise self.unbalanced(
+                raise self.balance_error(
                     f"a mention of entity {excerpt(entity)} never closes",
                     f"{excerpt('[' + entity)} on word {start + 1}, {excerpt(self.words[start])}",
                     f"{excerpt(entity + ']')} on a word behind it",
                 )
 
-    def unbalanced(self, problem: str, found: str, expected: str) -> InputError:
+    def balance_error(self, problem: str, found: str, expected: str) -> InputError:
         """The error of a mark without its counterpart."""
         return InputError(
             problem,
@@ -196,8 +196,8 @@ def write_crac_text(corpus: Corpus) -> Written:
     for document, identifier in zip(corpus, headers, strict=True):
         counts["document-names"] += identifier != document.id or not identifier.name
         parts.append(f"# newdoc id = {identifier}\n")
-        words = _carried_words(document, counts)
-        line = _marked_line(document, words, counts)
+        words = _carry_words(document, counts)
+        line = _mark_line(document, words, counts)
         counts["sentence-boundaries"] += max(len(sentence_bounds(document, len(words))) - 1, 0)
         parts += [line, "\n"] if line else []
     data = "".join(parts).encode(errors="backslashreplace")
@@ -212,7 +212,7 @@ def _header(document: Document) -> DocumentId:
     return DocumentId(" ".join(str(name).split()), number)
 
 
-def _carried_words(document: Document, counts: Counter[str]) -> list[str]:
+def _carry_words(document: Document, counts: Counter[str]) -> list[str]:
     words = words_of(document)
     zeros = document.column("empty") if "empty" in document.columns else [""] * len(words)
     carried = []
@@ -227,7 +227,7 @@ def _carried_words(document: Document, counts: Counter[str]) -> list[str]:
     return carried
 
 
-def _marked_line(document: Document, words: list[str], counts: Counter[str]) -> str:
+def _mark_line(document: Document, words: list[str], counts: Counter[str]) -> str:
     names = _names(document, counts)
     mentions, crossing = nested_mentions(document.mentions)
     counts["crossing-mentions"] += crossing

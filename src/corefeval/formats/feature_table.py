@@ -38,7 +38,7 @@ def read_features(
     source = read_source(path, encoding=encoding)
     lines = lines_of(source.text)
     names = [name.strip() for name in lines[0].split("\t")] if lines else []
-    features = _checked_header(source, names)
+    features = _check_header(source, names)
     given: Given = {name: {} for name in features}
     seen: dict[tuple[str, Hashable], int] = {}
     for number, line in enumerate(lines[1:], start=2):
@@ -70,17 +70,14 @@ def read_features(
     return given
 
 
-def _checked_header(source: Source, names: list[str]) -> list[str]:
+def _check_header(source: Source, names: list[str]) -> list[str]:
     features = [name for name in names if name not in _PLACES]
     places = [name for name in names if name in _PLACES]
     sound = sorted(places) in (sorted(p) for p in ((DOCUMENT, START, END), (DOCUMENT, MENTION),
                                                    (DOCUMENT,)))  # fmt: skip
     if not sound or not features or "" in features or len(set(features)) < len(features):
         raise source.error(
-            "no header of a file of features",
-            1,
-            found=excerpt("\t".join(names)),
-            expected=_HEADER,
+            "no header of a file of features", 1, found=excerpt("\t".join(names)), expected=_HEADER
         )
     return features
 

@@ -24,15 +24,15 @@ from corefeval.formats.registry import Written
 from corefeval.formats.source import Source
 from corefeval.formats.standoff import (
     FILE_NAMES,
+    absence_error,
     companion_text,
     document_id,
     feature_values,
     file_stems,
     lines_of,
     mention_ids,
-    repeated_mention,
+    repetition_error,
     text_bytes,
-    unknown_mention,
 )
 from corefeval.model import Corpus, CorpusBuilder, Document, DocumentBuilder, Relation
 from corefeval.model.tokens import unbroken_word
@@ -151,7 +151,7 @@ def _read_mention(
 ) -> None:
     identifier = cells[1]
     if identifier in found.mentions:
-        raise repeated_mention(source, identifier, found.mentions[identifier].line, number)
+        raise repetition_error(source, identifier, found.mentions[identifier].line, number)
     start = _position(source, text, cells[2], cells[3], number)
     last = _position(source, text, cells[4], cells[5], number)
     if last < start:
@@ -192,19 +192,19 @@ def _join_links(source: Source, found: _Annotations) -> int:
     """Give mentions the entities of their COREF lines; how many of these are repeated."""
     repeated = 0
     for identifier, entity, number in found.links:
-        entities = _known(source, found, identifier, number).entities
+        entities = _find_mention(source, found, identifier, number).entities
         repeated += entity in entities
         entities += [entity] if entity not in entities else []
     for _, one, other, number in found.relations:
-        _known(source, found, one, number)
-        _known(source, found, other, number)
+        _find_mention(source, found, one, number)
+        _find_mention(source, found, other, number)
     return repeated
 
 
-def _known(source: Source, found: _Annotations, identifier: str, number: int) -> _Mention:
+def _find_mention(source: Source, found: _Annotations, identifier: str, number: int) -> _Mention:
     if identifier not in found.mentions:
         expected = "the id of a MENTION line of this file"
-        raise unknown_mention(source, identifier, number, identifier, expected)
+        raise absence_error(source, identifier, number, identifier, expected)
     return found.mentions[identifier]
 
 
@@ -284,7 +284,7 @@ def _relation_lines(document: Document, identifiers: list[str], lost: list[Relat
     Other relations are put to those that are lost.
     """
     lines = []
-    for relation in relations_of(document):
+    for relation in relations_of(document).values():
         rows = [row for _, row in (*relation.antecedents, relation.anaphor)]
         keyword = _KEYWORDS.get(relation.kind)
         if keyword and len(rows) == 2 and min(rows) >= 0 and not relation.label:

@@ -86,12 +86,12 @@ def list_losses(
         *_list_names("token-columns", lost_columns, "token column"),
         *note("empty-nodes", zeros, "empty node", "written as ordinary tokens"),
         *_list_names("mention-features", lost_features, "mention feature"),
-        *_relations_left_out(relations),
+        *_note_relations(relations),
         *note("metadata", lost, "line", "about documents or sentences left out"),
     ]
 
 
-def _relations_left_out(relations: Sequence[Relation] | Relations) -> list[Notice]:
+def _note_relations(relations: Sequence[Relation] | Relations) -> list[Notice]:
     if not relations:
         return []
     kinds = Counter(relation.kind for relation in relations)
@@ -126,11 +126,12 @@ def count_gapped(corpus: Corpus) -> Counter[str]:
     return Counter({"discontinuous-mentions": len(set(corpus.gaps[:, 0].tolist()))})
 
 
-def relations_of(document: Document) -> list[Relation]:
-    """The relations of a document."""
+def relations_of(document: Document) -> dict[int, Relation]:
+    """The relations of a document, by their numbers in the corpus."""
     corpus = document.corpus
     of_document = corpus.entity_document[corpus.relations.entity] == document.index
-    return list(corpus.relations.take(np.flatnonzero(of_document)))
+    numbers = np.flatnonzero(of_document)
+    return dict(zip(numbers.tolist(), corpus.relations.take(numbers), strict=True))
 
 
 def words_of(document: Document) -> list[str]:

@@ -15,14 +15,7 @@ import numpy as np
 
 from corefeval.checks import did_you_mean
 from corefeval.diagnostics import InputError, UsageError
-from corefeval.files import (
-    GZIP_MAGIC,
-    PACKING_START,
-    is_remote,
-    open_file,
-    refuse_packing,
-    unpack,
-)
+from corefeval.files import GZIP_MAGIC, PACKING_START, is_remote, open_file, refuse_packing, unpack
 from corefeval.model.arrays import ByteArray
 
 

@@ -165,7 +165,7 @@ def without_blanks(text: str) -> str:
     return "".join(text.split())
 
 
-def moved_to_tokens(
+def move_to_tokens(
     corpus: Corpus, places: Mapping[int, Places | None], tokens: Tokens
 ) -> tuple[Corpus, tuple[Notice, ...]]:
     """The mentions of some documents on tokens instead of characters; None empties a document."""
@@ -183,7 +183,7 @@ def moved_to_tokens(
         if head is not None:
             known = np.flatnonzero(head[rows] >= 0) + rows.start
             head[known] = place.tokens(head[known], head[known] + 1)[0]
-    gaps, widened = _moved_gaps(corpus, places, state, start, end)
+    gaps, widened = _move_gaps(corpus, places, state, start, end)
     state[widened] = _WIDENED
     state[(end <= start) & (state <= _WIDENED)] = _BLANK
     moved = replace(
@@ -197,7 +197,7 @@ def moved_to_tokens(
     )
 
 
-def _moved_gaps(
+def _move_gaps(
     corpus: Corpus,
     places: Mapping[int, Places | None],
     state: IntArray,
@@ -260,7 +260,7 @@ def tokenise(corpus: Corpus) -> Corpus:
         places[document.index] = Places.of(text, [end - start for start, end in cuts])
     source = corpus.tokens.source if corpus.tokens is not None else None
     named = replace(corpus, names=_unique_names(corpus))
-    moved, _ = moved_to_tokens(named, places, TokenTable(tables, source))
+    moved, _ = move_to_tokens(named, places, TokenTable(tables, source))
     lost = sum(
         not blank.isdisjoint(row for _, row in (one.anaphor, *one.antecedents))
         for one in corpus.relations

@@ -1,7 +1,6 @@
 """Which response document is which key document, and which mentions take part."""
 
 from corefeval.pairing.documents import DocumentPairs, Pairing, pair, pair_documents
-from corefeval.pairing.groups import join_groups
 from corefeval.pairing.mismatches import (
     Suspects,
     find_suspects,
@@ -9,7 +8,7 @@ from corefeval.pairing.mismatches import (
     mismatch_notices,
 )
 from corefeval.pairing.policies import Kept, apply_policies
-from corefeval.pairing.segments import Segmentation, segment, segment_notice
+from corefeval.pairing.segments import Segmentation, join_groups, segment, segment_notice
 
 __all__ = [
     "DocumentPairs",

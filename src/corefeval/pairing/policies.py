@@ -181,12 +181,15 @@ def apply_policies(
         # A key comes again with the next response, and mostly with the same codes.
         made = apply() if place else corpus.remember(choices, apply, of=own)
         all_kept.append(made.of(corpus))
-        notices += (*made.notices, *(() if place else _unscored(corpus, all_kept[0], protocol)))
+        notices += (
+            *made.notices,
+            *(() if place else _note_unscored(corpus, all_kept[0], protocol)),
+        )
     corpora = [kept.corpus for kept in all_kept if kept.corpus is not None]
     return corpora, [kept.codes for kept in all_kept], notices, all_kept
 
 
-def _unscored(given: Corpus, key: Kept, protocol: Protocol) -> Iterator[Notice]:
+def _note_unscored(given: Corpus, key: Kept, protocol: Protocol) -> Iterator[Notice]:
     """What the key has and nobody scores."""
     corpus = key.full
     if given.entity_layer is not None and protocol.layer == "identity":

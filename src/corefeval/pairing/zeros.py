@@ -19,12 +19,7 @@ from corefeval.model import Corpus, Tokens
 from corefeval.model.arrays import BoolArray, IntArray, dense_ranks, distinct
 from corefeval.model.token_view import TokenView, move_mentions
 from corefeval.model.tokens import documents_of_tokens
-from corefeval.pairing.node_alignment import (
-    NodeTable,
-    align_nodes,
-    encode_id,
-    rank_dependencies,
-)
+from corefeval.pairing.node_alignment import NodeTable, align_nodes, encode_id, rank_dependencies
 from corefeval.protocol import Zeros
 
 # Where in the sentences between two words a node stands: in that of the word before it (0), in one

@@ -12,11 +12,7 @@ import numpy as np
 from corefeval.diagnostics import InputError
 from corefeval.formats.conll.bitmaps import Bitmap, nth_set
 from corefeval.formats.conll.columns import coded_cells
-from corefeval.formats.conllu.comments import (
-    coded_comments,
-    comment_lines,
-    read_sentence_comment,
-)
+from corefeval.formats.conllu.comments import coded_comments, comment_lines, read_sentence_comment
 from corefeval.formats.conllu.scan import N_COLUMNS, TAB, Scan
 from corefeval.formats.source import Source
 from corefeval.model import Tokens

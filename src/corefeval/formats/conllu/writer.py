@@ -12,6 +12,7 @@ from corefeval.formats.losses import (
     check_distinct,
     check_writable,
     list_losses,
+    name_entities,
     nested_mentions,
     note_counts,
     relations_of,
@@ -79,11 +80,7 @@ class _DocumentWriter:
     """One document on its way to text."""
 
     def __init__(
-        self,
-        document: Document,
-        fields: Sequence[str],
-        counts: Counter[str],
-        lost: list[Relation],
+        self, document: Document, fields: Sequence[str], counts: Counter[str], lost: list[Relation]
     ) -> None:
         """`counts` and `lost` get what cannot be written as it is: how much, which relations."""
         self.document, self.fields = document, fields
@@ -160,7 +157,7 @@ class _DocumentWriter:
         return plain_word(word)
 
     def _marks(self) -> dict[int, list[str]]:
-        names = _names(self.document)
+        names = name_entities(self.document, _SAFE_NAME, Counter(), "e{}", 1)
         if self.document.corpus.names is not None:
             self.counts["entity-names"] += sum(
                 e.name != names[e.index] for e in self.document.entities
@@ -202,7 +199,7 @@ class _DocumentWriter:
         starts = {mention.row: mention.start for mention in self.mentions}
         opening = {(one.entity.index, one.start): one.row for one in self.mentions}  # the last one
         found: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
-        for relation in relations_of(self.document):
+        for relation in relations_of(self.document).values():
             entity, row = relation.anaphor
             key, label = _RELATIONS.get(relation.kind), _UNSAFE_LABEL.sub("_", relation.label)
             antecedents = [one for one, _ in relation.antecedents if one in first]
@@ -250,16 +247,6 @@ def _head_number(mention: Mention) -> str:
             return str(before + mention.head - start + 1)
         before += end - start
     return ""
-
-
-def _names(document: Document) -> dict[int, str]:
-    """Entity names as brackets may carry them: the corpus' own, or e1, e2 and so on."""
-    entities = document.entities
-    names = {entity.index: entity.name for entity in entities}
-    distinct = len(set(names.values())) == len(names)
-    if distinct and all(_SAFE_NAME.fullmatch(name) for name in names.values()):
-        return names
-    return {entity.index: f"e{number}" for number, entity in enumerate(entities, 1)}
 
 
 def _value(text: str) -> str:

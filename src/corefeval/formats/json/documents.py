@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from corefeval.diagnostics import InputError, Notice, excerpt, note, plural
-from corefeval.formats.json.parsing import Cluster, Record, Words, records_of, shown, unique_names
+from corefeval.formats.json.parsing import Cluster, Record, Words, records_of, show, unique_names
 from corefeval.formats.losses import (
     GAPS,
     check_writable,
@@ -141,7 +141,7 @@ def id_text(record: Record) -> str | None:
             return value
         if type(value) is int:
             return str(value)
-        raise record.error(f"‘{key}’ is no id", found=shown(value), expected="a string or a number")
+        raise record.error(f"‘{key}’ is no id", found=show(value), expected="a string or a number")
     return None
 
 
@@ -187,7 +187,7 @@ class UnpackedDocument:
         return [[next(rest) for _ in sentence] for sentence in self.sentences]
 
 
-def unpacked(
+def unpack(
     corpus: Corpus,
     *columns: str,
     names: bool = False,
@@ -205,10 +205,10 @@ def unpacked(
         corpus, notices = with_tokens(corpus)
     identifiers = _identifiers(corpus.documents)
     documents = [
-        _unpacked_document(document, identifier, columns)
+        _unpack_document(document, identifier, columns)
         for document, identifier in zip(corpus, identifiers, strict=True)
     ]
-    return documents, (*notices, *_left_out(corpus, documents, columns, names, metadata))
+    return documents, (*notices, *_note_losses(corpus, documents, columns, names, metadata))
 
 
 def _identifiers(documents: Sequence[DocumentId]) -> list[str]:
@@ -221,7 +221,7 @@ def _identifiers(documents: Sequence[DocumentId]) -> list[str]:
     ]
 
 
-def _unpacked_document(
+def _unpack_document(
     document: Document, identifier: str, columns: Sequence[str]
 ) -> UnpackedDocument:
     tokens = document.corpus.tokens
@@ -290,7 +290,7 @@ def _clusters(document: Document) -> tuple[Spans, list[str], int]:
     return list(by_entity.values()), names, reordered
 
 
-def _left_out(
+def _note_losses(
     corpus: Corpus,
     documents: Sequence[UnpackedDocument],
     columns: Sequence[str],
@@ -312,9 +312,7 @@ def _left_out(
         *note_counts(count_gapped(corpus), GAPS),
         *note("entity-names", len(told), "entity name", "left out"),
         *list_losses(
-            corpus.with_details(metadata=others),
-            columns=columns,
-            relations=corpus.relations,
+            corpus.with_details(metadata=others), columns=columns, relations=corpus.relations
         ),
     ]
 

@@ -15,7 +15,7 @@ from corefeval.formats.json.documents import (
     cluster_texts,
     json_lines,
     read_kind,
-    unpacked,
+    unpack,
 )
 from corefeval.formats.json.parsing import (
     Cluster,
@@ -24,7 +24,7 @@ from corefeval.formats.json.parsing import (
     cluster_list,
     clusters_in,
     sentences_in,
-    shown,
+    show,
     strings,
     tokens_in,
     whole_numbers,
@@ -93,7 +93,7 @@ def write_e2e(corpus: Corpus) -> Written:
 
     A part becomes part of the `doc_key`. Corpora without words get `_` for each token.
     """
-    documents, notices = unpacked(corpus, "speaker")
+    documents, notices = unpack(corpus, "speaker")
     records = []
     for document in documents:
         record: dict[str, Any] = {"doc_key": document.identifier, "sentences": document.sentences}
@@ -122,7 +122,7 @@ def write_maverick(corpus: Corpus) -> Written:
     The id is written as `doc_key`, a part as part of it. Corpora without words get `_` for each
     token.
     """
-    documents, notices = unpacked(corpus)
+    documents, notices = unpack(corpus)
     records = [
         {
             "doc_key": document.identifier,
@@ -158,7 +158,7 @@ def write_crac(corpus: Corpus) -> Written:
 
     A part becomes part of the `doc_id`. Corpora without words get `_` for each token.
     """
-    documents, notices = unpacked(corpus, "empty")
+    documents, notices = unpack(corpus, "empty")
     records = []
     marked = mistakable = 0
     for document in documents:
@@ -236,7 +236,7 @@ def _bad_mention(record: Record, number: int, mention: Any, lengths: list[int]) 
         problem = f"a mention goes beyond sentence {mention[0]}, which has {plural(length, 'word')}"
     return record.error(
         f"{problem}, in cluster {number} of ‘{_KEY}’",
-        found=shown(mention),
+        found=show(mention),
         expected="[sentence, begin, end], counted in the sentence from 0, the end exclusive",
         fix=fix,
     )
@@ -247,7 +247,7 @@ def write_preco(corpus: Corpus) -> Written:
 
     A part becomes part of the `id`. Corpora without words get `_` for each token.
     """
-    documents, notices = unpacked(corpus)
+    documents, notices = unpack(corpus)
     records = []
     left_out = 0
     for document in documents:

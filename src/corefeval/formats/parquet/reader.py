@@ -81,12 +81,12 @@ def read_parquet(source: Source, *, name: str = "") -> Corpus:
     corpus = corpus.with_details(
         names=[mentions.names[number] for number in numbers.tolist()],
         names_hold=table.notes.get(IDS, b"corpus") == b"corpus",
-        notices=_unknown_columns(table) if by_document else (),
+        notices=_note_unknown(table) if by_document else (),
     )
     return _with_texts(table, corpus, mentions) if by_document else corpus
 
 
-def _unknown_columns(table: ParquetTable) -> tuple[Notice, ...]:
+def _note_unknown(table: ParquetTable) -> tuple[Notice, ...]:
     others = [
         n for n in table.types if n not in _OF_DOCUMENTS and not n.startswith((TOKEN, FEATURE))
     ]

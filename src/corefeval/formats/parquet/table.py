@@ -36,7 +36,7 @@ def import_pyarrow() -> Any:
 
 
 @contextmanager
-def sound(file: str) -> Iterator[None]:
+def guard(file: str) -> Iterator[None]:
     """Within, what pyarrow cannot read is an InputError."""
     arrow = import_pyarrow()
     try:
@@ -59,7 +59,7 @@ class ParquetTable:
     @cached_property
     def _file(self) -> Any:
         arrow = import_pyarrow()
-        with sound(self.source.file):
+        with guard(self.source.file):
             file = arrow.parquet.ParquetFile(arrow.BufferReader(arrow.py_buffer(self.source.data)))
             groups = [file.metadata.row_group(n) for n in range(file.num_row_groups)]
             declared = sum(group.total_byte_size for group in groups)
@@ -79,14 +79,14 @@ class ParquetTable:
     @cached_property
     def types(self) -> dict[str, Any]:
         """The type of each column by its name."""
-        with sound(self.source.file):
+        with guard(self.source.file):
             schema = self._file.schema_arrow
             return dict(zip(schema.names, schema.types, strict=True))
 
     @cached_property
     def notes(self) -> dict[bytes, bytes]:
         """What the writer noted beside the columns."""
-        with sound(self.source.file):
+        with guard(self.source.file):
             return dict(self._file.schema_arrow.metadata or {})
 
     def error(self, problem: str, found: str, expected: str | None = None) -> InputError:
@@ -100,7 +100,7 @@ class ParquetTable:
 
     def column(self, name: str) -> Any:
         """A column as an array of arrow."""
-        with sound(self.source.file):
+        with guard(self.source.file):
             read = self._file.read(columns=[name])
             if name not in read.column_names:  # a name with dots in it means something else there
                 read = self._file.read()
@@ -112,7 +112,7 @@ class ParquetTable:
         if not self.is_list(name):
             raise self.wrong_type(name, "a list in each row")
         arrow, column = import_pyarrow(), self.column(name)
-        with sound(self.source.file):
+        with guard(self.source.file):
             lengths = arrow.compute.list_value_length(column).fill_null(0)
             return lengths.to_numpy(zero_copy_only=False).astype(np.int64), column.flatten()
 

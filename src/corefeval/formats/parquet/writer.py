@@ -135,5 +135,5 @@ def _relations(document: Document) -> list[Any]:
 
     return [
         [one.kind, place(*one.anaphor), [place(*other) for other in one.antecedents], one.label]
-        for one in relations_of(document)
+        for one in relations_of(document).values()
     ]
