@@ -8,21 +8,16 @@ from corefeval.pairing.mismatches import (
     mismatch_notices,
 )
 from corefeval.pairing.policies import Kept, apply_policies
-from corefeval.pairing.segments import Segmentation, join_groups, segment, segment_notice
 
 __all__ = [
     "DocumentPairs",
     "Kept",
     "Pairing",
-    "Segmentation",
     "Suspects",
     "apply_policies",
     "find_suspects",
-    "join_groups",
     "joint_mismatch_notices",
     "mismatch_notices",
     "pair",
     "pair_documents",
-    "segment",
-    "segment_notice",
 ]
