@@ -6,7 +6,7 @@ that they pickle.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, Self, TypeVar, overload
@@ -81,6 +81,11 @@ class Categories:
         table = np.array([*map(holds, self.names), False], dtype=np.bool_)
         return table[self.codes]
 
+    def where_lower(self, texts: Container[str]) -> NDArray[np.bool_]:
+        """Which things have a value that in lower case is one of some texts."""
+        table = np.array([*map(texts.__contains__, map(str.lower, self.names)), False])
+        return table[self.codes]
+
     def renamed(self, rename: Callable[[str], str | None]) -> Categories:
         """Each name exchanged for another one, or for none; asked once for each name."""
         new = Categories.of([rename(name) for name in self.names])
@@ -148,13 +153,8 @@ class LazyColumns(_Lazy[Sequence[Mapping[str, str]]], Mapping[str, NDArray[Any]]
 
     @cached_property
     def _columns(self) -> dict[str, NDArray[Any]]:
-        values = self._make()
-        names = dict.fromkeys(name for value in values for name in value)
-        columns = {
-            name: np.array([value.get(name, "") for value in values], dtype=object)
-            for name in names
-        }
-        return columns if self._rows is None else dict(taken(columns, self._rows))
+        columns = tabulate(self._make())
+        return columns if self._rows is None else dict(take_columns(columns, self._rows))
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         return self._columns[name]
@@ -166,7 +166,17 @@ class LazyColumns(_Lazy[Sequence[Mapping[str, str]]], Mapping[str, NDArray[Any]]
         return len(self._columns)
 
 
-def taken(features: Mapping[str, NDArray[Any]], rows: IntArray) -> Mapping[str, NDArray[Any]]:
+def tabulate(values: Sequence[Mapping[str, str]]) -> dict[str, NDArray[Any]]:
+    """An array per property, from one mapping per mention; empty where that lacks the property."""
+    names = dict.fromkeys(name for value in values for name in value)
+    return {
+        name: np.array([value.get(name, "") for value in values], dtype=object) for name in names
+    }
+
+
+def take_columns(
+    features: Mapping[str, NDArray[Any]], rows: IntArray
+) -> Mapping[str, NDArray[Any]]:
     """The properties of some mentions."""
     if isinstance(features, LazyColumns):
         return features.take(rows)
