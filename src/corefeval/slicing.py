@@ -149,7 +149,9 @@ def count_table(metric: Metric, alignment: Alignment) -> CountTable:
     if not metric.is_own:
         counts = _check(metric, counts, alignment.n_groups)
     values = np.array(list(counts.values())).T.copy()
-    return CountTable(metric.shape, tuple(counts), values)
+    # With sets either side says which halves of BLANC there are, so that sides can be exchanged.
+    shape = "blanc-of-both" if metric.shape == "blanc" and alignment.scores_sets else metric.shape
+    return CountTable(shape, tuple(counts), values)
 
 
 def _check(metric: Metric, counts: object, n_groups: int) -> Counts:
