@@ -187,6 +187,36 @@ def test_an_anchor_that_is_not_there_is_noticed_beside_one_that_is(file):
     assert [one.kind for one in corpus.notices] == ["unresolved-relations"]
 
 
+@pytest.mark.parametrize(
+    ("anchors", "contradicts"),
+    [
+        ("MentionAnchor=a|EntityAnchor=1", False),
+        ("MentionAnchor=a|EntityAnchor=2", True),
+        ("MentionAnchor=a|EntityAnchor=99", True),
+        ("MentionAnchor=a,b|EntityAnchor=1,2", False),
+        ("MentionAnchor=a", False),
+        ("EntityAnchor=2", False),
+    ],
+)
+def test_anchors_that_contradict_each_other_are_told_and_the_mention_counts(
+    file, anchors, contradicts
+):
+    text = COLUMNS + "".join((
+        line(1, "a", "(EntityID=1|MarkableID=a)"),
+        line(2, "b", "(EntityID=2|MarkableID=b)"),
+        line(3, "c", "(EntityID=3|MarkableID=c)", f"(MarkableID=c|{anchors})"),
+    ))  # fmt: skip
+    corpus = read(file(text))
+    assert [one.kind for one in corpus.notices] == ["contradictory-anchors"] * contradicts
+    [inspection] = inspect(file(text))
+    found = [(one.line, one.message) for one in inspection.findings if "anchors" in one.kind]
+    entity = anchors.rpartition("=")[2]
+    message = f"MentionAnchor ‘a’ is of entity ‘1’, and EntityAnchor is ‘{entity}’"
+    assert found == [(text[: text.index("3\tc")].count("\n") + 1, message)] * contradicts
+    if contradicts:
+        assert corpus.relations.antecedent_mention.tolist() == [0]
+
+
 def test_what_is_odd_is_scored(file):
     corpus = read(file(ODD))
     result = corefeval.score(corpus, corpus, metrics="anaphora", split="score")

@@ -404,6 +404,24 @@ def test_slices_say_what_sets_leave_undefined():
     assert "b3" in result.slices["kind"].undefined
     assert "b3" not in result.slices["kind"]["name"].tables
     assert result.slices["kind"]["name"]["mentions"].f1 == 1
+    [notice] = [one for one in result.notices if one.kind == "undefined-slice"]
+    assert "not defined by kind: b3" in str(notice)
+    assert "--split off" in str(notice)
+
+
+def test_slices_by_documents_have_their_sets():
+    def documents(sides):
+        return build(sides, ids=["nw/1", "nw/2", "bc/1"])
+
+    sides = [*KEY, ([[0], [1], [2]], {2: [0, 1]}), ([[0, 1], [2]], {})]
+    others = [*RESPONSE, ([[0], [1], [2]], {2: [1]}), ([[0, 1], [2]], {})]
+    options = {"metrics": [*WITH_BLANC, "split"], "split": "score"}
+    whole = score(documents(sides), documents(others), by="genre", **options)
+    news = score(build(sides[:2]), build(others[:2]), **options)
+    for metric in whole.metrics:
+        slices = whole.slices["genre"]
+        assert slices["nw"][metric].counts == pytest.approx(news[metric].counts), metric
+        assert slices.whole[metric].counts == pytest.approx(whole[metric].counts)
 
 
 def test_everything_takes_the_choice(tmp_path):

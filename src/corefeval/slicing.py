@@ -37,7 +37,7 @@ _WHY_NOT = {
     "mention": "has no share for single mentions",
 }
 # A set belongs to several entities at once, and is no mention.
-_WITH_SETS = "has no shares where sets of antecedents count (split score)"
+_WITH_SETS = "has no shares where sets of antecedents count: --split off has them"
 
 
 @dataclass(frozen=True, slots=True)

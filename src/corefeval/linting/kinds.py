@@ -202,6 +202,13 @@ _DECLARED = (
         "name markables of the column IDENTITY, or an entity that has some",
     ),
     FindingKind(
+        "contradictory-anchors",
+        "warning",
+        "bridging to a mention of another entity than the one that stands beside it",
+        "the mention counts, with its own entity; other scorers do the same",
+        "name the entity of the mention, or one of the two alone",
+    ),
+    FindingKind(
         "repeated-markable",
         "warning",
         "a markable with the id of one of another entity",

@@ -38,6 +38,10 @@ _TOLD = {
     "minimum-outside": ("markable", "with a Min that is not inside of its span, which is not used"),
     "no-entity": ("markable", "without EntityID, each an entity of its own"),
     "repeated-markables": ("markable", "with the id of another entity's: relations mean the first"),
+    "contradictory-anchors": (
+        "relation",
+        "of bridging with a MentionAnchor that is not of the EntityAnchor: the mention counts",
+    ),
     "misspelt-attributes": ("attribute", "with a misspelt name, taken for what it seems to be"),
     "multiword-lines": ("line", "of a multi-word token left out"),
     "unread-columns": ("document", "whose column REFERENCE or NOM_SEM is no list of brackets"),
@@ -190,6 +194,7 @@ class _DocumentReader:
     oddities: list[Oddity]
     counts: Counter[str]
     numbers: dict[str, int] = field(default_factory=dict)  # of the mentions in IDENTITY
+    owners: dict[str, str] = field(default_factory=dict)  # their entities
     entities: dict[str, dict[str, int]] = field(default_factory=dict)  # layers by column and name
 
     def read(self) -> None:
@@ -272,6 +277,7 @@ class _DocumentReader:
             )
             if identifier and column == "IDENTITY":
                 self.numbers.setdefault(identifier, row)
+                self.owners.setdefault(identifier, entity)
 
     def _minimum(self, markable: Markable, positions: Sequence[int]) -> str:
         """Which tokens of a markable its Min is, from 1; nothing where it is none of them."""
@@ -330,9 +336,21 @@ class _DocumentReader:
                 self._note("unresolved-relations", "unknown-markable", one, message)
             if anaphor is None:
                 continue
+            self._compare_anchors(one)
             antecedents: list[Reference] = [*mentions, *((name, layers[name]) for name in names)]
             for antecedent in antecedents:
                 document.relation(BRIDGING, anaphor, [antecedent], one.get("Rel"))
+
+    def _compare_anchors(self, bridging: Markable) -> None:
+        """Note mentions that are of another entity than the one that is named beside them."""
+        stated = bridging.list("EntityAnchor")
+        named = [one for one in bridging.list("MentionAnchor") if one in self.owners]
+        strange = [one for one in named if stated and self.owners[one] not in stated]
+        if strange:
+            message = f"MentionAnchor {excerpt(strange[0], 30)} is of entity "
+            message += f"{excerpt(self.owners[strange[0]], 30)}, and EntityAnchor is "
+            message += excerpt(bridging.get("EntityAnchor"), 30)
+            self._note("contradictory-anchors", "contradictory-anchors", bridging, message)
 
 
 def _place(number: str) -> tuple[int, int]:
