@@ -105,6 +105,21 @@ def test_blanks_are_as_good_as_tabs_and_the_last_column_may_be_missing(file):
     assert told(read(file("\n".join(rows)))) == told(read(file(TEXT)))
 
 
+def test_a_column_of_one_document_is_one_of_the_file(file):
+    """Tags or empty nodes of one document are not lost because another has none."""
+    tagged = "1\ta\t_\tNOUN\t_\t_\t_\t_\t_\t_\t(EntityID=1)\t_\t_\t_\t_\n"
+    zero = "1.1\t_\t_\tPRON\t_\t_\t_\t_\t_\t_\t(EntityID=1)\t_\t_\t_\t_\n"
+    header = COLUMNS.splitlines(keepends=True)[0]
+    plain = line(1, "b", "(EntityID=1)")
+    tokens = read(
+        file(f"{header}# newdoc id = d\n{plain}\n# newdoc id = e\n{tagged}{zero}\n")
+    ).tokens
+    assert {"upos", "empty"} <= {*tokens.columns}
+    assert [tokens.column(number, "upos") for number in (0, 1)] == [["_"], ["NOUN", "PRON"]]
+    assert tokens.column(1, "empty") == ["", "1"]
+    assert "upos" not in read(file(header + plain)).tokens.columns
+
+
 def test_columns_go_by_their_names(file):
     text = "# global.columns = ID FORM BRIDGING IDENTITY\n1 a _ (EntityID=1)\n2 b _ (EntityID=1)\n"
     assert [m.positions for m in read(file(text))[0].mentions] == [(0,), (1,)]

@@ -203,7 +203,9 @@ def _read(
 
 
 # Notices of what readers tell line by line, too.
-_TOLD = frozenset(("minimum-outside", "repeated-markables", "unresolved-relations"))
+_TOLD = frozenset(
+    ("contradictory-anchors", "minimum-outside", "repeated-markables", "unresolved-relations")
+)
 
 
 def _read_with_oddities(source: Source, format: Format) -> tuple[Corpus, list[tuple[Finding, str]]]:

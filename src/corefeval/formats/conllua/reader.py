@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise
 
 from corefeval.diagnostics import InputError, excerpt
@@ -26,7 +26,6 @@ from corefeval.formats.source import Oddity, Source
 from corefeval.model import BRIDGING, DEIXIS, IDENTITY, NON_REFERRING, SPLIT, Corpus, CorpusBuilder
 from corefeval.model.builder import DocumentBuilder, Reference, unresolved_relations
 
-_LINE_END = re.compile(r"\r\n|\n|\r")
 _NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 _RANGE = re.compile(r"[0-9]{1,9}-[0-9]{1,9}")
 _PSEUDO = re.compile(r".*[-_]pseudo", re.IGNORECASE | re.DOTALL)
@@ -69,10 +68,18 @@ class _Text:
         self.comments = [self.comments[n] for n in kept]
 
 
-def read_conllua(source: Source, *, name: str = "", oddities: list[Oddity] | None = None) -> Corpus:
+def read_conllua(
+    source: Source,
+    *,
+    name: str = "",
+    oddities: list[Oddity] | None = None,
+    all_columns: bool = False,
+) -> Corpus:
     """Read documents, tokens, markables of identity and deixis, sets, bridging.
 
-    What cannot be used is counted in notices; `oddities`, where given, get a line for each.
+    What cannot be used is counted in notices; `oddities`, where given, get a line for each. Columns
+    of nothing but `_` are left out, unless `all_columns` are wanted: other parts of the file may
+    have something in them.
     """
     builder = CorpusBuilder(name=name, source=source.file)
     counts: Counter[str] = Counter()
@@ -86,6 +93,7 @@ def read_conllua(source: Source, *, name: str = "", oddities: list[Oddity] | Non
             expected="CoNLL-U Plus: a line for each token, columns as ‘# global.columns’ says",
             fix="check that this is the file you mean, and its format",
         )
+    _drop_empty_columns(builder, but=("empty", *(TOKEN_COLUMNS if all_columns else ("word",))))
     builder.notices += list_counts(counts, _TOLD, file=source.file)
     builder.notices += unresolved_relations(counts["unresolved-relations"], source.file)
     return builder.build()
@@ -97,8 +105,9 @@ def _documents(source: Source, counts: Counter[str]) -> Iterator[_Text]:
     text: _Text | None = None
     comments: dict[str, str] = {}
     inside, number = False, 0
-    for index, line in enumerate(_LINE_END.split(source.text)):
-        place = source.line(index)
+    whole = source.text
+    for index, ended in enumerate(whole.split("\n" if "\n" in whole else "\r")):
+        place, line = source.line(index), ended.removesuffix("\r")
         if line.startswith("#"):
             key, value = read_comment(line)
             if key == "global.columns":
@@ -170,7 +179,7 @@ def _add_token(
 
 
 def _token_columns(text: _Text) -> dict[str, list[str]]:
-    """The columns in which something stands, numbers and parents counted in the sentence."""
+    """All columns, numbers and parents counted in the sentence, and which tokens are empty."""
     cells = zip(*text.rows, strict=True) if text.rows else ((),) * len(TOKEN_COLUMNS)
     columns = dict(zip(TOKEN_COLUMNS, map(list, cells), strict=True))
     empty = ["1" if "." in number else "" for number in text.ids]
@@ -179,9 +188,18 @@ def _token_columns(text: _Text) -> dict[str, list[str]]:
         local = dict(zip(text.ids[start:end], numbers[start:end], strict=True))
         for name in ("head", "deps"):
             columns[name][start:end] = [renumber(c, local) for c in columns[name][start:end]]
-    columns["number"] = numbers
-    kept = {name: column for name, column in columns.items() if {*column} - {"_"}}
-    return {**kept, "word": columns["word"]} | ({"empty": empty} if any(empty) else {})
+    return columns | {"number": numbers, "empty": empty}
+
+
+def _drop_empty_columns(builder: CorpusBuilder, *, but: Sequence[str]) -> None:
+    """Leave out columns in which no document has anything, but some."""
+    used = {*but}
+    for document in builder.documents:
+        columns = document.tokens.columns.items()
+        used |= {name for name, one in columns if name not in used and {*one} - {"_", ""}}
+    for document in builder.documents:
+        kept = {name: one for name, one in document.tokens.columns.items() if name in used}
+        document.tokens = replace(document.tokens, columns=kept)
 
 
 @dataclass(slots=True)
