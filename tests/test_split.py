@@ -548,6 +548,19 @@ def test_layers_are_scored_apart():
     assert [str(one) for one in left_out if one.kind == "unscored-deixis"]
 
 
+def test_bridging_is_on_the_layer_of_identity_alone():
+    key = annotate([], "1")
+    names = "bridging(level=anaphor), non-referring, muc"
+    notices = score(key, key, metrics=names, layer="deixis").notices
+    [notice] = [one for one in notices if one.kind == "other-layer"]
+    assert str(notice) == (
+        "nothing for bridging(level=anaphor), non-referring here: --layer identity has it"
+    )
+    for options in ({"metrics": names}, {"metrics": "muc", "layer": "deixis"}):
+        kinds = {one.kind for one in score(key, key, **options).notices}
+        assert "other-layer" not in kinds
+
+
 def test_what_is_prepared_travels_with_its_sets():
     prepared = corefeval.prepare(
         annotate(["1", "2"]), annotate(["1", "3"]), split="score", singletons="drop"
