@@ -142,15 +142,16 @@ def slice_result(result: Result, prepared: Prepared, cut: Cut) -> tuple[Slices, 
 
 def count_table(metric: Metric, alignment: Alignment) -> CountTable:
     """A metric's counts: a row for each document, or for each of its groups."""
-    if metric.shape == "mean":
+    shape = metric.shape
+    if shape == "mean":
         parts = parse_metrics(", ".join(metric.declaration.parts))
         return CountTable("mean", parts=tuple(str(one.metric) for one in parts))
     counts = metric.count(alignment)
     if not metric.is_own:
         counts = _check(metric, counts, alignment.n_groups)
     values = np.array(list(counts.values())).T.copy()
-    # With sets either side says which halves of BLANC there are, so that sides can be exchanged.
-    shape = "blanc-of-both" if metric.shape == "blanc" and alignment.scores_sets else metric.shape
+    if shape == "blanc" and alignment.scores_sets:
+        shape = "blanc-of-both"  # either side says which halves there are: they can be exchanged
     return CountTable(shape, tuple(counts), values)
 
 
