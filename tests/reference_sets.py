@@ -58,15 +58,18 @@ def count(metric: str, key: Sequence[Entity], response: Sequence[Entity]) -> lis
 
 def count_sets(metric: str, key: Sequence[Entity], response: Sequence[Entity]) -> list[float]:
     """The same of sets alone."""
-    total = [Fraction(0)] * 4
+    commons, wholes = ((0, 3), ((1, 4), (2, 5))) if metric == "blanc" else ((0, 2), ((1,), (3,)))
+    total = [Fraction(0)] * (6 if metric == "blanc" else 4)
     for i, j in align(metric, key, response):
         counts = _inner(metric, key[i].blocks, response[j].blocks)
-        total[0] += counts[0]
-        total[2] += counts[2]
-    for side, place in ((key, 1), (response, 3)):
+        for place in commons:
+            total[place] += counts[place]
+    for side, places in zip((key, response), wholes, strict=True):
         for entity in side:
             if entity.blocks:
-                total[place] += _inner(metric, entity.blocks, frozenset())[1]
+                own = _inner(metric, entity.blocks, frozenset())
+                for place, there in zip(places, wholes[0], strict=True):
+                    total[place] += own[there]
     return list(map(float, total))
 
 

@@ -21,6 +21,7 @@ from strategies import entities
 DATA = Path(__file__).parent / "data" / "anaphora"
 WITH_BLANC = (*METRICS, "blanc")
 ALONE = tuple(f"split(metric={metric})" for metric in METRICS)
+ALL_ALONE = (*ALONE, "split(metric=blanc)")
 
 
 def build(documents, ids=()):
@@ -70,13 +71,13 @@ pairs = st.lists(st.tuples(sides(), sides()), min_size=1, max_size=3)
 @given(pairs)
 def test_all_metrics_agree_with_brute_force(documents):
     key, response = (build([one[at] for one in documents]) for at in (0, 1))
-    result = score(key, response, metrics=[*WITH_BLANC, *ALONE], split="score")
+    result = score(key, response, metrics=[*WITH_BLANC, *ALL_ALONE], split="score")
     for at, one in enumerate(documents):
         both = [resolved(side) for side in one]
         for metric in WITH_BLANC:
             expected = count(metric, *both)
             assert rows(result, metric)[at] == pytest.approx(expected, rel=0, abs=1e-9)
-        for metric, name in zip(METRICS, ALONE, strict=True):
+        for metric, name in zip(WITH_BLANC, ALL_ALONE, strict=True):
             expected = count_sets(metric, *both)
             assert rows(result, name)[at] == pytest.approx(expected, rel=0, abs=1e-9)
 
@@ -95,14 +96,27 @@ def test_a_key_against_itself_is_perfect(side):
 @given(st.tuples(sides(), sides()))
 def test_exchanging_the_sides_exchanges_recall_and_precision(pair):
     one, other = (build([side]) for side in pair)
-    names = [*WITH_BLANC, *ALONE]
+    names = [*WITH_BLANC, *ALL_ALONE]
     there, back = (
         score(*both, metrics=names, split="score") for both in ((one, other), (other, one))
     )
     for name in names:
         mine, theirs = rows(there, name)[0], rows(back, name)[0]
-        order = [0, 2, 1, 3, 5, 4] if name == "blanc" else [2, 3, 0, 1]
+        order = [0, 2, 1, 3, 5, 4] if "blanc" in name else [2, 3, 0, 1]
         assert mine == pytest.approx([theirs[place] for place in order], abs=1e-9)
+        rates = [back[name].precision, back[name].recall, back[name].f1]
+        assert [there[name].recall, there[name].precision, there[name].f1] == pytest.approx(rates)
+
+
+def test_a_half_of_blanc_that_one_side_has_counts_with_sets():
+    """Without sets it is the key alone that says which halves there are."""
+    sides = [[[0], [1], [2]]], [[[0, 1], [2]]]
+    key, response = (build([(groups, {})]) for [groups] in sides)
+    options = {"metrics": "blanc", "split": "score"}
+    there, back = (score(*both, **options) for both in ((key, response), (response, key)))
+    assert (there["blanc"].recall, there["blanc"].precision) == pytest.approx((1 / 3, 1 / 2))
+    assert (back["blanc"].recall, back["blanc"].precision) == pytest.approx((1 / 2, 1 / 3))
+    assert score(key, response, metrics="blanc")["blanc"].recall == pytest.approx(2 / 3)
 
 
 @settings(max_examples=25)
@@ -390,6 +404,24 @@ def test_slices_say_what_sets_leave_undefined():
     assert "b3" in result.slices["kind"].undefined
     assert "b3" not in result.slices["kind"]["name"].tables
     assert result.slices["kind"]["name"]["mentions"].f1 == 1
+    [notice] = [one for one in result.notices if one.kind == "undefined-slice"]
+    assert "not defined by kind: b3" in str(notice)
+    assert "--split off" in str(notice)
+
+
+def test_slices_by_documents_have_their_sets():
+    def documents(sides):
+        return build(sides, ids=["nw/1", "nw/2", "bc/1"])
+
+    sides = [*KEY, ([[0], [1], [2]], {2: [0, 1]}), ([[0, 1], [2]], {})]
+    others = [*RESPONSE, ([[0], [1], [2]], {2: [1]}), ([[0, 1], [2]], {})]
+    options = {"metrics": [*WITH_BLANC, "split"], "split": "score"}
+    whole = score(documents(sides), documents(others), by="genre", **options)
+    news = score(build(sides[:2]), build(others[:2]), **options)
+    for metric in whole.metrics:
+        slices = whole.slices["genre"]
+        assert slices["nw"][metric].counts == pytest.approx(news[metric].counts), metric
+        assert slices.whole[metric].counts == pytest.approx(whole[metric].counts)
 
 
 def test_everything_takes_the_choice(tmp_path):
@@ -514,6 +546,19 @@ def test_layers_are_scored_apart():
     assert kinder["muc"].f1 == 1
     left_out = score(key, response, metrics="muc").notices
     assert [str(one) for one in left_out if one.kind == "unscored-deixis"]
+
+
+def test_bridging_is_on_the_layer_of_identity_alone():
+    key = annotate([], "1")
+    names = "bridging(level=anaphor), non-referring, muc"
+    notices = score(key, key, metrics=names, layer="deixis").notices
+    [notice] = [one for one in notices if one.kind == "other-layer"]
+    assert str(notice) == (
+        "nothing for bridging(level=anaphor), non-referring here: --layer identity has it"
+    )
+    for options in ({"metrics": names}, {"metrics": "muc", "layer": "deixis"}):
+        kinds = {one.kind for one in score(key, key, **options).notices}
+        assert "other-layer" not in kinds
 
 
 def test_what_is_prepared_travels_with_its_sets():

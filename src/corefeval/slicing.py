@@ -37,7 +37,7 @@ _WHY_NOT = {
     "mention": "has no share for single mentions",
 }
 # A set belongs to several entities at once, and is no mention.
-_WITH_SETS = "has no shares where sets of antecedents count (split score)"
+_WITH_SETS = "has no shares where sets of antecedents count: --split off has them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +150,8 @@ def count_table(metric: Metric, alignment: Alignment) -> CountTable:
     if not metric.is_own:
         counts = _check(metric, counts, alignment.n_groups)
     values = np.array(list(counts.values())).T.copy()
+    if shape == "blanc" and alignment.scores_sets:
+        shape = "blanc-of-both"  # either side says which halves there are: they can be exchanged
     return CountTable(shape, tuple(counts), values)
 
 

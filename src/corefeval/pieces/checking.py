@@ -81,8 +81,9 @@ def check_file(
 def _check(part: _Part, limit: int) -> _Share:
     with unpack_limit(limit):
         source = part.excerpt.source()
-        options = dict(part.excerpt.options)
-        inspection = inspect_source(source, find_format(part.excerpt.format), **options)
+        format = find_format(part.excerpt.format)
+        options = dict(part.excerpt.options) if format.has_columns else {}
+        inspection = inspect_source(source, format, **options)
     # A document that does not end is followed by another one, but for the last of the file.
     findings = [
         finding

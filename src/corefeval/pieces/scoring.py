@@ -50,7 +50,20 @@ _OF_THE_WHOLE = ("guessed-kinds", "rare-values")
 # Values that come in an order of their own; others are in that of the alphabet.
 _VALUES = (*KINDS, *YES_NO)
 # The steps that tell something, in their order; some speak of the key first, then the response.
-_READING = ("word-column", "unfinished-documents", "unfinished-file")
+_READING = (
+    "word-column",
+    "unfinished-documents",
+    "unfinished-file",
+    "minimum-outside",
+    "no-entity",
+    "repeated-markables",
+    "contradictory-anchors",
+    "misspelt-attributes",
+    "multiword-lines",
+    "unread-columns",
+    "",  # all others
+    "unresolved-relations",
+)
 _STEPS = (
     ("missing-documents", "extra-documents"),
     ("widened-mentions", "unplaced-mentions", "unplaced-documents"),
@@ -241,7 +254,7 @@ def read_notices(notices: Sequence[Notice], notes: Notes) -> list[Notice]:
         number = next(
             (n for file, n in files.items() if notice.text.startswith(f"{file}: ")), len(files)
         )
-        kind = _READING.index(notice.kind) if notice.kind in _READING else len(_READING)
+        kind = _READING.index(notice.kind if notice.kind in _READING else "")
         ranked.append((number, kind, notice))
     return [notice for _, _, notice in sorted(ranked, key=lambda one: one[:2])]
 
