@@ -52,7 +52,7 @@ _VALUES = (*KINDS, *YES_NO)
 # The steps that tell something, in their order; some speak of the key first, then the response.
 _READING = ("word-column", "unfinished-documents", "unfinished-file")
 _STEPS = (
-    ("missing-documents", "extra-documents"),
+    ("positions", "missing-documents", "extra-documents"),
     ("widened-mentions", "unplaced-mentions", "unplaced-documents"),
     ("aligned-nodes", "empty-nodes", "zero-mentions"),
     ("other-tokens",),
