@@ -21,6 +21,7 @@ from corefeval.emulation.documents import (
     Document,
     Paired,
     cut_windows,
+    drop_repeats,
     identify,
     list_documents,
     pair_corpora,
@@ -144,13 +145,14 @@ class Material:
         names = {"key": self.key.name, "response": self.response.name}
         _check_something(documents, protocol, names)
         more: list[Notice] = []
-        if self._facts(documents).has_repeats:
+        dropped = self._once(protocol).dropped
+        if self._facts(documents).has_repeats or any(dropped):
             documents, more = self._remember(
                 "repeats",
                 (documents,),
                 _REPEATS,
                 protocol,
-                lambda: settle_repeats(documents, protocol, names),
+                lambda: settle_repeats(documents, protocol, names, dropped),
             )
         if not _cuts(protocol):
             documents = self._with_singletons(documents, protocol)
@@ -195,6 +197,16 @@ class Material:
         make = partial(pair_corpora, self.key, self.response, protocol)
         return self._remember("pair", (), names, protocol, make)
 
+    def _once(self, protocol: Protocol) -> Paired:
+        """The same without repeats, where these go by corefeval's own rule: who opens first."""
+        paired = self._paired(protocol)
+        sides = protocol.repeats_key, protocol.repeats_response
+        is_own = (protocol.order, protocol.brackets) == ("list", "written") and "once" in sides
+        if not is_own or protocol.duplicates == "error":
+            return paired
+        make = partial(drop_repeats, paired, protocol)
+        return self._remember("once", (paired,), _REPEATS[:3], protocol, make)
+
     @cached_property
     def _are_alike(self) -> bool:
         """Whether both sides have the same documents in the same order, each once."""
@@ -203,7 +215,7 @@ class Material:
 
     def _identified(self, protocol: Protocol) -> tuple[list[Document], list[Notice]]:
         """The documents, cut and in order, with mentions by what tells them apart."""
-        paired, notices = self._paired(protocol), list[Notice]()
+        paired, notices = self._once(protocol), list[Notice]()
         is_one = protocol.pairing == "one"
         listing = partial(list_documents, paired, is_one=is_one, brackets=protocol.brackets)
         documents = self._remember("list", (paired,), ("brackets",), protocol, listing)
@@ -234,7 +246,7 @@ class Material:
         """Whether a mention may be there twice, now or once mentions are told apart otherwise."""
         if _cuts(protocol) or self._facts(documents).has_repeats:
             return True
-        return self._moved(documents, self._paired(protocol), protocol) is not documents
+        return self._moved(documents, self._once(protocol), protocol) is not documents
 
     def _moved(
         self, documents: list[Document], paired: Paired, protocol: Protocol
