@@ -255,3 +255,18 @@ def test_what_the_key_lacks_has_the_values_that_its_own_text_tells(sides, featur
     assert feature != "sentence_type" or set(there[feature]) == {"t0", "t1", "t2"}
     if feature == "distance(sentences)":
         assert {*there[feature]} - {"0"} == {"1", "none"}
+
+
+@pytest.mark.parametrize("format", ["conllua", "parquet"])
+@pytest.mark.parametrize("feature", ["speaker", "sentence_type"])
+def test_what_is_said_of_sentences_outlives_a_conversion(format, feature, tmp_path):
+    key, response = tmp_path / "key.conllu", tmp_path / "response.conllu"
+    key.write_text(three_sentences("a", "b", nodes="b"), "utf-8")
+    response.write_text(three_sentences("b", "a"), "utf-8")
+    corefeval.write(corefeval.read(key), tmp_path / "other", format=format)
+    one, other = (
+        corefeval.score(path, response, metrics="mentions, links", by=feature).slices[feature]
+        for path in (key, tmp_path / "other")
+    )
+    assert len(one) == 3
+    assert {v: part.tables for v, part in one.items()} == {v: p.tables for v, p in other.items()}

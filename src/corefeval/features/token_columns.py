@@ -195,10 +195,12 @@ class TokenColumns:
         Documents that no text with such comments has are a sentence without one.
         """
         known = {}
-        for _, tokens in self.texts:
-            comments = tokens.sentence_comments(key)
-            if comments is not None and comments.names and (comments.codes >= 0).any():
-                known[tokens] = comments
+        for corpus in self.corpora:
+            tokens = corpus.tokens
+            if tokens is not None and not has_texts(tokens):
+                comments = tokens.sentence_comments(key) or _comments(corpus, tokens, key)
+                if comments.names and (comments.codes >= 0).any():
+                    known[tokens] = comments
         if not known:
             return None
         bare = np.all([tokens.counts == 0 for tokens in known], axis=0)
@@ -219,6 +221,21 @@ class TokenColumns:
 
     def _fill(self, index: int) -> list[str]:
         return [name for name in self.texts[index][1].columns if self.sample(index, name)]
+
+
+def _comments(corpus: Corpus, tokens: Tokens, key: str) -> Categories:
+    """What is stated of each sentence, where that is not read off comments in a file."""
+    documents = documents_of_tokens(tokens.offsets, tokens.starts)
+    numbers = np.bincount(documents, minlength=tokens.counts.size).tolist()
+    if not corpus.sentence_metadata:
+        return Categories(np.full(documents.size, -1), ())
+    return Categories.of(
+        [
+            sentences[place].get(key) if place < len(sentences) else None
+            for sentences, number in zip(corpus.sentence_metadata, numbers, strict=True)
+            for place in range(number)
+        ]
+    )
 
 
 def _sentences(texts: Sequence[Tokens]) -> Iterator[tuple[Tokens, IntArray]]:

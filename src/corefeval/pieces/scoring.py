@@ -183,7 +183,10 @@ def _decide(work: _Work, cutting: Cutting) -> Request:
     """
     request = work.request
     wanted = [one.metric for one in parse_metrics(request.metrics)]
-    needs = any(metric.declaration.needs or metric.by is not None for metric in wanted)
+    needs = any(
+        metric.declaration.needs or metric.by is not None or "zeros" in dict(metric.parameters)
+        for metric in wanted
+    )
     if not needs and not request.by and request.plan.protocol.match == "exact":
         return request
     prepared, *_ = prepare_piece(work.specimen, request)
