@@ -143,7 +143,7 @@ def slice_result(result: Result, prepared: Prepared, cut: Cut) -> tuple[Slices, 
             for value, name in enumerate(names)
             if value in there or any(t.counted().any() for t in results[name].tables.values())
         ] or names[:1]
-        results, sizes = ({name: one[name] for name in shown} for one in (results, sizes))
+        results, sizes = {n: results[n] for n in shown}, {n: sizes[n] for n in shown}
         special = {role: name for role, name in special.items() if name in results}
     return Slices(cut.feature, cut.level, whole, results, sizes, undefined, special), [
         *values.notices,
