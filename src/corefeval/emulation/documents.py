@@ -19,7 +19,8 @@ from corefeval.formats.conll.tokens import ConllTokens
 from corefeval.live.spans import spans_reading, with_positions
 from corefeval.model import Corpus, DocumentId
 from corefeval.model.identity import mention_codes
-from corefeval.pairing import join_groups, pair
+from corefeval.pairing import pair
+from corefeval.pairing.groups import join_groups
 from corefeval.pairing.policies import without_duplicates
 from corefeval.protocol import Protocol, Spans, programs_with
 
