@@ -83,7 +83,7 @@ def with_unpacking(command: Callable[..., T]) -> Callable[..., T]:
         with limited_to(unpack_limit):
             return command(*arguments, **options)
 
-    help = f"How much a packed file may unpack to, such as 20GB; {UNPACK_LIMIT} if not said."
+    help = f"How much a packed file may unpack to, such as 20GB; {UNPACK_LIMIT} by default."
     option = inspect.Parameter(
         "unpack_limit",
         inspect.Parameter.KEYWORD_ONLY,

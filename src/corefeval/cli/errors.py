@@ -23,7 +23,7 @@ def errors(
     /,
     *more: Annotated[str, _FILE(name="MORE", help="More responses.")],
     metrics: Annotated[str, Parameter(alias="-m")] = "conll, lea",
-    list: Annotated[str, Parameter(alias="-l")] = "",
+    list: Annotated[str, Parameter(alias="-l", show_default=False)] = "",
     top: Annotated[int, Parameter(alias="-n")] = 5,
     by: Annotated[str, Parameter(alias="-b")] = "kind",
     format: Annotated[OutputFormat, Parameter(alias="-f")] = "text",
@@ -36,7 +36,7 @@ def errors(
     corefeval errors key.conll response.conll
     corefeval errors key.conll old=a.conll new=b.conll --metrics conll,lea --top 0
     corefeval errors key.conll response.conll --list divided
-    corefeval errors key.conll response.conll --list all --format csv -o errors.csv
+    corefeval errors key.conll response.conll --list all -f csv -o errors.csv
     ```
 
     Parameters

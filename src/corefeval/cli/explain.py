@@ -41,7 +41,7 @@ def explain(
     to: str | None = None,
     metrics: Annotated[str | None, Parameter(alias=("-m", "--metric"))] = None,
     shapley: Annotated[bool, FLAG()] = False,
-    results: tuple[str, str] | None = None,
+    results: Annotated[tuple[str, str] | None, Parameter(negative=())] = None,
     format: Annotated[OutputFormat, Parameter(alias="-f")] = "text",
     output: Annotated[str | None, Parameter(alias="-o")] = None,
     reading: Reading = READING,

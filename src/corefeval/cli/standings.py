@@ -9,7 +9,8 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
-from corefeval.cli.arguments import FLAG, check_paths, file_parameter, show, tell
+from corefeval.cli.arguments import FLAG, check_paths, file_parameter, show, show_trials, tell
+from corefeval.cli.tables import STYLE, StyleOptions
 from corefeval.display import visible
 
 _TESTS = Group("Tests", sort_key=2)
@@ -68,11 +69,12 @@ def compare(
     /,
     *,
     metric: str | None = None,
-    group: str = "",
+    group: Annotated[str, Parameter(show_default=False)] = "",
     format: Annotated[
         Literal["text", "json", "csv", "markdown", "latex"], Parameter(alias="-f")
     ] = "text",
     output: Annotated[str | None, Parameter(alias="-o")] = None,
+    style: StyleOptions = STYLE,
     tests: TestOptions = TESTS,
     quiet: Annotated[bool, FLAG(alias="-q")] = False,
 ) -> None:
@@ -81,7 +83,8 @@ def compare(
     ```
     corefeval suite compare results.json.gz
     corefeval suite compare results.json.gz --metric lea --combination fisher
-    corefeval suite compare results.json.gz --resample documents,seeds -f json -o pairs.json
+    corefeval suite compare results.json.gz --resample documents,seeds -f json
+    corefeval suite compare results.json.gz -f latex --width page --digits 1
     ```
 
     Parameters
@@ -101,11 +104,14 @@ def compare(
     from corefeval.suites.statistics import with_statistics
 
     check_paths([], [results], output)
+    style.check(format)
     outcome = load_suite(results)
     name = outcome.metric(metric)
-    found = with_statistics(outcome, [name], **tests.given)
+    with show_trials(quiet):
+        found = with_statistics(outcome, [name], **tests.given)
     standing = found.standing(name, group)
-    show(found, output, format=format, metric=standing.metric, group=standing.group)
+    shown = {"metric": standing.metric, "group": standing.group, **style.wishes}
+    show(found, output, format=format, **shown)
     if not quiet:
         tell(found.notices)
 
@@ -147,7 +153,9 @@ def page(
 
     check_paths([], [results], output)
     outcome = load_suite(results)
-    made = make_leaderboard(outcome, title=title, reports=reports, beside=output, **tests.given)
+    options = {"title": title, "reports": reports, "beside": output, **tests.given}
+    with show_trials(quiet):
+        made = make_leaderboard(outcome, **options)
     made.save(output)
     size = os.path.getsize(output) / 1_000_000
     sys.stdout.write(f"{visible(output)}: {made.summary}, {size:.2f} MB\n")

@@ -16,6 +16,7 @@ from corefeval.cli.arguments import (
     file_parameter,
     label,
     show,
+    show_trials,
     tell,
     usage_of,
     with_unpacking,
@@ -98,7 +99,7 @@ def run(
     ```
     corefeval suite run suite.toml
     corefeval suite run suite.toml --jobs 8 --save results.json.gz
-    corefeval suite run suite.toml --rates r,p,f1 --averages macro,micro --format latex
+    corefeval suite run suite.toml --rates r,p,f1 --averages macro,micro -f latex
     ```
 
     A response that is missing or broken is named and does not stop the others. Systems are compared
@@ -136,7 +137,7 @@ def run(
     table.check(format)
     asked = read_suite(suite)
     folder = None if no_cache else cache or f"{os.path.splitext(suite)[0]}.cache"
-    with pieces.cutting(quiet=quiet, noun="cells") as cutting:
+    with pieces.cutting(quiet=quiet, noun="cells") as cutting, show_trials(quiet):
         outcome = run_suite(
             asked,
             cache=folder,
@@ -167,8 +168,8 @@ def table(
 
     ```
     corefeval suite table results.json.gz --metric lea
-    corefeval suite table results.json.gz --rows corpora --rates p,r,f1 --format markdown
-    corefeval suite table results.json.gz -f latex --width column --digits 1 --caption "Test sets."
+    corefeval suite table results.json.gz --rows corpora --rates p,r,f1
+    corefeval suite table results.json.gz -f latex --width column --digits 1
     ```
 
     Parameters
@@ -192,7 +193,9 @@ def _show(
     """Print the table, and what is to be said of cells; another metric is tested like the first."""
     from corefeval.suites.statistics import with_tests
 
-    show(with_tests(outcome, table.metric), output, format=format, **table.drawing)
+    with show_trials(quiet):
+        tested = with_tests(outcome, table.metric)
+    show(tested, output, format=format, **table.drawing)
     if not quiet:
         tell(outcome.notices)
 
@@ -249,7 +252,7 @@ def check(
     /,
     *,
     strict: Annotated[bool, FLAG()] = False,
-    systems: str = "",
+    systems: Annotated[str, Parameter(show_default=False)] = "",
     format: Annotated[Literal["text", "json", "csv"], Parameter(alias="-f")] = "text",
     output: Annotated[str | None, Parameter(alias="-o")] = None,
 ) -> int:

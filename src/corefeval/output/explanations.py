@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from corefeval._version import __version__
 from corefeval.diagnostics import plural
 from corefeval.display import shorten
+from corefeval.output.differences import show_sign
 from corefeval.output.drawing import SoloDrawing
-from corefeval.output.systems import show_sign
 from corefeval.output.tables import Cell, Column, Sheet, Table, percent
 from corefeval.tabular import Row
 
