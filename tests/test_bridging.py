@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -89,6 +90,21 @@ def test_slices_by_relation_add_up(pair):
     slices = result.slices["relation"]
     for count, whole in slices.whole["bridging"].counts.items():
         assert sum(part["bridging"].counts[count] for part in slices.values()) == whole
+
+
+@settings(max_examples=30)
+@given(st.lists(st.tuples(sides(), sides()), min_size=2, max_size=3))
+def test_other_metrics_do_not_change_how_many_have_a_value(pairs):
+    """What is beyond coreference has counts of its own, and is no part of a slice's size."""
+    key, response = (corpus_of([pair[side] for pair in pairs]) for side in (0, 1))
+    features = ["size", "length", "distance(sentences)"]
+    of = partial(corefeval.score, key, response, by=features, singletons="drop")
+    plain, with_more = of(metrics="muc"), of(metrics="muc, bridging, split, non-referring")
+    for feature in features:
+        shown, sizes = (one.slices[feature].sizes for one in (plain, with_more))
+        assert {v: n for v, n in sizes.items() if n} == {v: n for v, n in shown.items() if n}
+        for value, part in with_more.slices[feature].items():  # others have something to count
+            assert value in shown or any(table.counted().any() for table in part.tables.values())
 
 
 def test_of_several_antecedents_all_must_be_right():

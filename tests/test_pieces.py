@@ -242,6 +242,17 @@ def test_documents_of_one_side(in_pieces, tmp_path):
     assert len(in_pieces) == 4
 
 
+def test_documents_that_pair_by_position(in_pieces, tmp_path):
+    """What is told of their names comes first, as of the whole."""
+    key = write(tmp_path, "k", conll(corpus(12)))
+    response = write(tmp_path, "r", conll(corpus(12, changed=True)[2:]))
+    options = {"pairing": "position", "singletons": "drop"}
+    whole = corefeval.score(key, response, **options)
+    assert [notice.kind for notice in whole.notices][:2] == ["positions", "singletons"]
+    assert_same(corefeval.score(key, response, piece_size=250, **options), whole)
+    assert len(in_pieces) == 1
+
+
 def test_spans_that_are_off_by_one_are_told_of_all(in_pieces, tmp_path):
     sides = []
     for shift in (0, 1):

@@ -65,7 +65,7 @@ _READING = (
     "unresolved-relations",
 )
 _STEPS = (
-    ("missing-documents", "extra-documents"),
+    ("positions", "missing-documents", "extra-documents"),
     ("widened-mentions", "unplaced-mentions", "unplaced-documents"),
     ("aligned-nodes", "empty-nodes", "zero-mentions"),
     ("other-tokens",),
@@ -196,7 +196,10 @@ def _decide(work: _Work, cutting: Cutting) -> Request:
     """
     request = work.request
     wanted = [one.metric for one in parse_metrics(request.metrics)]
-    needs = any(metric.declaration.needs or metric.by is not None for metric in wanted)
+    needs = any(
+        metric.declaration.needs or metric.by is not None or "zeros" in dict(metric.parameters)
+        for metric in wanted
+    )
     if not needs and not request.by and request.plan.protocol.match == "exact":
         return request
     prepared, *_ = prepare_piece(work.specimen, request)

@@ -186,6 +186,7 @@ def result_record(result: Result, within: Result | None = None) -> dict[str, Any
                 "count": n.count,
                 "items": list(n.items),
                 "noun": n.noun,
+                **({"parts": dict(n.parts)} if n.parts else {}),
             }
             for n in result.notices
         ],
@@ -366,6 +367,7 @@ def _notice(record: Mapping[str, Any]) -> Notice:
         _whole(record["count"], "the count of a notice"),
         tuple(_texts(record["items"], "the items of a notice")),
         _text(record.get("noun", ""), "the noun of a notice"),
+        tuple((what, _whole(n, what)) for what, n in record.get("parts", {}).items()),
     )
 
 
