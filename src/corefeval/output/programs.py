@@ -192,3 +192,6 @@ def _scores(scores: Mapping[str, Score], chosen: Sequence[str]) -> list[str]:
         average = sum(scores[name].f1 for name in _AVERAGE) / 3
         lines.append(f"CoNLL score: {100 * average:.2f}")
     return lines
+
+
+DRAWINGS = {"conll": draw_conll, "coval": draw_coval, "corefud": draw_corefud}
