@@ -9,7 +9,8 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
-from corefeval.cli.arguments import FLAG, check_paths, file_parameter, show, tell
+from corefeval.cli.arguments import Format, Output, Quiet, file_parameter
+from corefeval.cli.printing import check_paths, show, tell
 from corefeval.display import visible
 
 _TESTS = Group("Tests", sort_key=2)
@@ -69,12 +70,10 @@ def compare(
     *,
     metric: str | None = None,
     group: str = "",
-    format: Annotated[
-        Literal["text", "json", "csv", "markdown", "latex"], Parameter(alias="-f")
-    ] = "text",
-    output: Annotated[str | None, Parameter(alias="-o")] = None,
+    format: Format = "text",
+    output: Output = None,
     tests: TestOptions = TESTS,
-    quiet: Annotated[bool, FLAG(alias="-q")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Compare the systems of a suite over its corpora: by how much, and on how many, one is better.
 
@@ -90,12 +89,6 @@ def compare(
         Which metric; by default the suite's headline.
     group
         The corpora of this group alone.
-    format
-        How to print.
-    output
-        Write to this file instead of the terminal.
-    quiet
-        Print no notices.
     """
     from corefeval.suites.outcome import load_suite
     from corefeval.suites.statistics import with_statistics
@@ -106,8 +99,7 @@ def compare(
     found = with_statistics(outcome, [name], **tests.given)
     standing = found.standing(name, group)
     show(found, output, format=format, metric=standing.metric, group=standing.group)
-    if not quiet:
-        tell(found.notices)
+    tell(found.notices, quiet=quiet)
 
 
 def page(
@@ -118,7 +110,7 @@ def page(
     title: str | None = None,
     reports: str | None = None,
     tests: TestOptions = TESTS,
-    quiet: Annotated[bool, FLAG(alias="-q")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Make a leaderboard of a suite: one HTML file that opens anywhere, without a network.
 
@@ -139,8 +131,6 @@ def page(
     reports
         A folder of reports to link: CORPUS.html or CORPUS/SYSTEM.html; or a pattern of paths with
         {corpus} and {system} in it.
-    quiet
-        Print no notices.
     """
     from corefeval.reports.leaderboard import make_leaderboard
     from corefeval.suites.outcome import load_suite
@@ -151,5 +141,4 @@ def page(
     made.save(output)
     size = os.path.getsize(output) / 1_000_000
     sys.stdout.write(f"{visible(output)}: {made.summary}, {size:.2f} MB\n")
-    if not quiet:
-        tell(made.notices)
+    tell(made.notices, quiet=quiet)

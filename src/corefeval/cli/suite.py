@@ -12,19 +12,19 @@ from cyclopts import App, Group, Parameter
 
 from corefeval.cli.arguments import (
     FLAG,
-    check_paths,
+    HOW,
+    Output,
+    Quiet,
+    TableOptions,
     file_parameter,
-    label,
-    show,
-    tell,
     usage_of,
     with_unpacking,
 )
 from corefeval.cli.gates import fail
 from corefeval.cli.pieces import CLUSTER, ClusterPieces
+from corefeval.cli.printing import check_paths, label, put, show, tell
 from corefeval.cli.responses import tell_words
 from corefeval.cli.standings import TESTS, TestOptions, compare, page
-from corefeval.cli.tables import TableOptions
 from corefeval.diagnostics import UsageError
 from corefeval.display import visible
 from corefeval.files import write_file
@@ -32,7 +32,10 @@ from corefeval.files import write_file
 if TYPE_CHECKING:
     from corefeval.suites.outcome import SuiteResult
 
-OutputFormat = Literal["text", "json", "csv", "markdown", "latex", "codabench"]
+SuiteFormat = Annotated[
+    Literal["text", "json", "csv", "markdown", "latex", "codabench"],
+    HOW(help="How to print; `codabench` is a scores.json for its leaderboards."),
+]
 _TABLE = Group("Table", sort_key=2)
 
 
@@ -86,8 +89,8 @@ def run(
     save: str | None = None,
     no_tests: Annotated[bool, FLAG()] = False,
     strict: Annotated[bool, FLAG()] = False,
-    format: Annotated[OutputFormat, Parameter(alias="-f")] = "text",
-    output: Annotated[str | None, Parameter(alias="-o")] = None,
+    format: SuiteFormat = "text",
+    output: Output = None,
     table: SuiteTable = TABLE,
     tests: TestOptions = TESTS,
     pieces: ClusterPieces = CLUSTER,
@@ -118,10 +121,6 @@ def run(
         Compare nothing: equal averages share a rank.
     strict
         Fail (exit status 3) also where a response is missing or broken.
-    format
-        How to print; `codabench` is a scores.json for its leaderboards.
-    output
-        Write to this file instead of the terminal.
     quiet
         Print no notices and no progress.
     """
@@ -158,10 +157,10 @@ def table(
     results: Annotated[str, file_parameter("suite table")(help="What `suite run --save` wrote.")],
     /,
     *,
-    format: Annotated[OutputFormat, Parameter(alias="-f")] = "text",
-    output: Annotated[str | None, Parameter(alias="-o")] = None,
+    format: SuiteFormat = "text",
+    output: Output = None,
     table: SuiteTable = TABLE,
-    quiet: Annotated[bool, FLAG(alias="-q")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Show a table of saved results of a suite.
 
@@ -171,14 +170,6 @@ def table(
     corefeval suite table results.json.gz -f latex --width column --digits 1 --caption "Test sets."
     ```
 
-    Parameters
-    ----------
-    format
-        How to print; `codabench` is a scores.json for its leaderboards.
-    output
-        Write to this file instead of the terminal.
-    quiet
-        Print no notices.
     """
     from corefeval.suites.outcome import load_suite
 
@@ -193,8 +184,7 @@ def _show(
     from corefeval.suites.statistics import with_tests
 
     show(with_tests(outcome, table.metric), output, format=format, **table.drawing)
-    if not quiet:
-        tell(outcome.notices)
+    tell(outcome.notices, quiet=quiet)
 
 
 def init(
@@ -250,8 +240,8 @@ def check(
     *,
     strict: Annotated[bool, FLAG()] = False,
     systems: str = "",
-    format: Annotated[Literal["text", "json", "csv"], Parameter(alias="-f")] = "text",
-    output: Annotated[str | None, Parameter(alias="-o")] = None,
+    format: Annotated[Literal["text", "json", "csv"], HOW()] = "text",
+    output: Output = None,
 ) -> int:
     """Check all files of a suite: one line for each, with a verdict.
 
@@ -268,10 +258,6 @@ def check(
         Let missing documents and all other warnings fail.
     systems
         Check the responses of these systems alone; names with commas between them.
-    format
-        How to print.
-    output
-        Write to this file instead of the terminal.
     """
     from corefeval.suites.checking import check_suite
     from corefeval.suites.definition import read_suite
@@ -282,11 +268,7 @@ def check(
     if format != "text":
         show(found, output, format=format)
     else:
-        lines = "".join(f"{one.line}\n" for one in found.verdicts) + f"{found.summary}\n"
-        if output is None:
-            sys.stdout.write(lines)
-        else:
-            write_file(output, lines, problem="the output cannot be written")
+        put("".join(f"{one.line}\n" for one in found.verdicts) + f"{found.summary}\n", output)
     return int(found.has_failed)
 
 
