@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from corefeval.analysis.explanation.scorings import SHOWN, subtract
 from corefeval.diagnostics import plural
 from corefeval.display import shorten
 from corefeval.output.drawing import SoloDrawing
@@ -27,10 +28,9 @@ if TYPE_CHECKING:
         Search,
         Sensitivity,
     )
-    from corefeval.analysis.explanation.explanation import End, Points, Refusal, Relation, Step
+    from corefeval.analysis.explanation.explanation import Points, Refusal, Relation, Step
 
 _NEAREST = 8  # candidates that are shown where they do not give a number
-_SHOWN = 0.00005
 _NO_NUMBER = "no number"
 
 _RELATIONS = {
@@ -86,8 +86,9 @@ def _ends_table(thing: Explanation) -> Table:
         if end.protocol.rounding != "none" and end.scores:
             label = f"  printed, {end.protocol.rounding}"
             rows.append(_end_row(label, end.scores, metrics, end.protocol.rounding))
-    difference = [_minus(thing.goal, thing.start, metric) for metric in metrics]
-    rows.append((Cell("difference", label=True), *(Cell(_points(one)) for one in difference)))
+    difference = subtract(thing.goal.scores, thing.start.scores, metrics)
+    points = (Cell(_points(one)) for one in difference.values())
+    rows.append((Cell("difference", label=True), *points))
     columns = (Column("F1"), *(Column(titles.get(m, m), numeric=True) for m in metrics))
     return Table(columns, (tuple(rows),))
 
@@ -101,11 +102,6 @@ def _end_row(
     values = [scores.get(metric) for metric in metrics]
     cells = (_NO_NUMBER if value is None else percent(value, rounding) for value in values)
     return Cell(name, label=rounding == "none"), *map(Cell, cells)
-
-
-def _minus(one: End, other: End, metric: str) -> float | None:
-    mine, theirs = one.scores.get(metric), other.scores.get(metric)
-    return None if mine is None or theirs is None else mine - theirs
 
 
 def _points(value: float | None) -> str:
@@ -139,7 +135,7 @@ def _step_table(thing: Explanation) -> Table:
 
 def _matters(step: Step, metric: str) -> bool:
     values = (getattr(step, kind).get(metric) for kind in ("alone", "last", "turn", "shapley"))
-    return any(value is not None and abs(value) >= _SHOWN for value in values)
+    return any(value is not None and abs(value) >= SHOWN for value in values)
 
 
 def _worth(step: Step, kind: str, metric: str) -> str:

@@ -9,7 +9,7 @@ is *spurious* (after Martschat and Strube 2014, with the nearest antecedent for 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from corefeval.diagnostics import CorefEvalError, Notice, UndefinedMetricError
 from corefeval.metrics import Metric
 from corefeval.model.arrays import IntArray, looked_up
 from corefeval.model.categories import Categories
+from corefeval.tabular import Record
 
 OUTCOMES = ("correct", "wrong", "missed", "spurious")
 NO_VALUE = "none"
@@ -25,7 +26,7 @@ _ANYTHING = "mention"
 
 
 @dataclass(frozen=True, slots=True)
-class LinkRow:
+class LinkRow(Record):
     """What became of the links between an anaphor of one kind and an antecedent of another.
 
     A missed anaphor counts with its antecedent in the key, everything else with the antecedent that
@@ -44,10 +45,6 @@ class LinkRow:
     def response(self) -> int:
         """The links that the response has."""
         return self.correct + self.wrong + self.spurious
-
-    def as_dict(self) -> dict[str, object]:
-        """For JSON."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, eq=False)
