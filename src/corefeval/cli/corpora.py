@@ -122,7 +122,7 @@ def _check_large(
     with pieces.cutting(quiet=reading.quiet) as cutting:
         if not all(cutting.suits(path) for path in paths):
             return []
-        from corefeval.pieces.checking import check_file
+        from corefeval.pieces.files import check_file
         from corefeval.pieces.index import Reading
 
         found: list[Inspection] = []
@@ -233,7 +233,7 @@ def stats(
     with pieces.cutting(quiet=reading.quiet) as cutting:
         for path in (file, *more):
             if features is None and cutting.suits(path):
-                from corefeval.pieces.counting import count_files
+                from corefeval.pieces.files import count_files
                 from corefeval.pieces.index import Reading
 
                 how = Reading(**reading.of_file)
