@@ -16,7 +16,7 @@ from corefeval.evaluation import SEGMENTS, Method, Metrics, Sampling, with_inter
 from corefeval.metrics.metric import DEFAULT_PRESET
 from corefeval.model import DocumentId
 from corefeval.model.construction import PlainDocument, corpus_from_plain, read_plain
-from corefeval.pieces import Cutting, workers_told
+from corefeval.pieces import Cutting, watch_workers
 from corefeval.preparation import Input, Options, Stated, plan
 from corefeval.results import Result
 
@@ -104,11 +104,11 @@ class Scorer:
             ahead = 2 * workers
             while True:
                 for response in islice(remaining, ahead):
-                    with workers_told():
+                    with watch_workers():
                         waiting.append(executor.submit(work, response))
                 if not waiting:
                     return
-                with workers_told():
+                with watch_workers():
                     result = waiting.popleft().result()
                 yield result
                 ahead = 1

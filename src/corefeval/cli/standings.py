@@ -50,7 +50,7 @@ class TestOptions:
     resample: str | None = None
 
     @property
-    def given(self) -> dict[str, Any]:
+    def wishes(self) -> dict[str, Any]:
         """The options that were given, as `compare_corpora` takes them."""
         from corefeval.syntax import split_list
 
@@ -96,7 +96,7 @@ def compare(
     check_paths([], [results], output)
     outcome = load_suite(results)
     name = outcome.metric(metric)
-    found = with_statistics(outcome, [name], **tests.given)
+    found = with_statistics(outcome, [name], **tests.wishes)
     standing = found.standing(name, group)
     show(found, output, format=format, metric=standing.metric, group=standing.group)
     tell(found.notices, quiet=quiet)
@@ -137,7 +137,7 @@ def page(
 
     check_paths([], [results], output)
     outcome = load_suite(results)
-    made = make_leaderboard(outcome, title=title, reports=reports, beside=output, **tests.given)
+    made = make_leaderboard(outcome, title=title, reports=reports, beside=output, **tests.wishes)
     made.save(output)
     size = os.path.getsize(output) / 1_000_000
     sys.stdout.write(f"{visible(output)}: {made.summary}, {size:.2f} MB\n")

@@ -130,8 +130,8 @@ def run(
     check_paths([], [suite], output, save)
     if no_cache and cache is not None:
         raise UsageError("--no-cache and --cache: take one of them")
-    if no_tests and tests.given:
-        raise UsageError(f"--no-tests and --{next(iter(tests.given))}: take one of them")
+    if no_tests and tests.wishes:
+        raise UsageError(f"--no-tests and --{next(iter(tests.wishes))}: take one of them")
     table.check(format)
     asked = read_suite(suite)
     folder = None if no_cache else cache or f"{os.path.splitext(suite)[0]}.cache"
@@ -142,7 +142,7 @@ def run(
             piece_size=cutting.size,
             executor=cutting.executor,
             progress=cutting.progress,
-            **({} if no_tests else {"trials": 10_000, **tests.given}),
+            **({} if no_tests else {"trials": 10_000, **tests.wishes}),
         )
     _show(outcome, output, format, table, quiet)  # which may refuse the metric or the rates
     if save is not None:

@@ -142,7 +142,7 @@ class Aggregation:
         if self.aggregate == "micro" or (self.aggregate == "pool" and not self._is_blanc):
             return self.rates(dict(zip(self.names, sums, strict=True)))
         if self.aggregate == "pool":
-            return self.rates(self._pooled(sums))
+            return self.rates(self._pool(sums))
         known = self.rates({name: np.zeros(1) for name in self.names})
         if self.aggregate == "weighted":
             half = len(known)
@@ -181,7 +181,7 @@ class Aggregation:
     def _is_blanc(self) -> bool:
         return self.shape.startswith("blanc")
 
-    def _pooled(self, sums: Numbers) -> dict[str, Numbers]:
+    def _pool(self, sums: Numbers) -> dict[str, Numbers]:
         """Counts with the pairs across documents, none of which is a link."""
         counts = dict(zip(self.names, sums, strict=False))
         for side, within in zip(_SIDES, sums[len(self.names) :], strict=True):
@@ -199,7 +199,7 @@ class Aggregation:
         """Each count summed over the documents; pooled, with the pairs across them."""
         sums = {name: float(column.sum()) for name, column in counts.items()}
         if self.aggregate == "pool" and self._is_blanc and sums:
-            pooled = self._pooled(self.additive(counts).sum(axis=1))
+            pooled = self._pool(self.additive(counts).sum(axis=1))
             return {name: float(pooled[name]) for name in sums}
         return sums
 
