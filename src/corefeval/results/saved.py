@@ -233,13 +233,16 @@ def result_of_record(
     protocol = Protocol.of_fields(settings)
     for metric, one in record["tables"].items():
         tables[metric] = _table(metric, one, len(documents), tables, bounded=not protocol.emulates)
-    names = ("key", "response", "key_digest")
+    own: dict[str, Any] = {
+        name: getattr(within, name) if within else _text(record[name], name)
+        for name in ("key", "response", "key_digest")
+    }
     result = Result(
         tables=tables,
         document_ids=documents,
         protocol=protocol,
         version=version,
-        **{one: getattr(within, one) if within else _text(record[one], one) for one in names},
+        **own,
         whole_rates=within.whole_rates if within else _rates(record["whole_rates"]),
         notices=() if within else tuple(map(_notice, record["notices"])),
         spell=spell,
