@@ -130,14 +130,11 @@ def features(*name: str, format: Format = "text") -> None:
 
 
 def _feature_entry(feature: FeatureDeclaration) -> str:
-    lines = [*textwrap.wrap(f"{feature.summary} (of {_article(feature.level)})", 62)]
+    article = "an" if feature.level == "entity" else "a"
+    lines = textwrap.wrap(f"{feature.summary} (of {article} {feature.level})", 62)
     lines += textwrap.wrap(feature.arguments.replace("`", ""), 62)
     lines += textwrap.wrap(f"needs {feature.needs}", 62) if feature.needs else []
     return _entry(feature.name, 16, lines)
-
-
-def _article(level: str) -> str:
-    return f"an {level}" if level == "entity" else f"a {level}"
 
 
 def protocols(*name: str, format: Format = "text") -> None:

@@ -16,7 +16,7 @@ from corefeval.analysis.errors.classification import (
     error_kind,
 )
 from corefeval.analysis.errors.costs import Attribution, attribute, decomposes, fix
-from corefeval.analysis.errors.links import LinkCounts, LinkRow, count_links
+from corefeval.analysis.errors.links import LinkCounts, LinkRow, count_links, list_relations
 from corefeval.analysis.errors.listing import (
     EntityCost,
     ErrorInstance,
@@ -172,8 +172,6 @@ class ErrorAnalysis(Tabular):
         """Sets of antecedents and bridging that are missed, spurious or wrong, by kind."""
         if self.classification.alignment.aside is None:
             return {kind: [] for kind in OTHERS}
-        from corefeval.analysis.errors.relations import list_relations
-
         return {kind: list(list_relations(self.classification, kind)) for kind in OTHERS}
 
     def rows(self, *, top: int = 5) -> list[Row]:
