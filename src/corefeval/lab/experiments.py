@@ -65,7 +65,7 @@ class Chart:
 
     title: str
     x: Encoding
-    y: Encoding
+    y: Encoding = F1
     series: str = "title"
     facet: str = ""
     mark: Mark = "line"
