@@ -77,22 +77,13 @@ def _entry(name: str, width: int, lines: list[str]) -> str:
 
 
 def _metrics_json(declarations: list[Declaration]) -> str:
+    names = ("name", "title", "summary", "definition", "reference", "aliases", "parts")
+    of_parameter = ("name", "default", "choices", "summary")
     entries = [
         {
-            "name": declaration.name,
-            "title": declaration.title,
-            "summary": declaration.summary,
-            "definition": declaration.definition,
-            "reference": declaration.reference,
-            "aliases": list(declaration.aliases),
-            "parts": list(declaration.parts),
+            **{name: getattr(declaration, name) for name in names},
             "parameters": [
-                {
-                    "name": parameter.name,
-                    "default": parameter.default,
-                    "choices": list(parameter.choices),
-                    "summary": parameter.summary,
-                }
+                {name: getattr(parameter, name) for name in of_parameter}
                 for parameter in declaration.parameters
             ],
         }
