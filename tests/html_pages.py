@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 
+HOSTILE = (
+    "</script><b>", "</SCRIPT ", "<!--<script>", "-->", "<b onload=1>", "&lt;b&gt;", "&amp;",
+    "\"'`", "\u2028\u2029", "]]>", "</title><b>", "</style>", "{{7*7}}", "\\u003c",
+)  # fmt: skip
+
 
 class Page(HTMLParser):
     """The elements of a page: [tag, attributes, text]."""
@@ -22,3 +27,8 @@ class Page(HTMLParser):
 
     def text_of(self, identifier: str) -> str:
         return next("".join(t) for _, a, t in self.elements if a.get("id") == identifier)
+
+
+def shape(page: Page) -> list[tuple[str, tuple[str, ...]]]:
+    """The tags of a page with the names of their attributes."""
+    return [(tag, tuple(attributes)) for tag, attributes, _ in page.elements]

@@ -14,7 +14,7 @@ from corefeval.display import visible
 from corefeval.reports import Report, report
 from corefeval.reports.notebook import frame
 from corefeval.reports.page import BOARD_SCRIPTS, SCRIPTS, bundle, style
-from html_pages import Page
+from html_pages import HOSTILE, Page, shape
 
 pytest.importorskip("vl_convert", reason="charts need vl-convert-python")
 
@@ -29,17 +29,6 @@ def test_whatever_is_in_the_data_stays_data(words, title):
     page = Page(made.html)
     assert json.loads(page.text_of("data")) == json.loads(json.dumps(made.payload))
     assert [tag for tag, *_ in page.elements].count("script") == 3
-
-
-HOSTILE = (
-    "</script><b>", "</SCRIPT ", "<!--<script>", "-->", "<b onload=1>", "&lt;b&gt;", "&amp;",
-    "\"'`", "\u2028\u2029", "]]>", "</title><b>", "</style>", "{{7*7}}", "\\u003c",
-)  # fmt: skip
-
-
-def shape(page: Page) -> list[tuple[str, tuple[str, ...]]]:
-    """The tags of a page with the names of their attributes."""
-    return [(tag, tuple(attributes)) for tag, attributes, _ in page.elements]
 
 
 def hostile_report(texts: tuple[str, ...], **options) -> Report:
