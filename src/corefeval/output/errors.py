@@ -93,7 +93,7 @@ def _kind_table(analyses: Sequence[ErrorAnalysis]) -> Table:
     several = len(analyses) > 1
     first = analyses[0].result
     metrics = [m for m in first.metrics if all(m in one.metrics for one in analyses)]
-    titles = first.titles or {}
+    titles = first.titles
     columns = [*label_columns("Error", several), Column("count", numeric=True)]
     for metric in metrics:
         title = titles.get(metric, metric)

@@ -45,7 +45,7 @@ class Result(Tabular, Mapping[str, Score]):
     whole_rates: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     notices: tuple[Notice, ...] = ()
     spell: Callable[[str], str] = str
-    titles: Mapping[str, str] | None = None
+    titles: Mapping[str, str] = field(default_factory=dict)
     slices: Mapping[str, Slices] = field(default_factory=dict)
     ci: float | None = None
     intervals: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)

@@ -155,7 +155,7 @@ def result_record(result: Result, within: Result | None = None) -> dict[str, Any
     record: dict[str, Any] = {
         "settings": dict(result.settings),
         **({} if same else {"documents": list(result.document_ids)}),
-        "titles": dict(result.titles or {}),
+        "titles": dict(result.titles),
         "tables": {metric: _table_record(table) for metric, table in result.tables.items()},
     }
     if result.ci is not None:

@@ -172,7 +172,7 @@ def explain_results(
         choices=first.protocol.differences(second.protocol),
         remarks=(*_remarks(first, second), *more),
         scores={one: (first[one].f1, second[one].f1) for one in metrics},
-        titles={**(second.titles or {}), **(first.titles or {})},
+        titles={**second.titles, **first.titles},
         explanation=explanation,
     )
 

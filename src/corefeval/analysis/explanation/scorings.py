@@ -90,7 +90,7 @@ class Scorings:
             }
         except CorefEvalError as error:
             return Outcome({}, error)
-        self.titles.update(result.titles or {})
+        self.titles.update(result.titles)
         scores = {name: None if math.isnan(one) else one for name, one in values.items()}
         return Outcome(scores, notices=result.notices)
 
