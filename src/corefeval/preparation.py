@@ -20,16 +20,7 @@ from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray
 from corefeval.model.identity import digest, mention_codes
 from corefeval.model.text_tokens import has_texts
-from corefeval.pairing import (
-    DocumentPairs,
-    Kept,
-    apply_policies,
-    join_groups,
-    mismatch_notices,
-    pair,
-    segment,
-)
-from corefeval.pairing.segments import Segmentation
+from corefeval.pairing import DocumentPairs, Kept, apply_policies, mismatch_notices, pair
 from corefeval.pieces import as_file
 from corefeval.protocol import STEPS, Choices, Protocol, choices, split_choices
 from corefeval.syntax import split_call
@@ -37,6 +28,7 @@ from corefeval.syntax import split_call
 if TYPE_CHECKING:
     from corefeval.beyond import Beyond, FullSide
     from corefeval.features.token_columns import Samples
+    from corefeval.pairing.segments import Segmentation
 
 Input = object  # a path, a Corpus, what a system returned, or plain Python
 Stated = Mapping[str, object] | str | os.PathLike[str] | None  # features, or a file of them
@@ -273,7 +265,11 @@ def _prepare_corpora(
     pairing = pair(key, response, protocol, pairs=pairs)
     if pairing.spans is not None:
         protocol = protocol.but(spans=pairing.spans)
-    corpora, joined = join_groups((pairing.key, pairing.response), protocol.across)
+    corpora, joined = [pairing.key, pairing.response], list[Notice]()
+    if protocol.across != "none":
+        from corefeval.pairing.groups import join_groups
+
+        corpora, joined = join_groups(corpora, protocol.across)
     if joined and plan.features:
         raise UsageError(
             "features are stated by document, and across joins documents: leave out one of them"
@@ -389,6 +385,8 @@ def segment_prepared(prepared: Prepared, number: int) -> Prepared | Notice:
     A mention that is matched goes with its match; singletons that the cuts made are dropped where
     the protocol drops singletons.
     """
+    from corefeval.pairing.segments import segment
+
     partners = prepared.matches.partners_of_response(prepared.response.n_mentions)
     cut = segment(prepared.key, prepared.response, partners, number)
     if isinstance(cut, Notice):

@@ -142,14 +142,15 @@ def slice_result(result: Result, prepared: Prepared, cut: Cut) -> tuple[Slices, 
 
 def count_table(metric: Metric, alignment: Alignment) -> CountTable:
     """A metric's counts: a row for each document, or for each of its groups."""
-    if metric.shape == "mean":
+    shape = metric.shape
+    if shape == "mean":
         parts = parse_metrics(", ".join(metric.declaration.parts))
         return CountTable("mean", parts=tuple(str(one.metric) for one in parts))
     counts = metric.count(alignment)
     if not metric.is_own:
         counts = _check(metric, counts, alignment.n_groups)
     values = np.array(list(counts.values())).T.copy()
-    return CountTable(metric.shape, tuple(counts), values)
+    return CountTable(shape, tuple(counts), values)
 
 
 def _check(metric: Metric, counts: object, n_groups: int) -> Counts:

@@ -18,7 +18,8 @@ from corefeval.diagnostics import InputError, Notice, PairingError, excerpt
 from corefeval.formats.conll.tokens import ConllTokens
 from corefeval.live.spans import spans_reading, with_positions
 from corefeval.model import Corpus, DocumentId
-from corefeval.pairing import join_groups, pair
+from corefeval.pairing import pair
+from corefeval.pairing.groups import join_groups
 from corefeval.protocol import Protocol, Spans, programs_with
 
 Mention = Any  # hashable; a tuple (first token, last token, gaps …) where there are tokens

@@ -1,15 +1,19 @@
 """Evaluation: from two inputs to a result, and from several to a comparison."""
 
-from corefeval.evaluation.comparing import (
-    COMPARED,
-    check_keys,
-    common_metrics,
-    compare,
-    load,
-    load_all,
-)
+from typing import TYPE_CHECKING
+
 from corefeval.evaluation.counting import SEGMENTS, Metrics, Sampling, count, with_intervals
 from corefeval.evaluation.scoring import Method, score
+
+if TYPE_CHECKING:
+    from corefeval.evaluation.comparing import (
+        COMPARED,
+        check_keys,
+        common_metrics,
+        compare,
+        load,
+        load_all,
+    )
 
 __all__ = [
     "COMPARED",
@@ -26,3 +30,12 @@ __all__ = [
     "score",
     "with_intervals",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """What compares is imported by those alone who compare."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from corefeval.evaluation import comparing
+
+    return getattr(comparing, name)

@@ -10,8 +10,6 @@ from corefeval.alignment import Alignment
 from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError
 from corefeval.metrics import Metric, parse_metrics, spell
 from corefeval.metrics.metric import DEFAULT_PRESET, MetricRequest
-from corefeval.pairing import segment_notice
-from corefeval.pairing.segments import LEAST
 from corefeval.preparation import Prepared, segment_prepared
 from corefeval.results import CountTable, Result, Slices
 from corefeval.slicing import count_table, cuts, own_feature, slice_result
@@ -33,6 +31,10 @@ class Sampling:
     as_segments: bool = False
 
     def __post_init__(self) -> None:
+        if self.segments is SEGMENTS:
+            return
+        from corefeval.pairing.segments import LEAST
+
         number = self.segments
         if isinstance(number, bool) or not isinstance(number, int) or number < LEAST:
             raise UsageError(f"segments is a whole number from {LEAST}, not {number!r}")
@@ -69,10 +71,12 @@ def count_and_sample(
     # What a preset skipped for the whole document is not there for its segments either.
     wanted = [one for one in wanted if str(one.metric) in result.tables]
     of_parts = replace(_count(parts, wanted, features), notices=())
-    name, number = result.document_ids[0], len(of_parts.document_ids)
     if sampling.as_segments:
         result = _of_segments(result, of_parts)
         return result if sampling.ci is None else with_intervals(result, sampling)
+    from corefeval.pairing.segments import segment_notice
+
+    name, number = result.document_ids[0], len(of_parts.document_ids)
     result = replace(result, notices=(*result.notices, segment_notice(number, name)))
     return with_intervals(result, sampling, of_parts)
 

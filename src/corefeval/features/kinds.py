@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import numpy as np
 
@@ -47,7 +47,7 @@ def find_kinds(
         pronoun |= empty[heads]
     if tagset.words and words is not None:
         rows = np.flatnonzero((noun | alone) & ~pronoun & ~name)
-        pronoun[rows] = words(heads[rows]).where(lambda word: word.lower() in tagset.words)
+        pronoun[rows] = words(heads[rows]).where_lower(tagset.words)
         pairs = np.flatnonzero((spans.length == 2) & ~noun & ~pronoun)
         pronoun[pairs] = _are_phrases(spans, pairs, words, tagset)
     if named is not None and words is not None:
@@ -55,9 +55,10 @@ def find_kinds(
         capital = words(heads[rows]).where(lambda word: word[:1].isupper())
         # A capital at the beginning of a sentence says nothing.
         starts = heads[:0] if sentences is None else sentences
+        rows = rows[capital]
         # Starts ascend, so that each head is among them or between two of them.
         low, high = (np.searchsorted(starts, heads[rows], side=side) for side in ("left", "right"))
-        name[rows] = capital & (low == high)
+        name[rows] = low == high
     kind = np.where(pronoun, PRONOUN, np.where(name, NAME, NOMINAL))
     return Categories(kind.astype(np.int64), KINDS)
 
@@ -68,15 +69,11 @@ def _are_phrases(
     """Which of some mentions of two tokens are pronouns of two words: `each other`."""
     phrases = {phrase for phrase in tagset.words if " " in phrase}
     first, second = words(spans.start[rows]), words(spans.end[rows] - 1)
-    possible = np.flatnonzero(first.where(lambda word: word.lower() in _first_words(phrases)))
+    possible = np.flatnonzero(first.where_lower({phrase.split()[0] for phrase in phrases}))
     are_phrases = np.zeros(rows.size, dtype=np.bool_)
     texts = zip(first.take(possible).values(), second.take(possible).values(), strict=True)
     are_phrases[possible] = [f"{one} {other}".lower() in phrases for one, other in texts]
     return are_phrases
-
-
-def _first_words(phrases: Iterable[str]) -> set[str]:
-    return {phrase.partition(" ")[0] for phrase in phrases}
 
 
 def is_named(spans: TokenSpans, tags: Categories, tagset: TagSet, named: Nodes) -> BoolArray:

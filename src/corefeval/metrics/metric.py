@@ -131,12 +131,13 @@ class Metric:
     @property
     def declaration(self) -> Declaration:
         """What the registry says about this metric."""
-        if self.name not in REGISTRY:
+        try:
+            return REGISTRY[self.name]
+        except KeyError:
             raise UsageError(
                 f"the metric {self.name} is not known in this process: define it at the top of a "
                 "module that every process can import"
-            )
-        return REGISTRY[self.name]
+            ) from None
 
     @property
     def is_own(self) -> bool:
@@ -156,7 +157,7 @@ class Metric:
     def shape(self) -> Shape:
         """Which rates follow from the counts, and how."""
         given = dict(self.parameters)
-        for parameter in self.declaration.parameters:
+        for parameter in self.declaration.parameters if given else ():
             for value, shape in parameter.shapes:
                 if given.get(parameter.name) == value:
                     return shape

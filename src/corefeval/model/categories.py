@@ -6,7 +6,7 @@ that they pickle.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, Self, TypeVar, overload
@@ -79,6 +79,11 @@ class Categories:
     def where(self, holds: Callable[[str], bool]) -> NDArray[np.bool_]:
         """Which things have a value for which something holds; asked once for each name."""
         table = np.array([*map(holds, self.names), False], dtype=np.bool_)
+        return table[self.codes]
+
+    def where_lower(self, texts: Container[str]) -> NDArray[np.bool_]:
+        """Which things have a value that in lower case is one of some texts."""
+        table = np.array([*map(texts.__contains__, map(str.lower, self.names)), False])
         return table[self.codes]
 
     def renamed(self, rename: Callable[[str], str | None]) -> Categories:

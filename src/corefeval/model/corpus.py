@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 from corefeval.diagnostics import InputError, Notice, PairingError, excerpt, list_names, plural
 from corefeval.model.arrays import BoolArray, IntArray, ragged_arange
 from corefeval.model.categories import LazyArray, LazyNames, taken
-from corefeval.model.ledger import Ledger
 from corefeval.model.relations import NO_RELATIONS, Relations
 from corefeval.model.tokens import Tokens
 from corefeval.model.views import Document, DocumentId
+
+if TYPE_CHECKING:
+    from corefeval.model.ledger import Ledger
 
 T = TypeVar("T")
 

@@ -32,7 +32,7 @@ class Lines:
 
     `before` is the newline in front of each line, −1 for the first. `cell` is where the last cell
     starts, of lines that are MARKED at first sight. In plain files no line of a token ends in
-    blanks, and no MARKED one begins with any.
+    blanks, and no MARKED one begins with any. `underscores` says whether any line ends in `_`.
     """
 
     before: IntArray
@@ -40,6 +40,7 @@ class Lines:
     kind: NDArray[np.uint8]
     cell: IntArray
     is_plain: bool
+    underscores: bool
 
     def __len__(self) -> int:
         return self.kind.size
@@ -76,7 +77,9 @@ def split_lines(data: ByteArray) -> tuple[ByteArray, Lines]:
     if spaced.size:
         start = lines.starts(spaced)
         end = _trim(data, start, lines.end[spaced])
-        lines.change(spaced, end, _kinds(data, start, end))
+        kind, underscores = _kinds(data, start, end)
+        lines.change(spaced, end, kind)
+        lines.underscores |= underscores
     return data, lines
 
 
@@ -97,7 +100,7 @@ def _find_lines(data: ByteArray) -> Lines:
     newline, kind = np.full(1, -1, dtype=np.int64), np.empty(0, dtype=np.uint8)
     cells: list[IntArray] = [np.empty(0, dtype=np.int64)]
     size = passed = 0
-    is_plain = True
+    is_plain, underscores = True, False
     for end in newlines(data):
         passed += _CHUNK
         if not end.size:
@@ -110,16 +113,16 @@ def _find_lines(data: ByteArray) -> Lines:
             newline, kind = _with_room(newline, size + 1, room + 1), _with_room(kind, size, room)
         newline[size + 1 : now + 1] = end
         start = newline[size:now] + 1
-        own = _kinds(data, start, end)
+        own, here = _kinds(data, start, end)
+        underscores |= here
         kind[size:now] = own
         (marked,) = (own == MARKED).nonzero()
         start = start[marked]
         is_plain = is_plain and not (data[start] <= BLANK_BYTE).any()
         cells.append(_cell_starts(data, start, end[marked]))
         size = now
-    return Lines(
-        newline[:size], newline[1 : size + 1], kind[:size], np.concatenate(cells), is_plain
-    )
+    before, end = newline[:size], newline[1 : size + 1]
+    return Lines(before, end, kind[:size], np.concatenate(cells), is_plain, underscores)
 
 
 def _with_room(column: NDArray[Any], size: int, room: int) -> NDArray[Any]:
@@ -128,17 +131,20 @@ def _with_room(column: NDArray[Any], size: int, room: int) -> NDArray[Any]:
     return larger
 
 
-def _kinds(data: ByteArray, start: IntArray, end: IntArray) -> NDArray[np.uint8]:
-    """What lines are by their first byte and their last two."""
+def _kinds(data: ByteArray, start: IntArray, end: IntArray) -> tuple[NDArray[np.uint8], bool]:
+    """What lines are by their first byte and their last two; and whether any ends in `_`."""
     last = data[end - 1]
-    dash = (last == ord("-")) | (last == ord("_"))
+    dash, underscore = last == ord("-"), last == ord("_")
+    underscores = bool(underscore.any())
+    if underscores:
+        dash |= underscore
     (glued,) = (dash & (data[end - 2] > BLANK_BYTE)).nonzero()
     kind: NDArray[np.uint8] = MARKED - dash.view(np.uint8)
     kind[glued[end[glued] - start[glued] > 1]] = MARKED
     (spaced,) = (last <= BLANK_BYTE).nonzero()
     kind[spaced] = np.where(end[spaced] == start[spaced], BLANK, SPACED)
     kind[(data[start] == HASH_BYTE).nonzero()[0]] = COMMENT
-    return kind
+    return kind, underscores
 
 
 def _cell_starts(data: ByteArray, start: IntArray, end: IntArray) -> IntArray:

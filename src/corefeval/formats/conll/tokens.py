@@ -102,8 +102,10 @@ def _surely_equal(
     width = min(int(length.min()), _WIDE) // 8 * 8
     if not width or (length != theirs.prefix_end[their_rows] - right).any():
         return False
-    if ((mine.origin.data[left + length] ^ theirs.origin.data[right + length]) == _DASHES).any():
-        return False
+    if mine.underscores or theirs.underscores:
+        last = mine.origin.data[left + length] ^ theirs.origin.data[right + length]
+        if (last == _DASHES).any():
+            return False
     my_view = windows(mine.origin.data, f"V{width}")
     their_view = windows(theirs.origin.data, f"V{width}")
 
@@ -185,7 +187,10 @@ _TO_BLANKS = dict.fromkeys(range(BLANK_BYTE), " ")
 
 @dataclass(eq=False)
 class ConllTokens(Tokens):
-    """Token lines: where they start and end, and where the coreference cell begins."""
+    """Token lines: where they start and end, and where the coreference cell begins.
+
+    `underscores` says whether a last cell may be `_`.
+    """
 
     origin: Source
     line_start: IntArray
@@ -197,6 +202,7 @@ class ConllTokens(Tokens):
     word_column: int | None = None
     shared_blanks: Bitmap | None = field(default=None, repr=False)
     shared_layout: Layout | None = field(default=None, repr=False)
+    underscores: bool = True
     columns_hold = True  # all parts of a file have one layout
 
     @property
