@@ -309,6 +309,34 @@ def test_corpora_with_too_few_documents_are_named():
     assert "on 1 corpus (‘small’) no difference can be significant at 0.05" in told.message
 
 
+@pytest.mark.parametrize(
+    ("resample", "documents", "seeds", "least"),
+    [
+        (("corpora", "documents", "seeds"), 1, 1, 1 / 2),  # two documents: two ways to swap
+        (("corpora", "documents"), 2, 1, 1 / 8),
+        (("documents",), 2, 1, 1 / 8),
+        (("corpora",), 30, 1, 1 / 2),  # two corpora, whatever is in them
+        (("seeds",), 30, 1, 1.0),  # nothing is drawn
+        (("seeds",), 30, 3, 2 / 20),  # 20 ways to part six runs
+    ],
+)
+def test_few_units_leave_no_certainty(resample, documents, seeds, least):
+    key = {str(name): [["a", "b", "c"]] for name in range(documents)}
+    half = {name: [["a", "b"]] for name in key}
+    one = {
+        name: [corefeval.score(key, response, metrics="muc")] * seeds
+        for name, response in {"full": key, "half": half}.items()
+    }
+    cells = {"news": one, "novels": one}
+    found = compare_corpora(cells, trials=999, resample=resample)
+    [pair] = found.standing("muc").pairs
+    assert pair.p == pytest.approx(least) and not pair.significant
+    [told] = [one for one in found.notices if one.kind == "hopeless-test"]
+    assert f"no p-value is below {least:.2g}" in told.message
+    generous = compare_corpora(cells, trials=999, resample=resample, alpha=0.6)
+    assert generous.standing("muc").pairs[0].significant == (least < 0.6)
+
+
 def test_documents_of_a_corpus_must_be_the_same():
     cells = make_cells(1, 1, 2)
     cells["c0"]["s1"] = [drawn(cells["c0"]["s1"][0], [0, 1])]

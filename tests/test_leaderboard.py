@@ -242,6 +242,19 @@ def test_the_command_compares_otherwise(run, saved):
     assert text.startswith("conll, de") and "0/2" in text
 
 
+def test_comparisons_are_set_as_tables_are(run, saved):
+    """What `suite table` takes for papers, `suite compare` does, but rates: it has one."""
+    _, out, _ = run("suite", "compare", saved, "-q", "--digits", 1, "--caption", "On all corpora")
+    assert out.startswith("On all corpora – conll") and not re.search(r"\d\d\.\d\d", out)
+    style = ("-f", "latex", "--label", "main", "--width", "column")
+    status, out, err = run("suite", "compare", saved, "-q", *style)
+    assert (status, err) == (0, "") and r"\label{tab:main}" in out and r"\begin{table}" in out
+    for option, value in (("--digits", 1), ("--caption", "x"), ("--width", "page")):
+        status, out, err = run("suite", "compare", saved, "-f", "json", option, value)
+        assert status == 2 and not out and f"{option[2:]} is for tables" in err
+    assert run("suite", "compare", saved, "--rates", "f1")[0] == 2
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+from rich.console import Console
 
 import corefeval
 from corefeval.cli import app, main
@@ -196,3 +197,60 @@ def test_an_empty_name_is_no_folder_for_the_example(more, tmp_path, monkeypatch,
     monkeypatch.chdir(tmp_path)
     assert main(["example", "", *more]) == 2
     assert "names no folder" in capsys.readouterr().err and not [*tmp_path.iterdir()]
+
+
+class Terminal(io.StringIO):
+    """Where somebody is watching."""
+
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize(
+    ("command", "told", "moment"),
+    [
+        (("stats", KEY, "--piece-size", "4kB"), " pieces", 0.0),
+        (("stats", KEY, "--piece-size", "4kB"), " pieces", 60.0),  # none where it is done before
+        (("check", EAGER, "--piece-size", "4kB"), " pieces", 0.0),
+        (("score", KEY, EAGER, "--piece-size", "4kB"), " pieces", 0.0),
+        (("suite", "run", "SUITE", "--trials", 999), " of 12 cells", 0.0),
+        (("suite", "page", "RESULTS"), "Resampling: ", 0.0),
+    ],
+)
+def test_bars_show_how_far_it_is(command, told, moment, tmp_path, monkeypatch, capsys):
+    """Nothing else in these tests looks like a terminal: here progress is drawn for once."""
+    from corefeval.cli import main, printing
+
+    assert main(["example", "--suite", str(tmp_path)]) == 0
+    suite = tmp_path / "suite.toml"
+    results = str(tmp_path / "results.json")
+    if "RESULTS" in command:
+        assert main(["suite", "run", str(suite), "-q", "--trials", "99", "--save", results]) == 0
+    places = {"SUITE": str(suite), "RESULTS": results}
+    monkeypatch.setattr(printing, "_MOMENT", moment)
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    monkeypatch.chdir(tmp_path)
+    assert main([str(places.get(word, word)) for word in command]) == 0
+    assert "Traceback" not in terminal.getvalue()
+    assert (told in terminal.getvalue()) == (moment == 0)
+    assert "\x1b" not in capsys.readouterr().out
+
+
+def test_help_fits_a_terminal_of_80_columns():
+    """Examples are copied: none is broken in two. What has no default shows none."""
+    names = [(name,) for name in app if not name.startswith("-")]
+    names += [("suite", name) for name in app["suite"] if not name.startswith("-")]
+    assert len(names) > 20
+    for words in [(), *names]:
+        screen = Console(width=80, file=io.StringIO())
+        app([*words, "--help"], console=screen, result_action="return_value")
+        text = screen.file.getvalue()
+        assert not [line for line in text.splitlines() if len(line) > 80], words
+        assert "--empty-" not in text and 'default: ""' not in text
+        command = app[words[0]] if words else app
+        command = command[words[1]] if words[1:] else command
+        examples = re.findall(
+            r"```\n(.*?)```", f"{command.help} {command.help_epilogue}", re.DOTALL
+        )
+        for example in "".join(examples).strip().splitlines():
+            assert re.search(rf"^ {re.escape(example.strip())} *$", text, re.MULTILINE), example

@@ -8,7 +8,7 @@ import random
 import pytest
 
 import corefeval
-from browsing import KEY, open_text
+from browsing import CAUTIOUS, EAGER, KEY, open_text
 from corefeval.reports import report
 from corefeval.reports.documents import find_positions
 
@@ -185,6 +185,41 @@ def test_scores_are_sorted_by_any_column(visit, crowded_page):
     assert page.locator(names).all_inner_texts() == ordered
     page.click("table.scores thead button:has-text('Response')")
     assert page.locator(names).all_inner_texts() == sorted(ordered)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_names_of_scores_stay_where_they_are(visit, crowded_page, example_page, scheme):
+    """However far one scrolls, one sees whose scores these are."""
+    for address, view, of in (
+        (crowded_page, "overview", "scores"),
+        (example_page, "overview", "scores"),
+        (crowded_page, "documents", "documents"),
+    ):
+        page = visit(f"{address}#view={view}", width=390, height=844, color_scheme=scheme)
+        first = page.locator(f"table.{of} tbody th").first
+        before = first.bounding_box()["x"]
+        scroller = page.locator(f".scroller:has(> table.{of})").first
+        assert scroller.evaluate("s => { s.scrollLeft = 150; return s.scrollLeft; }") > 50
+        box = first.bounding_box()
+        assert box["x"] == before and box["width"] < 0.45 * 390
+        back = first.evaluate("th => getComputedStyle(th).backgroundColor")
+        assert back not in ("rgba(0, 0, 0, 0)", "transparent")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_names_of_equal_ranks_do_not_overprint(visit, report_folder):
+    path = report_folder / "equal.html"
+    report(KEY, {f"the same {n}": EAGER for n in range(3)} | {"x": CAUTIOUS, "y": KEY}).save(path)
+    for width in (1400, 390):
+        page = visit(f"{path.as_uri()}#view=charts", width=width)
+        page.wait_for_selector("figure >> nth=0 >> .chart svg")
+        labels = page.locator("figure >> nth=0 >> .chart text").filter(has_text="the same")
+        boxes = [one.bounding_box() for one in labels.all()]
+        assert len(boxes) == (6 if width > 1000 else 3)
+        for place, box in enumerate(boxes):
+            for other in boxes[place + 1 :]:
+                beside = abs(box["x"] - other["x"]) >= min(box["width"], other["width"])
+                assert beside or abs(box["y"] - other["y"]) >= 0.7 * box["height"]
 
 
 @pytest.mark.parametrize("width", [1400, 390])

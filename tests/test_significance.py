@@ -92,6 +92,17 @@ def test_bootstrap_as_a_loop_would_have_it(aggregate):
         assert found[metric].interval == pytest.approx((low, high), abs=1e-10)
 
 
+@pytest.mark.parametrize("size", [2, 3, 5])
+def test_the_bootstrap_is_no_surer_than_all_swaps(size):
+    """Of documents that all say the same, draws say nothing else either, however few they are."""
+    generator = np.random.default_rng(0)
+    first, second = (simulated(generator, [10] * size, quality=q, noise=0) for q in (0.9, 0.3))
+    enumerated = exact(first, second, metrics=["muc"])["muc"]
+    assert (
+        bootstrap_test(first, second, metrics=["muc"])["muc"].p == enumerated.p == 2 ** (1 - size)
+    )
+
+
 @given(st.integers(0, 10_000), st.integers(2, 12), st.sampled_from(["micro", "macro"]))
 @settings(max_examples=40)
 def test_randomization_is_exact_within_monte_carlo_error(seed, size, aggregate):

@@ -99,9 +99,63 @@ def test_micro_does_not_mix_protocols(outcome):
 
 def test_micro_needs_all_corpora(outcome):
     cells = {**outcome.cells, ("talk", "eager", None): Cell(None, "gone", "response")}
-    table = make_table(replace(outcome, cells=cells), averages="micro", sort="file")
+    left_out = replace(outcome, cells=cells, missing="leave-out")
+    table = make_table(left_out, averages="micro", sort="file")
     assert np.isnan(table.lines[0].means["f1"]).tolist() == [False, True, False]
     assert table.remarks[0] == "Micro is of runs with all corpora: eager 0 of 1 run."
+
+
+@pytest.mark.parametrize("protocol", ["", "aggregate:macro", "singletons:drop"])
+def test_a_missing_response_counts_in_micro_like_an_empty_one(protocol):
+    """What the key has is known from others; the empty response itself is the judge."""
+    metrics = "mentions, muc, b3, ceafm, ceafe, blanc, lea, conll, links, b3-sys, split, mor"
+    keys = {"one": {"d": [["a", "b"], ["c", "e", "f"]]}, "two": {"d": [["a", "b", "c"], ["e"]]}}
+    found = {"d": [["a", "b"], ["c", "x"]]}
+    results = {
+        (corpus, system, None): corefeval.score(
+            key, response, protocol=protocol or None, metrics=metrics
+        )
+        for corpus, key in keys.items()
+        for system, response in {
+            "full": key,
+            "some": found,
+            "gone": found if corpus == "one" else {"d": []},
+        }.items()
+    }
+    some = next(iter(results.values()))
+    facts = tuple(map(CorpusFacts, keys)), tuple(map(SystemFacts, ("full", "some", "gone")))
+    cells = {place: Cell(result) for place, result in results.items()}
+    empty = SuiteResult(*facts, some.metrics, "conll", cells)
+    missing = Cell(None, "no such file", "response")
+    outcome = replace(empty, cells={**cells, ("two", "gone", None): missing})
+    for metric in some.metrics:
+        rates = ",".join(some[metric].rates)
+        table = make_table(outcome, metric, rates=rates, averages="micro", sort="file")
+        if metric in ("b3(twinless=sys)", "split", "mor"):  # the key's side is not the key's alone
+            assert "Micro is of runs with all corpora: gone 0 of 1 run." in table.remarks
+            continue
+        expected = make_table(empty, metric, rates=rates, averages="micro", sort="file")
+        for rate, means in expected.lines[0].means.items():
+            assert table.lines[0].means[rate] == pytest.approx(means) and means.all()
+        assert not table.remarks
+
+
+def test_a_run_without_any_other_result_is_left_out_of_micro():
+    outcome = small({"a": None, "b": None})
+    table = make_table(outcome, averages="micro")
+    assert table.remarks[0] == "Micro is of runs with all corpora: a 0 of 1 run, b 0 of 1 run."
+
+
+def test_rates_that_a_metric_does_not_have_are_told(outcome):
+    table = make_table(outcome, "conll", rates="r,p,f1")
+    assert table.rates == ("f1",)
+    assert table.remarks == ("CoNLL has no recall and no precision.",)
+    assert all(row["recall"] is None and row["precision"] is None for row in table.rows())
+    assert list(table.rows()[0])[7:9] == ["recall", "precision"]
+    assert "CoNLL has no recall and no precision." in " ".join(
+        render(outcome, metric="conll", rates="r,p,f1").split()
+    )
+    assert not make_table(outcome, "muc", rates="r,p,f1").remarks
 
 
 def small(scores: dict[str, float], missing: str = "zero") -> SuiteResult:

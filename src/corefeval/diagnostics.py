@@ -134,6 +134,16 @@ class Notice:
         return self.message
 
 
+def note(kind: str, count: int, noun: str, what: str, *, whose: str = "") -> tuple[Notice, ...]:
+    """A notice of so many things and what was done with them, or none where there are none.
+
+    >>> print(*note("cut", 2, "document", "cut short", whose="x.conll"))
+    x.conll: 2 documents cut short
+    """
+    text = f"{whose}: {{n}} {what}" if whose else f"{{n}} {what}"
+    return (Notice(kind, text, count, noun=noun),) if count else ()
+
+
 def merge_notices(notices: Iterable[Notice]) -> tuple[Notice, ...]:
     """Each notice once, in the order of the first; those that count the same things are summed.
 

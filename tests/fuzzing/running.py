@@ -16,7 +16,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from corefeval.cli import main
+from rich.console import Console
+
+from corefeval.cli import app, main
 from fuzzing.cases import Case
 from fuzzing.inputs import Files
 
@@ -129,6 +131,7 @@ def _surroundings(case: Case, folder: Path, out: _Stream, err: _Stream) -> Itera
         warnings.simplefilter("error")
         sys.stdin, sys.stdout, sys.stderr = _Stream(case.stdin), out, err
         os.environ["COLUMNS"] = str(case.width)
+        app.console = Console()  # or help would keep this width for all who come after
         # Processor time, so that a busy machine makes no failures; and the clock, for what waits.
         before = [(one, signal.signal(one, stop)) for one in (signal.SIGPROF, signal.SIGALRM)]
         signal.setitimer(signal.ITIMER_PROF, LIMIT)
@@ -142,5 +145,6 @@ def _surroundings(case: Case, folder: Path, out: _Stream, err: _Stream) -> Itera
                 signal.signal(one, handler)
             sys.stdin, sys.stdout, sys.stderr = streams
             os.environ.pop("COLUMNS")
+            app.console = None
             if columns is not None:
                 os.environ["COLUMNS"] = columns

@@ -39,7 +39,7 @@ def errors(
     /,
     *more: Annotated[str, _ERRORS_FILE(name="MORE", help="More responses.")],
     metrics: Metrics = "conll, lea",
-    list: Annotated[str, Parameter(alias="-l")] = "",
+    list: Annotated[str, Parameter(alias="-l", show_default=False)] = "",
     top: Annotated[int, Parameter(alias="-n")] = 5,
     by: Annotated[str, Parameter(alias="-b")] = "kind",
     format: Format = "text",
@@ -52,7 +52,7 @@ def errors(
     corefeval errors key.conll response.conll
     corefeval errors key.conll old=a.conll new=b.conll --metrics conll,lea --top 0
     corefeval errors key.conll response.conll --list divided
-    corefeval errors key.conll response.conll --list all --format csv -o errors.csv
+    corefeval errors key.conll response.conll --list all -f csv -o errors.csv
     ```
 
     Parameters
@@ -172,7 +172,7 @@ def explain(
     to: str | None = None,
     metrics: Annotated[str | None, Parameter(alias=("-m", "--metric"))] = None,
     shapley: Annotated[bool, FLAG()] = False,
-    results: tuple[str, str] | None = None,
+    results: Annotated[tuple[str, str] | None, Parameter(negative=())] = None,
     format: Format = "text",
     output: Output = None,
     reading: Reading = READING,

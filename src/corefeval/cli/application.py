@@ -32,7 +32,7 @@ from corefeval.diagnostics import UsageError
 app = App(
     name="corefeval",
     version=f"corefeval {__version__}",
-    help="Evaluate coreference resolution: every metric, exact to the official scorer, fast.",
+    help="Evaluate coreference resolution: all metrics, exact and fast.",
     help_format="markdown",
     help_epilogue=(
         "```\n"

@@ -5,7 +5,7 @@
 import difflib
 import inspect
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial, reduce, wraps
 from operator import getitem
 from typing import Annotated, Any, Literal, TypeVar
@@ -65,7 +65,7 @@ def with_unpacking(command: Callable[..., T]) -> Callable[..., T]:
         with limited_to(unpack_limit):
             return command(*arguments, **options)
 
-    help = f"How much a packed file may unpack to, such as 20GB; {UNPACK_LIMIT} if not said."
+    help = f"How much a packed file may unpack to, such as 20GB; {UNPACK_LIMIT} by default."
     option = inspect.Parameter(
         "unpack_limit",
         inspect.Parameter.KEYWORD_ONLY,
@@ -114,27 +114,27 @@ def refuse_option(option: str, known: Iterable[Argument], command: str) -> str:
     return f"there is no option {option}: {advice}"
 
 
-@Parameter(name="*", group=Group("Tables", sort_key=1))
+_TABLES = Group("Tables", sort_key=1)
+
+
+@Parameter(name="*", group=_TABLES)
 @dataclass(frozen=True, kw_only=True)
-class TableOptions:
+class StyleOptions:
     """How tables are set.
 
     Parameters
     ----------
     digits
-        How many digits percentages have behind the point, two by default.
-    rates
-        Which rates in which order, with commas between them: some of R, P and F1.
+        How many digits percentages have after the point; 2 by default.
     caption
-        What stands with the table.
+        The caption of the table.
     label
-        The name of the table in LaTeX, which then is a float.
+        The label of the table in LaTeX, for references to it; makes it a float.
     width
-        What the table has to fit into in LaTeX: a column, or the page; it then is a float.
+        What the table has to fit into in LaTeX, a column or the page; makes it a float.
     """
 
     digits: int | None = None
-    rates: str | None = None
     caption: str | None = None
     label: str | None = None
     width: Literal["column", "page"] | None = None
@@ -142,7 +142,9 @@ class TableOptions:
     @property
     def wishes(self) -> dict[str, Any]:
         """The options of `render` that were given."""
-        values = {field.name: getattr(self, field.name) for field in fields(TableOptions)}
+        from corefeval.output.style import STYLE_OPTIONS
+
+        values = {name: getattr(self, name, None) for name in STYLE_OPTIONS}
         return {name: value for name, value in values.items() if value is not None}
 
     def check(self, format: str, rate: str | None = None) -> None:
@@ -154,4 +156,19 @@ class TableOptions:
             raise UsageError(f"--rates must have {rate} among them, which is compared")
 
 
+@Parameter(name="*", group=_TABLES)
+@dataclass(frozen=True, kw_only=True)
+class TableOptions(StyleOptions):
+    """How tables of rates are set.
+
+    Parameters
+    ----------
+    rates
+        Which rates to show, and in which order: some of R, P and F1, with commas.
+    """
+
+    rates: str | None = None
+
+
+STYLE = StyleOptions()
 TABLES = TableOptions()

@@ -45,7 +45,7 @@ def compare(
     samples: int | None = None,
     baseline: str | None = None,
     segments: int = 20,
-    by: Annotated[str, Parameter(alias="-b")] = "",
+    by: Annotated[str, Parameter(alias="-b", show_default=False)] = "",
     pairs: Annotated[bool, FLAG()] = False,
     differences: Annotated[bool, FLAG()] = False,
     agreement: Annotated[bool, FLAG()] = False,
@@ -64,8 +64,8 @@ def compare(
 
     ```
     corefeval compare key.conll old=a.conll new=b.conll
-    corefeval compare key.conll a.conll b.conll c.conll --format latex -o table.tex
-    corefeval compare key.conll a.conll b.conll -f latex --rates P,R,F1 --digits 1 --width page
+    corefeval compare key.conll a.conll b.conll c.conll -f latex -o table.tex
+    corefeval compare key.conll a.conll b.conll -f latex --rates P,R,F1 --digits 1
     corefeval compare key.conll a.conll b.conll --differences --power --by genre
     corefeval compare old.json.gz new.json.gz
     corefeval compare key.conll old.json.gz new=b.conll --fail-if-worse old.conll

@@ -268,7 +268,7 @@ def prompt(
 
     ```
     corefeval prompt key.conll --style markdown -o prompts.jsonl
-    corefeval prompt key.conll --style json --shots 2 --from train.conll -o prompts.jsonl
+    corefeval prompt key.conll --style json --shots 2 --from train.conll
     corefeval score key.conll answers.jsonl
     ```
 

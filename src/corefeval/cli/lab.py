@@ -45,7 +45,7 @@ def lab(
     ```
     corefeval lab list
     corefeval lab splits
-    corefeval lab mention-identification key.conll response.conll --metrics conll,lea
+    corefeval lab mention-identification key.conll response.conll -m conll,lea
     corefeval lab trust --output trust/
     ```
 

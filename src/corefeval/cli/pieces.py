@@ -4,8 +4,8 @@
 
 import os
 import re
-import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from cyclopts import Group, Parameter
 
+from corefeval.cli.printing import show_progress
 from corefeval.diagnostics import UsageError
 
 if TYPE_CHECKING:
@@ -50,9 +51,7 @@ class FilePieces:
         plain = Cutting(self.piece_size)  # which may be no size
         with ExitStack() as stack:
             executor = self._executor(stack)
-            progress = None
-            if not quiet and sys.stderr.isatty():
-                progress = stack.enter_context(_progress(noun))
+            progress = stack.enter_context(_progress(noun, quiet))
             yield Cutting(plain.size, executor, None, progress)
 
     def _executor(self, stack: ExitStack) -> Executor | None:
@@ -137,28 +136,18 @@ def _connect(address: str, stack: ExitStack) -> Executor:
 
 
 @contextmanager
-def _progress(noun: str) -> Iterator[Any]:
-    """A bar with pieces (or what the noun says) and their rate, on the terminal's error stream."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+def _progress(noun: str, quiet: bool) -> Iterator[Callable[[int, int, int], None] | None]:
+    """A bar with pieces (or what the noun says) and how many bytes of them are done in a second."""
+    with show_progress("Working", quiet) as show:
+        begin = before = time.monotonic()
+        passed = 0
 
-    columns = (
-        TextColumn("Scoring"),
-        BarColumn(),
-        TextColumn(f"{{task.completed:,.0f}} of {{task.total:,.0f}} {noun}, {{task.fields[rate]}}"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None, rate="")
-        passed = {"size": 0}
+        def tell(done: int, total: int, size: int) -> None:
+            nonlocal begin, before, passed
+            begin = before if size < passed else begin  # another response
+            before, passed = time.monotonic(), size
+            rate = size / 1e6 / max(1e-9, before - begin)
+            if show is not None:
+                show(f"{done:,} of {total:,} {noun}, {rate:.1f} MB/s", done, total)
 
-        def show(done: int, total: int, size: int) -> None:
-            one = bar.tasks[task]
-            if done == 1 or size < passed["size"]:
-                bar.reset(task, total=total, rate="")
-            passed["size"] = size
-            seconds = one.elapsed or 0.0
-            rate = f"{size / seconds / 1e6:.1f} MB/s" if seconds else ""
-            bar.update(task, completed=done, total=total, rate=rate)
-
-        yield show
+        yield None if show is None else tell

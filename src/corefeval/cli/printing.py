@@ -15,6 +15,7 @@ from corefeval.display import distinct_names, visible
 from corefeval.files import check_writable, write_file
 
 _MOMENT = 1.0  # seconds
+_BARS: list[Any] = []  # the one on the screen, if there is any
 _CANNOT_WRITE = "the output cannot be written"
 
 
@@ -106,28 +107,28 @@ def put(text: str, output: str | None) -> None:
 def show_progress(name: str, quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
     """A bar for what takes more than a moment, where somebody is watching; else nothing.
 
-    It is told what is done, how much of it, and of how much.
+    It is told what is done, how much of it, and of how much. There is one bar on a screen: what is
+    shown within another shows there.
     """
     if quiet or not sys.stderr.isatty():
         yield None
         return
     begin = time.monotonic()
-    bars: list[Any] = []
     with ExitStack() as stack:
 
         def show(what: str, done: int, total: int) -> None:
-            if not bars and time.monotonic() - begin < _MOMENT:
+            if not _BARS and time.monotonic() - begin < _MOMENT:
                 return
-            if not bars:
+            if not _BARS:
                 from rich.console import Console
                 from rich.progress import Progress
 
-                bars.append(
-                    stack.enter_context(Progress(console=Console(stderr=True), transient=True))
-                )
-                bars[0].add_task(name)
-            task = bars[0].task_ids[0]
-            bars[0].update(task, description=f"{name}: {what}", completed=done, total=total)
+                bar = Progress(console=Console(stderr=True), transient=True)
+                _BARS.append(stack.enter_context(bar))
+                stack.callback(_BARS.clear)
+                bar.add_task(name)
+            task = _BARS[0].task_ids[0]
+            _BARS[0].update(task, description=f"{name}: {what}", completed=done, total=total)
 
         yield show
 

@@ -24,7 +24,7 @@ def score(
         str, _FILE(name="RESPONSE", help="Responses, each as PATH or NAME=PATH; or saved files.")
     ],
     metrics: Annotated[str | None, Parameter(alias="-m")] = None,
-    by: Annotated[str, Parameter(alias="-b")] = "",
+    by: Annotated[str, Parameter(alias="-b", show_default=False)] = "",
     by_document: Annotated[bool, FLAG()] = False,
     ci: Annotated[bool, FLAG()] = False,
     samples: int = 1000,
@@ -51,7 +51,7 @@ def score(
     corefeval score key.conll response.conll --ci --save kept.json.gz
     corefeval score huge.conll huge-response.conll --jobs 8 --resume finished/
     corefeval score key.conll response.conll --fail-under conll=60,lea.recall=40
-    corefeval score key.conll a.conll b.conll --format latex --digits 1 --width column
+    corefeval score key.conll a.conll b.conll -f latex --digits 1 --width column
     ```
 
     The exit status is 3 where a score is under its limit.

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
-from corefeval.cli.arguments import Format, Output, Quiet, file_parameter
-from corefeval.cli.printing import check_paths, show, tell
+from corefeval.cli.arguments import STYLE, Format, Output, Quiet, StyleOptions, file_parameter
+from corefeval.cli.printing import check_paths, show, show_trials, tell
 from corefeval.display import visible
 
 _TESTS = Group("Tests", sort_key=2)
@@ -69,9 +69,10 @@ def compare(
     /,
     *,
     metric: str | None = None,
-    group: str = "",
+    group: Annotated[str, Parameter(show_default=False)] = "",
     format: Format = "text",
     output: Output = None,
+    style: StyleOptions = STYLE,
     tests: TestOptions = TESTS,
     quiet: Quiet = False,
 ) -> None:
@@ -80,7 +81,8 @@ def compare(
     ```
     corefeval suite compare results.json.gz
     corefeval suite compare results.json.gz --metric lea --combination fisher
-    corefeval suite compare results.json.gz --resample documents,seeds -f json -o pairs.json
+    corefeval suite compare results.json.gz --resample documents,seeds -f json
+    corefeval suite compare results.json.gz -f latex --width page --digits 1
     ```
 
     Parameters
@@ -94,11 +96,14 @@ def compare(
     from corefeval.suites.statistics import with_statistics
 
     check_paths([], [results], output)
+    style.check(format)
     outcome = load_suite(results)
     name = outcome.metric(metric)
-    found = with_statistics(outcome, [name], **tests.wishes)
+    with show_trials(quiet):
+        found = with_statistics(outcome, [name], **tests.wishes)
     standing = found.standing(name, group)
-    show(found, output, format=format, metric=standing.metric, group=standing.group)
+    shown = {"metric": standing.metric, "group": standing.group, **style.wishes}
+    show(found, output, format=format, **shown)
     tell(found.notices, quiet=quiet)
 
 
@@ -137,7 +142,9 @@ def page(
 
     check_paths([], [results], output)
     outcome = load_suite(results)
-    made = make_leaderboard(outcome, title=title, reports=reports, beside=output, **tests.wishes)
+    options = {"title": title, "reports": reports, "beside": output, **tests.wishes}
+    with show_trials(quiet):
+        made = make_leaderboard(outcome, **options)
     made.save(output)
     size = os.path.getsize(output) / 1_000_000
     sys.stdout.write(f"{visible(output)}: {made.summary}, {size:.2f} MB\n")

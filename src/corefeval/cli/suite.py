@@ -22,7 +22,7 @@ from corefeval.cli.arguments import (
 )
 from corefeval.cli.gates import fail
 from corefeval.cli.pieces import CLUSTER, ClusterPieces
-from corefeval.cli.printing import check_paths, label, put, show, tell
+from corefeval.cli.printing import check_paths, label, put, show, show_trials, tell
 from corefeval.cli.responses import tell_words
 from corefeval.cli.standings import TESTS, TestOptions, compare, page
 from corefeval.diagnostics import UsageError
@@ -101,7 +101,7 @@ def run(
     ```
     corefeval suite run suite.toml
     corefeval suite run suite.toml --jobs 8 --save results.json.gz
-    corefeval suite run suite.toml --rates r,p,f1 --averages macro,micro --format latex
+    corefeval suite run suite.toml --rates r,p,f1 --averages macro,micro -f latex
     ```
 
     A response that is missing or broken is named and does not stop the others. Systems are compared
@@ -135,7 +135,7 @@ def run(
     table.check(format)
     asked = read_suite(suite)
     folder = None if no_cache else cache or f"{os.path.splitext(suite)[0]}.cache"
-    with pieces.cutting(quiet=quiet, noun="cells") as cutting:
+    with pieces.cutting(quiet=quiet, noun="cells") as cutting, show_trials(quiet):
         outcome = run_suite(
             asked,
             cache=folder,
@@ -166,8 +166,8 @@ def table(
 
     ```
     corefeval suite table results.json.gz --metric lea
-    corefeval suite table results.json.gz --rows corpora --rates p,r,f1 --format markdown
-    corefeval suite table results.json.gz -f latex --width column --digits 1 --caption "Test sets."
+    corefeval suite table results.json.gz --rows corpora --rates p,r,f1
+    corefeval suite table results.json.gz -f latex --width column --digits 1
     ```
 
     """
@@ -183,7 +183,9 @@ def _show(
     """Print the table, and what is to be said of cells; another metric is tested like the first."""
     from corefeval.suites.statistics import with_tests
 
-    show(with_tests(outcome, table.metric), output, format=format, **table.drawing)
+    with show_trials(quiet):
+        tested = with_tests(outcome, table.metric)
+    show(tested, output, format=format, **table.drawing)
     tell(outcome.notices, quiet=quiet)
 
 
@@ -239,7 +241,7 @@ def check(
     /,
     *,
     strict: Annotated[bool, FLAG()] = False,
-    systems: str = "",
+    systems: Annotated[str, Parameter(show_default=False)] = "",
     format: Annotated[Literal["text", "json", "csv"], HOW()] = "text",
     output: Output = None,
 ) -> int:

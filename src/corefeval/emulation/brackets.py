@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from operator import attrgetter
 
-from corefeval.diagnostics import InputError, Notice, excerpt
+from corefeval.diagnostics import InputError, Notice, excerpt, note
 from corefeval.emulation.sentences import Node, Place, SentenceFile
 
 _BRACKET = re.compile(r"(\([^()]+\)?|[^()]+\))")
@@ -152,7 +152,7 @@ class _Reader:
             if part == 1:
                 entity.incomplete.append(mention)
         else:
-            mention = self._continued(node, entity, content)
+            mention = self._find_incomplete(node, entity, content)
             mention.nodes.append(node)
             if is_closed and part == parts:
                 self._complete(node, entity, mention, content)
@@ -217,7 +217,7 @@ class _Reader:
             )
         return int(text)
 
-    def _continued(self, node: Node, entity: _Entity, content: str) -> Bracketed:
+    def _find_incomplete(self, node: Node, entity: _Entity, content: str) -> Bracketed:
         for mention in entity.incomplete:
             if not mention.is_open:
                 return mention
@@ -283,25 +283,14 @@ class _Reader:
         return MentionFile(self.text, entities, self._notices(unclosed, incomplete))
 
     def _notices(self, unclosed: int, incomplete: int) -> tuple[Notice, ...]:
-        file = self.text.file
-        notices = (
-            Notice("unclosed", f"{file}: {{n}} never closed, and dropped", unclosed, (), "mention"),
-            Notice(
-                "incomplete",
-                f"{file}: {{n}} whose last part never comes, kept with the parts there are",
-                incomplete,
-                (),
-                "mention",
-            ),
-            Notice(
-                "outside-brackets",
-                f"{file}: {{n}} of Entity outside of brackets, ignored",
-                self.ignored,
-                (),
-                "piece",
-            ),
+        file, part = self.text.file, "whose last part never comes, kept with the parts there are"
+        outside = "of Entity outside of brackets, ignored"
+        return (
+            *self.text.notices,
+            *note("unclosed", unclosed, "mention", "never closed, and dropped", whose=file),
+            *note("incomplete", incomplete, "mention", part, whose=file),
+            *note("outside-brackets", self.ignored, "piece", outside, whose=file),
         )
-        return (*self.text.notices, *(notice for notice in notices if notice.count))
 
 
 def _parse_id(text: str) -> tuple[str, int | None, int | None]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from corefeval.diagnostics import InputError, Notice, PairingError, excerpt
+from corefeval.diagnostics import InputError, Notice, PairingError, excerpt, note
 from corefeval.formats.conll.tokens import ConllTokens
 from corefeval.live.spans import spans_reading, with_positions
 from corefeval.model import Corpus, DocumentId
@@ -108,11 +108,11 @@ def _with_spans(paired: Paired) -> Paired:
     if None in readings or not readings:
         return paired
     reading = "inclusive" if "inclusive" in readings else "exclusive"
-    key, response = (_placed(side, other, reading) for side, other in (sides, sides[::-1]))
+    key, response = (_place_spans(side, other, reading) for side, other in (sides, sides[::-1]))
     return replace(paired, key=key, response=response)
 
 
-def _placed(side: Corpus, other: Corpus, reading: Any) -> Corpus:
+def _place_spans(side: Corpus, other: Corpus, reading: Any) -> Corpus:
     try:
         return with_positions(side, other, reading, guessed=False)
     except InputError:  # two numbers, but no spans: they are labels
@@ -312,8 +312,7 @@ def cut_windows(
             end = start + length - 1
             cut.append(Document(f"{one.name} tokens {max(start, 0)}–{end}", one.index, *sides))
         lost += sum(not m[0] % length and m[0] <= last for m in mentions)
-    text = "{n} at the start of a window left out"
-    return cut, [Notice("windows", text, lost, noun="mention")] if lost else []
+    return cut, [*note("windows", lost, "mention", "at the start of a window left out")]
 
 
 def _size(corpus: Corpus, index: int | None) -> int:

@@ -210,7 +210,7 @@ def count_links(table: Table, protocol: Protocol) -> tuple[tuple[float, ...], tu
             _choose(len(key)) - _simple(key, key),
             _choose(len(response)) - _simple(response, response),
         ]
-        twice = [_repeated(side) for side in (table.mine, table.theirs)]
+        twice = [_find_repeated(side) for side in (table.mine, table.theirs)]
         several = [{m for m, g in side.items() if len(g) > 1} for side in (key, response)]
         links = _plus_common(links, twice)
         return tuple(links), tuple(_plus_common(apart, several))
@@ -239,7 +239,7 @@ def _simple(groups: Mapping[Mention, Sequence[Any]], chosen: Iterable[Mention]) 
     return sum(map(_choose, alone.values()))
 
 
-def _repeated(entities: Entities) -> set[Mention]:
+def _find_repeated(entities: Entities) -> set[Mention]:
     return {
         m
         for entity in entities

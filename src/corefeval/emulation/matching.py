@@ -95,7 +95,7 @@ def _too_many(file: str, found: str) -> InputError:
 def _unique_optimum(edges: Sequence[Edge]) -> list[tuple[int, int]] | None:
     """The cells of the heaviest assignment; None where there may be another as heavy."""
     chosen: list[tuple[int, int]] = []
-    for part in _connected(edges):
+    for part in _find_parts(edges):
         if len(part) > _SMALL_PART:
             return None
         cells = _solve_alone(part)
@@ -124,7 +124,7 @@ def _total(edges: Sequence[Edge], cells: Sequence[tuple[int, int]]) -> float:
     return sum(weights[cell] for cell in cells)
 
 
-def _connected(edges: Sequence[Edge]) -> Iterator[list[Edge]]:
+def _find_parts(edges: Sequence[Edge]) -> Iterator[list[Edge]]:
     """The edges of each connected part."""
     at: dict[tuple[int, int], list[Edge]] = {}  # by (0, row) and (1, column)
     for edge in edges:

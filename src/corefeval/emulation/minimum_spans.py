@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from corefeval.diagnostics import InputError, Notice
+from corefeval.diagnostics import InputError, Notice, note
 from corefeval.emulation.documents import Document, Entities, Mention, Paired, sentence_starts
 from corefeval.protocol import Protocol, programs_with
 
@@ -106,10 +106,8 @@ def _notices(
         text = "the key has no parse: mentions are compared by their whole spans"
         notices.append(Notice("no-parse", text))
     numbers = [sum(len(e) for one in d for s in one.sides for e in s) for d in (before, after)]
-    if numbers[0] > numbers[1]:
-        text = "{n} left out as verb phrases, nested mentions or what is left with them"
-        notices.append(Notice("left-out", text, numbers[0] - numbers[1], noun="mention"))
-    return notices
+    what = "left out as verb phrases, nested mentions or what is left with them"
+    return [*notices, *note("left-out", numbers[0] - numbers[1], "mention", what)]
 
 
 class _Side:
@@ -245,14 +243,14 @@ def _minimum(root: Node) -> frozenset[tuple[str, int]]:
     """The texts and places of the terminals that a mention cannot do without; none, or some."""
     found = [root] if root.is_good else [child for child in root.children if child.is_good]
     if not found:
-        allowed = _allowed(root)
+        allowed = _allow(root)
         chosen = [c for c in root.children if c.tag[:2] in allowed and c.children]
         searches = [_search(child, allowed) for child in chosen] or [_search(root, None)]
         found = [terminal for terminals in searches for terminal in terminals]
     return frozenset((one.tag, one.place) for one in found if one.place is not None)
 
 
-def _allowed(root: Node) -> frozenset[str]:
+def _allow(root: Node) -> frozenset[str]:
     if root.tag[:2] in ("VP", "NP", "NM"):
         return _VERBAL if root.tag[:2] == "VP" else _NOMINAL
     tags = {child.tag[:2] for child in root.children}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from corefeval.diagnostics import InputError, Notice, excerpt
+from corefeval.diagnostics import InputError, Notice, excerpt, note
 from corefeval.emulation.documents import Document, Entities
 from corefeval.protocol import Protocol, programs_with
 
@@ -43,7 +43,7 @@ def settle_repeats(
         key = _settle(one.key, protocol.repeats_key, protocol, known)
         response = _settle(one.response, protocol.repeats_response, protocol, known)
         settled.append(replace(one, key=key, response=response))
-    notices = []
+    notices: list[Notice] = []
     for side in ("key", "response"):
         before, after = (
             sum(len(entity) for one in these for entity in getattr(one, side))
@@ -57,10 +57,8 @@ def settle_repeats(
                 expected="each mention once",
                 fix="--limit none goes on without them",
             )
-        if before > after:
-            rule = getattr(protocol, f"repeats_{side}")
-            text = f"{side}: {{n}} left out (repeats {rule})"
-            notices.append(Notice("repeated-mentions", text, before - after, noun="mention"))
+        what = f"left out (repeats {getattr(protocol, f'repeats_{side}')})"
+        notices += note("repeated-mentions", before - after, "mention", what, whose=side)
     return settled, notices
 
 
@@ -94,10 +92,10 @@ def _once(entities: Entities, protocol: Protocol) -> Entities:
         return entities
     if protocol.duplicates == "first":
         return _first_of(entities, every)
-    return _reversed(_first_of(_reversed(entities), every))
+    return _reverse(_first_of(_reverse(entities), every))
 
 
-def _reversed(entities: Entities) -> Entities:
+def _reverse(entities: Entities) -> Entities:
     return [entity[::-1] for entity in entities[::-1]]
 
 
@@ -151,9 +149,7 @@ def settle_singletons(documents: Sequence[Document], rule: str) -> list[Document
         ]
     return [
         replace(
-            one,
-            key=_larger(one.key) if rule == "drop" else one.key,
-            response=_larger(one.response),
+            one, key=_larger(one.key) if rule == "drop" else one.key, response=_larger(one.response)
         )
         for one in documents
     ]
@@ -161,6 +157,11 @@ def settle_singletons(documents: Sequence[Document], rule: str) -> list[Document
 
 def _larger(entities: Entities) -> Entities:
     return [entity for entity in entities if len(entity) > 1]
+
+
+def drop_keyless(documents: Sequence[Document]) -> list[Document]:
+    """The documents in which the key has mentions."""
+    return [one for one in documents if one.key]
 
 
 def settle_twinless(documents: Sequence[Document], rule: str) -> list[Document]:

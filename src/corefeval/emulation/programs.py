@@ -29,6 +29,7 @@ from corefeval.emulation.formulas import Table
 from corefeval.emulation.minimum_spans import cut_mentions, read_texts
 from corefeval.emulation.policies import (
     Facts,
+    drop_keyless,
     find_facts,
     settle_repeats,
     settle_singletons,
@@ -108,7 +109,7 @@ class Material:
         with memory_for():
             documents, notices = self.documents(protocol)
             tables = {name: self._table(name, documents, protocol) for name in wanted}
-        paired = self._paired(protocol)
+        paired = self._pair(protocol)
         result = Result(
             tables=tables,
             document_ids=tuple(one.name for one in documents),
@@ -140,33 +141,21 @@ class Material:
 
     def documents(self, protocol: Protocol) -> tuple[list[Document], list[Notice]]:
         """The documents that metrics count on, and what was left out of them."""
-        documents, notices = self._identified(protocol)
+        documents, notices = self._identify(protocol)
         names = {"key": self.key.name, "response": self.response.name}
         _check_something(documents, protocol, names)
         more: list[Notice] = []
         if self._facts(documents).has_repeats:
-            documents, more = self._remember(
-                "repeats",
-                (documents,),
-                _REPEATS,
-                protocol,
-                lambda: settle_repeats(documents, protocol, names),
-            )
+            settle = partial(settle_repeats, documents, protocol, names)
+            documents, more = self._remember("repeats", (documents,), _REPEATS, protocol, settle)
         if not _cuts(protocol):
             documents = self._with_singletons(documents, protocol)
         if protocol.keyless == "skip" and not all(one.key for one in documents):
-            documents = self._remember(
-                "keyless", (documents,), (), protocol, lambda: [one for one in documents if one.key]
-            )
+            drop = partial(drop_keyless, documents)
+            documents = self._remember("keyless", (documents,), (), protocol, drop)
         if protocol.twinless != "as-is":
-            rule = protocol.twinless
-            documents = self._remember(
-                "twinless",
-                (documents,),
-                ("twinless",),
-                protocol,
-                lambda: settle_twinless(documents, rule),
-            )
+            add = partial(settle_twinless, documents, protocol.twinless)
+            documents = self._remember("twinless", (documents,), ("twinless",), protocol, add)
         return documents, [*notices, *more]
 
     def _remember(
@@ -187,7 +176,7 @@ class Material:
     def _facts(self, documents: list[Document]) -> Facts:
         return self._remember("facts", (documents,), (), _ANY, lambda: find_facts(documents))
 
-    def _paired(self, protocol: Protocol) -> Paired:
+    def _pair(self, protocol: Protocol) -> Paired:
         names = _PAIRING
         if self._are_alike and protocol.pairing != "one":
             # By name or by position, and with none that is missing, it is the same.
@@ -201,9 +190,9 @@ class Material:
         names, others = ([*map(str, side.documents)] for side in (self.key, self.response))
         return names == others and len({*names}) == len(names)
 
-    def _identified(self, protocol: Protocol) -> tuple[list[Document], list[Notice]]:
+    def _identify(self, protocol: Protocol) -> tuple[list[Document], list[Notice]]:
         """The documents, cut and in order, with mentions by what tells them apart."""
-        paired, notices = self._paired(protocol), list[Notice]()
+        paired, notices = self._pair(protocol), list[Notice]()
         is_one = protocol.pairing == "one"
         listing = partial(list_documents, paired, is_one=is_one, brackets=protocol.brackets)
         documents = self._remember("list", (paired,), ("brackets",), protocol, listing)
@@ -214,29 +203,23 @@ class Material:
             cut = partial(cut_windows, documents, paired, int(protocol.window))
             documents, notices = self._remember("cut", (documents,), ("window",), protocol, cut)
         if not _cuts(protocol):
-            return self._moved(documents, paired, protocol), notices
+            return self._move(documents, paired, protocol), notices
         # coval drops singletons while it reads, before anything else.
         read = self._with_singletons(documents, protocol)
         names = (*_COVAL, "identity", "singletons", "pairing")
-        texts = self._remember(
-            "texts", (documents, paired), (), protocol, lambda: read_texts(documents, paired)
-        )
-        documents, more = self._remember(
-            "coval",
-            (read, paired),
-            names,
-            protocol,
-            lambda: cut_mentions(read, paired, texts, protocol),
-        )
+        take = partial(read_texts, documents, paired)
+        texts = self._remember("texts", (documents, paired), (), protocol, take)
+        cut_down = partial(cut_mentions, read, paired, texts, protocol)
+        documents, more = self._remember("coval", (read, paired), names, protocol, cut_down)
         return documents, [*notices, *more]
 
     def _may_repeat(self, documents: list[Document], protocol: Protocol) -> bool:
         """Whether a mention may be there twice, now or once mentions are told apart otherwise."""
         if _cuts(protocol) or self._facts(documents).has_repeats:
             return True
-        return self._moved(documents, self._paired(protocol), protocol) is not documents
+        return self._move(documents, self._pair(protocol), protocol) is not documents
 
-    def _moved(
+    def _move(
         self, documents: list[Document], paired: Paired, protocol: Protocol
     ) -> list[Document]:
         make = partial(identify, documents, paired, protocol.identity)
@@ -272,17 +255,15 @@ class Material:
             () if facts.has_singletons else _OF_SINGLETONS
         )
         owner = () if "owner" in moot else ("owner",)
-        tables = self._remember(
-            "tables",
-            (documents,),
-            owner,
-            protocol,
-            lambda: [Table(*d.sides, protocol.owner) for d in documents],
-        )
+        make = partial(_make_tables, documents, protocol.owner)
+        tables = self._remember("tables", (documents,), owner, protocol, make)
         names = [name for name in METRICS[metric] if name not in moot]
-        return self._remember(
-            metric, (tables,), names, protocol, lambda: count_metric(metric, tables, protocol)
-        )
+        count = partial(count_metric, metric, tables, protocol)
+        return self._remember(metric, (tables,), names, protocol, count)
+
+
+def _make_tables(documents: Sequence[Document], owner: str) -> list[Table]:
+    return [Table(*one.sides, owner) for one in documents]
 
 
 def _cuts(protocol: Protocol) -> bool:

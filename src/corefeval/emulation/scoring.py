@@ -17,6 +17,7 @@ from corefeval.diagnostics import (
     excerpt,
     memory_for,
     merge_notices,
+    note,
 )
 from corefeval.emulation.brackets import Bracketed, MentionFile, read_mentions
 from corefeval.emulation.counting import Counts, count_document
@@ -122,7 +123,7 @@ def score_emulated(
     `read_text` gave. A UsageError names a choice of the protocol that the program does not have.
     """
     check_choices(protocol, _VALUES, _FREE)
-    wanted = _wanted(metrics)
+    wanted = _choose_metrics(metrics)
     texts = read_text(key, encoding=encodings[0]), read_text(response, encoding=encodings[1])
     with memory_for():
         documents = emulate(*texts, protocol)
@@ -155,7 +156,7 @@ def check_choices(
             )
 
 
-def _wanted(metrics: str | Metric | Iterable[str | Metric]) -> list[str]:
+def _choose_metrics(metrics: str | Metric | Iterable[str | Metric]) -> list[str]:
     """The program's metrics among those asked for; all of them for `standard` and `all`."""
     items = [metrics] if isinstance(metrics, str | Metric) else metrics
     if not isinstance(items, Iterable):
@@ -259,11 +260,9 @@ def _extra_notices(key: CorefudText, response: CorefudText) -> list[Notice]:
     unequal = 0
     for one, other in zip_longest(key.text.sentences, response.text.sentences):
         unequal += one is None or other is None or len(one.words) != len(other.words)
-    if unequal:
-        text = f"{response.name}: {{n}} not as long as the key's, or on one side only; as in "
-        text += "corefud-scorer 1.2, mentions there count like all others"
-        notices.append(Notice("misaligned", text, unequal, (), "sentence"))
-    return notices
+    what = "not as long as the key's, or on one side only; as in corefud-scorer 1.2, mentions "
+    what += "there count like all others"
+    return [*notices, *note("misaligned", unequal, "sentence", what, whose=response.name)]
 
 
 def _table(name: str, documents: list[Counts]) -> CountTable:

@@ -88,18 +88,16 @@ def read_sentences(source: Source) -> SentenceFile:
     sentences: list[Sentence] = []
     header = ""
     for line, block in _blocks(text):
-        sentence = _read_block(source.file, line, block)
+        sentence = _read_block(source, line, block)
         if sentence is None:  # without a word, even its comments are forgotten
             continue
         header = sentence.header or header
         sentences.append(sentence)
     if not sentences:
-        raise InputError(
-            "there is no sentence in the file",
-            file=source.file,
-            expected="CoNLL-U: ten columns, separated by tabs",
+        raise source.error(
+            "there is no sentence in the file", expected="CoNLL-U: ten columns, separated by tabs"
         )
-    _number(source.file, sentences)
+    _number(source, sentences)
     _name_documents(sentences)
     return SentenceFile(source.file, sentences, header, _crash_notice(source.file, text))
 
@@ -124,7 +122,7 @@ def _crash_notice(file: str, text: str) -> tuple[Notice, ...]:
     return (Notice("crash", f"{file} {where}, at which corefud-scorer 1.2 itself crashes"),)
 
 
-def _read_block(file: str, line: int, block: Sequence[str]) -> Sentence | None:
+def _read_block(source: Source, line: int, block: Sequence[str]) -> Sentence | None:
     """The sentence of a block; None where it has no word."""
     sentence = Sentence(line)
     for number, text in enumerate(block, start=line):
@@ -134,13 +132,13 @@ def _read_block(file: str, line: int, block: Sequence[str]) -> Sentence | None:
         cells = text.split("\t")
         if "-" in cells[_ID]:
             continue  # a token of several words, which is no word itself
-        sentence.nodes.append(_read_node(file, number, sentence, cells))
+        sentence.nodes.append(_read_node(source, number, sentence, cells))
     sentence.words = [node for node in sentence.nodes if not node.is_empty]
     if not sentence.words:
         return None
     if len(sentence.nodes) == 1 and sentence.words[0].misc == "Empty=Yes":
         sentence.nodes, sentence.words = [], []
-    _check_words(file, sentence.words)
+    _check_words(source, sentence.words)
     sentence.nodes.sort(key=lambda node: node.id)
     return sentence
 
@@ -154,14 +152,13 @@ def _read_comment(sentence: Sentence, text: str) -> None:
         sentence.header = found[1]
 
 
-def _read_node(file: str, line: int, sentence: Sentence, cells: list[str]) -> Node:
+def _read_node(source: Source, line: int, sentence: Sentence, cells: list[str]) -> Node:
     cells += ["_"] * (_MISC + 1 - len(cells))
     text = cells[_ID]
     if not (_DECIMAL if "." in text else _INTEGER).fullmatch(text):
-        raise InputError(
+        raise source.error(
             "the first column is no id of CoNLL-U",
-            file=file,
-            line=line,
+            line,
             found=excerpt(text),
             expected="1 for a word, 1-2 for a token of several words, 1.1 for an empty node",
             fix="corefud-scorer reads CorefUD alone: corefeval convert FILE NEW --to corefud, or "
@@ -173,24 +170,22 @@ def _read_node(file: str, line: int, sentence: Sentence, cells: list[str]) -> No
     return Node(sentence, number, form, head, deps, misc, line)
 
 
-def _check_words(file: str, words: Sequence[Node]) -> None:
+def _check_words(source: Source, words: Sequence[Node]) -> None:
     """Words are numbered from 1, and depend on each other without going round in circles."""
     heads = [0]
     for expected, node in enumerate(words, start=1):
         if node.id != expected:
-            raise InputError(
+            raise source.error(
                 "the words of a sentence are not numbered from 1",
-                file=file,
-                line=node.line,
+                node.line,
                 found=str(node.id),
                 expected=str(expected),
             )
         text = "0" if node.head == "_" else node.head
         if not _INTEGER.fullmatch(text) or int(text) > len(words):
-            raise InputError(
+            raise source.error(
                 "the head of the word is no word of its sentence",
-                file=file,
-                line=node.line,
+                node.line,
                 found=excerpt(node.head),
                 expected=f"a number from 0 to {len(words)}, in the seventh column",
             )
@@ -203,21 +198,18 @@ def _check_words(file: str, words: Sequence[Node]) -> None:
             path.append(place)
             place = heads[place]
         if place in path:
-            raise InputError(
-                "the heads of the sentence go round in a circle", file=file, line=node.line
-            )
+            raise source.error("the heads of the sentence go round in a circle", node.line)
 
 
-def _number(file: str, sentences: Sequence[Sentence]) -> None:
+def _number(source: Source, sentences: Sequence[Sentence]) -> None:
     """Number the sentences; those with the same part of `sent_id` before a slash share a number."""
     number, last, zones = 0, "", set()
     for sentence in sentences:
         name, _, zone = sentence.identifier.partition("/")
         if not _ZONE.fullmatch(zone):
-            raise InputError(
+            raise source.error(
                 "corefud-scorer takes what follows a slash in sent_id for a language",
-                file=file,
-                line=sentence.line,
+                sentence.line,
                 found=excerpt(sentence.identifier),
                 expected="a language code behind the slash, or no slash",
                 fix="replace the slash in both files",
@@ -225,10 +217,9 @@ def _number(file: str, sentences: Sequence[Sentence]) -> None:
         if not name or name != last:
             number, last, zones = number + 1, name, {zone}
         elif zone in zones:
-            raise InputError(
+            raise source.error(
                 "two neighbouring sentences have the same sent_id",
-                file=file,
-                line=sentence.line,
+                sentence.line,
                 found=excerpt(sentence.identifier),
             )
         else:

@@ -47,7 +47,7 @@ def score_anaphora(
     where it stops.
     """
     check_choices(protocol, _VALUES, (*_FREE, "emulate"))
-    wanted = _wanted(metrics, protocol)
+    wanted = _choose_metrics(metrics, protocol)
     for corpus in (key, response):
         if corpus.labels is not None:
             raise UsageError(
@@ -74,7 +74,9 @@ def score_anaphora(
     )
 
 
-def _wanted(metrics: str | Metric | Iterable[str | Metric], protocol: Protocol) -> list[Metric]:
+def _choose_metrics(
+    metrics: str | Metric | Iterable[str | Metric], protocol: Protocol
+) -> list[Metric]:
     """The metrics that are asked for; presets leave out what the program does not have."""
     wanted = []
     for request in parse_metrics(metrics):

@@ -27,6 +27,7 @@ from corefeval.formats.registry import (
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from corefeval.formats.source import Source
     from corefeval.model import Corpus
 
 _SMALL = 1_000_000  # bytes
@@ -132,15 +133,7 @@ def read_file(
 
     with memory_for(file):
         source = read_source(file, encoding=encoding)
-        if not source.data.size and annotates_nothing(file):
-            format = format or "brat"
-        elif not source.data.size:
-            raise InputError("the file is empty", file=source.file, fix="check the path")
-        chosen = (
-            find_format(format)
-            if format
-            else detect_format(source.data[:HEAD].tobytes(), source.file)
-        )
+        chosen = format_of(source, file, find_format(format) if format else None)
         if chosen.needs_key and file == "-":  # which is gone by now
             raise UsageError(
                 "standard input has answers: say --response-format llm, or name a file"
@@ -152,9 +145,16 @@ def read_file(
         return corpus
 
 
-def annotates_nothing(file: str) -> bool:
-    """Whether an empty file is the annotation of a text without mentions."""
-    return file.endswith(".ann") and os.path.exists(file.removesuffix(".ann") + ".txt")
+def format_of(source: Source, file: str, format: Format | None) -> Format:
+    """The format that is named, or else that the content tells; nothing at all is an InputError.
+
+    An empty `.ann` with its text beside it is the annotation of a text without mentions.
+    """
+    if source.data.size:
+        return format or detect_format(source.data[:HEAD].tobytes(), source.file)
+    if file.endswith(".ann") and os.path.exists(file.removesuffix(".ann") + ".txt"):
+        return format or find_format("brat")
+    raise source.error("the file is empty", fix="check the path")
 
 
 def read_ahead(

@@ -8,15 +8,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-import numpy as np
-
-from corefeval.diagnostics import InputError, Notice, excerpt, plural
+from corefeval.diagnostics import InputError, Notice, excerpt, note, plural
+from corefeval.formats.brat_types import are_kinds, chain_types, kind_and_class, make_types
 from corefeval.formats.losses import (
     carry_words,
     check_writable,
-    counted,
-    list_counts,
     list_losses,
+    note_counts,
     relations_of,
     sentence_bounds,
     words_of,
@@ -24,21 +22,15 @@ from corefeval.formats.losses import (
 from corefeval.formats.registry import Written
 from corefeval.formats.source import Source
 from corefeval.formats.standoff import (
-    UNTYPED,
-    are_kinds,
-    chain_types,
+    FILE_NAMES,
+    absence_error,
     companion_text,
     document_id,
-    feature_values,
     file_stems,
-    joined_type,
-    kind_and_class,
     lines_of,
     mention_ids,
-    renamed_documents,
-    repeated_mention,
+    repetition_error,
     text_bytes,
-    unknown_mention,
 )
 from corefeval.model import (
     BRIDGING,
@@ -70,15 +62,15 @@ _ASIDE = {
     "R": "other relations",
     "*": "other equivalences",
 }
-_TOLD = {
+_LOSSES = {
     "changed-words": ("word", "with blanks or without text, written with _"),
     "entity-names": ("entity", "called after the mention that comes first"),
     "changed-types": ("mention", "of a type with blanks, written with _"),
     "mention-kinds": ("mention", "whose mention_type its type does not tell"),
     "chosen-anchors": ("antecedent", "written as the mention before the anaphor"),
     "trimmed-mentions": ("mention", "written without line ends at the edges"),
+    **FILE_NAMES,
 }
-_UNSAFE_TYPE = re.compile(r"[\s;]+")
 _SAFE_KIND = re.compile(r"(?!coref)[^\s:]+", re.IGNORECASE)
 _LINE_END = re.compile(r"[\r\n]+")
 
@@ -113,21 +105,20 @@ class _Annotations:
         elif _COREFERENCE.match(line):
             relation = _RELATION.fullmatch(line)
             if relation is None:
-                raise self.broken(line, number, "R1, tab, Coreference Arg1:T1 Arg2:T2")
+                raise self.refuse(line, number, "R1, tab, Coreference Arg1:T1 Arg2:T2")
             self.join([relation[2], relation[3]], line, number)
         elif (other := _RELATION.fullmatch(line)) and other[2][0] == other[3][0] == "T":
             self.relations.append((other[1], other[2], other[3]))
         elif line[0] in _ASIDE:
             self.aside[_ASIDE[line[0]]] += 1
         else:
-            raise self.broken(line, number, "T1, tab, type, offsets, tab, text; or *, tab, Equiv …")
+            raise self.refuse(line, number, "T1, tab, type, offsets, tab, text; or *, tab, Equiv …")
 
-    def broken(self, line: str, number: int, expected: str) -> InputError:
+    def refuse(self, line: str, number: int, expected: str) -> InputError:
         """The error of a line that cannot be read."""
-        return InputError(
+        return self.source.error(
             "this is no line of brat",
-            file=self.source.file,
-            line=number,
+            number,
             found=excerpt(line),
             expected=expected,
             fix="mend or remove the line",
@@ -144,28 +135,27 @@ class _Annotations:
         """Read a text-bound annotation."""
         match = _TEXT_BOUND.fullmatch(line)
         if match is None:
-            raise self.broken(line, number, "T1, tab, type, start and end in characters, tab, text")
+            raise self.refuse(line, number, "T1, tab, type, start and end in characters, tab, text")
         identifier, kind, offsets, stated = match.groups()
         if identifier in self.mentions:
             first = self.mentions[identifier].line
-            raise repeated_mention(self.source, identifier, first, number)
+            raise repetition_error(self.source, identifier, first, number)
         spans = []
         for span in offsets.split(";"):
             start, end = map(int, span.split())
             if not start < end <= len(self.text):
-                raise InputError(
+                raise self.source.error(
                     f"mention {excerpt(identifier)} is outside of the text",
-                    file=self.source.file,
-                    line=number,
+                    number,
                     found=f"characters {start} up to {end}",
                     expected=f"start before end, and end at most {len(self.text)}",
                     fix="check that this is the text that was annotated; ends are exclusive",
                 )
             spans.append((start, end))
-        self.other_text += stated is not None and stated.split() != self.covered(spans).split()
-        self.mentions[identifier] = _Mention(identifier, kind, self.merged(spans), number)
+        self.other_text += stated is not None and stated.split() != self.cover(spans).split()
+        self.mentions[identifier] = _Mention(identifier, kind, self.merge(spans), number)
 
-    def merged(self, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    def merge(self, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
         """Pieces in order; those with only white space between, like two lines, are one."""
         kept: list[tuple[int, int]] = []
         for start, end in sorted(spans):
@@ -189,7 +179,7 @@ class _Annotations:
             for identifier in identifiers:
                 if identifier not in self.mentions:
                     found, expected = " ".join(identifiers), "ids of T lines of this file"
-                    raise unknown_mention(self.source, identifier, number, found, expected)
+                    raise absence_error(self.source, identifier, number, found, expected)
             for one, other in pairwise(identifiers):
                 group[first(other)] = first(one)
         ordered = _in_order(self.mentions.values())
@@ -204,7 +194,7 @@ class _Annotations:
         An annotation of another type on the same characters states what such a mention is, as
         LitBank has it; one on characters of its own is an entity of its own.
         """
-        names = chain_types([(m.type, self.covered(m.parts)) for m in self.mentions.values()])
+        names = chain_types([(m.type, self.cover(m.parts)) for m in self.mentions.values()])
         others: dict[tuple[tuple[int, int], ...], list[_Mention]] = defaultdict(list)
         for mention in reversed(self.mentions.values()):
             if mention.type not in names:
@@ -218,11 +208,11 @@ class _Annotations:
         alone = [mention for rest in others.values() for mention in rest] if names else []
         return _in_order([*made, *alone])
 
-    def covered(self, parts: list[tuple[int, int]]) -> str:
+    def cover(self, parts: list[tuple[int, int]]) -> str:
         """The text of a mention."""
         return " ".join(self.text[start:end] for start, end in parts)
 
-    def joined(self) -> tuple[list[_Mention], list[Notice]]:
+    def join_entities(self) -> tuple[list[_Mention], list[Notice]]:
         """The mentions with their entities, and a notice where no line says which belong together.
 
         Types are taken for names of entities only where nothing else joins any mentions.
@@ -238,15 +228,12 @@ class _Annotations:
                 message += f"; {plural(merged, 'annotation')} of the same characters state classes"
             return mentions, [Notice("chains-in-types", message, len(entities))]
         if not self.links and len(mentions) > 1:
-            message = (
-                f"{file}: nothing joins mentions (no coreference relation, no equivalence, no "
-            )
-            message += "types that name entities): each of the "
-            message += f"{plural(len(mentions), 'mention')} is an entity of its own"
-            if others := ", ".join(
-                map(excerpt, [t for t, _ in Counter(k for k, *_ in self.relations).most_common(3)])
-            ):
-                message += f"; relations that do not join: {others}"
+            message = f"{file}: nothing joins mentions (no coreference relation, no equivalence, no"
+            message += f" types that name entities): each of the {plural(len(mentions), 'mention')}"
+            message += " is an entity of its own"
+            if others := Counter(kind for kind, *_ in self.relations).most_common(3):
+                listed = ", ".join(excerpt(kind) for kind, _ in others)
+                message += f"; relations that do not join: {listed}"
             return mentions, [Notice("nothing-joined", message, len(mentions))]
         return mentions, []
 
@@ -289,7 +276,7 @@ def read_brat(source: Source, *, name: str = "") -> Corpus:
             found.read(line, number)
     builder = CorpusBuilder(name=name, source=source.file)
     document = builder.document(document_id(source.stem), n_tokens=len(text))
-    mentions, builder.notices = found.joined()
+    mentions, builder.notices = found.join_entities()
     kinds_alone = are_kinds(mention.type for mention in mentions)
     numbers: dict[str, int] = {}
     for mention in mentions:
@@ -307,13 +294,8 @@ def read_brat(source: Source, *, name: str = "") -> Corpus:
             },
         )
     found.relate(document, numbers, {mention.identifier: mention.entity for mention in mentions})
-    builder.notices += counted(
-        "other-text",
-        found.other_text,
-        "mention",
-        "with another text than there is at its offsets; the offsets count",
-        file=source.file,
-    )
+    what = "with another text than there is at its offsets; the offsets count"
+    builder.notices += note("other-text", found.other_text, "mention", what, whose=source.file)
     if aside := found.aside.total():
         kinds = ", ".join(f"{count} of {kind}" for kind, count in found.aside.items())
         message = f"{source.file}: {plural(aside, 'line')} left aside: {kinds}"
@@ -332,7 +314,7 @@ def write_brat(corpus: Corpus) -> Written:
     counts: Counter[str] = Counter()
     lost: list[Relation] = []
     anchors = find_anchors(corpus)
-    stems, renamed = file_stems(corpus.documents)
+    stems, counts["document-names"] = file_stems(corpus.documents)
     for document, stem in zip(corpus, stems, strict=True):
         text, starts, ends = _text(document, counts)
         spans = [
@@ -344,8 +326,7 @@ def write_brat(corpus: Corpus) -> Written:
         files[f"{stem}.ann"] = lines.encode(errors="backslashreplace")
         files[f"{stem}.txt"] = text_bytes(text)
     notices = (
-        *list_counts(counts, _TOLD),
-        *renamed_documents(renamed),
+        *note_counts(counts, _LOSSES),
         *list_losses(corpus, features=FEATURES, relations=lost),
     )
     return Written(files, notices)
@@ -361,13 +342,12 @@ def _relation_lines(
 
     What cannot be written is put to those that are lost.
     """
-    corpus, first = document.corpus, {}
+    first: dict[int, int] = {}
     identifiers = dict(zip(document.rows, mention_ids(document), strict=True))
     for mention in reversed(document.mentions):
         first[mention.entity.index] = mention.row
     lines: list[str] = []
-    numbers = np.flatnonzero(corpus.entity_document[corpus.relations.entity] == document.index)
-    for number, one in zip(numbers.tolist(), relations_of(document), strict=True):
+    for number, one in relations_of(document).items():
         kind = one.kind
         places = [(a if a >= 0 else first.get(e, -1)) for e, a in (one.anaphor, *one.antecedents)]
         pairs = [(places[0], place) for place in places[1:]]
@@ -411,7 +391,7 @@ def _text(document: Document, counts: Counter[str]) -> tuple[str, list[int], lis
 def _annotation(
     document: Document, text: str, spans: list[list[tuple[int, int]]], counts: Counter[str]
 ) -> str:
-    identifiers, types = mention_ids(document), _types(document, counts)
+    identifiers, types = mention_ids(document), make_types(document, counts)
     lines = []
     members: dict[int, list[str]] = defaultdict(list)
     described = []
@@ -420,10 +400,8 @@ def _annotation(
     ):
         lines_apart = [piece for start, end in parts for piece in _on_lines(text, start, end)]
         offsets = ";".join(f"{start} {end}" for start, end in lines_apart)
-        counts["trimmed-mentions"] += (lines_apart[0][0], lines_apart[-1][1]) != (
-            parts[0][0],
-            parts[-1][1],
-        )
+        edges = lines_apart[0][0], lines_apart[-1][1]
+        counts["trimmed-mentions"] += edges != (parts[0][0], parts[-1][1])
         covered = " ".join(text[start:end] for start, end in lines_apart)
         described.append((safe, covered))
         lines.append(f"{identifier}\t{safe} {offsets}\t{_LINE_END.sub(' ', covered)}\n")
@@ -437,29 +415,6 @@ def _annotation(
         # Types would be read as names of entities, if nothing said what is joined.
         lines.append(f"*\tEquiv {identifiers[0]}\n")
     return "".join(lines)
-
-
-def _types(document: Document, counts: Counter[str]) -> list[str]:
-    """A type for each mention, of its kind and its class where these can be told apart again."""
-    kinds = feature_values(document, "mention_type")
-    classes = feature_values(document, "entity_type")
-    wanted = [
-        kind_class if (kind_class := joined_type(kind, entity_class)) is not None else entity_class
-        for kind, entity_class in zip(kinds, classes, strict=True)
-    ]
-    types = [
-        _UNSAFE_TYPE.sub("_", one.encode(errors="backslashreplace").decode()) or UNTYPED
-        for one in wanted
-    ]
-    alone = are_kinds(types)
-    counts["mention-kinds"] += sum(
-        kind != kind_and_class(made, kinds=alone)[0]
-        for kind, made in zip(kinds, types, strict=True)
-    )
-    counts["changed-types"] += sum(
-        bool(one) and one != made for one, made in zip(wanted, types, strict=True)
-    )
-    return types
 
 
 def _on_lines(text: str, start: int, end: int) -> list[tuple[int, int]]:

@@ -6,18 +6,17 @@ import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
-from corefeval.diagnostics import InputError, excerpt
+from corefeval.diagnostics import InputError, excerpt, note
 from corefeval.formats.losses import (
     GAPS,
     bracket_mentions,
     check_distinct,
     check_writable,
     count_gapped,
-    counted,
-    list_counts,
     list_losses,
     name_entities,
     nested_mentions,
+    note_counts,
     sentence_bounds,
     with_tokens,
     words_of,
@@ -38,7 +37,7 @@ _COMMENT = re.compile(r"# \S+ = ")
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _BLANK_RUN = re.compile(r"[ \t]+")
 ZERO = "##"
-_TOLD = {
+_LOSSES = {
     "crossing-mentions": (
         "mention",
         "left out: crossing another one of the same entity, which marks cannot express",
@@ -85,7 +84,7 @@ class _Line:
                 self.open_rows[entity].append(len(self.mentions))
                 self.mentions.append((entity, here, 0))
         if unopened:
-            raise self.unbalanced(
+            raise self.balance_error(
                 f"a mention of entity {excerpt(unopened[0])} closes that was never opened",
                 f"word {here + 1}, {excerpt(cell)}",
                 f"{excerpt('[' + unopened[0])} on a word before it",
@@ -104,13 +103,13 @@ class _Line:
         for entity, rows in self.open_rows.items():
             if rows:
                 start = self.mentions[rows[-1]][1]
-                raise self.unbalanced(
+                raise self.balance_error(
                     f"a mention of entity {excerpt(entity)} never closes",
                     f"{excerpt('[' + entity)} on word {start + 1}, {excerpt(self.words[start])}",
                     f"{excerpt(entity + ']')} on a word behind it",
                 )
 
-    def unbalanced(self, problem: str, found: str, expected: str) -> InputError:
+    def balance_error(self, problem: str, found: str, expected: str) -> InputError:
         """The error of a mark without its counterpart."""
         return InputError(
             problem,
@@ -150,13 +149,8 @@ def read_crac_text(source: Source, *, name: str = "") -> Corpus:
         )
         for entity, start, end in line.mentions:
             document.mention(entity, start, end)
-    builder.notices += counted(
-        "unread-marks",
-        doubtful,
-        "word",
-        "with brackets behind a bar that are no marks, kept as they are",
-        file=source.file,
-    )
+    what = "with brackets behind a bar that are no marks, kept as they are"
+    builder.notices += note("unread-marks", doubtful, "word", what, whose=source.file)
     return builder.build()
 
 
@@ -202,13 +196,13 @@ def write_crac_text(corpus: Corpus) -> Written:
     for document, identifier in zip(corpus, headers, strict=True):
         counts["document-names"] += identifier != document.id or not identifier.name
         parts.append(f"# newdoc id = {identifier}\n")
-        words = _carried_words(document, counts)
-        line = _marked_line(document, words, counts)
+        words = _carry_words(document, counts)
+        line = _mark_line(document, words, counts)
         counts["sentence-boundaries"] += max(len(sentence_bounds(document, len(words))) - 1, 0)
         parts += [line, "\n"] if line else []
     data = "".join(parts).encode(errors="backslashreplace")
     lost = list_losses(corpus, columns=("empty",), relations=corpus.relations)
-    return Written({"": data}, (*made_up, *list_counts(counts, _TOLD), *lost))
+    return Written({"": data}, (*made_up, *note_counts(counts, _LOSSES), *lost))
 
 
 def _header(document: Document) -> DocumentId:
@@ -218,7 +212,7 @@ def _header(document: Document) -> DocumentId:
     return DocumentId(" ".join(str(name).split()), number)
 
 
-def _carried_words(document: Document, counts: Counter[str]) -> list[str]:
+def _carry_words(document: Document, counts: Counter[str]) -> list[str]:
     words = words_of(document)
     zeros = document.column("empty") if "empty" in document.columns else [""] * len(words)
     carried = []
@@ -233,7 +227,7 @@ def _carried_words(document: Document, counts: Counter[str]) -> list[str]:
     return carried
 
 
-def _marked_line(document: Document, words: list[str], counts: Counter[str]) -> str:
+def _mark_line(document: Document, words: list[str], counts: Counter[str]) -> str:
     names = _names(document, counts)
     mentions, crossing = nested_mentions(document.mentions)
     counts["crossing-mentions"] += crossing

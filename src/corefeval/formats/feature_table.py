@@ -38,7 +38,7 @@ def read_features(
     source = read_source(path, encoding=encoding)
     lines = lines_of(source.text)
     names = [name.strip() for name in lines[0].split("\t")] if lines else []
-    features = _checked_header(source, names)
+    features = _check_header(source, names)
     given: Given = {name: {} for name in features}
     seen: dict[tuple[str, Hashable], int] = {}
     for number, line in enumerate(lines[1:], start=2):
@@ -46,20 +46,18 @@ def read_features(
             continue
         cells = line.split("\t")
         if len(cells) != len(names):
-            raise InputError(
+            raise source.error(
                 f"a line of {len(cells)} columns",
-                file=source.file,
-                line=number,
+                number,
                 found=excerpt(line),
                 expected=f"{len(names)} columns, with tabs between them: {', '.join(names)}",
             )
         row = dict(zip(names, map(str.strip, cells), strict=True))
         place = _place(source, row, number)
         if (first := seen.setdefault((row[DOCUMENT], place), number)) != number:
-            raise InputError(
+            raise source.error(
                 "a mention that is there twice" if place else "a document that is there twice",
-                file=source.file,
-                line=number,
+                number,
                 found=f"what line {first} is about: {excerpt(line)}",
                 expected="one line for each",
                 fix="remove one of the two",
@@ -72,18 +70,14 @@ def read_features(
     return given
 
 
-def _checked_header(source: Source, names: list[str]) -> list[str]:
+def _check_header(source: Source, names: list[str]) -> list[str]:
     features = [name for name in names if name not in _PLACES]
     places = [name for name in names if name in _PLACES]
     sound = sorted(places) in (sorted(p) for p in ((DOCUMENT, START, END), (DOCUMENT, MENTION),
                                                    (DOCUMENT,)))  # fmt: skip
     if not sound or not features or "" in features or len(set(features)) < len(features):
-        raise InputError(
-            "no header of a file of features",
-            file=source.file,
-            line=1,
-            found=excerpt("\t".join(names)),
-            expected=_HEADER,
+        raise source.error(
+            "no header of a file of features", 1, found=excerpt("\t".join(names)), expected=_HEADER
         )
     return features
 
@@ -98,10 +92,9 @@ def _place(source: Source, row: Mapping[str, str], number: int) -> Hashable:
         start, end = row[START], row[END]
         if _NUMBER.fullmatch(start) and _NUMBER.fullmatch(end) and int(start) < int(end):
             return int(start), int(end)
-    raise InputError(
+    raise source.error(
         "a line about nothing",
-        file=source.file,
-        line=number,
+        number,
         found=excerpt(" ".join(row[name] for name in _PLACES if name in row)),
         expected="a document, and the id of a mention"
         if MENTION in row
@@ -115,10 +108,9 @@ def _check_value(
     source: Source, name: str, value: str, choices: Collection[str] | None, number: int
 ) -> None:
     if choices is not None and value and value not in choices:
-        raise InputError(
+        raise source.error(
             f"a {name} that there is not",
-            file=source.file,
-            line=number,
+            number,
             found=excerpt(value),
             expected=f"one of {', '.join(choices)}",
         )

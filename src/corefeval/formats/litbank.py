@@ -6,16 +6,15 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
-from corefeval.diagnostics import InputError, excerpt
+from corefeval.diagnostics import excerpt, note
 from corefeval.formats.losses import (
     GAPS,
     carry_words,
     check_writable,
     count_gapped,
-    counted,
-    list_counts,
     list_losses,
     name_entities,
+    note_counts,
     relations_of,
     sentence_bounds,
     with_tokens,
@@ -24,16 +23,16 @@ from corefeval.formats.losses import (
 from corefeval.formats.registry import Written
 from corefeval.formats.source import Source
 from corefeval.formats.standoff import (
+    FILE_NAMES,
+    absence_error,
     companion_text,
     document_id,
     feature_values,
     file_stems,
     lines_of,
     mention_ids,
-    renamed_documents,
-    repeated_mention,
+    repetition_error,
     text_bytes,
-    unknown_mention,
 )
 from corefeval.model import Corpus, CorpusBuilder, Document, DocumentBuilder, Relation
 from corefeval.model.tokens import unbroken_word
@@ -47,10 +46,11 @@ _COLUMNS = (
 _BLANK_RUN = re.compile(r"[ \t]+")
 _NUMBER = re.compile(r"[0-9]{1,15}")
 _SAFE_NAME = re.compile(r"[^\t\r\n]+")
-_TOLD = {
+_LOSSES = {
     **GAPS,
     "changed-words": ("word", "with blanks or without text, written with _"),
     "entity-names": ("entity", "numbered, as names have tabs or the like"),
+    **FILE_NAMES,
 }
 
 
@@ -119,22 +119,10 @@ def read_litbank(source: Source, *, name: str = "") -> Corpus:
         lines=text.lines,
     )
     _add_mentions(document, found)
-    builder.notices += [
-        *counted(
-            "other-text",
-            found.other_text,
-            "mention",
-            "with another text than its tokens have; the tokens count",
-            file=source.file,
-        ),
-        *counted(
-            "repeated-links",
-            repeated,
-            "COREF line",
-            "repeated, which changes nothing",
-            file=source.file,
-        ),
-    ]
+    what = "with another text than its tokens have; the tokens count"
+    builder.notices += note("other-text", found.other_text, "mention", what, whose=source.file)
+    what = "repeated, which changes nothing"
+    builder.notices += note("repeated-links", repeated, "COREF line", what, whose=source.file)
     return builder.build()
 
 
@@ -149,10 +137,9 @@ def _read_line(
     elif keyword in RELATIONS and len(cells) == 3 and all(cells):
         found.relations.append((RELATIONS[keyword], cells[1], cells[2], number))
     else:
-        raise InputError(
+        raise source.error(
             "this is no line of LitBank",
-            file=source.file,
-            line=number,
+            number,
             found=excerpt("\t".join(cells)),
             expected=f"{_COLUMNS}; COREF, mention, entity; APPOS or COP, mention, mention",
             fix="mend or remove the line",
@@ -164,14 +151,13 @@ def _read_mention(
 ) -> None:
     identifier = cells[1]
     if identifier in found.mentions:
-        raise repeated_mention(source, identifier, found.mentions[identifier].line, number)
+        raise repetition_error(source, identifier, found.mentions[identifier].line, number)
     start = _position(source, text, cells[2], cells[3], number)
     last = _position(source, text, cells[4], cells[5], number)
     if last < start:
-        raise InputError(
+        raise source.error(
             f"mention {excerpt(identifier)} ends before it begins",
-            file=source.file,
-            line=number,
+            number,
             found=f"sentence {cells[2]}, token {cells[3]} to sentence {cells[4]}, token {cells[5]}",
             expected="a last token that is not before the first (ends are inclusive)",
         )
@@ -193,10 +179,9 @@ def _position(source: Source, text: _Text, sentence: str, token: str, number: in
         expected += f" in sentence {sentence}, which is line {int(sentence) + 1} of the text"
     else:
         expected = f"a sentence from 0 to {n_lines - 1}, and a token in it"
-    raise InputError(
+    raise source.error(
         "a mention outside of the text",
-        file=source.file,
-        line=number,
+        number,
         found=f"sentence {excerpt(sentence)}, token {excerpt(token)}",
         expected=expected,
         fix="check that this is the text that was annotated; numbers count from 0",
@@ -207,19 +192,19 @@ def _join_links(source: Source, found: _Annotations) -> int:
     """Give mentions the entities of their COREF lines; how many of these are repeated."""
     repeated = 0
     for identifier, entity, number in found.links:
-        entities = _known(source, found, identifier, number).entities
+        entities = _find_mention(source, found, identifier, number).entities
         repeated += entity in entities
         entities += [entity] if entity not in entities else []
     for _, one, other, number in found.relations:
-        _known(source, found, one, number)
-        _known(source, found, other, number)
+        _find_mention(source, found, one, number)
+        _find_mention(source, found, other, number)
     return repeated
 
 
-def _known(source: Source, found: _Annotations, identifier: str, number: int) -> _Mention:
+def _find_mention(source: Source, found: _Annotations, identifier: str, number: int) -> _Mention:
     if identifier not in found.mentions:
         expected = "the id of a MENTION line of this file"
-        raise unknown_mention(source, identifier, number, identifier, expected)
+        raise absence_error(source, identifier, number, identifier, expected)
     return found.mentions[identifier]
 
 
@@ -249,7 +234,7 @@ def write_litbank(corpus: Corpus) -> Written:
     files: dict[str, bytes] = {}
     counts = count_gapped(corpus)
     lost: list[Relation] = []
-    stems, renamed = file_stems(corpus.documents)
+    stems, counts["document-names"] = file_stems(corpus.documents)
     for document, stem in zip(corpus, stems, strict=True):
         words = carry_words(words_of(document), unbroken_word, counts)
         sentences = sentence_bounds(document, len(words))
@@ -258,8 +243,7 @@ def write_litbank(corpus: Corpus) -> Written:
         files[f"{stem}.txt"] = text_bytes(text)
     notices = (
         *made_up,
-        *list_counts(counts, _TOLD),
-        *renamed_documents(renamed),
+        *note_counts(counts, _LOSSES),
         *list_losses(corpus, features=FEATURES, relations=lost),
     )
     return Written(files, notices)
@@ -300,7 +284,7 @@ def _relation_lines(document: Document, identifiers: list[str], lost: list[Relat
     Other relations are put to those that are lost.
     """
     lines = []
-    for relation in relations_of(document):
+    for relation in relations_of(document).values():
         rows = [row for _, row in (*relation.antecedents, relation.anaphor)]
         keyword = _KEYWORDS.get(relation.kind)
         if keyword and len(rows) == 2 and min(rows) >= 0 and not relation.label:

@@ -10,7 +10,7 @@ from operator import ne
 
 import numpy as np
 
-from corefeval.diagnostics import InputError, Notice, excerpt, plural
+from corefeval.diagnostics import InputError, Notice, excerpt, note, plural
 from corefeval.model import IDENTITY, LAYERS, Corpus, Document, Mention, Relation, Relations
 from corefeval.model.text_tokens import tokenise
 
@@ -52,18 +52,12 @@ def with_tokens(corpus: Corpus) -> tuple[Corpus, tuple[Notice, ...]]:
     return made, made.notices[len(corpus.notices) :]
 
 
-def counted(kind: str, count: int, noun: str, what: str, *, file: str = "") -> list[Notice]:
-    """A notice of so many things, or none where there are none."""
-    text = f"{file}: {{n}} {what}" if file else f"{{n}} {what}"
-    return [Notice(kind, text, count, noun=noun)] if count else []
-
-
-def list_counts(
-    counts: Mapping[str, int], told: Mapping[str, tuple[str, str]], *, file: str = ""
+def note_counts(
+    counts: Mapping[str, int], texts: Mapping[str, tuple[str, str]], *, whose: str = ""
 ) -> Iterator[Notice]:
-    """Notices of what was counted by kind; `told` has for each the noun, and what was done."""
-    for kind, (noun, what) in told.items():
-        yield from counted(kind, counts[kind], noun, what, file=file)
+    """Notices of what was counted by kind; `texts` has for each the noun, and what was done."""
+    for kind, (noun, what) in texts.items():
+        yield from note(kind, counts[kind], noun, what, whose=whose)
 
 
 def list_losses(
@@ -90,14 +84,14 @@ def list_losses(
     lost += 0 if metadata else sum(len(a) for known in corpus.sentence_metadata for a in known)
     return [
         *_list_names("token-columns", lost_columns, "token column"),
-        *counted("empty-nodes", zeros, "empty node", "written as ordinary tokens"),
+        *note("empty-nodes", zeros, "empty node", "written as ordinary tokens"),
         *_list_names("mention-features", lost_features, "mention feature"),
-        *_relations_left_out(relations),
-        *counted("metadata", lost, "line", "about documents or sentences left out"),
+        *_note_relations(relations),
+        *note("metadata", lost, "line", "about documents or sentences left out"),
     ]
 
 
-def _relations_left_out(relations: Sequence[Relation] | Relations) -> list[Notice]:
+def _note_relations(relations: Sequence[Relation] | Relations) -> list[Notice]:
     if not relations:
         return []
     kinds = Counter(relation.kind for relation in relations)
@@ -114,8 +108,8 @@ def without_layers(corpus: Corpus) -> tuple[Corpus, tuple[Notice, ...]]:
     lost = len(corpus.relations) - len(kept.relations)
     told = corpus.n_mentions - kept.n_mentions
     return kept, (
-        *counted("layers", told, "mention", f"that are no identity left out: {others}"),
-        *counted("relations", lost, "relation", "of these left out"),
+        *note("layers", told, "mention", f"that are no identity left out: {others}"),
+        *note("relations", lost, "relation", "of these left out"),
     )
 
 
@@ -132,11 +126,12 @@ def count_gapped(corpus: Corpus) -> Counter[str]:
     return Counter({"discontinuous-mentions": len(set(corpus.gaps[:, 0].tolist()))})
 
 
-def relations_of(document: Document) -> list[Relation]:
-    """The relations of a document."""
+def relations_of(document: Document) -> dict[int, Relation]:
+    """The relations of a document, by their numbers in the corpus."""
     corpus = document.corpus
     of_document = corpus.entity_document[corpus.relations.entity] == document.index
-    return list(corpus.relations.take(np.flatnonzero(of_document)))
+    numbers = np.flatnonzero(of_document)
+    return dict(zip(numbers.tolist(), corpus.relations.take(numbers), strict=True))
 
 
 def words_of(document: Document) -> list[str]:

@@ -244,7 +244,7 @@ def _of_conllu(found: Ranges, source: Source, stream: IO[bytes]) -> Ranges | Non
 
     `# global.Entity` holds until there is another one, so that documents inherit it.
     """
-    from corefeval.formats.conllu.documents import TELLING, read_comment, repetition_error
+    from corefeval.formats.conllu.comments import TELLING, read_comment, repetition_error
 
     begin, size = found.bounds.tolist()
     seen: dict[DocumentId, int] = {}

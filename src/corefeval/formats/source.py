@@ -15,14 +15,7 @@ import numpy as np
 
 from corefeval.checks import did_you_mean
 from corefeval.diagnostics import InputError, UsageError
-from corefeval.files import (
-    GZIP_MAGIC,
-    PACKING_START,
-    is_remote,
-    open_file,
-    refuse_packing,
-    unpack,
-)
+from corefeval.files import GZIP_MAGIC, PACKING_START, is_remote, open_file, refuse_packing, unpack
 from corefeval.model.arrays import ByteArray
 
 
@@ -61,6 +54,13 @@ class Source:
     def line(self, place: int) -> int:
         """The line of the file, counted from 1, of a line of these bytes, counted from 0."""
         return int(place) + 1 if self.places is None else self.places.line(int(place))
+
+    def error(self, problem: str, line: int | None = None, **details: str | None) -> InputError:
+        """A mistake in this file, on a line counted from 1, for the caller to raise.
+
+        `details` are `found`, `expected`, `fix` and `kind` of an `InputError`.
+        """
+        return InputError(problem, file=self.file, line=line, **details)
 
     @property
     def stem(self) -> str:
@@ -102,10 +102,9 @@ class Source:
             start = getattr(error, "start", 0)
             if place is None:
                 place = data[:start].decode(self.encoding, "replace").count("\n")
-            raise InputError(
+            raise self.error(
                 f"the text is not {self.encoding}",
-                file=self.file,
-                line=self.line(place),
+                self.line(place),
                 found=f"byte 0x{data[start]:02x} in {data[max(start - 20, 0) : start + 20]!r}",
                 expected=self.encoding,
                 fix="name the file's encoding with --encoding / encoding=…",

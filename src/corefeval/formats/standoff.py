@@ -1,19 +1,17 @@
-"""What annotation files with their text beside them have in common, and what they are called.
-
-Also what their types say: a class, a kind and a class, or the name of a chain.
-"""
+"""What annotation files with their text beside them have in common, and what they are called."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from urllib.parse import unquote_to_bytes
 
-from corefeval.diagnostics import CorefEvalError, InputError, Notice, excerpt
+from corefeval.diagnostics import CorefEvalError, InputError, excerpt
 from corefeval.formats.source import Source
 from corefeval.model import Document, DocumentId
 
+# Documents whose files do not give their ids back.
+FILE_NAMES = {"document-names": ("document", "whose id cannot be the name of a file as it is")}
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _SAFE_ID = re.compile(r"T[^\s:;]*[0-9]")
 _UNSAFE = re.compile(r"[\t\r\n]+")
@@ -24,9 +22,8 @@ def companion_text(source: Source) -> Source:
     try:
         return source.sibling(".txt")
     except (CorefEvalError, ValueError) as error:
-        raise InputError(
+        raise source.error(
             "the text of this annotation cannot be read",
-            file=source.file,
             found=getattr(error, "problem", None),
             expected="a file of the same name with .txt beside it",
             fix="put the .txt file into the same folder",
@@ -41,26 +38,24 @@ def text_bytes(text: str) -> bytes:
     return ("\ufeff" + text if text.startswith("\ufeff") else text).encode()
 
 
-def repeated_mention(source: Source, identifier: str, first: int, again: int) -> InputError:
+def repetition_error(source: Source, identifier: str, first: int, again: int) -> InputError:
     """The error of an id that two mentions have, by their lines."""
-    return InputError(
+    return source.error(
         f"mention {excerpt(identifier)} is there twice",
-        file=source.file,
-        line=again,
+        again,
         found=f"the id that line {first} has",
         expected="an id of its own for each mention",
         fix="rename or remove one of the two",
     )
 
 
-def unknown_mention(
+def absence_error(
     source: Source, identifier: str, line: int, found: str, expected: str
 ) -> InputError:
     """The error of a line about a mention that the file has not."""
-    return InputError(
+    return source.error(
         f"there is no mention {excerpt(identifier)}",
-        file=source.file,
-        line=line,
+        line,
         found=excerpt(found),
         expected=expected,
         fix="add the mention, or remove this line",
@@ -94,81 +89,6 @@ def mention_ids(document: Document, *, shared: bool = False) -> list[str]:
     if unambiguous and all(_SAFE_ID.fullmatch(value) for value in known):
         return known
     return [f"T{number}" for number in range(1, len(known) + 1)]
-
-
-# As LitBank and ACE spell them. PRO_PER is a kind and a class; PRO alone may well be a product.
-_KIND_AND_CLASS = re.compile(r"(PROP|NOM|PRON|NAM|PRO)_(\S+)")
-UNTYPED = "Mention"  # the type of mentions that have none, which says nothing
-_KINDS = frozenset(("PROP", "NOM", "PRON", "NAM", "PRO"))
-
-_NAME_AND_NUMBER = re.compile(r"(.*[^\W\d_].*)-([0-9]+)")  # Kellynch_Hall-1
-_CLUSTER = re.compile(r"(?:coref|cluster|chain)[a-z_-]*[0-9]+", re.IGNORECASE)
-_ENTITY = re.compile(r"entity[-_]?[0-9]+", re.IGNORECASE)
-_ENOUGH_ENTITIES = 3  # Entity1 and Entity2 may be the two sides of relations
-_NO_WORD = re.compile(r"[\W_]+")
-
-
-def chain_types(annotations: Collection[tuple[str, str]]) -> frozenset[str]:
-    """The types that are names of entities, so that mentions of one type are one entity.
-
-    `annotations` are types and texts of all mentions of a file. Types are names where several
-    mentions share one, and they are clusters with a number (`Cluster1`, `chain_2`), three or more
-    numbered entities (`Entity4`), or names with numbers of their own (`Kellynch_Hall-1`,
-    `Sir_Walter-2`) of which one at least is the text of a mention, or which are several. None are
-    where types are classes (`Person`, `PROP_PER`, `Stage-1` beside `Stage-2`).
-
-    >>> sorted(chain_types([("Cluster1", "a"), ("Cluster1", "b"), ("Entity", "c")]))
-    ['Cluster1']
-    >>> sorted(chain_types([("PER", "Ada"), ("PER", "she"), ("LOC", "Rome")]))
-    []
-    """
-    uses = Counter(kind for kind, _ in annotations)
-    entities = {kind for kind in uses if _ENTITY.fullmatch(kind)}
-    entities = entities if len(entities) >= _ENOUGH_ENTITIES else set()
-    numbered = {kind for kind in uses if _CLUSTER.fullmatch(kind)} | entities
-    found = {kind: match for kind in uses if (match := _NAME_AND_NUMBER.fullmatch(kind))}
-    names = {match[1] for match in found.values()}
-    numbers = {int(match[2]) for match in found.values()}
-    apart = len(names) > 1 and len(numbers) == len(found)
-    if apart or any(k in found and _words(found[k][1]) == _words(text) for k, text in annotations):
-        numbered |= found.keys()
-    return frozenset(numbered if any(uses[kind] > 1 for kind in numbered) else ())
-
-
-def _words(text: str) -> str:
-    """A text without what types cannot have: blanks and signs."""
-    return _NO_WORD.sub(" ", text).strip().lower()
-
-
-def are_kinds(types: Iterable[str]) -> bool:
-    """Whether types without a class are kinds: beside others or kinds with a class, no classes.
-
-    >>> are_kinds(["PROP", "NOM"]), are_kinds(["PRO", "LOC"]), are_kinds(["PRO"])
-    (True, False, False)
-    """
-    distinct = set(types) - {UNTYPED, ""}
-    alone = {one for one in distinct if not _KIND_AND_CLASS.fullmatch(one)}
-    return len(distinct) > 1 and alone <= _KINDS
-
-
-def kind_and_class(type: str, *, kinds: bool = False) -> tuple[str, str]:
-    """The kind and the class of a type, either of which may be empty; `kinds`: see `are_kinds`.
-
-    >>> kind_and_class("PROP_PER"), kind_and_class("Person"), kind_and_class("NOM", kinds=True)
-    (('PROP', 'PER'), ('', 'Person'), ('NOM', ''))
-    """
-    if match := _KIND_AND_CLASS.fullmatch(type):
-        return match[1], match[2]
-    if type == UNTYPED:
-        return "", ""
-    return (type, "") if kinds else ("", type)
-
-
-def joined_type(kind: str, entity_class: str) -> str | None:
-    """One type for a kind and a class; None where they would not be read again as they are."""
-    if kind and kind not in _KINDS:
-        return None
-    return "_".join(part for part in (kind, entity_class) if part)
 
 
 _EMPTY = "%"  # no escaped name looks like this
@@ -222,12 +142,6 @@ def document_id(stem: str) -> DocumentId:
         return DocumentId.parse(unquote_to_bytes(stem).decode("utf-8", "surrogatepass"))
     except UnicodeError:  # somebody else's percent signs
         return DocumentId.parse(stem)
-
-
-def renamed_documents(count: int) -> list[Notice]:
-    """What to say about documents whose files do not give their ids back."""
-    text = "{n} whose id cannot be the name of a file as it is"
-    return [Notice("document-names", text, count, noun="document")] if count else []
 
 
 def _candidates(identifier: DocumentId) -> Iterator[str]:

@@ -2,36 +2,28 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from corefeval.diagnostics import InputError, PairingError, excerpt, memory_for, plural
-from corefeval.formats import annotates_nothing, files_of, read
+from corefeval.diagnostics import InputError, PairingError, excerpt, list_names, memory_for, plural
+from corefeval.formats import files_of, format_of, read
 from corefeval.formats.conll.layout import Layout
 from corefeval.formats.conll.repair import Repair
-from corefeval.formats.registry import (
-    HEAD,
-    Format,
-    detect_format,
-    find_format,
-    load,
-)
+from corefeval.formats.registry import Format, find_format, load
 from corefeval.formats.source import Oddity, Source, read_source
 from corefeval.linting.findings import Finding, Locator, from_error
-from corefeval.linting.heads_and_zeros import matching_findings
 from corefeval.linting.kinds import KINDS, SEVERITIES
 from corefeval.linting.oddities import Contents, conll_findings, document_findings, mention_findings
-from corefeval.linting.relations import relation_findings
+from corefeval.linting.statements import answer_findings, matching_findings, relation_findings
 from corefeval.model import Corpus, DocumentId, TokenDifference, Tokens, join
 from corefeval.model.arrays import IntArray
 from corefeval.model.corpus import match_documents
 from corefeval.model.identity import mention_codes
-from corefeval.pairing.documents import partners
-from corefeval.pairing.mismatches import are_among, find_mismatch, told_cause
+from corefeval.pairing.documents import find_similar, partners
+from corefeval.pairing.mismatches import are_among, find_mismatch, tell_cause
 from corefeval.pairing.texts import on_tokens
 from corefeval.pairing.zeros import settle_zeros
 
@@ -125,11 +117,7 @@ def _inspect_file(
     try:
         with memory_for(file):
             source = read_source(file, encoding=encoding)
-        if not source.data.size and annotates_nothing(file):
-            form = form or find_format("brat")
-        elif not source.data.size:
-            raise InputError("the file is empty", file=source.file, fix="check the path")
-        form = form or detect_format(source.data[:HEAD].tobytes(), source.file)
+        form = format_of(source, file, form)
         if form.needs_key:
             return _inspect_answers(file, form, encoding, against)
     except InputError as error:
@@ -146,8 +134,6 @@ def _inspect_answers(
         corpus = read(path, format=format.name, encoding=encoding, key=against)
     except InputError as error:
         return Inspection(path, (from_error(error, file=path),), format)
-    from corefeval.linting.answers import answer_findings
-
     findings = [] if corpus.ledger is None else list(answer_findings(corpus.ledger, path))
     known = {finding.kind for finding in findings}
     rest = tuple(notice for notice in corpus.notices if notice.kind not in known)
@@ -203,7 +189,7 @@ def _read(
 
 
 # Notices of what readers tell line by line, too.
-_TOLD = frozenset(("minimum-outside", "repeated-markables", "unresolved-relations"))
+_BY_LINE = frozenset(("minimum-outside", "repeated-markables", "unresolved-relations"))
 
 
 def _read_with_oddities(source: Source, format: Format) -> tuple[Corpus, list[tuple[Finding, str]]]:
@@ -211,7 +197,7 @@ def _read_with_oddities(source: Source, format: Format) -> tuple[Corpus, list[tu
     oddities: list[Oddity] = []
     corpus: Corpus = load(format.reader)(source, name="", oddities=oddities)
     found = [Finding(one.kind, one.message, source.file, one.line) for one in oddities]
-    rest = tuple(notice for notice in corpus.notices if notice.kind not in _TOLD)
+    rest = tuple(notice for notice in corpus.notices if notice.kind not in _BY_LINE)
     return corpus.with_details(notices=rest), [(finding, "left out") for finding in found]
 
 
@@ -242,14 +228,9 @@ def _folder_findings(
 def grade(findings: Iterator[Finding] | Sequence[Finding]) -> list[Finding]:
     """Errors first, kinds together, in the order of lines."""
     rank = {name: number for number, name in enumerate(KINDS)}
-    return sorted(
-        findings,
-        key=lambda f: (SEVERITIES.index(f.severity), rank[f.kind], f.line or 0),
-    )
+    return sorted(findings, key=lambda f: (SEVERITIES.index(f.severity), rank[f.kind], f.line or 0))
 
 
-_SHOWN = 3
-_CANDIDATE_TEXT = 100_000  # looking for a similar id in more takes longer than it helps
 _SIMILAR = 0.6
 
 
@@ -261,7 +242,8 @@ def comparison_findings(locator: Locator, key: Corpus) -> Iterator[Finding]:
     missing = [d for index, d in enumerate(key.documents) if index not in pairs]
     extra = [index for index in range(len(corpus.documents)) if index not in paired]
     if not pairs:
-        message = f"{_excerpt_ids(corpus.documents)} here, {_excerpt_ids(key.documents)} in the key"
+        here, there = (list_names([*map(str, side.documents)]) for side in (corpus, key))
+        message = f"{here or 'nothing'} here, {there or 'nothing'} in the key"
         yield locator.about_file("nothing-pairs", message)
         return
     others = [corpus.documents[index] for index in extra]
@@ -282,16 +264,9 @@ def comparison_findings(locator: Locator, key: Corpus) -> Iterator[Finding]:
         yield from _mention_findings(locator, key, placed, old)
 
 
-def _excerpt_ids(documents: Sequence[DocumentId]) -> str:
-    names = ", ".join(excerpt(str(identifier)) for identifier in documents[:_SHOWN])
-    return (names or "nothing") + (", …" if len(documents) > _SHOWN else "")
-
-
 def _hint(identifier: DocumentId, others: Sequence[DocumentId]) -> str:
-    enough = _CANDIDATE_TEXT // (1 + max((len(other.name) for other in others), default=0))
-    candidates = [str(other) for other in others[:enough]]
-    close = difflib.get_close_matches(str(identifier), candidates, n=1, cutoff=_SIMILAR)
-    return f"; did you mean {excerpt(close[0])}?" if close else ""
+    close = find_similar(identifier, others, _SIMILAR)
+    return "" if close is None else f"; did you mean {excerpt(close)}?"
 
 
 def _text_findings(
@@ -356,7 +331,7 @@ def _mention_findings(
         if old[index] >= 0 and mismatch.sizes[place]:
             number = plural(int(mismatch.sizes[place]), "mention")
             message = f"{int(mismatch.common[place]):,} of {number} in common with the key: "
-            message += told_cause(mismatch, place)
+            message += tell_cause(mismatch, place)
             yield locator.about_document(mismatch.kind, int(old[index]), message)
 
 

@@ -19,13 +19,14 @@ joined already, as the parts of a response entity are.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from corefeval.alignment import Alignment, Side
 from corefeval.diagnostics import UndefinedMetricError
 from corefeval.metrics.counting import Counts, Ratio, Twinless, apply_policy, ratio_counts
-from corefeval.metrics.mentions import best_alignment, ceaf_counts
+from corefeval.metrics.mentions import are_entities, count_ceaf
 from corefeval.model.arrays import FloatArray, IntArray
 
 KINDS = ("name", "nominal", "pronoun")
@@ -79,40 +80,26 @@ def lb3(alignment: Alignment, *, twinless: Twinless = "none", **weights: float) 
 
 def lceafm(alignment: Alignment, *, twinless: Twinless = "none", **weights: float) -> Counts:
     """LCEAFm: the weight of common links of the best one-to-one alignment."""
-    weighed = _weigh(alignment, twinless, weights, ceaf=True)
-    (for_recall, recall), (for_precision, precision) = weighed
-    return ceaf_counts(
-        [best_alignment(one, weight.common) for one, weight in _distinct(weighed)],
-        for_recall.sums(for_recall.key.entity_document, recall.key),
-        for_precision.sums(for_precision.response.entity_document, precision.response),
-    )
+    weigh = partial(link_weights, weights=Weights(**weights))
+
+    def of_entities(one: Alignment) -> tuple[FloatArray, FloatArray]:
+        return weigh(one).key, weigh(one).response
+
+    return count_ceaf(alignment, twinless, lambda one: weigh(one).common, of_entities)
 
 
 def lceafe(alignment: Alignment, *, twinless: Twinless = "none", **weights: float) -> Counts:
     """LCEAFe: the best alignment by twice the common weight over the weights of both entities."""
-    weighed = _weigh(alignment, twinless, weights, ceaf=True)
-    (for_recall, _), (for_precision, _) = weighed
-    key, response = for_recall.key, for_precision.response
-    return ceaf_counts(
-        [best_alignment(one, _dice(one, weight)) for one, weight in _distinct(weighed)],
-        for_recall.sums(key.entity_document, key.sizes > 0),
-        for_precision.sums(response.entity_document, response.sizes > 0),
-    )
-
-
-Weighed = tuple[Alignment, LinkWeights]
+    weigh = partial(link_weights, weights=Weights(**weights))
+    return count_ceaf(alignment, twinless, lambda one: _dice(one, weigh(one)), are_entities)
 
 
 def _weigh(
-    alignment: Alignment, policy: Twinless, weights: dict[str, float], *, ceaf: bool = False
-) -> list[Weighed]:
+    alignment: Alignment, policy: Twinless, weights: dict[str, float]
+) -> list[tuple[Alignment, LinkWeights]]:
     """The alignments for recall and for precision, each with its weights."""
     chosen = Weights(**weights)
-    return [(one, link_weights(one, chosen)) for one in apply_policy(policy, alignment, ceaf=ceaf)]
-
-
-def _distinct(weighed: list[Weighed]) -> list[Weighed]:
-    return weighed[:1] if weighed[0][0] is weighed[1][0] else weighed
+    return [(one, link_weights(one, chosen)) for one in apply_policy(policy, alignment)]
 
 
 def _by_mention(alignment: Alignment, common: FloatArray, of_entity: FloatArray) -> Ratio:

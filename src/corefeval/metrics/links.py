@@ -178,7 +178,7 @@ def importance_function(importance: Importance) -> ImportanceFunction:
         return _NAMED[importance]
     function = importance
 
-    def checked(side: Side) -> FloatArray:
+    def check(side: Side) -> FloatArray:
         try:
             weights = np.asarray(function(side), dtype=np.float64)
         except (TypeError, ValueError):
@@ -191,4 +191,4 @@ def importance_function(importance: Importance) -> ImportanceFunction:
             )
         return weights
 
-    return checked
+    return check

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from corefeval.alignment import Alignment, Side, is_zero
 from corefeval.assignment import heaviest_matching
@@ -102,53 +104,52 @@ def _overlaps(key: Corpus, response: Corpus) -> tuple[IntArray, IntArray]:
 
 def ceafm(alignment: Alignment, *, twinless: Twinless = "none") -> Counts:
     """CEAF with φ3: the mentions that aligned entities share."""
-    for_recall, for_precision = apply_policy(twinless, alignment, ceaf=True)
-    shared = [
-        best_alignment(one, one.overlap.count.astype(np.float64))
-        for one in _distinct(for_recall, for_precision)
-    ]
-    key, response = for_recall.key, for_precision.response
-    return ceaf_counts(
-        shared,
-        for_recall.sums(key.entity_document, key.sizes),
-        for_precision.sums(response.entity_document, response.sizes),
-    )
+
+    def share(one: Alignment) -> FloatArray:
+        return one.overlap.count.astype(np.float64)
+
+    return count_ceaf(alignment, twinless, share, lambda one: (one.key.sizes, one.response.sizes))
 
 
 def ceafe(alignment: Alignment, *, twinless: Twinless = "none") -> Counts:
     """CEAF with φ4: twice the shared mentions over the sizes of both entities."""
-    for_recall, for_precision = apply_policy(twinless, alignment, ceaf=True)
-    shared = [best_alignment(one, _dice(one)) for one in _distinct(for_recall, for_precision)]
-    key, response = for_recall.key, for_precision.response
-    return ceaf_counts(
-        shared,
-        for_recall.sums(key.entity_document, key.sizes > 0),
-        for_precision.sums(response.entity_document, response.sizes > 0),
+    return count_ceaf(alignment, twinless, _dice, are_entities)
+
+
+def count_ceaf(
+    alignment: Alignment,
+    policy: Twinless,
+    compare: Callable[[Alignment], FloatArray],
+    weigh: Callable[[Alignment], tuple[NDArray[Any], NDArray[Any]]],
+) -> Counts:
+    """The similarity of the most similar one-to-one alignment of entities, over their weights.
+
+    `compare` gives the similarity of each cell of the overlap table, `weigh` the weights of the
+    key's and of the response's entities.
+    """
+    for_recall, for_precision = apply_policy(policy, alignment, ceaf=True)
+    recall = precision = _best_alignment(for_recall, compare(for_recall))
+    if for_precision is not for_recall:
+        precision = _best_alignment(for_precision, compare(for_precision))
+    key, response = for_recall.key.entity_document, for_precision.response.entity_document
+    return ratio_counts(
+        (recall, for_recall.sums(key, weigh(for_recall)[0])),
+        (precision, for_precision.sums(response, weigh(for_precision)[1])),
     )
 
 
-def best_alignment(alignment: Alignment, similarity: FloatArray) -> FloatArray:
-    """The similarity of the most similar one-to-one alignment of entities, by document."""
+def are_entities(alignment: Alignment) -> tuple[BoolArray, BoolArray]:
+    """Which numbers are those of an entity that has mentions, of the key and of the response."""
+    return alignment.key.sizes > 0, alignment.response.sizes > 0
+
+
+def _best_alignment(alignment: Alignment, similarity: FloatArray) -> FloatArray:
     overlap = alignment.overlap
     (positive,) = (similarity > 0).nonzero()
     weights = similarity[positive]
     aligned = heaviest_matching(overlap.key[positive], overlap.response[positive], weights)
     document = alignment.key.entity_document[overlap.key[positive[aligned]]]
     return alignment.sums(document, weights[aligned])
-
-
-def ceaf_counts(shared: list[FloatArray], of_key: FloatArray, of_response: FloatArray) -> Counts:
-    """Counts from the similarity for recall and, where it is another, for precision."""
-    return {
-        "recall_numerator": shared[0],
-        "recall_denominator": of_key,
-        "precision_numerator": shared[-1],
-        "precision_denominator": of_response,
-    }
-
-
-def _distinct(for_recall: Alignment, for_precision: Alignment) -> list[Alignment]:
-    return [for_recall] if for_recall is for_precision else [for_recall, for_precision]
 
 
 def _dice(alignment: Alignment) -> FloatArray:

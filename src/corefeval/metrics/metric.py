@@ -235,7 +235,7 @@ def parse_metrics(
     ['muc', 'b3', 'ceafe', 'conll', 'lea']
     """
     if isinstance(metrics, str):  # loops ask for the same again and again
-        return list(_parse_text(metrics, _registered()))
+        return list(_parse_text(metrics, _fingerprint()))
     return _parse_items([metrics] if isinstance(metrics, Metric) else metrics)
 
 
@@ -245,7 +245,7 @@ def _parse_text(text: str, registered: tuple[int, ...]) -> tuple[MetricRequest, 
     return tuple(_parse_items([text]))
 
 
-def _registered() -> tuple[int, ...]:
+def _fingerprint() -> tuple[int, ...]:
     """What tells that the registry is as it was."""
     return tuple(map(id, REGISTRY.values()))
 

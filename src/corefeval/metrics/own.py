@@ -80,14 +80,14 @@ def metric(
     >>> del REGISTRY["exact-entities"]
     """
     about = Declaration(name, title, reference=reference, shape=shape)
-    about = replace(about, needs=_listed(needs), levels=_listed(levels))
+    about = replace(about, needs=_as_tuple(needs), levels=_as_tuple(levels))
     if function is None:
         return lambda function: metric_of(function, about) and function
     metric_of(function, about)
     return function
 
 
-def _listed(names: Sequence[str]) -> Any:
+def _as_tuple(names: Sequence[str]) -> Any:
     return (names,) if isinstance(names, str) else tuple(names)
 
 

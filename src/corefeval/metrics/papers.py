@@ -290,10 +290,7 @@ PAPERS = (
         beyond=True,
         parameters=(
             Parameter(
-                "level",
-                "entity",
-                "what must be right",
-                choices=("anaphor", "mention", "entity"),
+                "level", "entity", "what must be right", choices=("anaphor", "mention", "entity")
             ),
             Parameter(
                 "typed",

@@ -6,14 +6,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 from corefeval.model.construction import corpus_from_arrays, corpus_from_entities
-from corefeval.model.corpus import (
-    DEIXIS,
-    IDENTITY,
-    LAYERS,
-    NON_REFERRING,
-    Corpus,
-    find_document,
-)
+from corefeval.model.corpus import DEIXIS, IDENTITY, LAYERS, NON_REFERRING, Corpus, find_document
 from corefeval.model.relations import BRIDGING, NO_RELATIONS, SPLIT, Relation, Relations
 from corefeval.model.tokens import DocumentTokens, TokenDifference, Tokens, TokenTable
 from corefeval.model.views import Document, DocumentId, Entity, Mention

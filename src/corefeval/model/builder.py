@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from corefeval.diagnostics import InputError, Notice, excerpt
+from corefeval.diagnostics import InputError, Notice, excerpt, note
+from corefeval.model.categories import tabulate
 from corefeval.model.construction import assemble
 from corefeval.model.corpus import IDENTITY, NO_GAPS, Corpus
 from corefeval.model.relations import Relation, Relations
@@ -70,17 +70,9 @@ class DocumentBuilder:
                 expected=f"positions from 0 to {self.tokens.count - 1}",
                 fix="check whether ends are inclusive, and counted in the document or the sentence",
             )
+        place = -1 if head is None else head
         self.builder.mentions.append(
-            _Mention(
-                self.index,
-                entity,
-                start,
-                end,
-                tuple(gaps),
-                -1 if head is None else head,
-                features or {},
-                layer,
-            )
+            _Mention(self.index, entity, start, end, tuple(gaps), place, features or {}, layer)
         )
         return len(self.builder.mentions) - 1
 
@@ -100,22 +92,13 @@ class DocumentBuilder:
                 f"a mention of {excerpt(entity)} without tokens", file=self.builder.source
             )
         gaps = [(before + 1, after) for before, after in pairwise(ordered) if after > before + 1]
+        start, end = ordered[0], ordered[-1] + 1
         return self.mention(
-            entity,
-            ordered[0],
-            ordered[-1] + 1,
-            gaps=gaps,
-            head=head,
-            features=features,
-            layer=layer,
+            entity, start, end, gaps=gaps, head=head, features=features, layer=layer
         )
 
     def relation(
-        self,
-        kind: str,
-        anaphor: Reference,
-        antecedents: Iterable[Reference],
-        label: str = "",
+        self, kind: str, anaphor: Reference, antecedents: Iterable[Reference], label: str = ""
     ) -> None:
         """Keep a relation of an anaphor to a set of antecedents: bridging, split antecedents.
 
@@ -194,7 +177,7 @@ class CorpusBuilder:
             head=_integers(m.head for m in mentions)
             if any(m.head >= 0 for m in mentions)
             else None,
-            features=self._features(),
+            features=tabulate([mention.features for mention in mentions]),
             gaps=np.array(gaps, dtype=np.int64) if gaps else NO_GAPS,
             tokens=tokens
             or TokenTable([document.tokens for document in self.documents], self.source),
@@ -212,7 +195,7 @@ class CorpusBuilder:
             notices=(*self.notices, *unresolved),
         )
 
-    def _relations(self, entities: Sequence[_Entity]) -> tuple[Relations, list[Notice]]:
+    def _relations(self, entities: Sequence[_Entity]) -> tuple[Relations, tuple[Notice, ...]]:
         """The relations by the numbers of entities, and a notice on those that have none."""
         known = {name: number for number, name in enumerate(entities)}
 
@@ -232,22 +215,13 @@ class CorpusBuilder:
             unresolved += whose is None or len(there) < len(places)
             if whose is not None and there:
                 found.append(Relation(kind, whose, tuple(there), label))
-        return Relations.of(found), unresolved_relations(unresolved, self.source or self.name)
-
-    def _features(self) -> dict[str, NDArray[Any]]:
-        names = dict.fromkeys(name for mention in self.mentions for name in mention.features)
-        return {
-            name: np.array(
-                [mention.features.get(name, "") for mention in self.mentions], dtype=object
-            )
-            for name in names
-        }
+        return Relations.of(found), note_unresolved(unresolved, self.source or self.name)
 
 
-def unresolved_relations(count: int, file: str) -> list[Notice]:
+def note_unresolved(count: int, file: str) -> tuple[Notice, ...]:
     """A notice on relations of entities that no mention belongs to."""
-    text = f"{file or 'corpus'}: {{n}} left out, or without an antecedent, for want of mentions"
-    return [Notice("unresolved-relations", text, count, noun="relation")] if count else []
+    what = "left out, or without an antecedent, for want of mentions"
+    return note("unresolved-relations", count, "relation", what, whose=file or "corpus")
 
 
 def _integers(values: Iterable[int]) -> NDArray[np.int64]:

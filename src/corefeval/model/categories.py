@@ -153,13 +153,8 @@ class LazyColumns(_Lazy[Sequence[Mapping[str, str]]], Mapping[str, NDArray[Any]]
 
     @cached_property
     def _columns(self) -> dict[str, NDArray[Any]]:
-        values = self._make()
-        names = dict.fromkeys(name for value in values for name in value)
-        columns = {
-            name: np.array([value.get(name, "") for value in values], dtype=object)
-            for name in names
-        }
-        return columns if self._rows is None else dict(taken(columns, self._rows))
+        columns = tabulate(self._make())
+        return columns if self._rows is None else dict(take_columns(columns, self._rows))
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         return self._columns[name]
@@ -171,7 +166,17 @@ class LazyColumns(_Lazy[Sequence[Mapping[str, str]]], Mapping[str, NDArray[Any]]
         return len(self._columns)
 
 
-def taken(features: Mapping[str, NDArray[Any]], rows: IntArray) -> Mapping[str, NDArray[Any]]:
+def tabulate(values: Sequence[Mapping[str, str]]) -> dict[str, NDArray[Any]]:
+    """An array per property, from one mapping per mention; empty where that lacks the property."""
+    names = dict.fromkeys(name for value in values for name in value)
+    return {
+        name: np.array([value.get(name, "") for value in values], dtype=object) for name in names
+    }
+
+
+def take_columns(
+    features: Mapping[str, NDArray[Any]], rows: IntArray
+) -> Mapping[str, NDArray[Any]]:
     """The properties of some mentions."""
     if isinstance(features, LazyColumns):
         return features.take(rows)

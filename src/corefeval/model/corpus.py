@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from corefeval.diagnostics import InputError, Notice, PairingError, excerpt, list_names, plural
 from corefeval.model.arrays import BoolArray, IntArray, ragged_arange
-from corefeval.model.categories import LazyArray, LazyNames, taken
+from corefeval.model.categories import LazyArray, LazyNames, take_columns
 from corefeval.model.relations import NO_RELATIONS, Relations
 from corefeval.model.tokens import Tokens
 from corefeval.model.views import Document, DocumentId
@@ -181,8 +181,8 @@ class Corpus:
             documents=tuple(names),
             entity_document=entity_target[entity_order],
             mention_entity=entity_rank[corpus.mention_entity],
-            metadata=_picked_or_empty(self.metadata, old, {}),
-            sentence_metadata=_picked_or_empty(self.sentence_metadata, old, ()),
+            metadata=_pick_or_empty(self.metadata, old, {}),
+            sentence_metadata=_pick_or_empty(self.sentence_metadata, old, ()),
             relations=corpus.relations.on_entities(entity_rank),
             tokens=self.tokens.select(old) if self.tokens else None,
             names=None if entities is None else _pick_names(entities, entity_order),
@@ -219,7 +219,7 @@ class Corpus:
             labels=None if self.labels is None else _pick(self.labels, rows),
             mention_head=None if self.mention_head is None else self.mention_head[rows],
             mention_origin=None if self.mention_origin is None else self.mention_origin[rows],
-            features=taken(self.features, rows),
+            features=take_columns(self.features, rows),
             relations=relations,
         )
 
@@ -294,7 +294,7 @@ def match_documents(
     return np.array(chosen, dtype=np.int64)
 
 
-def _picked_or_empty(values: Sequence[T], rows: IntArray, nothing: T) -> tuple[T, ...]:
+def _pick_or_empty(values: Sequence[T], rows: IntArray, nothing: T) -> tuple[T, ...]:
     """The values of some documents, where there are any; nothing for row −1."""
     return tuple(values[row] if row >= 0 else nothing for row in rows.tolist()) if values else ()
 

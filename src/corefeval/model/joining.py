@@ -127,6 +127,20 @@ def stack_mentions(corpus: Corpus, other: Corpus) -> Corpus:
     )
 
 
+def strip_details(corpus: Corpus) -> Corpus:
+    """The mentions and entities alone."""
+    return Corpus(
+        documents=corpus.documents,
+        entity_document=corpus.entity_document,
+        mention_entity=corpus.mention_entity,
+        mention_start=corpus.mention_start,
+        mention_end=corpus.mention_end,
+        gaps=corpus.gaps,
+        labels=corpus.labels,
+        name=corpus.name,
+    )
+
+
 def _shifts(counts: Sequence[int]) -> IntArray:
     return np.cumsum([0, *counts[:-1]])
 

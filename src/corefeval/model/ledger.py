@@ -13,6 +13,7 @@ State = Literal["placed", "changed", "repeated", "lost"]
 STATES: tuple[State, ...] = ("placed", "changed", "repeated", "lost")
 
 Span = tuple[int, int]
+_REACHED = 0.97  # an answer that has less of its document ends early
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,11 @@ class Coverage:
     missing: int = 0
     reached: int = 0
     finish: str = ""
+
+    @property
+    def ends_early(self) -> bool:
+        """Whether the answer stops before the end of its document."""
+        return 0 < self.reached < _REACHED * self.tokens
 
 
 @dataclass(frozen=True, eq=False)

@@ -49,10 +49,10 @@ def merge_documents(
         mention_start=np.asarray(corpus.mention_start) + shift,
         mention_end=np.asarray(corpus.mention_end) + shift,
         gaps=gaps + np.outer(shift[gaps[:, 0]], [0, 1, 1]),
-        mention_head=None if heads is None else LazyArray(partial(_shifted, heads, shift)),
+        mention_head=None if heads is None else LazyArray(partial(_shift_heads, heads, shift)),
         mention_origin=corpus.mention_document,
-        tokens=None if corpus.tokens is None else _merged(corpus.tokens, lengths, bounds),
-        names=LazyNames(partial(_picked, known.names, distinct % width)),
+        tokens=None if corpus.tokens is None else _merge_tokens(corpus.tokens, lengths, bounds),
+        names=LazyNames(partial(_pick, known.names, distinct % width)),
         metadata=_common(corpus.metadata, bounds),
         sentence_metadata=tuple(
             tuple(chain.from_iterable(corpus.sentence_metadata[a:b]))
@@ -63,12 +63,12 @@ def merge_documents(
     )
 
 
-def _shifted(heads: IntArray | LazyArray, shift: IntArray) -> IntArray:
+def _shift_heads(heads: IntArray | LazyArray, shift: IntArray) -> IntArray:
     known = np.asarray(heads)
     return np.where(known >= 0, known + shift, -1)
 
 
-def _picked(names: Sequence[str], rows: IntArray) -> list[str]:
+def _pick(names: Sequence[str], rows: IntArray) -> list[str]:
     return [names[row] for row in rows.tolist()]
 
 
@@ -85,7 +85,7 @@ def _common(metadata: Sequence[object], bounds: IntArray) -> tuple[dict[str, str
     )
 
 
-def _merged(tokens: Tokens, lengths: IntArray, bounds: IntArray) -> MergedTokens:
+def _merge_tokens(tokens: Tokens, lengths: IntArray, bounds: IntArray) -> MergedTokens:
     """The tokens of groups of documents; where a document lacks some, there are foreign ones."""
     if not np.array_equal(tokens.counts, lengths):
         begin = np.cumsum(lengths) - lengths

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from corefeval.diagnostics import Notice
+from corefeval.diagnostics import Notice, note
 from corefeval.model.arrays import BoolArray, IntArray
 from corefeval.model.corpus import NON_REFERRING, Corpus
 from corefeval.model.relations import SPLIT
@@ -34,14 +34,11 @@ class EntitySets:
 
     def notices(self, name: str) -> tuple[Notice, ...]:
         """What was left out of the sets of a corpus of that name."""
-        told = (
-            ("circular-sets", self.circular, "a circle of antecedents, which is cut"),
-            ("empty-sets", self.empty, "a set of antecedents that nobody mentions, left out"),
-        )
-        return tuple(
-            Notice(kind, f"{name or 'corpus'}: {{n}} with {why}", number, noun="entity")
-            for kind, number, why in told
-            if number
+        circles = "with a circle of antecedents, which is cut"
+        unmentioned = "with a set of antecedents that nobody mentions, left out"
+        return (
+            *note("circular-sets", self.circular, "entity", circles, whose=name or "corpus"),
+            *note("empty-sets", self.empty, "entity", unmentioned, whose=name or "corpus"),
         )
 
     def merge(self, entities: IntArray) -> IntArray:

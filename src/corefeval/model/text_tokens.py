@@ -14,7 +14,7 @@ from itertools import chain
 
 import numpy as np
 
-from corefeval.diagnostics import InputError, Notice
+from corefeval.diagnostics import InputError, Notice, note
 from corefeval.model.arrays import IntArray, ragged_arange
 from corefeval.model.construction import in_textual_order
 from corefeval.model.corpus import Corpus
@@ -29,6 +29,7 @@ from corefeval.model.tokens import (
 
 _VISIBLE = re.compile(r"\S+")
 _LINE_END = re.compile(r"\r\n|\n|\r")
+_LEFT_OUT = "of white space alone left out"
 _WIDENED, _BLANK, _UNPLACED = 1, 2, 3  # what may become of a mention
 
 
@@ -164,7 +165,7 @@ def without_blanks(text: str) -> str:
     return "".join(text.split())
 
 
-def moved_to_tokens(
+def move_to_tokens(
     corpus: Corpus, places: Mapping[int, Places | None], tokens: Tokens
 ) -> tuple[Corpus, tuple[Notice, ...]]:
     """The mentions of some documents on tokens instead of characters; None empties a document."""
@@ -182,26 +183,21 @@ def moved_to_tokens(
         if head is not None:
             known = np.flatnonzero(head[rows] >= 0) + rows.start
             head[known] = place.tokens(head[known], head[known] + 1)[0]
-    gaps, widened = _moved_gaps(corpus, places, state, start, end)
+    gaps, widened = _move_gaps(corpus, places, state, start, end)
     state[widened] = _WIDENED
     state[(end <= start) & (state <= _WIDENED)] = _BLANK
     moved = replace(
         corpus, mention_start=start, mention_end=end, mention_head=head, gaps=gaps, tokens=tokens
     )
     counts = np.bincount(state, minlength=_UNPLACED + 1).tolist()
-    told = (
-        ("widened-mentions", counts[_WIDENED], "widened to the tokens of the key that they touch"),
-        ("blank-mentions", counts[_BLANK], "of white space alone left out"),
-    )
-    name = corpus.name or "response"
-    return in_textual_order(moved.keep_mentions(state <= _WIDENED)), tuple(
-        Notice(kind, f"{name}: {{n}} {what}", count, noun="mention")
-        for kind, count, what in told
-        if count
+    name, what = corpus.name or "response", "widened to the tokens of the key that they touch"
+    return in_textual_order(moved.keep_mentions(state <= _WIDENED)), (
+        *note("widened-mentions", counts[_WIDENED], "mention", what, whose=name),
+        *note("blank-mentions", counts[_BLANK], "mention", _LEFT_OUT, whose=name),
     )
 
 
-def _moved_gaps(
+def _move_gaps(
     corpus: Corpus,
     places: Mapping[int, Places | None],
     state: IntArray,
@@ -248,7 +244,7 @@ def tokenise(corpus: Corpus) -> Corpus:
     """
     if not has_texts(corpus.tokens) or corpus.mention_start is None or corpus.mention_end is None:
         return corpus
-    from corefeval.model.builder import unresolved_relations
+    from corefeval.model.builder import note_unresolved
 
     tables, places = [], {}
     blank: set[int] = set()
@@ -264,19 +260,19 @@ def tokenise(corpus: Corpus) -> Corpus:
         places[document.index] = Places.of(text, [end - start for start, end in cuts])
     source = corpus.tokens.source if corpus.tokens is not None else None
     named = replace(corpus, names=_unique_names(corpus))
-    moved, _ = moved_to_tokens(named, places, TokenTable(tables, source))
+    moved, _ = move_to_tokens(named, places, TokenTable(tables, source))
     lost = sum(
         not blank.isdisjoint(row for _, row in (one.anaphor, *one.antecedents))
         for one in corpus.relations
     )
-    told = (
-        ("made-up-tokens", len(places), "text", "cut into tokens at white space, punctuation and "
-         "mentions"),
-        ("blank-mentions", len(blank), "mention", "of white space alone left out"),
-    )  # fmt: skip
-    more = [Notice(kind, f"{{n}} {what}", n, noun=noun) for kind, n, noun, what in told if n]
-    unresolved = unresolved_relations(lost, corpus.name)
-    return replace(moved, notices=(*corpus.notices, *unresolved, *more))
+    what = "cut into tokens at white space, punctuation and mentions"
+    notices = (
+        *corpus.notices,
+        *note_unresolved(lost, corpus.name),
+        *note("made-up-tokens", len(places), "text", what),
+        *note("blank-mentions", len(blank), "mention", _LEFT_OUT),
+    )
+    return replace(moved, notices=notices)
 
 
 def token_spans(text: str, cuts: Iterable[int] = ()) -> list[tuple[int, int]]:

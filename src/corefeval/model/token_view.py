@@ -148,7 +148,7 @@ def move_mentions(
     start, end = new[first] - new_base, new[last] + 1 - new_base
     head = corpus.mention_head
     if head is not None:  # which may be dear to find, and is often not asked for
-        head = LazyArray(partial(_moved_heads, head, new, base, new_base))
+        head = LazyArray(partial(_move_heads, head, new, base, new_base))
     gaps = corpus.gaps
     if gaps.size:
         gaps = gaps[~broken[gaps[:, 0]]].copy()
@@ -195,7 +195,7 @@ def _spans(
     return start, end, gaps
 
 
-def _moved_heads(
+def _move_heads(
     heads: IntArray | LazyArray, new: IntArray, base: IntArray, new_base: IntArray
 ) -> IntArray:
     """Where the heads stand now; −1 for one that is left out, or was not known."""

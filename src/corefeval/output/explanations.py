@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from corefeval.analysis.explanation.scorings import SHOWN, subtract
 from corefeval.diagnostics import plural
 from corefeval.display import shorten
+from corefeval.output.differences import show_sign
 from corefeval.output.drawing import SoloDrawing
-from corefeval.output.systems import show_sign
 from corefeval.output.tables import (
     Cell,
     Column,

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from corefeval.diagnostics import plural
+from corefeval.output.differences import p_value, show_sign
 from corefeval.output.drawing import SoloDrawing
-from corefeval.output.systems import p_value, show_sign
 from corefeval.output.tables import Cell, Column, Sheet, Table, percent
 from corefeval.tabular import Row
 
@@ -97,9 +97,10 @@ def legend(standing: Standing, thing: CorporaComparison) -> str:
     options = thing.options
     drawn = ", ".join(options.resample)
     return (
-        f"Averages over {plural(len(standing.corpora), 'corpus')}, bold differences significant at "
-        f"{options.alpha:g} (bootstrap of {drawn}, {options.trials:,} trials); systems without a "
-        "significant difference share a rank. better, worse: on how many corpora at least the "
-        f"first is better or worse than the second ({options.combination} on paired randomization "
-        "tests), and which these are (Holm)."
+        f"Averages over {plural(len(standing.corpora), 'corpus')}. Differences in bold are "
+        f"significant at {options.alpha:g} (bootstrap of {drawn}, {options.trials:,} trials); "
+        "systems without a significant difference share a rank. better and worse say on how many "
+        "corpora, at least, the first system is better or worse than the second "
+        f"({options.combination.title()} on paired randomization tests), and which names these "
+        "corpora (Holm)."
     )

@@ -5,20 +5,17 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
-from corefeval.diagnostics import InputError, Notice, PairingError, excerpt, plural
+from corefeval.diagnostics import InputError, Notice, PairingError, excerpt, list_names, plural
 from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray
-from corefeval.model.corpus import NO_GAPS
 from corefeval.model.identity import mention_codes
+from corefeval.model.joining import stack_mentions, strip_details
 from corefeval.model.text_tokens import has_texts
-from corefeval.pairing.documents import (
-    pair,
-    partners,
-    put_on_tokens,
-)
+from corefeval.pairing.documents import pair, partners, put_on_tokens
 from corefeval.pairing.groups import join_groups
 from corefeval.pairing.policies import apply_policies
 from corefeval.pairing.zeros import settle_zeros
@@ -26,7 +23,6 @@ from corefeval.protocol import Protocol, Spans, Zeros
 
 _SHOWN = 3
 _TEXT = 1
-_FIRST = np.array([1, 0, 0])  # the column of gaps that numbers mentions
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +87,7 @@ def _common_codes(corpora: Sequence[Corpus]) -> list[IntArray]:
                 fix="make every plain mention a tuple (start, end) of token positions, "
                 "or use corefeval.corpus_from_arrays",
             )
-    codes, others = mention_codes(first, _together(rest))
+    codes, others = mention_codes(first, reduce(stack_mentions, map(strip_details, rest)))
     ends = np.cumsum([corpus.n_mentions for corpus in rest])
     return [codes, *np.split(others, ends[:-1])]
 
@@ -126,16 +122,16 @@ def _with_common_documents(
     found = [partners(first.documents, corpus.documents) for corpus in rest]
     common = [i for i in range(len(first.documents)) if all(i in partner for partner in found)]
     if not common:
-        raise _nothing_common(corpora)
+        raise _absence_error(corpora)
     rows = [common, *([partner[index] for index in common] for partner in found)]
     lacking = [_left_out(c, set(row)) for c, row in zip(corpora, rows, strict=True)]
     names = dict.fromkeys(name for names in lacking for name in names)
     names = {name: None for name in names if fnmatch.fnmatchcase(name, pattern)}
     notices = []
     if names:
-        examples = ", ".join(map(excerpt, list(names)[:_SHOWN])) + ", …" * (len(names) > _SHOWN)
         message = f"{plural(len(names), 'document')} that not all annotators have, left out: "
-        notices.append(Notice("missing-documents", message + examples, len(names), tuple(names)))
+        message += list_names(list(names))
+        notices.append(Notice("missing-documents", message, len(names), tuple(names)))
     identifiers = [first.documents[index] for index in common]
     chosen = [
         corpus.select_documents(np.array(row, dtype=np.int64), identifiers)
@@ -148,7 +144,7 @@ def _left_out(corpus: Corpus, kept: set[int]) -> list[str]:
     return [str(name) for index, name in enumerate(corpus.documents) if index not in kept]
 
 
-def _nothing_common(corpora: Sequence[Corpus]) -> PairingError:
+def _absence_error(corpora: Sequence[Corpus]) -> PairingError:
     examples = [
         f"{corpus.name or 'an annotator'} has "
         + (excerpt(str(corpus.documents[0])) if corpus.documents else "no documents")
@@ -158,25 +154,4 @@ def _nothing_common(corpora: Sequence[Corpus]) -> PairingError:
         "there is no document that all annotators have",
         found="; ".join(examples),
         fix="documents pair by id and part: all annotators must call them the same",
-    )
-
-
-def _together(corpora: Sequence[Corpus]) -> Corpus:
-    """The mentions of all corpora in one, on the same documents, annotator after annotator."""
-    starts = [corpus.mention_start for corpus in corpora if corpus.mention_start is not None]
-    ends = [corpus.mention_end for corpus in corpora if corpus.mention_end is not None]
-    entities = np.cumsum([0, *(corpus.n_entities for corpus in corpora)])
-    mentions = np.cumsum([0, *(corpus.n_mentions for corpus in corpora)])
-    gaps = [c.gaps + m * _FIRST for c, m in zip(corpora, mentions, strict=False) if c.gaps.size]
-    labelled = all(corpus.labels is not None for corpus in corpora)
-    return Corpus(
-        documents=corpora[0].documents,
-        entity_document=np.concatenate([corpus.entity_document for corpus in corpora]),
-        mention_entity=np.concatenate(
-            [c.mention_entity + e for c, e in zip(corpora, entities, strict=False)]
-        ),
-        mention_start=np.concatenate(starts) if len(starts) == len(corpora) else None,
-        mention_end=np.concatenate(ends) if len(ends) == len(corpora) else None,
-        gaps=np.concatenate(gaps) if gaps else NO_GAPS,
-        labels=[label for c in corpora for label in c.labels or ()] if labelled else None,
     )

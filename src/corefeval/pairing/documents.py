@@ -330,12 +330,18 @@ def _unambiguous(
 
 def _suggestions(identifiers: Sequence[DocumentId], others: Sequence[DocumentId]) -> str:
     """What the first of some documents may be called on the other side."""
+    for identifier in identifiers[:_SHOWN]:
+        close = find_similar(identifier, others, _SIMILAR)
+        if close is not None:
+            return f" (closest to {excerpt(str(identifier))}: {excerpt(close)})"
+    return ""
+
+
+def find_similar(identifier: DocumentId, others: Sequence[DocumentId], least: float) -> str | None:
+    """The id that is most like another one, if it is so much like it (from 0 to 1)."""
     import difflib
 
     enough = _CANDIDATE_TEXT // (1 + max((len(other.name) for other in others), default=0))
     candidates = [str(other) for other in others[:enough]]
-    for identifier in identifiers[:_SHOWN]:
-        close = difflib.get_close_matches(str(identifier), candidates, n=1, cutoff=_SIMILAR)
-        if close:
-            return f" (closest to {excerpt(str(identifier))}: {excerpt(close[0])})"
-    return ""
+    close = difflib.get_close_matches(str(identifier), candidates, n=1, cutoff=least)
+    return close[0] if close else None

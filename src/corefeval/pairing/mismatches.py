@@ -11,16 +11,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from corefeval.diagnostics import Notice, excerpt, plural
+from corefeval.diagnostics import Notice, excerpt, list_names, plural
 from corefeval.model import Corpus, join
-from corefeval.model.arrays import BoolArray, IntArray, ragged_arange
+from corefeval.model.arrays import BoolArray, IntArray, distinct, ragged_arange
+from corefeval.model.joining import strip_details
 from corefeval.pairing.texts import find_differing_documents
 
 _FEW = 4  # at most one mention of so many in common is suspicious
 _ENOUGH = 5  # mentions of which, in some of many documents, one should be in common
 _SAMPLE = 100_000  # mentions that tell which shift it is
 _EXAMPLES = 20  # documents that tell whether they were exchanged
-_SHOWN = 3
 _LIMIT = 1 << 62
 _OTHER_UNITS = 1.5  # positions that run so much further do not count the same things
 
@@ -80,11 +80,11 @@ def _find(whole: Suspects) -> Mismatch | None:
     found = _with_shift(found, key, response, rows)
     if found.shift is None:
         nothing = found.common == 0
-        found = _chosen(found, nothing)
+        found = _choose(found, nothing)
         if not nothing.any():
             return None
         return replace(found, cause=_cause(found, whole))
-    return _chosen(found, 2 * found.shifted >= found.sizes)
+    return _choose(found, 2 * found.shifted >= found.sizes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,23 +122,10 @@ def find_suspects(key: Corpus, response: Corpus, key_rows: IntArray) -> Suspects
         key.mention_offsets[documents],
         key.mention_offsets[documents + 1] - key.mention_offsets[documents],
     )
-    mine, theirs = (_bare(side).select_documents(documents) for side in (key, response))
+    mine, theirs = (strip_details(side).select_documents(documents) for side in (key, response))
     other_tokens = np.isin(documents, different)
     rows = np.flatnonzero(common[own])
     return Suspects(mine, theirs, rows, other_tokens, n_documents, int(key_rows.size))
-
-
-def _bare(corpus: Corpus) -> Corpus:
-    """The mentions alone."""
-    return Corpus(
-        documents=corpus.documents,
-        entity_document=corpus.entity_document,
-        mention_entity=corpus.mention_entity,
-        mention_start=corpus.mention_start,
-        mention_end=corpus.mention_end,
-        labels=corpus.labels,
-        name=corpus.name,
-    )
 
 
 def joint_mismatch_notices(pieces: Sequence[Suspects]) -> list[Notice]:
@@ -183,16 +170,16 @@ def _notices(whole: Suspects) -> list[Notice]:
         counts = f"{plural(response.n_mentions, 'mention')} and the key's {key.n_mentions:,}"
         message = f"not one mention in common between its {counts}: "
     else:
-        examples = ", ".join(map(excerpt, names[:_SHOWN])) + ", …" * (len(names) > _SHOWN)
-        where = f" in {len(names):,} of {plural(whole.n_documents, 'document')} ({examples})"
+        documents = plural(whole.n_documents, "document")
+        where = f" in {len(names):,} of {documents} ({list_names(names)})"
         share = f"{int(found.common.sum()):,} of {plural(int(found.sizes.sum()), 'mention')}"
         message = f"only {share} in common with the key{where}: "
-    message += told_cause(found)
+    message += tell_cause(found)
     items = names if whole.n_common else ()
     return [Notice(found.kind, f"{response.name or 'response'}: {message}", len(names), items)]
 
 
-def told_cause(found: Mismatch, index: int | None = None) -> str:
+def tell_cause(found: Mismatch, index: int | None = None) -> str:
     """What is behind it, of all documents or of one of them (by its place in `documents`)."""
     if found.shift is None:
         return found.cause
@@ -239,7 +226,7 @@ def _poor_documents(
     return Mismatch(documents, sizes[poor], common[poor], np.zeros_like(documents))
 
 
-def _chosen(found: Mismatch, rows: BoolArray) -> Mismatch:
+def _choose(found: Mismatch, rows: BoolArray) -> Mismatch:
     names = ("documents", "sizes", "common", "shifted")
     return replace(found, **{name: getattr(found, name)[rows] for name in names})
 
@@ -264,7 +251,7 @@ def _with_shift(
     if whole >= _LIMIT:  # one number cannot hold it all
         return found
     steps, low = steps[::-1], np.array(lowest) - 1
-    mine, theirs = (_distinct((one - low) @ np.array(steps)) for one in columns)
+    mine, theirs = (distinct((one - low) @ np.array(steps)) for one in columns)
     offsets = [start * steps[-2] + end for start, end in _SHIFTS]
     sample = theirs[:: 1 + theirs.size // _SAMPLE]
     best = int(np.argmax([are_among(sample + offset, mine).sum() for offset in offsets]))
@@ -275,13 +262,6 @@ def _with_shift(
     if 2 * total < found.sizes.sum() or total <= _FEW * found.common.sum():
         return found
     return replace(found, shifted=shifted, shift=_SHIFTS[best])
-
-
-def _distinct(values: IntArray) -> IntArray:
-    """Each value once, ascending; quick where values nearly ascend, as those of mentions do."""
-    ascending = np.sort(values, kind="stable")
-    distinct: IntArray = ascending[np.append(True, ascending[1:] != ascending[:-1])]
-    return distinct
 
 
 def are_among(values: IntArray, ascending: IntArray) -> BoolArray:

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from corefeval.diagnostics import InputError, Notice, excerpt
+from corefeval.diagnostics import InputError, Notice, excerpt, note
 from corefeval.model import DEIXIS, NON_REFERRING, Corpus
 from corefeval.model.arrays import BoolArray, IntArray, is_sorted
 from corefeval.model.construction import assemble
@@ -35,9 +35,9 @@ def without_duplicates(
     keep = ~repeated
     if len(corpus.relations):
         corpus = _with_twins_related(corpus, layered, keep)
-    text = f"{corpus.name or 'corpus'}: {{n}} dropped, the {policy} of each kept"
-    notice = Notice("repeated-mentions", text, count, noun="repeated mention")
-    return corpus.keep_mentions(keep), codes[keep], (notice,)
+    what, whose = f"dropped, the {policy} of each kept", corpus.name or "corpus"
+    notices = note("repeated-mentions", count, "repeated mention", what, whose=whose)
+    return corpus.keep_mentions(keep), codes[keep], notices
 
 
 def _with_twins_related(corpus: Corpus, codes: IntArray, keep: BoolArray) -> Corpus:
@@ -181,36 +181,33 @@ def apply_policies(
         # A key comes again with the next response, and mostly with the same codes.
         made = apply() if place else corpus.remember(choices, apply, of=own)
         all_kept.append(made.of(corpus))
-        notices += (*made.notices, *(() if place else _unscored(corpus, all_kept[0], protocol)))
+        notices += (
+            *made.notices,
+            *(() if place else _note_unscored(corpus, all_kept[0], protocol)),
+        )
     corpora = [kept.corpus for kept in all_kept if kept.corpus is not None]
     return corpora, [kept.codes for kept in all_kept], notices, all_kept
 
 
-def _unscored(given: Corpus, key: Kept, protocol: Protocol) -> Iterator[Notice]:
+def _note_unscored(given: Corpus, key: Kept, protocol: Protocol) -> Iterator[Notice]:
     """What the key has and nobody scores."""
     corpus = key.full
     if given.entity_layer is not None and protocol.layer == "identity":
         layers = given.mention_layer
+        deixis = "of discourse deixis left out (--layer deixis scores them)"
         for layer, kind, what in (
-            (
-                DEIXIS,
-                "unscored-deixis",
-                "of discourse deixis left out (--layer deixis scores them)",
-            ),
+            (DEIXIS, "unscored-deixis", deixis),
             (NON_REFERRING, "unscored-pseudo", "without a referent left out of coreference"),
         ):
-            if count := int((layers == layer).sum()):
-                text = f"{given.name or 'key'}: {{n}} {what}"
-                yield Notice(kind, text, count, noun="mention")
+            count = int((layers == layer).sum())
+            yield from note(kind, count, "mention", what, whose=given.name or "key")
     if corpus is None or protocol.split != "off" or not len(corpus.relations):
         return
     from corefeval.model.sets import find_sets
 
-    if number := len(find_sets(corpus)):
-        text = (
-            f"{corpus.name or 'key'}: {{n}} of antecedents left out of coreference (--split score "
-        )
-        yield Notice("unscored-sets", text + "counts them)", number, noun="set")
+    what = "of antecedents left out of coreference (--split score counts them)"
+    number = len(find_sets(corpus))
+    yield from note("unscored-sets", number, "set", what, whose=corpus.name or "key")
 
 
 def _apply(corpus: Corpus, codes: IntArray, protocol: Protocol, drops_singletons: bool) -> Kept:
@@ -235,8 +232,7 @@ def _apply(corpus: Corpus, codes: IntArray, protocol: Protocol, drops_singletons
         alone = sizes[left.mention_entity] == 1
         alone &= True if keep is None else keep
         keep = ~alone if keep is None else keep & ~alone
-        if count := int(alone.sum()):
-            notices += (Notice("singletons", f"{name}: {{n}} dropped", count, noun="singleton"),)
+        notices += note("singletons", int(alone.sum()), "singleton", "dropped", whose=name)
     rows = None if keep is None or keep.all() else np.flatnonzero(keep)
     if rows is not None:
         left, codes = left.take_mentions(rows), codes[rows]

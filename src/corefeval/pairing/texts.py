@@ -15,7 +15,7 @@ from corefeval.model.text_tokens import (
     Places,
     first_unequal,
     has_texts,
-    moved_to_tokens,
+    move_to_tokens,
     origin,
     text_of,
     visible_positions,
@@ -132,7 +132,7 @@ def on_tokens(
             places[index] = None if isinstance(place, _Misfit) else place
     if not places or key.tokens is None:
         return response, ()
-    moved, notices = moved_to_tokens(response, places, _tokens(key.tokens, response, places))
+    moved, notices = move_to_tokens(response, places, _tokens(key.tokens, response, places))
     emptied = tuple(str(key.documents[index]) for index, place in places.items() if place is None)
     if emptied:
         text = f"{response.name or 'response'}: {{n}} of another text than in the key, counted as "
@@ -165,7 +165,7 @@ def with_key_on_tokens(key: Corpus, response: Corpus) -> tuple[Corpus, tuple[Not
         part = np.array([0 if index in places else 1 for index in range(len(key.documents))])
         counts = np.where(part == 0, tokens.counts, key.tokens.counts)
         tokens = JoinedTokens([tokens, key.tokens], part, np.arange(part.size), counts)
-    moved, notices = moved_to_tokens(key, places, tokens)
+    moved, notices = move_to_tokens(key, places, tokens)
     if widened := [notice for notice in notices if notice.kind == "widened-mentions"]:
         raise PairingError(
             "the key is a text without tokens, and not all of its mentions are whole tokens of the "

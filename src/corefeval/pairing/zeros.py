@@ -14,17 +14,12 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from corefeval.diagnostics import Notice
+from corefeval.diagnostics import Notice, note
 from corefeval.model import Corpus, Tokens
 from corefeval.model.arrays import BoolArray, IntArray, dense_ranks, distinct
 from corefeval.model.token_view import TokenView, move_mentions
 from corefeval.model.tokens import documents_of_tokens
-from corefeval.pairing.node_alignment import (
-    NodeTable,
-    align_nodes,
-    encode_id,
-    rank_dependencies,
-)
+from corefeval.pairing.node_alignment import NodeTable, align_nodes, encode_id, rank_dependencies
 from corefeval.protocol import Zeros
 
 # Where in the sentences between two words a node stands: in that of the word before it (0), in one
@@ -198,18 +193,15 @@ def _on_one_axis(sides: Sequence[_Side], *, align: bool) -> tuple[list[Corpus], 
     where = [np.searchsorted(axis.code, code) for code in codes]
     having = np.bincount(np.concatenate(where), minlength=axis.code.size)
     lonely = having < present[axis.nodes.document]
-    notices = []
+    notices: list[Notice] = []
     other = "the other side" if len(sides) == 2 else "another one"
     for side, places, moved in zip(sides, where, moves, strict=True):
         name = side.corpus.name or "corpus"
-        if moved:
-            text = f"{name}: {{n}} taken for one at another place, by dependencies"
-            notices.append(Notice("aligned-nodes", text, moved, noun="empty node"))
-        count = int(lonely[places].sum())
-        if count:
-            text = f"{name}: {{n}} where {other} has none; mentions of "
-            text += "them match nothing (zeros=drop leaves them out)"
-            notices.append(Notice("empty-nodes", text, count, noun="empty node"))
+        what = "taken for one at another place, by dependencies"
+        notices += note("aligned-nodes", moved, "empty node", what, whose=name)
+        what = f"where {other} has none; mentions of them match nothing"
+        what += " (zeros=drop leaves them out)"
+        notices += note("empty-nodes", int(lonely[places].sum()), "empty node", what, whose=name)
     pieces = zip(sides, groups, codes, strict=True)
     return [_move(side, axis, group, code) for side, group, code in pieces], tuple(notices)
 
@@ -394,11 +386,11 @@ def _move(side: _Side, axis: _Axis, own_group: IntArray, code: IntArray) -> Corp
     return replace(moved, tokens=TokenView(tokens, rows, counts, begins))
 
 
-def _without_nodes(side: _Side) -> tuple[Corpus, list[Notice]]:
+def _without_nodes(side: _Side) -> tuple[Corpus, tuple[Notice, ...]]:
     """A side without empty nodes, and without the mentions that are headed by one."""
     corpus, own = side.corpus, side.nodes.token
     if not own.size:
-        return corpus, []
+        return corpus, ()
     offsets, n_tokens = side.offsets, int(side.counts.sum())
     is_word = np.ones(n_tokens, dtype=np.bool_)
     is_word[own] = False
@@ -415,17 +407,8 @@ def _without_nodes(side: _Side) -> tuple[Corpus, list[Notice]]:
         places = np.searchsorted(rows, corpus.tokens.starts)
         kept = replace(kept, tokens=TokenView(corpus.tokens, rows, counts, places))
     name = corpus.name or "corpus"
-    losses = (
-        ("empty-nodes", own.size, "empty node", "left out"),
-        (
-            "zero-mentions",
-            corpus.n_mentions - kept.n_mentions,
-            "mention",
-            "of empty nodes left out",
-        ),
+    lost = corpus.n_mentions - kept.n_mentions
+    return kept, (
+        *note("empty-nodes", own.size, "empty node", "left out", whose=name),
+        *note("zero-mentions", lost, "mention", "of empty nodes left out", whose=name),
     )
-    return kept, [
-        Notice(kind, f"{name}: {{n}} {what}", int(count), noun=noun)
-        for kind, count, noun, what in losses
-        if count
-    ]

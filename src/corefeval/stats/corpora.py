@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -15,11 +16,12 @@ from corefeval.results.rates import Numbers
 from corefeval.stats.hierarchy import Averages, CorpusCounts, Level, Resampling
 from corefeval.stats.intervals import FEW_DOCUMENTS, Interval, middle
 from corefeval.stats.replicability import Combination, Replication, replicate
-from corefeval.stats.resampling import Stack, check_alike, stack
+from corefeval.stats.resampling import Stack, check_alike, stack, watch_parts
 from corefeval.stats.significance import (
     Correction,
     adjust,
     bootstrap_p,
+    least_swap_p,
     observe_differences,
     one_sided_p,
 )
@@ -93,17 +95,23 @@ def compare_corpora(
     wanted = _choose(cells, metrics, rate)
     scopes = {EVERYTHING: tuple(cells)}
     scopes |= {name: tuple(those) for name, those in (groups or {}).items()}
-    standings: list[Standing] = []
-    tests: dict[str, dict[str, Tests]] = {}
-    for metric in wanted:
-        counts = suite.count(metric)
-        tests[metric] = {name: suite.test(one) for name, one in counts.items() if one.stack}
-        standings += suite.stand(metric, counts, tests[metric], scopes)
+    counts = {metric: suite.count(metric) for metric in wanted}
+    tests: dict[str, dict[str, Tests]] = {metric: {} for metric in wanted}
+    places = [
+        (metric, name) for metric in wanted for name, one in counts[metric].items() if one.stack
+    ]
+    for metric, name in watch_parts(places, trials):
+        tests[metric][name] = suite.test(counts[metric][name])
+    standings = [
+        one
+        for metric in watch_parts(wanted, trials)
+        for one in suite.stand(metric, counts[metric], tests[metric], scopes)
+    ]
     pairs = max(len(one.pairs) for one in standings)
     notices = (
         *_warn_of_few(len(cells), options),
-        *_warn_of_small(cells, pairs, options),
-        *_warn_of_hopeless(pairs, options),
+        *_warn_of_small(suite.sizes, pairs, options),
+        *_warn_of_hopeless(suite, pairs),
     )
     return CorporaComparison(systems, tuple(cells), tuple(standings), tests, options, notices)
 
@@ -132,18 +140,12 @@ def _warn_of_few(number: int, options: CorporaOptions) -> tuple[Notice, ...]:
     return (Notice("few-corpora", message, number),)
 
 
-def _warn_of_small(cells: Cells, pairs: int, options: CorporaOptions) -> tuple[Notice, ...]:
+def _warn_of_small(
+    sizes: Mapping[str, int], pairs: int, options: CorporaOptions
+) -> tuple[Notice, ...]:
     """A notice on corpora whose documents can be swapped in too few ways."""
     tests = 1 if options.correction == "none" else max(1, pairs)
-    known = {
-        corpus: next((one for runs in row.values() for one in runs if one is not None), None)
-        for corpus, row in cells.items()
-    }
-    small = [
-        corpus
-        for corpus, one in known.items()
-        if one is not None and tests * 2.0 ** (1 - len(one.document_ids)) > options.alpha
-    ]
+    small = [name for name, size in sizes.items() if tests * least_swap_p(size) > options.alpha]
     if not small:
         return ()
     message = f"on {plural(len(small), 'corpus')} ({list_names(small)}) no difference can be "
@@ -151,14 +153,25 @@ def _warn_of_small(cells: Cells, pairs: int, options: CorporaOptions) -> tuple[N
     return (Notice("few-documents", message, len(small), tuple(small)),)
 
 
-def _warn_of_hopeless(pairs: int, options: CorporaOptions) -> tuple[Notice, ...]:
+def _warn_of_hopeless(suite: _Suite, pairs: int) -> tuple[Notice, ...]:
     """A notice where no average could be significantly higher, so that all share a rank."""
+    options = suite.options
     tests = 1 if options.correction == "none" else pairs
     needed = math.ceil(2 * tests / options.alpha)
-    if options.trials + 1 >= needed or not pairs:
+    units = suite.plan.units(suite.sizes.values())
+    numbers = combinations(range(len(suite.systems)), 2)
+    least = min(suite.plan.least_p(units, *pair) for pair in numbers)
+    message = f"with {plural(tests, 'pair')} of systems no difference of averages can be "
+    message += f"significant at {options.alpha:g}: "
+    if least * tests > options.alpha:
+        noun = "document" if "documents" in options.resample else "corpus"
+        seeds_alone = options.resample == ("seeds",)
+        what = "so few seeds" if seeds_alone else plural(units, noun)
+        message += f"of {what} no p-value is below {least:.2g}"
+    elif options.trials + 1 < needed and pairs:
+        message += f"that takes {needed:,} trials at least"
+    else:
         return ()
-    message = f"with {plural(options.trials, 'trial')} and {plural(tests, 'pair')} of systems no "
-    message += f"difference can be significant at {options.alpha:g}: {needed:,} trials at least can"
     return (Notice("hopeless-test", message),)
 
 
@@ -168,6 +181,25 @@ class _Suite:
     systems: tuple[str, ...]
     weights: Mapping[str, float]
     options: CorporaOptions
+
+    @cached_property
+    def plan(self) -> Resampling:
+        """How averages are resampled."""
+        options, rows = self.options, self.cells.values()
+        n_runs = [max(len(row.get(system, ())) for row in rows) for system in self.systems]
+        return Resampling(
+            n_runs, options.rate, options.trials, options.seed, options.resample, options.absent
+        )
+
+    @cached_property
+    def sizes(self) -> dict[str, int]:
+        """How many documents each corpus has, where there is any result."""
+        return {
+            corpus: len(one.document_ids)
+            for corpus, row in self.cells.items()
+            for one in [next((r for runs in row.values() for r in runs if r is not None), None)]
+            if one is not None
+        }
 
     def count(self, metric: str) -> dict[str, CorpusCounts]:
         """The counts of a metric on each corpus that defines it, by any system's result.
@@ -222,26 +254,17 @@ class _Suite:
         groups: Mapping[str, Sequence[str]],
     ) -> list[Standing]:
         """The standing in each group of corpora, as far as it has any that define the metric."""
-        options = self.options
-        n_runs = [
-            max(len(row.get(system, ())) for row in self.cells.values()) for system in self.systems
-        ]
-        plan = Resampling(
-            n_runs, options.rate, options.trials, options.seed, options.resample, options.absent
-        )
         standings = []
         for group, members in groups.items():
             names = [name for name in counts if name in set(members)]
             if names:
                 corpora = [counts[name] for name in names]
-                of_pair = self._average(plan, corpora)
+                of_pair = self._average(corpora)
                 own = {name: tests[name] for name in names if name in tests}
                 standings.append(self._stand(metric, group, names, of_pair, own))
         return standings
 
-    def _average(
-        self, plan: Resampling, corpora: Sequence[CorpusCounts]
-    ) -> dict[tuple[int, int], Averages | None]:
+    def _average(self, corpora: Sequence[CorpusCounts]) -> dict[tuple[int, int], Averages | None]:
         """The averages that each pair of systems (and each with itself) is compared by.
 
         They are over all corpora, or over those that both have.
@@ -252,7 +275,7 @@ class _Suite:
             has = np.array([np.isin(np.arange(size), one.systems) for one in corpora])
         both = {(a, b): has[:, a] & has[:, b] for a in range(size) for b in range(a, size)}
         scopes = {scope.tobytes(): scope for scope in both.values() if scope.any()}
-        found = plan.average(corpora, list(scopes.values()))
+        found = self.plan.average(corpora, list(scopes.values()))
         averages = dict(zip(scopes, found, strict=True))
         return {pair: averages.get(scope.tobytes()) for pair, scope in both.items()}
 
@@ -272,7 +295,7 @@ class _Suite:
         }
         own = {first: found for (first, second), found in known.items() if first == second}
         pairs = [(pair, found) for pair, found in known.items() if pair[0] != pair[1]]
-        compared = [_compare(pair, found, options.level) for pair, found in pairs]
+        compared = [self._compare(pair, found) for pair, found in pairs]
         adjusted = adjust([p for _, _, p in compared], options.correction)
         return Standing(
             metric,
@@ -299,15 +322,15 @@ class _Suite:
             ),
         )
 
-
-def _compare(pair: tuple[int, int], found: Averages, level: float) -> tuple[float, Interval, float]:
-    """The difference, its interval and the p-value of the bootstrap."""
-    first, second = pair
-    gaps = found.samples[first] - found.samples[second]
-    gaps = gaps[~np.isnan(gaps)]
-    observed = found.observed[first] - found.observed[second]
-    p = float(bootstrap_p(gaps, np.asarray(observed))) if gaps.size else 1.0
-    return float(observed), _middle(gaps, level, observed), p
+    def _compare(self, pair: tuple[int, int], found: Averages) -> tuple[float, Interval, float]:
+        """The difference, its interval and the p-value of the bootstrap."""
+        first, second = pair
+        gaps = found.samples[first] - found.samples[second]
+        gaps = gaps[~np.isnan(gaps)]
+        observed = found.observed[first] - found.observed[second]
+        least = self.plan.least_p(found.units, *pair)
+        p = float(bootstrap_p(gaps, np.asarray(observed), least)) if gaps.size else 1.0
+        return float(observed), _middle(gaps, self.options.level, observed), p
 
 
 def _middle(samples: Numbers, level: float, observed: float) -> Interval:

@@ -8,7 +8,8 @@ corpora.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from corefeval.results.rates import Numbers
 from corefeval.stats.resampling import Bools, Stack, resamples
+from corefeval.stats.significance import least_swap_p
 
 Level = Literal["corpora", "documents", "seeds"]
 Integers = NDArray[np.intp]
@@ -36,6 +38,11 @@ class CorpusCounts:
     weight: float = 1.0
 
     @property
+    def size(self) -> int:
+        """The number of its documents, as far as they are known."""
+        return 0 if self.stack is None else self.stack.n_documents
+
+    @property
     def known(self) -> Stack:
         """The counts, of a corpus that has any."""
         if self.stack is None:
@@ -47,11 +54,13 @@ class CorpusCounts:
 class Averages:
     """The average of systems over some corpora: `observed` by system, `samples` systems × trials.
 
-    A trial that draws none of these corpora has none: NaN.
+    A trial that draws none of these corpora has none: NaN. `units` is how many documents are drawn,
+    or how many corpora where these are drawn whole.
     """
 
     observed: Numbers
     samples: Numbers = field(repr=False)
+    units: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +101,25 @@ class Resampling:
         weights = within.T @ np.array([one.weight for one in corpora])
         with np.errstate(invalid="ignore"):
             sums /= below[:, None]
-        return [Averages(observed[n] / weights[n], sums[n]) for n in range(len(scopes))]
+        units = within.T @ np.array([self.units([one.size]) for one in corpora])
+        return [
+            Averages(observed[n] / weights[n], sums[n], int(units[n])) for n in range(len(scopes))
+        ]
+
+    def units(self, sizes: Iterable[int]) -> int:
+        """How many units are drawn from corpora of so many documents: see `Averages`."""
+        drawn = sizes if "documents" in self.levels else (min(1, size) for size in sizes)
+        return sum(drawn)
+
+    def least_p(self, units: int, first: int, second: int) -> float:
+        """The smallest p-value that a difference of two systems can have with so many units.
+
+        Where nothing but seeds is drawn, it is that of parting the runs of both in another way.
+        """
+        if "documents" in self.levels or "corpora" in self.levels:
+            return least_swap_p(units)
+        mine, theirs = self.n_runs[first], self.n_runs[second]
+        return min(1.0, 2 / math.comb(mine + theirs, mine))
 
     def _draw_corpora(self, n: int) -> Integers:
         """How often each corpus is drawn: corpora × trials."""

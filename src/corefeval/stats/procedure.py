@@ -24,6 +24,7 @@ from corefeval.stats.significance import (
     adjust,
     bootstrap_p,
     exact_p,
+    least_swap_p,
     observe_differences,
     randomization_p,
 )
@@ -175,8 +176,9 @@ def _p_values(stacked: Stack, pairs: Pairs, options: Options, resampled: Numbers
     if options.test == "exact":
         return exact_p(stacked, pairs, rate)
     differences = observe_differences(stacked, pairs, rate)
+    least = least_swap_p(stacked.n_documents)
     columns = [
-        bootstrap_p(resampled[:, one] - resampled[:, other], differences[:, index])
+        bootstrap_p(resampled[:, one] - resampled[:, other], differences[:, index], least)
         for index, (one, other) in enumerate(zip(*pairs, strict=True))
     ]
     return np.stack(columns, axis=1)
@@ -243,7 +245,7 @@ def _warn_of_hopeless(n_documents: int, n_pairs: int, options: Options, unit: st
     tests = 1 if options.correction == "none" else n_pairs
     by_trials = {"randomization": 1, "bootstrap": 2, "exact": 0}[options.test]
     by_trials_p = by_trials / (options.trials + 1)
-    by_documents_p = 0.0 if options.test == "bootstrap" else 2.0 ** (1 - n_documents)
+    by_documents_p = least_swap_p(n_documents)
     least = max(by_trials_p, by_documents_p)
     if least * tests <= options.alpha:
         return []

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import zip_longest
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -349,8 +349,21 @@ def _sizes(trials: int, bytes_each: int) -> Iterator[int]:
 _WATCHER: ContextVar[Callable[[int, int], None] | None] = ContextVar("watcher", default=None)
 
 
+T = TypeVar("T")
+
+
+def watch_parts(parts: Sequence[T], trials: int) -> Iterator[T]:
+    """The parts of some work, one by one: whoever watches is told of all their trials together."""
+    watcher = _WATCHER.get()
+    with watch_trials(None):
+        for done, part in enumerate(parts):
+            if watcher is not None:
+                watcher(done * trials, len(parts) * trials)
+            yield part
+
+
 @contextmanager
-def watch_trials(show: Callable[[int, int], None]) -> Iterator[None]:
+def watch_trials(show: Callable[[int, int], None] | None) -> Iterator[None]:
     """Within, every block of trials or samples is told of: how many are done, and of how many."""
     before = _WATCHER.set(show)
     try:

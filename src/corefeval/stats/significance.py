@@ -164,7 +164,8 @@ def bootstrap_test(
     """Paired bootstrap, two-sided: how often the better one is not better on drawn documents.
 
     With c of n such samples, p = 2 (c + 1) / (n + 1), at most 1; and 1 where there is no difference
-    to begin with. `interval` is that of the difference.
+    to begin with. Of d documents p is never below 2¹⁻ᵈ, the least that swapping them could give: if
+    all say the same, so do all samples, however few they are. `interval` is that of the difference.
     """
     check_count("the number of trials", trials)
     check_seed(seed)
@@ -173,7 +174,8 @@ def bootstrap_test(
     rates = bootstrap(stacked, trials, seed, rate=rate)
     samples = np.stack([rates[metric][rate] for metric in stacked.metrics])
     gaps = samples[:, 0] - samples[:, 1]
-    p = bootstrap_p(gaps, observe_differences(stacked, one_pair(), rate)[:, 0])
+    observed = observe_differences(stacked, one_pair(), rate)[:, 0]
+    p = bootstrap_p(gaps, observed, least_swap_p(stacked.n_documents))
     between = [middle(values, level) for values in gaps]
     return _tests(stacked, rate, "bootstrap", p, trials, between)
 
@@ -270,12 +272,24 @@ def _swap_bytes(stacked: Stack) -> int:
     return 8 * int(counts * results + 2 * _TOGETHER * (rates + counts))
 
 
-def bootstrap_p(gaps: Numbers, difference: Numbers) -> Numbers:
-    """P-values from differences on samples (… × samples) and the observed ones (…)."""
+def least_swap_p(units: int) -> float:
+    """The smallest p-value, two-sided, that there is if so many documents (or corpora) are swapped.
+
+    >>> least_swap_p(1), least_swap_p(6)
+    (1.0, 0.03125)
+    """
+    return 2.0 ** (1 - max(1, units))
+
+
+def bootstrap_p(gaps: Numbers, difference: Numbers, least: float) -> Numbers:
+    """P-values from differences on samples (… × samples) and the observed ones (…).
+
+    None is below `least`, which is what can be known from so many documents.
+    """
     samples = gaps.shape[-1]
     direction = np.sign(difference)[..., None]
     reversals = (gaps * direction <= TOLERANCE).sum(axis=-1)
-    p = np.minimum(1.0, 2 * (reversals + 1) / (samples + 1))
+    p = np.clip(2 * (reversals + 1) / (samples + 1), least, 1.0)
     return np.asarray(np.where(np.abs(difference) <= TOLERANCE, 1.0, p))
 
 

@@ -41,6 +41,7 @@ class Line:
 class SuiteTable(Tabular):
     """Corpora and averages × systems for a metric; `order` are the systems as they are shown.
 
+    `lacking` are rates that were asked for and that the metric does not have: rows have None there.
     `remarks` are sentences on what the numbers are of, where that is not plain.
     """
 
@@ -51,6 +52,7 @@ class SuiteTable(Tabular):
     ranks: Mapping[str, int]
     order: tuple[int, ...]
     remarks: tuple[str, ...] = ()
+    lacking: tuple[str, ...] = ()
 
     @property
     def names(self) -> list[str]:
@@ -77,6 +79,7 @@ class SuiteTable(Tabular):
                 name = systems[at].name
                 row: Row = {**place, "system": name, "rank": self.ranks.get(name)}
                 row |= {"metric": self.metric, "seeds": len(systems[at].seeds)}
+                row |= dict.fromkeys(self.lacking)
                 for rate in self.rates:
                     row[rate] = _number(line.means[rate][at])
                     row[f"{rate}_deviation"] = _number(line.deviations[rate][at])
@@ -113,7 +116,9 @@ def make_table(
         if outcome.has_results:
             raise UsageError(f"{name} has no {', '.join(chosen)}: name other rates")
         scores = {rate: outcome.scores(name, rate) for rate in chosen}
-    remarks: list[str] = []
+    lacking = tuple(rate for rate in chosen if rate not in scores)
+    told = " and ".join(f"no {rate}" for rate in lacking)
+    remarks = [f"{outcome.title_of(name)} has {told}."] if told else []
     lines = [*_average_lines(outcome, name, scores, wanted, remarks)]
     lines += _corpus_lines(outcome, name, scores)
     remarks += _composition(outcome, next(iter(scores.values())))
@@ -123,7 +128,9 @@ def make_table(
     if sort == "score":
         order.sort(key=lambda at: (math.isnan(best[at]), -best[at]))
     ranks = outcome.ranks(name)
-    return SuiteTable(outcome, name, tuple(scores), tuple(lines), ranks, tuple(order), (*remarks,))
+    return SuiteTable(
+        outcome, name, tuple(scores), tuple(lines), ranks, tuple(order), tuple(remarks), lacking
+    )
 
 
 def check_averages(text: str) -> list[str]:
@@ -222,17 +229,19 @@ def _micro(
 ) -> tuple[dict[str, Averaged], str, dict[str, tuple[int, int]]]:
     """Rates of the counts of all corpora together, or why there are none.
 
-    A run that lacks a corpus has none; for systems with such runs, how many have them, and of how
-    many.
+    A response without a result counts like an empty one, where the suite says 0 and this can be
+    known. Else a run that lacks a corpus has none; for systems with such runs, how many have them,
+    and of how many.
     """
     fewer: dict[str, tuple[int, int]] = {}
     corpora = outcome.sound_corpora
     most = max(len(system.runs) for system in outcome.systems)
     tables = {rate: np.full((len(outcome.systems), 1, most), math.nan) for rate in rates}
+    empty = {one: _empty_result(outcome, one, metric) for one in corpora}
     for row, system in enumerate(outcome.systems):
         n_runs = 0
         for at, seed in enumerate(system.runs):
-            cells = [outcome.cells[corpus, system.name, seed].result for corpus in corpora]
+            cells = [outcome.cells[one, system.name, seed].result or empty[one] for one in corpora]
             results = [one for one in cells if one is not None and metric in one.tables]
             if len(results) < len(corpora) or not results:
                 continue
@@ -246,6 +255,33 @@ def _micro(
         if n_runs < len(system.runs):
             fewer[system.name] = (n_runs, len(system.runs))
     return {rate: macro(table, np.ones(1)) for rate, table in tables.items()}, "", fewer
+
+
+# Of these, what counts for the key follows from the key alone, and an empty response has no more.
+_PLAIN = ("mentions", "muc", "b3", "ceafm", "ceafe", "blanc", "lea", "links")
+_OF_KEY = ("recall_denominator", "coreference_key", "non_coreference_key")
+
+
+def _empty_result(outcome: SuiteResult, corpus: str, metric: str) -> Result | None:
+    """What an empty response to a corpus would count, by all that others' results tell of the key.
+
+    None if missing responses do not count as 0, or if this cannot be known.
+    """
+    cells = [cell.result for place, cell in outcome.cells.items() if place[0] == corpus]
+    results = [one for one in cells if one is not None and metric in one.tables]
+    if outcome.missing != "zero" or len({one.document_ids for one in results}) != 1:
+        return None
+    tables = dict(results[0].only([metric]).tables)
+    for name, table in tables.items():
+        if table.values is None:  # a mean of the others
+            continue
+        own = (one.tables[name].values for one in results if name in one.tables)
+        known = np.stack([values for values in own if values is not None])
+        known = np.where(np.isin(table.names, _OF_KEY), known, 0.0)
+        if name not in _PLAIN or results[0].protocol.emulates or (known != known[0]).any():
+            return None
+        tables[name] = replace(table, values=known[0])
+    return replace(results[0].without_intervals(), tables=tables, slices={})
 
 
 def _composition(outcome: SuiteResult, scores: Numbers) -> Iterator[str]:

@@ -202,7 +202,7 @@ _Found = tuple[int, int, list[int], list[int]]
 
 
 def _sets(alignment: Alignment, outcome: str) -> Iterator[_Found]:
-    from corefeval.metrics.sets import align_sets
+    from corefeval.metrics.set_alignment import align_sets
 
     beyond, aligned = alignment.beyond, align_sets(alignment, "b3")
     sides = beyond.key, beyond.response

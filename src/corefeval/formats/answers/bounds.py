@@ -12,7 +12,6 @@ from typing import Literal
 
 import numpy as np
 
-from corefeval.formats.answers.notices import ends_early
 from corefeval.model import Corpus
 from corefeval.model.construction import in_textual_order
 from corefeval.model.ledger import Entry, Ledger, Span
@@ -35,7 +34,7 @@ def variants_of(key: Corpus, response: Corpus) -> Iterator[Variant]:
     yield "drop", key, response, "drop"
     if ledger.lost:
         yield "strict", key, response, "strict"
-    if any(map(ends_early, ledger.documents)):
+    if any(one.ends_early for one in ledger.documents):
         yield "reached", _cut_unreached(key, ledger), response, "drop"
     unsure = [one for one in ledger.entries if one.places > 1 and one.is_placed]
     if unsure:
@@ -54,7 +53,7 @@ def _cut_unreached(key: Corpus, ledger: Ledger) -> Corpus:
     """The key without mentions behind the last token that the answer to their document has."""
     if key.mention_end is None or key.tokens is None or text_of(key.tokens, 0) is not None:
         return key
-    behind = {one.document: one.reached for one in ledger.documents if ends_early(one)}
+    behind = {one.document: one.reached for one in ledger.documents if one.ends_early}
     limit = [behind.get(str(identifier), 1 << 60) for identifier in key.documents]
     limits = np.array(limit, dtype=np.int64)
     return key.keep_mentions(key.mention_end <= limits[key.mention_document])

@@ -9,9 +9,7 @@ from functools import partial
 from corefeval.diagnostics import Notice, plural
 from corefeval.formats.answers.conventions import CONVENTIONS
 from corefeval.model import Corpus
-from corefeval.model.ledger import Coverage, Ledger
-
-_REACHED = 0.97  # a document of which less is there ends early
+from corefeval.model.ledger import Ledger
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +26,6 @@ class Remarks:
     twice: list[str]
     unswept: list[str]
     several: int
-
-
-def ends_early(one: Coverage) -> bool:
-    """Whether an answer stops before the end of its document."""
-    return 0 < one.reached < _REACHED * one.tokens
 
 
 def notices_of(corpus: Corpus, remarks: Remarks) -> tuple[Notice, ...]:
@@ -58,7 +51,7 @@ def _about_reading(ledger: Ledger, remarks: Remarks) -> list[Notice]:
         notices.append(Notice("llm-convention", text, count))
     named = partial(_documents, name)
     empty = {one.document for one in ledger.documents} - written
-    early = [one for one in ledger.documents if ends_early(one)]
+    early = [one for one in ledger.documents if one.ends_early]
     places = tuple(f"{one.document} after {one.reached / one.tokens:.0%}" for one in early)
     cut = [one.document for one in ledger.documents if one.finish == "length"]
     refused = [one.document for one in ledger.documents if one.finish in ("refusal", "error")]

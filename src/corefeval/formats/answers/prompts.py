@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from corefeval.diagnostics import Notice, UsageError
+from corefeval.diagnostics import Notice, UsageError, note
 from corefeval.display import json_text
 from corefeval.formats.answers.reading import read_answers
 from corefeval.formats.answers.styles import (
@@ -92,9 +92,8 @@ def write_prompts(
             question = f"{worked}Text:\n{_ask(piece, chosen, mentions)}\n\nAnswer:"
             record = {"id": f"{document.id}{behind}", "system": system, "user": question}
             made.records.append(record)
-    text = "{n} cut into pieces: a model that is to link across them must see its earlier answers, "
-    text += "and keep their numbers"
-    made.notices += [Notice("cut-prompts", text, cut, noun="document")] if cut else []
+    what = "cut into pieces: a model that is to link across them must see its earlier answers, and "
+    made.notices += note("cut-prompts", cut, "document", what + "keep their numbers")
     return made
 
 
@@ -128,12 +127,10 @@ def _solve(
         answer = style.write(passage)
         lost += count_misread(answer, passage, document, style.name)
         parts.append(f"Text:\n{_ask(passage, style, mentions)}\n\nAnswer:\n{answer}\n\n")
-    if crossing:
-        text = f"{{n}} left out of worked examples: {style.name} cannot write mentions that cross"
-        notices.append(Notice("crossing-mentions", text, crossing, noun="mention"))
-    if lost:
-        text = f"{{n}} of worked examples {style.name} cannot tell from others of the same words"
-        notices.append(Notice("misread-examples", text, lost, noun="entity"))
+    what = f"left out of worked examples: {style.name} cannot write mentions that cross"
+    notices += note("crossing-mentions", crossing, "mention", what)
+    what = f"of worked examples {style.name} cannot tell from others of the same words"
+    notices += note("misread-examples", lost, "entity", what)
     return "".join(parts)
 
 

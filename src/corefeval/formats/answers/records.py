@@ -154,7 +154,7 @@ def _answer(identifier: str | None, value: Any, record: Record | None = None) ->
         expected = f"one of {', '.join(ANSWER_FIELDS[:6])}, or a record of a chat interface"
         problem = "there is no answer in the record"
         if record is not None:
-            raise record.error(problem, found=record.keys_found(), expected=expected)
+            raise record.error(problem, found=record.list_keys(), expected=expected)
         raise InputError(problem, found=excerpt(repr(value)), expected=expected)
     return Answer(identifier, found, finish, line)
 

@@ -183,9 +183,7 @@ _STYLES = (
         crossing=True,
     ),
     Style(
-        "subscript",
-        _tags("[", "]_{e}"),
-        f"{_IN_BRACKETS}, with {_NUMBER} as a subscript behind it",
+        "subscript", _tags("[", "]_{e}"), f"{_IN_BRACKETS}, with {_NUMBER} as a subscript behind it"
     ),
     Style("hash", _tags("[", "]#{e}"), f"{_IN_BRACKETS}, with # and {_NUMBER} behind it", "MASK"),
     Style(
@@ -195,16 +193,9 @@ _STYLES = (
         "0",
     ),
     Style(
-        "seq2seq",
-        _tags("<m> ", " | {e} </m>"),
-        f"{_IN_TAGS}, with a bar and {_NUMBER} before </m>",
+        "seq2seq", _tags("<m> ", " | {e} </m>"), f"{_IN_TAGS}, with a bar and {_NUMBER} before </m>"
     ),
-    Style(
-        "mask",
-        _tags("<m>", "</m>#{e}"),
-        f"{_IN_TAGS}, with # and {_NUMBER} behind it",
-        "MASK",
-    ),
+    Style("mask", _tags("<m>", "</m>#{e}"), f"{_IN_TAGS}, with # and {_NUMBER} behind it", "MASK"),
     Style(
         "curly",
         _tags("{{", "|{e}}}"),

@@ -14,10 +14,10 @@ from corefeval.formats.losses import (
     check_distinct,
     check_writable,
     count_gapped,
-    list_counts,
     list_losses,
     name_entities,
     nested_mentions,
+    note_counts,
     with_tokens,
 )
 from corefeval.formats.registry import Written
@@ -26,7 +26,7 @@ from corefeval.model.text_tokens import origin
 from corefeval.model.tokens import unbroken_word
 
 _NUMBER = re.compile(r"[0-9]{1,9}")  # all that the official scorer reads as an entity
-_TOLD = {
+_LOSSES = {
     "crossing-mentions": (
         "mention",
         "left out: crossing another one of the same entity, which brackets cannot express",
@@ -64,7 +64,7 @@ def write_conll(corpus: Corpus) -> Written:
     counts["blank-words"] = _blank_words(corpus)
     counts["document-names"] = sum(map(_is_renamed, corpus.documents, headers))
     lost = list_losses(corpus, columns=COLUMNS, relations=corpus.relations)
-    return Written({"": b"".join(parts)}, (*made_up, *list_counts(counts, _TOLD), *lost))
+    return Written({"": b"".join(parts)}, (*made_up, *note_counts(counts, _LOSSES), *lost))
 
 
 def _blank_words(corpus: Corpus) -> int:

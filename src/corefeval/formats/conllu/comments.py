@@ -1,30 +1,108 @@
-"""The comments before the sentences of a CoNLL-U file: of one sentence, or one key of all."""
+"""The comments of a CoNLL-U file: documents with their names and fields, and notes on sentences."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import numpy as np
 
+from corefeval.diagnostics import InputError, excerpt
 from corefeval.formats.conll.bitmaps import BLANK_BYTE
 from corefeval.formats.conll.columns import coded_cells
 from corefeval.formats.conll.lines import HASH_BYTE
+from corefeval.formats.conllu.entity_attribute import Header
 from corefeval.formats.conllu.scan import Scan
 from corefeval.formats.source import Source
+from corefeval.model import DocumentId
 from corefeval.model.arrays import BoolArray, IntArray
 from corefeval.model.categories import Categories
 
+TELLING = (b"# newdoc", b"# global.Entity", b"# meta::")
 _OF_DOCUMENTS = ("newdoc", "global.", "meta::")
 _PATIENCE = 16
 _ASCII = 128
 
 
-def parsed(comment: str) -> tuple[str, str] | None:
-    """The key and value of a comment; None for those that speak of a document.
+def read_comment(comment: str) -> tuple[str, str]:
+    """The key and value of a comment.
 
-    >>> parsed("# s_type = decl")
+    >>> read_comment("# s_type = decl")
     ('s_type', 'decl')
     """
     key, _, value = comment.lstrip("# ").partition("=")
-    return None if key.startswith(_OF_DOCUMENTS) else (key.strip(), value.strip())
+    return key.strip(), value.strip()
+
+
+def read_sentence_comment(comment: str) -> tuple[str, str] | None:
+    """The same; None for comments that speak of a document."""
+    return None if comment.lstrip("# ").startswith(_OF_DOCUMENTS) else read_comment(comment)
+
+
+@dataclass(slots=True)
+class Documents:
+    """One entry for each document; `header` is None where no order of fields was declared."""
+
+    identifiers: list[DocumentId] = field(default_factory=list)
+    metadata: list[dict[str, str]] = field(default_factory=list)
+    headers: list[Header | None] = field(default_factory=list)
+    first: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    counts: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+
+def find_documents(source: Source, found: Scan) -> Documents:
+    """Read the comments that speak of documents; tokens before them make one without a name."""
+    documents = Documents()
+    begin: list[int] = []
+    seen: dict[DocumentId, int] = {}
+    telling = [
+        (line, *read_comment(source.decode(found.text(line), line)))
+        for line in _telling_comments(found)
+    ]
+    named = [line for line, key, _ in telling if key in ("newdoc", "newdoc id")]
+    if found.token_line.size and (not named or found.token_line[0] < named[0]):
+        telling.insert(0, (0, "newdoc", ""))
+    header: Header | None = None
+    metadata: dict[str, str] = {}
+    for line, key, value in telling:
+        if key in ("newdoc", "newdoc id"):
+            number = len(documents.identifiers)
+            fallback = source.stem + (f"_{number + 1}" if number else "")
+            identifier = DocumentId.parse(value) if value else DocumentId(fallback)
+            if identifier in seen:
+                raise repetition_error(source, identifier, seen[identifier], line)
+            seen[identifier] = line
+            metadata = {}
+            documents.identifiers.append(identifier)
+            documents.metadata.append(metadata)
+            documents.headers.append(header)
+            begin.append(line)
+        elif key == "global.Entity":
+            header = Header.parse(value)
+            documents.headers[-1:] = [header] if documents.headers else []
+        else:
+            metadata[key.removeprefix("meta::")] = value
+    documents.first = np.searchsorted(found.token_line, begin)
+    documents.counts = np.diff(np.append(documents.first, found.token_line.size))
+    return documents
+
+
+def _telling_comments(found: Scan) -> list[int]:
+    """The comment lines that speak of documents, found by their third byte first."""
+    start = np.minimum(found.line_start[found.comments] + 2, found.data.size - 1)
+    third = found.data[start]
+    some = found.comments[np.isin(third, np.frombuffer(b"ngm", dtype=np.uint8))]
+    return [line for line in some.tolist() if found.text(line).startswith(TELLING)]
+
+
+def repetition_error(source: Source, identifier: DocumentId, first: int, again: int) -> InputError:
+    """Two documents of one id, by the lines (counted from 0) on which they begin."""
+    return source.error(
+        f"document {excerpt(str(identifier))} is there twice",
+        source.line(again),
+        found=f"a second ‘# newdoc id’ for it (the first is on line {source.line(first)})",
+        expected="one document for each id",
+        fix="rename or remove one of the two",
+    )
 
 
 def comment_lines(scan: Scan, rows: IntArray) -> tuple[IntArray, IntArray]:
@@ -75,7 +153,7 @@ def coded_comments(origin: Source, scan: Scan, rows: IntArray, key: str) -> Cate
     )
 
     def value(text: str) -> str | None:
-        pair = parsed(text)
+        pair = read_sentence_comment(text)
         return pair[1] if pair is not None and pair[0] == key else None
 
     values = texts.renamed(value)

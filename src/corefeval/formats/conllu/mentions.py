@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from corefeval.diagnostics import InputError, Notice, excerpt
+from corefeval.diagnostics import InputError, Notice, excerpt, note
 from corefeval.formats.conll.cells import match_brackets
-from corefeval.formats.conllu.documents import Documents
+from corefeval.formats.conllu.comments import Documents
 from corefeval.formats.conllu.entity_attribute import BRACKET, Header, identity
 from corefeval.formats.conllu.scan import Scan, attributes
 from corefeval.formats.source import Source
@@ -40,12 +40,20 @@ class _Brackets:
     A key is a document, an entity and, in discontinuous mentions, the part and number of parts.
     """
 
-    token: list[int]
-    key: list[int]
-    opens: list[bool]
-    closes: list[bool]
-    text: list[str]
-    keys: list[tuple[int, str, int, int]]
+    source: Source
+    scan: Scan
+    documents: Documents
+    token: list[int] = field(default_factory=list)
+    key: list[int] = field(default_factory=list)
+    opens: list[bool] = field(default_factory=list)
+    closes: list[bool] = field(default_factory=list)
+    text: list[str] = field(default_factory=list)
+    keys: list[tuple[int, str, int, int]] = field(default_factory=list)
+
+    def error(self, problem: str, token: int, **details: str) -> InputError:
+        """A mistake at a token, for the caller to raise."""
+        line = self.source.line(self.scan.token_line[token])
+        return self.source.error(problem, line, **details)
 
 
 def find_mentions(
@@ -54,15 +62,15 @@ def find_mentions(
     """Join all brackets of a file."""
     tokens, values = attributes(found, b"Entity=")
     owners = (np.searchsorted(documents.first, tokens, side="right") - 1).tolist()
-    brackets = _all_brackets(source, found, documents, (tokens.tolist(), values, owners), notices)
+    brackets = _Brackets(source, found, documents)
+    _read_brackets(brackets, (tokens.tolist(), values, owners), notices)
     token = np.array(brackets.token, dtype=np.int64)
     opens = np.array(brackets.opens, dtype=np.bool_)
     closes = np.array(brackets.closes, dtype=np.bool_)
     key = np.array(brackets.key, dtype=np.int64)
     closing, unmatched = match_brackets(key, opens, closes)
     if unmatched.size:
-        row = int(unmatched.min())
-        raise _unmatched_error(source, found, brackets, row)
+        raise _unmatched_error(brackets, int(unmatched.min()))
     opening = np.flatnonzero(opens)
     key, start, end = key[opening], token[opening], token[closing[opening]] + 1
     anonymous = any(h is not None and h.id_index is None for h in documents.headers)
@@ -73,21 +81,16 @@ def find_mentions(
         names = [entity for _, entity, _, _ in brackets.keys]
         return Mentions(owners_of_keys[key], key, start, end, texts, names, NO_GAPS)
     columns = (key.tolist(), start.tolist(), end.tolist(), opening.tolist())
-    return _collect(source, found, documents, brackets, list(zip(*columns, strict=True)))
+    return _collect(brackets, list(zip(*columns, strict=True)))
 
 
-def _all_brackets(
-    source: Source,
-    found: Scan,
-    documents: Documents,
-    marks: tuple[list[int], list[bytes], list[int]],
-    notices: list[Notice],
-) -> _Brackets:
+def _read_brackets(
+    result: _Brackets, marks: tuple[list[int], list[bytes], list[int]], notices: list[Notice]
+) -> None:
     tokens, values, owners = marks
-    result = _Brackets([], [], [], [], [], [])
     numbers: dict[tuple[int, str], int] = {}
-    id_index = [(header or Header()).id_index for header in documents.headers]
-    text = source.decode(b"\n".join(values))
+    id_index = [(header or Header()).id_index for header in result.documents.headers]
+    text = result.source.decode(b"\n".join(values))
     foreign: list[int] = []
     at = 0
     for opened, single, closed, newline, odd in BRACKET.findall(text):
@@ -111,64 +114,52 @@ def _all_brackets(
         result.closes.append(bool(single or closed))
         result.text.append(opened)
     result.keys = [(owner, *identity(text)) for owner, text in numbers]
-    _judge(source, found, documents, marks, foreign, result, notices)
-    return result
+    _judge(result, marks, foreign, notices)
 
 
 def _judge(
-    source: Source,
-    found: Scan,
-    documents: Documents,
+    brackets: _Brackets,
     marks: tuple[list[int], list[bytes], list[int]],
     foreign: Sequence[int],
-    brackets: _Brackets,
     notices: list[Notice],
 ) -> None:
     """Refuse or report what is odd about the attributes of a file."""
     tokens, values, owners = marks
+    file, headers = brackets.source.file, brackets.documents.headers
     for at in foreign:
-        if documents.headers[owners[at]] is not None:
-            raise InputError(
+        if headers[owners[at]] is not None:
+            raise brackets.error(
                 "an Entity attribute that is no row of brackets",
-                file=source.file,
-                line=source.line(found.token_line[tokens[at]]),
+                tokens[at],
                 found=excerpt(values[at].decode("utf-8", "replace")),
                 expected="brackets such as ‘(e1-person-2’, ‘e1)’ or ‘(e1-person-1)’",
                 fix="percent-encode brackets in values, or mend the attribute",
             )
-    if foreign:
-        count = len(set(foreign))
-        text = f"{source.file}: {{n}} of another kind left aside"
-        notices.append(Notice("foreign-entities", text, count, noun="Entity attribute"))
-    without_header = [key for key in brackets.keys if documents.headers[key[0]] is None]
+    count, what = len(set(foreign)), "of another kind left aside"
+    notices += note("foreign-entities", count, "Entity attribute", what, whose=file)
+    without_header = [key for key in brackets.keys if headers[key[0]] is None]
     for key in without_header:
         if not _PLAIN_ID.fullmatch(key[1]):
             row = brackets.key.index(brackets.keys.index(key))
-            raise InputError(
+            raise brackets.error(
                 "an Entity attribute without ‘# global.Entity’, so its fields are not known",
-                file=source.file,
-                line=source.line(found.token_line[brackets.token[row]]),
+                brackets.token[row],
                 found=excerpt(f"({brackets.text[row]}"),
                 expected="‘# global.Entity = eid-etype-head’ before the first document",
                 fix="add such a line, with the fields in the order of this file",
             )
     if without_header:
-        message = f"{source.file}: no ‘# global.Entity’; first fields are taken for entity ids"
+        message = f"{file}: no ‘# global.Entity’; first fields are taken for entity ids"
         notices.append(Notice("no-entity-header", message))
-    if any(header is not None and header.id_index is None for header in documents.headers):
-        message = f"{source.file}: ‘# global.Entity’ names no eid; mentions are their own entities"
+    if any(header is not None and header.id_index is None for header in headers):
+        message = f"{file}: ‘# global.Entity’ names no eid; mentions are their own entities"
         notices.append(Notice("no-entity-ids", message))
 
 
-def _collect(
-    source: Source,
-    found: Scan,
-    documents: Documents,
-    brackets: _Brackets,
-    spans: Sequence[tuple[int, int, int, int]],
-) -> Mentions:
+def _collect(brackets: _Brackets, spans: Sequence[tuple[int, int, int, int]]) -> Mentions:
     """Put the parts of discontinuous mentions together, and number the entities."""
-    anonymous = [h is not None and h.id_index is None for h in documents.headers]
+    headers = brackets.documents.headers
+    anonymous = [header is not None and header.id_index is None for header in headers]
     numbers: dict[tuple[int, str], int] = {}
     rows: list[tuple[int, int, int, int, str]] = []
     gaps: list[tuple[int, int, int]] = []
@@ -176,7 +167,7 @@ def _collect(
     for key, start, end, row in spans:
         document, entity, part, parts = brackets.keys[key]
         if part > 1:
-            mention = _continue(source, found, brackets, unfinished, key, row)
+            mention = _continue(brackets, unfinished, key, row)
             gaps += [(mention, rows[mention][3], start)] if start > rows[mention][3] else []
             # The head is that of the last part's bracket, counted over all parts.
             text = max(brackets.text[row], rows[mention][4], key=lambda one: one.count("-"))
@@ -190,11 +181,9 @@ def _collect(
     for (_, entity, parts), waiting in unfinished.items():
         for mention, count in waiting:
             if count < parts:
-                line = source.line(found.token_line[rows[mention][2]])
-                raise InputError(
+                raise brackets.error(
                     f"a mention of entity {excerpt(entity)} lacks a part",
-                    file=source.file,
-                    line=line,
+                    rows[mention][2],
                     found=f"{count} of {parts} parts",
                     expected=f"[1/{parts}] to [{parts}/{parts}]",
                     fix="add the part that is missing, or mark the mention as one span",
@@ -214,8 +203,6 @@ def _collect(
 
 
 def _continue(
-    source: Source,
-    found: Scan,
     brackets: _Brackets,
     unfinished: dict[tuple[int, str, int], list[tuple[int, int]]],
     key: int,
@@ -229,10 +216,9 @@ def _continue(
         if count == part - 1:
             waiting[place] = (mention, part)
             return mention
-    raise InputError(
+    raise brackets.error(
         f"part {part} of a mention whose other parts are not there",
-        file=source.file,
-        line=source.line(found.token_line[brackets.token[row]]),
+        brackets.token[row],
         found=excerpt(f"({entity}[{part}/{parts}]"),
         expected=excerpt(f"({entity}[{part - 1}/{parts}]") + " before it",
         fix="number the parts of a mention from 1 in the order of the text",
@@ -240,12 +226,11 @@ def _continue(
     )
 
 
-def _unmatched_error(source: Source, found: Scan, brackets: _Brackets, row: int) -> InputError:
+def _unmatched_error(brackets: _Brackets, row: int) -> InputError:
     entity, opens = brackets.keys[brackets.key[row]][1], brackets.opens[row]
-    return InputError(
+    return brackets.error(
         f"a mention of entity {excerpt(entity)} never {'closes' if opens else 'opens'}",
-        file=source.file,
-        line=source.line(found.token_line[brackets.token[row]]),
+        brackets.token[row],
         found=excerpt(f"({entity}" if opens else f"{entity})"),
         expected=excerpt(f"{entity})" if opens else f"({entity}")
         + (" on this line or a later one" if opens else " on this line or an earlier one"),

@@ -8,8 +8,8 @@ from functools import partial
 
 import numpy as np
 
-from corefeval.diagnostics import InputError, Notice, excerpt
-from corefeval.formats.conllu.documents import Documents, find_documents
+from corefeval.diagnostics import Notice, excerpt, note
+from corefeval.formats.conllu.comments import Documents, find_documents
 from corefeval.formats.conllu.entity_attribute import Header
 from corefeval.formats.conllu.mentions import Mentions, find_mentions
 from corefeval.formats.conllu.scan import Scan, attributes, scan
@@ -17,7 +17,7 @@ from corefeval.formats.conllu.tokens import ConlluTokens, SentenceComments
 from corefeval.formats.source import Oddity, Source
 from corefeval.model import BRIDGING, NO_RELATIONS, SPLIT, Corpus, Relation, Relations
 from corefeval.model.arrays import IntArray
-from corefeval.model.builder import unresolved_relations
+from corefeval.model.builder import note_unresolved
 from corefeval.model.categories import LazyArray, LazyColumns
 from corefeval.model.construction import assemble
 
@@ -32,17 +32,14 @@ def read_conllu(source: Source, *, name: str = "", oddities: list[Oddity] | None
     found = scan(source)
     documents = find_documents(source, found)
     if not documents.identifiers:
-        raise InputError(
+        raise source.error(
             "there is no sentence in the file",
-            file=source.file,
             expected="CoNLL-U: ten columns, separated by tabs",
             fix="check that this is the file you mean, and its format",
         )
     tokens = ConlluTokens(source, found, documents.first, documents.counts)
-    notices: list[Notice] = []
-    if found.misnumbered.size:
-        text = f"{source.file}: {{n}} not numbered 1, 2, 3, … in the order of lines, which counts"
-        notices.append(Notice("word-ids", text, found.misnumbered.size, noun="word"))
+    what = "not numbered 1, 2, 3, … in the order of lines, which counts"
+    notices = [*note("word-ids", found.misnumbered.size, "word", what, whose=source.file)]
     mentions = find_mentions(source, found, documents, notices)
     headers = [header or Header() for header in documents.headers]
     has_heads = any(header.head_index is not None for header in headers)
@@ -181,6 +178,6 @@ def _relations(
                     row = opening.get((anaphor, position), -1)
                     whose, label = (anaphor, row), match[3] or ""
                     relations.append(Relation(BRIDGING, whose, ((antecedent, -1),), label))
-    notices += unresolved_relations(unresolved, source.file)
+    notices += note_unresolved(unresolved, source.file)
     relations += [Relation(SPLIT, one, tuple(sets[one])) for one in sets]
     return Relations.of(relations)

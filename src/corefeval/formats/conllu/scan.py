@@ -86,7 +86,7 @@ def scan(source: Source) -> Scan:
     new_sentence = np.ones(content.size, dtype=np.bool_)
     new_sentence[content > 0] = ~is_content[content[content > 0] - 1]
     is_token = ~is_range
-    new_sentence = _carried_to_tokens(new_sentence, is_token)
+    new_sentence = _carry_to_tokens(new_sentence, is_token)
     empty = is_empty[is_token]
     return Scan(
         data=data,
@@ -98,7 +98,7 @@ def scan(source: Source) -> Scan:
         empty=empty,
         ranges=content[is_range],
         comments=np.flatnonzero(~blank & (first_byte == HASH_BYTE)),
-        misnumbered=_misnumbered(number[is_token], empty, new_sentence),
+        misnumbered=_find_misnumbered(number[is_token], empty, new_sentence),
     )
 
 
@@ -116,13 +116,13 @@ def line_bounds(data: ByteArray) -> tuple[IntArray, IntArray]:
     return start, end
 
 
-def _carried_to_tokens(new_sentence: BoolArray, is_token: BoolArray) -> BoolArray:
+def _carry_to_tokens(new_sentence: BoolArray, is_token: BoolArray) -> BoolArray:
     """A sentence that begins with a multi-word token begins with the first of its words."""
     sentence = np.cumsum(new_sentence)[is_token]
     return np.concatenate((np.ones(min(sentence.size, 1), np.bool_), np.diff(sentence) > 0))
 
 
-def _misnumbered(number: IntArray, empty: BoolArray, new_sentence: BoolArray) -> IntArray:
+def _find_misnumbered(number: IntArray, empty: BoolArray, new_sentence: BoolArray) -> IntArray:
     """Words whose number is not the next one in their sentence; nodes that are not behind theirs.
 
     The number of an empty node is that of the word that it should stand behind.
@@ -193,10 +193,9 @@ def attributes(found: Scan, key: bytes) -> tuple[IntArray, list[bytes]]:
 
 def not_conllu(source: Source, line: int, found: bytes, problem: str, expected: str) -> InputError:
     """An error about one line; lines count from 0 here."""
-    return InputError(
+    return source.error(
         problem,
-        file=source.file,
-        line=source.line(line),
+        source.line(line),
         found=excerpt(found.decode("utf-8", "replace")),
         expected=expected,
         fix="check that this is the file you mean, and its format",

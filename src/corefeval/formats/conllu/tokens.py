@@ -10,13 +10,13 @@ from typing import overload
 import numpy as np
 
 from corefeval.diagnostics import InputError
-from corefeval.formats.conll.bitmaps import Bitmap
-from corefeval.formats.conllu.columns import coded_column, coded_empty, tab_bitmap
-from corefeval.formats.conllu.comments import coded_comments, comment_lines, parsed
-from corefeval.formats.conllu.scan import Scan
+from corefeval.formats.conll.bitmaps import Bitmap, nth_set
+from corefeval.formats.conll.columns import coded_cells
+from corefeval.formats.conllu.comments import coded_comments, comment_lines, read_sentence_comment
+from corefeval.formats.conllu.scan import N_COLUMNS, TAB, Scan
 from corefeval.formats.source import Source
 from corefeval.model import Tokens
-from corefeval.model.arrays import IntArray
+from corefeval.model.arrays import BoolArray, ByteArray, IntArray
 from corefeval.model.categories import Categories
 from corefeval.model.tokens import rows_of_tokens
 
@@ -82,15 +82,35 @@ class ConlluTokens(Tokens):
         rows = rows_of_tokens(self.first, self.counts, self.offsets, tokens)
         if not rows.size:
             return Categories.of(())
-        if name == "empty":
-            return coded_empty(self.scan.empty[rows])
-        index = self._column_index(name)
-        return coded_column(self.origin, self.scan, self.tabs, rows, index)
+        if name != "empty":
+            return self._coded_column(rows, self._column_index(name))
+        empty = self.scan.empty[rows]
+        return Categories(empty.astype(np.int64), ("", "1") if empty.any() else ("",))
+
+    def _coded_column(self, rows: IntArray, index: int) -> Categories:
+        """The cells of one column, counted from 0, of some tokens; all lines have nine tabs."""
+        scan, tabs = self.scan, self.tabs
+
+        def bounds(some: slice) -> tuple[IntArray, IntArray]:
+            chosen = rows[some]
+            lines = scan.token_line[chosen]
+            limit = scan.line_end[lines]
+            if index == N_COLUMNS - 1:
+                return scan.last_column[chosen], limit
+            start = scan.line_start[lines]
+            if index:
+                start = nth_set(tabs.after, start, limit, index - 1) + 1
+            return start, nth_set(tabs.after, start, limit, 0)
+
+        def decode(texts: list[bytes], cells: list[int]) -> list[str]:
+            return self.origin.decode_all(texts, lambda n: scan.token_line[rows[cells[n]]])
+
+        return coded_cells(scan.data, rows.size, bounds, decode)
 
     @cached_property
     def tabs(self) -> Bitmap:
         """Where the tabs of the file are: one bitmap for all selections of its documents."""
-        return self.shared_tabs or tab_bitmap(self.scan.data)
+        return self.shared_tabs or Bitmap(self.scan.data, _is_tab)
 
     def rows(self, document: int) -> list[list[str]]:
         """All columns of each token."""
@@ -146,6 +166,11 @@ class ConlluTokens(Tokens):
         return slice(first, first + int(self.counts[document]))
 
 
+def _is_tab(characters: ByteArray) -> BoolArray:
+    flags: BoolArray = characters == TAB
+    return flags
+
+
 class SentenceComments(Sequence[Mapping[str, str]]):
     """The comments before each sentence of a document, as `key = value`, decoded when asked for."""
 
@@ -179,6 +204,6 @@ class SentenceComments(Sequence[Mapping[str, str]]):
         """Some comments, document-wide ones left out."""
         scan = self._tokens.scan
         for line in scan.comments[first:after].tolist():
-            pair = parsed(self._tokens.origin.decode(scan.text(line), line))
+            pair = read_sentence_comment(self._tokens.origin.decode(scan.text(line), line))
             if pair is not None:
                 yield pair

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from corefeval.diagnostics import Notice
 from corefeval.formats.conllu.entity_attribute import without_coreference
 from corefeval.formats.conllu.tokens import COLUMNS, ConlluTokens
 from corefeval.formats.losses import (
     check_distinct,
     check_writable,
     list_losses,
+    name_entities,
     nested_mentions,
+    note_counts,
     relations_of,
     sentence_numbers,
     with_tokens,
@@ -28,6 +29,23 @@ _SAFE_NAME = re.compile(r"[^\s()|\[\],<:%-]+")
 _WRITABLE = re.compile(r"[^\x00-\x20\ud800-\udfff]+(?: [^\x00-\x20\ud800-\udfff]+)*")
 _UNSAFE_LABEL = re.compile(r"[\s,|]")
 _UNSAFE_VALUE = re.compile(r"[\s()|%-]")
+_LOSSES = {
+    "crossing-mentions": (
+        "mention",
+        "left out: crossing another one of the same entity, which brackets cannot express",
+    ),
+    "blank-tokens": ("token", "with blanks at the edges or alone, written with ‘_’"),
+    "entity-names": ("entity", "numbered, as names cannot be in brackets"),
+    "antecedent-mentions": (
+        "antecedent",
+        "of bridging written as an entity, not as the mention that it is",
+    ),
+    "moved-anaphors": (
+        "anaphor",
+        "of bridging written for another mention of the entity: one that opens last on a token",
+    ),
+    "document-names": ("document", "whose name CoNLL-U cannot carry as it is"),
+}
 _RELATIONS = {BRIDGING: "Bridge", SPLIT: "SplitAnte"}
 
 
@@ -41,34 +59,13 @@ def write_conllu(corpus: Corpus) -> Written:
     corpus, made_up = with_tokens(corpus)
     fields = [name for name in corpus.features if re.fullmatch(r"\w+", name)]
     fields.sort(key=lambda name: name != "etype")
-    parts, crossing, blank, renamed, numbered, moved = [], 0, 0, 0, 0, 0
     relations: list[Relation] = []
     pairs = bridging_pairs(corpus)
-    other = int((pairs.stated & (pairs.antecedent != guess_antecedents(corpus, pairs))).sum())
-    writers = [_DocumentWriter(document, fields) for document in corpus]
+    chosen = pairs.stated & (pairs.antecedent != guess_antecedents(corpus, pairs))
+    counts = Counter({"antecedent-mentions": int(chosen.sum())})
+    writers = [_DocumentWriter(document, fields, counts, relations) for document in corpus]
     check_distinct((writer.name for writer in writers), "CoNLL-U")
-    for writer in writers:
-        parts.append(writer.text())
-        crossing += writer.crossing
-        blank += writer.blank
-        renamed += writer.renamed
-        numbered += writer.numbered
-        moved += writer.moved
-        relations += writer.lost
-    told = (
-        ("crossing-mentions", crossing, "mention",
-         "left out: crossing another one of the same entity, which brackets cannot express"),
-        ("blank-tokens", blank, "token", "with blanks at the edges or alone, written with ‘_’"),
-        ("entity-names", numbered, "entity", "numbered, as names cannot be in brackets"),
-        ("antecedent-mentions", other, "antecedent",
-         "of bridging written as an entity, not as the mention that it is"),
-        ("moved-anaphors", moved, "anaphor",
-         "of bridging written for another mention of the entity: one that opens last on a token"),
-        ("document-names", renamed, "document", "whose name CoNLL-U cannot carry as it is"),
-    )  # fmt: skip
-    notices = tuple(
-        Notice(kind, f"{{n}} {what}", count, noun=noun) for kind, count, noun, what in told if count
-    )
+    data = "".join(writer.text() for writer in writers).encode(errors="backslashreplace")
     lost = list_losses(
         corpus,
         columns=(*COLUMNS, "empty"),
@@ -76,24 +73,24 @@ def write_conllu(corpus: Corpus) -> Written:
         relations=relations,
         metadata=True,
     )
-    data = "".join(parts).encode(errors="backslashreplace")
-    return Written({"": data}, (*made_up, *notices, *lost))
+    return Written({"": data}, (*made_up, *note_counts(counts, _LOSSES), *lost))
 
 
 class _DocumentWriter:
     """One document on its way to text."""
 
-    def __init__(self, document: Document, fields: Sequence[str]) -> None:
-        self.document = document
-        self.fields = fields
+    def __init__(
+        self, document: Document, fields: Sequence[str], counts: Counter[str], lost: list[Relation]
+    ) -> None:
+        """`counts` and `lost` get what cannot be written as it is: how much, which relations."""
+        self.document, self.fields = document, fields
+        self.counts, self.lost = counts, lost
         self.has_heads = document.corpus.mention_head is not None
-        self.mentions, self.crossing = _expressible(document)
-        self.blank = self.numbered = self.moved = 0
-        self.lost: list[Relation] = []  # relations that cannot be written
+        self.mentions, crossing = _expressible(document)
         self.tokens, self.index = origin(document.corpus.tokens, document.index)
-        name = " ".join(str(document.id).split())
-        self.renamed = name != str(document.id) or not document.id.name
-        self.name = name
+        self.name = _line(str(document.id))
+        counts["crossing-mentions"] += crossing
+        counts["document-names"] += self.name != str(document.id) or not document.id.name
 
     def text(self) -> str:
         """The document's lines."""
@@ -103,7 +100,8 @@ class _DocumentWriter:
         lines += [
             f"# meta::{key} = {_line(value)}" for key, value in self.document.metadata.items()
         ]
-        rows, starts, ranges = self._rows(), self._sentence_starts(), self._ranges()
+        rows, starts, tokens = self._rows(), self._sentence_starts(), self.tokens
+        ranges = tokens.multiword_lines(self.index) if isinstance(tokens, ConlluTokens) else {}
         comments = self.document.sentence_metadata
         for position, row in enumerate(rows):
             if position in starts:
@@ -122,11 +120,6 @@ class _DocumentWriter:
         tokens = self.tokens
         starts = tokens.sentence_starts(self.index) if tokens is not None else [0]
         return {start: number for number, start in enumerate(starts)}
-
-    def _ranges(self) -> dict[int, list[str]]:
-        if isinstance(self.tokens, ConlluTokens):
-            return self.tokens.multiword_lines(self.index)
-        return {}
 
     def _rows(self) -> list[list[str]]:
         """The ten columns of each token: those of the file, or as many as are known."""
@@ -160,13 +153,15 @@ class _DocumentWriter:
         """The word as it is, with single blanks inside; else with `_` for them."""
         if word.strip() and _WRITABLE.fullmatch(word):
             return word
-        self.blank += 1
+        self.counts["blank-tokens"] += 1
         return plain_word(word)
 
     def _marks(self) -> dict[int, list[str]]:
-        names = _names(self.document)
+        names = name_entities(self.document, _SAFE_NAME, Counter(), "e{}", 1)
         if self.document.corpus.names is not None:
-            self.numbered += sum(e.name != names[e.index] for e in self.document.entities)
+            self.counts["entity-names"] += sum(
+                e.name != names[e.index] for e in self.document.entities
+            )
         closing: dict[int, list[str]] = defaultdict(list)
         opening: dict[int, list[str]] = defaultdict(list)
         for mention in self.mentions:
@@ -204,7 +199,7 @@ class _DocumentWriter:
         starts = {mention.row: mention.start for mention in self.mentions}
         opening = {(one.entity.index, one.start): one.row for one in self.mentions}  # the last one
         found: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
-        for relation in relations_of(self.document):
+        for relation in relations_of(self.document).values():
             entity, row = relation.anaphor
             key, label = _RELATIONS.get(relation.kind), _UNSAFE_LABEL.sub("_", relation.label)
             antecedents = [one for one, _ in relation.antecedents if one in first]
@@ -215,7 +210,10 @@ class _DocumentWriter:
                 texts = [names[one] + ending for one in antecedents]
                 place = starts.get(row, first[entity])
                 found[key][place] += texts
-                self.moved += key == "Bridge" and row not in (-1, opening[entity, place])
+                self.counts["moved-anaphors"] += key == "Bridge" and row not in (
+                    -1,
+                    opening[entity, place],
+                )
         return {
             kind: {position: ",".join(dict.fromkeys(texts)) for position, texts in places.items()}
             for kind, places in found.items()
@@ -249,16 +247,6 @@ def _head_number(mention: Mention) -> str:
             return str(before + mention.head - start + 1)
         before += end - start
     return ""
-
-
-def _names(document: Document) -> dict[int, str]:
-    """Entity names as brackets may carry them: the corpus' own, or e1, e2 and so on."""
-    entities = document.entities
-    names = {entity.index: entity.name for entity in entities}
-    distinct = len(set(names.values())) == len(names)
-    if distinct and all(_SAFE_NAME.fullmatch(name) for name in names.values()):
-        return names
-    return {entity.index: f"e{number}" for number, entity in enumerate(entities, 1)}
 
 
 def _value(text: str) -> str:

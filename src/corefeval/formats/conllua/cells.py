@@ -77,14 +77,14 @@ def read_brackets(cells: Iterable[Cell], file: str, column: str) -> list[Markabl
     for cell in cells:
         for mark in _MARK.finditer(cell.text):
             if mark[1] is not None:
-                markable = _opened(cell, mark[1])
+                markable = _open_markable(cell, mark[1])
                 found.append(markable)
                 still_open.append((markable, cell))
             elif mark[2] and still_open:
                 markable, begin = still_open.pop()
                 markable.parts.append((begin.position, cell.position + 1))
             elif mark[2]:
-                raise _unbalanced(cell, file, column, "closes that was never opened")
+                raise _balance_error(cell, file, column, "closes that was never opened")
             elif mark[3]:
                 raise InputError(
                     f"a cell of {column} is no list of brackets",
@@ -96,11 +96,11 @@ def read_brackets(cells: Iterable[Cell], file: str, column: str) -> list[Markabl
                     kind="unreadable-cell",
                 )
     if still_open:
-        raise _unbalanced(still_open[-1][1], file, column, "never closes")
+        raise _balance_error(still_open[-1][1], file, column, "never closes")
     return found
 
 
-def _opened(cell: Cell, text: str) -> Markable:
+def _open_markable(cell: Cell, text: str) -> Markable:
     attributes: dict[str, str] = {}
     misspelt = []
     for part in text.strip("@").split("|"):
@@ -112,7 +112,7 @@ def _opened(cell: Cell, text: str) -> Markable:
     return Markable(cell.line, attributes, misspelt)
 
 
-def _unbalanced(cell: Cell, file: str, column: str, problem: str) -> InputError:
+def _balance_error(cell: Cell, file: str, column: str, problem: str) -> InputError:
     return InputError(
         f"a bracket of {column} {problem}",
         file=file,

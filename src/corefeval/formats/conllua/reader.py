@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from itertools import chain, pairwise
 
 from corefeval.diagnostics import InputError, excerpt
-from corefeval.formats.conllu.comments import parsed
-from corefeval.formats.conllu.documents import read_comment
+from corefeval.formats.conllu.comments import read_comment, read_sentence_comment
 from corefeval.formats.conllu.tokens import COLUMNS as TOKEN_COLUMNS
 from corefeval.formats.conllua.cells import (
     COLUMNS,
@@ -21,10 +20,10 @@ from corefeval.formats.conllua.cells import (
     read_brackets,
     renumber,
 )
-from corefeval.formats.losses import list_counts, sentence_numbers
+from corefeval.formats.losses import note_counts, sentence_numbers
 from corefeval.formats.source import Oddity, Source
 from corefeval.model import BRIDGING, DEIXIS, IDENTITY, NON_REFERRING, SPLIT, Corpus, CorpusBuilder
-from corefeval.model.builder import DocumentBuilder, Reference, unresolved_relations
+from corefeval.model.builder import DocumentBuilder, Reference, note_unresolved
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
@@ -34,7 +33,7 @@ _OTHER = re.compile(r"\W+")
 _LAYERS = {"IDENTITY": IDENTITY, "DISCOURSE_DEIXIS": DEIXIS}
 _MARKED = (*_LAYERS, "BRIDGING", "REFERENCE", "NOM_SEM")
 _KNOWN = frozenset(("EntityID", "MarkableID", "Min", "SemType", "ElementOf"))
-_TOLD = {
+_ODDITIES = {
     "minimum-outside": ("markable", "with a Min that is not inside of its span, which is not used"),
     "no-entity": ("markable", "without EntityID, each an entity of its own"),
     "repeated-markables": ("markable", "with the id of another entity's: relations mean the first"),
@@ -76,14 +75,13 @@ def read_conllua(source: Source, *, name: str = "", oddities: list[Oddity] | Non
     for text in _documents(source, counts):
         _DocumentReader(builder, text, source.file, told, counts).read()
     if not builder.documents:
-        raise InputError(
+        raise source.error(
             "there is no sentence in the file",
-            file=source.file,
             expected="CoNLL-U Plus: a line for each token, columns as ‘# global.columns’ says",
             fix="check that this is the file you mean, and its format",
         )
-    builder.notices += list_counts(counts, _TOLD, file=source.file)
-    builder.notices += unresolved_relations(counts["unresolved-relations"], source.file)
+    builder.notices += note_counts(counts, _ODDITIES, whose=source.file)
+    builder.notices += note_unresolved(counts["unresolved-relations"], source.file)
     return builder.build()
 
 
@@ -107,7 +105,7 @@ def _documents(source: Source, counts: Counter[str]) -> Iterator[_Text]:
                 comments, inside = {}, False
             elif key.startswith("meta::") and text is not None:
                 text.metadata[key.removeprefix("meta::")] = value
-            elif (pair := parsed(line)) is not None:
+            elif (pair := read_sentence_comment(line)) is not None:
                 comments[pair[0]] = pair[1]
         elif not line.strip():
             inside = False

@@ -13,8 +13,8 @@ from corefeval.formats.conllua.cells import COLUMNS, renumber
 from corefeval.formats.losses import (
     check_distinct,
     check_writable,
-    list_counts,
     list_losses,
+    note_counts,
     relations_of,
     sentence_bounds,
     sentence_numbers,
@@ -40,7 +40,7 @@ _UNSAFE = re.compile(r"[\s()|@]")
 _PSEUDO = "-Pseudo"
 _OWN = frozenset(("mention_id", "minspan", "min_outside", "semtype"))
 _NOM_SEM = {"entity_type": "Entity_Type", "genericity": "Genericity"}
-_TOLD = {
+_LOSSES = {
     "crossing-mentions": ("mention", "that cross others, written in parts of one markable"),
     "changed-words": ("word", "with blanks or without text, written with _"),
     "entity-names": ("entity", "numbered, as names cannot be in brackets"),
@@ -75,7 +75,7 @@ def write_conllua(corpus: Corpus) -> Written:
         metadata=True,
     )  # fmt: skip
     data = "".join(parts).encode(errors="backslashreplace")
-    return Written({"": data}, (*made_up, *list_counts(counts, _TOLD), *losses))
+    return Written({"": data}, (*made_up, *note_counts(counts, _LOSSES), *losses))
 
 
 class _DocumentWriter:
@@ -187,7 +187,7 @@ class _DocumentWriter:
             for name, value in features.items()
             if name not in {*_OWN, *_NOM_SEM} and not name.startswith("reference_")
         }
-        return _listed({name: self._value(value) for name, value in values.items()})
+        return _join_values({name: self._value(value) for name, value in values.items()})
 
     def _value(self, text: str) -> str:
         safe = _UNSAFE.sub("_", text)
@@ -208,7 +208,7 @@ class _DocumentWriter:
     def _elements(self) -> dict[int, list[str]]:
         """The sets that entities are elements of."""
         found: dict[int, list[str]] = defaultdict(list)
-        for relation in relations_of(self.document):
+        for relation in relations_of(self.document).values():
             if relation.kind == SPLIT:
                 whole = relation.anaphor[0]
                 wanted = [one for one, _ in relation.antecedents if one in self.names]
@@ -265,11 +265,9 @@ class _DocumentWriter:
 
     def _bridging(self) -> dict[int, str]:
         """Brackets of anaphors, one for each antecedent."""
-        corpus = self.document.corpus
-        own = corpus.entity_document[corpus.relations.entity] == self.document.index
+        owners = self.document.corpus.mention_entity
         found = []
-        numbers = own.nonzero()[0].tolist()
-        for number, relation in zip(numbers, relations_of(self.document), strict=True):
+        for number, relation in relations_of(self.document).items():
             if relation.kind == BRIDGING and number not in self.anchors:
                 self.lost.append(relation)
             for anaphor, antecedent, stated in self.anchors.get(number, ()):
@@ -278,9 +276,9 @@ class _DocumentWriter:
                     "MarkableID": self.ids[anaphor],
                     "Rel": self._value(relation.label),
                     "MentionAnchor": self.ids[antecedent],
-                    "EntityAnchor": self.names[int(corpus.mention_entity[antecedent])],
+                    "EntityAnchor": self.names[int(owners[antecedent])],
                 }
-                found.append((Mention(self.document, anaphor), _listed(values)))
+                found.append((Mention(self.document, anaphor), _join_values(values)))
         return self._brackets(found, whole=False)
 
     def _statements(self) -> dict[str, dict[int, str]]:
@@ -301,10 +299,10 @@ class _DocumentWriter:
             for column, values in known.items():
                 if values:
                     safe = {name: self._value(value) for name, value in values.items()}
-                    text = _listed({"MarkableID": self.ids[mention.row], **safe})
+                    text = _join_values({"MarkableID": self.ids[mention.row], **safe})
                     columns[column].append((mention, text))
         return {c: self._brackets(found, whole=False) for c, found in columns.items()}
 
 
-def _listed(values: Mapping[str, str]) -> str:
+def _join_values(values: Mapping[str, str]) -> str:
     return "|".join(f"{name}={value}" for name, value in values.items() if value)

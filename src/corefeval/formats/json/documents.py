@@ -10,15 +10,14 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from corefeval.diagnostics import InputError, Notice, excerpt, plural
-from corefeval.formats.json.parsing import Cluster, Record, Words, records_of, shown, unique_names
+from corefeval.diagnostics import InputError, Notice, excerpt, note, plural
+from corefeval.formats.json.parsing import Cluster, Record, Words, records_of, show, unique_names
 from corefeval.formats.losses import (
     GAPS,
     check_writable,
     count_gapped,
-    counted,
-    list_counts,
     list_losses,
+    note_counts,
     with_tokens,
 )
 from corefeval.formats.registry import Written
@@ -54,11 +53,11 @@ class Assembly:
     keys: frozenset[str]
     _runs: list[_Run] = field(default_factory=list)
     _seen: dict[DocumentId, Record] = field(default_factory=dict)
-    _tallies: dict[tuple[str, str, str], int] = field(default_factory=dict)
+    _tallies: Counter[tuple[str, str, str]] = field(default_factory=Counter)
 
-    def note(self, kind: str, noun: str, what: str, count: int = 1) -> None:
-        """Count things that were left out or repaired: how many of which, and what was done."""
-        self._tallies[kind, noun, what] = self._tallies.get((kind, noun, what), 0) + count
+    def tally(self, kind: str, noun: str, what: str) -> None:
+        """Count something that was left out or repaired: what it is, and what was done."""
+        self._tallies[kind, noun, what] += 1
 
     def anywhere(self, key: str) -> bool:
         """Whether any record of the file has a key."""
@@ -101,11 +100,10 @@ class Assembly:
     def corpus(self, name: str) -> Corpus:
         """The corpus of all documents."""
         corpus = join([run.corpus() for run in self._runs], name=name or self.source.file)
-        notices = tuple(
-            Notice(kind, f"{self.source.file}: {{n}} {what}", count, noun=noun)
-            for (kind, noun, what), count in self._tallies.items()
-        )
-        return corpus.with_details(notices=(*corpus.notices, *notices))
+        notices = list(corpus.notices)
+        for (kind, noun, what), count in self._tallies.items():
+            notices += note(kind, count, noun, what, whose=self.source.file)
+        return corpus.with_details(notices=tuple(notices))
 
     def _run(self, of_texts: bool) -> _Run:
         if not self._runs or (self._runs[-1].texts is not None) != of_texts:
@@ -143,7 +141,7 @@ def id_text(record: Record) -> str | None:
             return value
         if type(value) is int:
             return str(value)
-        raise record.error(f"‘{key}’ is no id", found=shown(value), expected="a string or a number")
+        raise record.error(f"‘{key}’ is no id", found=show(value), expected="a string or a number")
     return None
 
 
@@ -189,7 +187,7 @@ class UnpackedDocument:
         return [[next(rest) for _ in sentence] for sentence in self.sentences]
 
 
-def unpacked(
+def unpack(
     corpus: Corpus,
     *columns: str,
     names: bool = False,
@@ -207,10 +205,10 @@ def unpacked(
         corpus, notices = with_tokens(corpus)
     identifiers = _identifiers(corpus.documents)
     documents = [
-        _unpacked_document(document, identifier, columns)
+        _unpack_document(document, identifier, columns)
         for document, identifier in zip(corpus, identifiers, strict=True)
     ]
-    return documents, (*notices, *_left_out(corpus, documents, columns, names, metadata))
+    return documents, (*notices, *_note_losses(corpus, documents, columns, names, metadata))
 
 
 def _identifiers(documents: Sequence[DocumentId]) -> list[str]:
@@ -223,7 +221,7 @@ def _identifiers(documents: Sequence[DocumentId]) -> list[str]:
     ]
 
 
-def _unpacked_document(
+def _unpack_document(
     document: Document, identifier: str, columns: Sequence[str]
 ) -> UnpackedDocument:
     tokens = document.corpus.tokens
@@ -292,7 +290,7 @@ def _clusters(document: Document) -> tuple[Spans, list[str], int]:
     return list(by_entity.values()), names, reordered
 
 
-def _left_out(
+def _note_losses(
     corpus: Corpus,
     documents: Sequence[UnpackedDocument],
     columns: Sequence[str],
@@ -309,22 +307,20 @@ def _left_out(
         for known in corpus.metadata
     )
     return [
-        *counted("no-words", made_up, "document", f"without words: {NO_WORD} for each token"),
-        *counted("repeated-mentions", reordered, "repeated mention", "in another order"),
-        *list_counts(count_gapped(corpus), GAPS),
-        *counted("entity-names", len(told), "entity name", "left out"),
+        *note("no-words", made_up, "document", f"without words: {NO_WORD} for each token"),
+        *note("repeated-mentions", reordered, "repeated mention", "in another order"),
+        *note_counts(count_gapped(corpus), GAPS),
+        *note("entity-names", len(told), "entity name", "left out"),
         *list_losses(
-            corpus.with_details(metadata=others),
-            columns=columns,
-            relations=corpus.relations,
+            corpus.with_details(metadata=others), columns=columns, relations=corpus.relations
         ),
     ]
 
 
-def boundaries_lost(documents: Sequence[UnpackedDocument]) -> list[Notice]:
+def boundaries_lost(documents: Sequence[UnpackedDocument]) -> tuple[Notice, ...]:
     """What a flat list of tokens does not tell."""
     count = sum(max(len(document.sentences) - 1, 0) for document in documents)
-    return counted("sentence-boundaries", count, "sentence boundary", "left out")
+    return note("sentence-boundaries", count, "sentence boundary", "left out")
 
 
 def cluster_texts(words: Sequence[str], clusters: Spans) -> list[list[str]]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from corefeval.diagnostics import note
 from corefeval.formats.json.documents import (
     Adder,
     Assembly,
@@ -20,16 +21,9 @@ from corefeval.formats.json.documents import (
     json_lines,
     read_kind,
     read_kinds,
-    unpacked,
+    unpack,
 )
-from corefeval.formats.json.parsing import (
-    Cluster,
-    Record,
-    clusters_in,
-    sentences_in,
-    shown,
-    strings,
-)
+from corefeval.formats.json.parsing import Cluster, Record, clusters_in, sentences_in, show, strings
 from corefeval.formats.json.token_lists import (
     CLUSTER_KEYS,
     OFFSETS,
@@ -38,7 +32,6 @@ from corefeval.formats.json.token_lists import (
     add_maverick,
     add_preco,
 )
-from corefeval.formats.losses import counted
 from corefeval.formats.registry import Written
 from corefeval.formats.source import Source
 from corefeval.model import Corpus
@@ -52,7 +45,7 @@ def add_fastcoref(record: Record, assembly: Assembly) -> None:
     """
     text = record.value("text")
     if not isinstance(text, str):
-        raise record.error("‘text’ is no text", found=shown(text), expected="a string")
+        raise record.error("‘text’ is no text", found=show(text), expected="a string")
     value = record.value("clusters")
     clusters = clusters_in(record, value, "clusters", len(text), inclusive=False, unit="character")
     assembly.text(record, text, clusters)
@@ -66,7 +59,7 @@ def write_fastcoref(corpus: Corpus) -> Written:
 
     A part becomes part of the id, `doc_key`. Corpora without words get `_` for each token.
     """
-    documents, notices = unpacked(corpus, texts=True)
+    documents, notices = unpack(corpus, texts=True)
     records = []
     changed = 0
     for document in documents:
@@ -82,7 +75,7 @@ def write_fastcoref(corpus: Corpus) -> Written:
                 "clusters_strings": strings,
             }
         )
-    lost = counted("changed-words", changed, "word", "without text, written as _")
+    lost = note("changed-words", changed, "word", "without text, written as _")
     return json_lines(records, (*notices, *lost))
 
 
@@ -124,7 +117,7 @@ def add_bookcoref(record: Record, assembly: Assembly) -> None:
     metadata = {}
     if rest:
         metadata["characters"] = json.dumps(rest, ensure_ascii=False)
-        assembly.note(
+        assembly.tally(
             "unplaced-characters",
             "document",
             "with characters that are no entity, or in an unknown shape: kept as metadata",
@@ -185,7 +178,7 @@ def write_bookcoref(corpus: Corpus) -> Written:
 
     A part becomes part of the `doc_id`. Corpora without words get `_` for each token.
     """
-    documents, notices = unpacked(corpus, names=True, metadata=(_BOOK, "characters"))
+    documents, notices = unpack(corpus, names=True, metadata=(_BOOK, "characters"))
     records = []
     for document in documents:
         record: dict[str, Any] = {"doc_id": document.identifier}
@@ -239,7 +232,7 @@ def kind_of(record: Record) -> str:
         return "fastcoref"
     raise record.error(
         "no known kind of JSON has these keys",
-        found=record.keys_found(),
+        found=record.list_keys(),
         expected=_KINDS,
         fix="convert the file to one of these, or name its kind as the format if you know better",
     )

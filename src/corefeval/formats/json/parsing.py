@@ -31,24 +31,10 @@ class Record:
         """Its line in the file, counted from 1."""
         return None if self.place is None else self.source.line(self.place)
 
-    def error(
-        self,
-        problem: str,
-        *,
-        found: str | None = None,
-        expected: str | None = None,
-        fix: str | None = None,
-    ) -> InputError:
-        """A mistake in this record, for the caller to raise."""
+    def error(self, problem: str, **details: str | None) -> InputError:
+        """A mistake in this record, for the caller to raise; details as in `Source.error`."""
         where = "" if self.place is not None else f"record {self.number + 1}: "
-        return InputError(
-            where + problem,
-            file=self.source.file,
-            line=self.line,
-            found=found,
-            expected=expected,
-            fix=fix,
-        )
+        return self.source.error(where + problem, self.line, **details)
 
     def value(self, *keys: str) -> Any:
         """The value of the first of some keys that the record has; it must have one of them."""
@@ -57,11 +43,11 @@ class Record:
                 return self.values[key]
         raise self.error(
             f"there is no {' or '.join(map(excerpt, keys))}",
-            found=self.keys_found(),
+            found=self.list_keys(),
             fix="check the kind of the file, or add what is missing",
         )
 
-    def keys_found(self) -> str:
+    def list_keys(self) -> str:
         """The keys that the record has, for a message."""
         if not self.values:
             return "an object without keys"
@@ -69,7 +55,7 @@ class Record:
         return "the keys " + ", ".join(map(excerpt, list(self.values)[:12])) + more
 
 
-def shown(value: object) -> str:
+def show(value: object) -> str:
     """A foreign value for a message: what type it has in JSON, and a little of it."""
     names: dict[type, str] = {
         str: "the string",
@@ -94,15 +80,14 @@ def records_of(source: Source) -> list[Record]:
             if not isinstance(element, dict):
                 raise record.error(
                     "a record is no object",
-                    found=shown(element),
+                    found=show(element),
                     expected='an object with keys, such as {"doc_key": …, "sentences": …}',
                     fix="each document is an object: one per line, or all of them in one list",
                 )
             found.append(record)
     if not found:
-        raise InputError(
+        raise source.error(
             "there is no record in the file",
-            file=source.file,
             expected="a JSON object for each document",
             fix="check that this is the file you mean, and its format",
         )
@@ -197,14 +182,14 @@ def sentences_in(record: Record, key: str) -> Words:
     """The words of a list of sentences, each a list of words."""
     sentences = record.value(key)
     if not isinstance(sentences, list):
-        raise _no_words(record, key, shown(sentences))
+        raise _no_words(record, key, show(sentences))
     words: list[str] = []
     for number, sentence in enumerate(sentences):
         if not isinstance(sentence, list):
-            raise _no_words(record, key, f"{shown(sentence)} as sentence {number}")
+            raise _no_words(record, key, f"{show(sentence)} as sentence {number}")
         for position, word in enumerate(sentence):
             if not isinstance(word, str):
-                found = f"{shown(word)} as word {position} of sentence {number}"
+                found = f"{show(word)} as word {position} of sentence {number}"
                 raise _no_words(record, key, found)
         words += sentence
     return Words(words, [len(sentence) for sentence in sentences])
@@ -214,12 +199,12 @@ def tokens_in(record: Record, key: str) -> Words:
     """The words of a flat list, or of a list of sentences."""
     tokens = record.value(key)
     if not isinstance(tokens, list):
-        raise _no_words(record, key, shown(tokens))
+        raise _no_words(record, key, show(tokens))
     if tokens and all(isinstance(token, list) for token in tokens):
         return sentences_in(record, key)
     for position, word in enumerate(tokens):
         if not isinstance(word, str):
-            raise _no_words(record, key, f"{shown(word)} as word {position}")
+            raise _no_words(record, key, f"{show(word)} as word {position}")
     return Words(tokens, [len(tokens)])
 
 
@@ -256,13 +241,13 @@ def cluster_list(record: Record, value: Any, key: str) -> list[list[Any]]:
     """A list of lists, whatever is in these."""
     if not isinstance(value, list):
         raise record.error(
-            f"‘{key}’ is no list", found=shown(value), expected="a list of clusters of mentions"
+            f"‘{key}’ is no list", found=show(value), expected="a list of clusters of mentions"
         )
     for number, cluster in enumerate(value):
         if not isinstance(cluster, list):
             raise record.error(
                 f"cluster {number} of ‘{key}’ is no list",
-                found=shown(cluster),
+                found=show(cluster),
                 expected="a list of mentions",
             )
     return value
@@ -300,7 +285,7 @@ def _bad_span(
                 if beyond
                 else "check that positions are counted from 0"
             )
-    return record.error(f"{problem} in {where}", found=shown(span), expected=pair, fix=fix)
+    return record.error(f"{problem} in {where}", found=show(span), expected=pair, fix=fix)
 
 
 def strings(values: Any, length: int | None = None) -> bool:

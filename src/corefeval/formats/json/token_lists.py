@@ -7,7 +7,7 @@ from functools import partial
 from itertools import accumulate
 from typing import Any
 
-from corefeval.diagnostics import InputError, plural
+from corefeval.diagnostics import InputError, note, plural
 from corefeval.formats.json.documents import (
     Assembly,
     UnpackedDocument,
@@ -15,7 +15,7 @@ from corefeval.formats.json.documents import (
     cluster_texts,
     json_lines,
     read_kind,
-    unpacked,
+    unpack,
 )
 from corefeval.formats.json.parsing import (
     Cluster,
@@ -24,12 +24,11 @@ from corefeval.formats.json.parsing import (
     cluster_list,
     clusters_in,
     sentences_in,
-    shown,
+    show,
     strings,
     tokens_in,
     whole_numbers,
 )
-from corefeval.formats.losses import counted
 from corefeval.formats.registry import Written
 from corefeval.model import Corpus
 
@@ -46,7 +45,7 @@ def add_e2e(record: Record, assembly: Assembly) -> None:
     key = next((key for key in CLUSTER_KEYS if key in record.values), CLUSTER_KEYS[0])
     clusters = clusters_in(record, record.value(*CLUSTER_KEYS), key, len(words.words))
     if all(key in record.values for key in CLUSTER_KEYS):
-        assembly.note(
+        assembly.tally(
             "other-clusters",
             "document",
             "with both ‘clusters’ and ‘predicted_clusters’: ‘clusters’ were read, the others not",
@@ -65,7 +64,7 @@ def _columns(record: Record, words: Words, assembly: Assembly) -> dict[str, list
     if "speakers" in record.values:
         speakers = _speakers(record.values["speakers"], words)
     if speakers is None:
-        assembly.note(
+        assembly.tally(
             "unread-speakers", "document", "whose ‘speakers’ do not fit its sentences: left out"
         )
         speakers = [""] * len(words.words)
@@ -94,7 +93,7 @@ def write_e2e(corpus: Corpus) -> Written:
 
     A part becomes part of the `doc_key`. Corpora without words get `_` for each token.
     """
-    documents, notices = unpacked(corpus, "speaker")
+    documents, notices = unpack(corpus, "speaker")
     records = []
     for document in documents:
         record: dict[str, Any] = {"doc_key": document.identifier, "sentences": document.sentences}
@@ -123,7 +122,7 @@ def write_maverick(corpus: Corpus) -> Written:
     The id is written as `doc_key`, a part as part of it. Corpora without words get `_` for each
     token.
     """
-    documents, notices = unpacked(corpus)
+    documents, notices = unpack(corpus)
     records = [
         {
             "doc_key": document.identifier,
@@ -159,7 +158,7 @@ def write_crac(corpus: Corpus) -> Written:
 
     A part becomes part of the `doc_id`. Corpora without words get `_` for each token.
     """
-    documents, notices = unpacked(corpus, "empty")
+    documents, notices = unpack(corpus, "empty")
     records = []
     marked = mistakable = 0
     for document in documents:
@@ -181,8 +180,8 @@ def write_crac(corpus: Corpus) -> Written:
     notices = (
         *notices,
         *boundaries_lost(documents),
-        *counted("zero-words", marked, "zero", "whose word is written with ## before it"),
-        *counted("false-zeros", mistakable, "word", "that will read as a zero"),
+        *note("zero-words", marked, "zero", "whose word is written with ## before it"),
+        *note("false-zeros", mistakable, "word", "that will read as a zero"),
     )
     return json_lines(records, notices)
 
@@ -237,7 +236,7 @@ def _bad_mention(record: Record, number: int, mention: Any, lengths: list[int]) 
         problem = f"a mention goes beyond sentence {mention[0]}, which has {plural(length, 'word')}"
     return record.error(
         f"{problem}, in cluster {number} of ‘{_KEY}’",
-        found=shown(mention),
+        found=show(mention),
         expected="[sentence, begin, end], counted in the sentence from 0, the end exclusive",
         fix=fix,
     )
@@ -248,7 +247,7 @@ def write_preco(corpus: Corpus) -> Written:
 
     A part becomes part of the `id`. Corpora without words get `_` for each token.
     """
-    documents, notices = unpacked(corpus)
+    documents, notices = unpack(corpus)
     records = []
     left_out = 0
     for document in documents:
@@ -256,7 +255,7 @@ def write_preco(corpus: Corpus) -> Written:
         left_out += crossing
         records.append({"id": document.identifier, "sentences": document.sentences, _KEY: clusters})
     what = "left out: across sentences, which PreCo cannot hold"
-    crossed = counted("cross-sentence-mentions", left_out, "mention", what)
+    crossed = note("cross-sentence-mentions", left_out, "mention", what)
     return json_lines(records, (*notices, *crossed))
 
 

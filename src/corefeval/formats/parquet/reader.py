@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corefeval.diagnostics import InputError, Notice, excerpt
-from corefeval.formats.parquet.table import ParquetTable, bad_file, import_pyarrow, require
-from corefeval.formats.parquet.tokens import TOKEN, ParquetTokens
+from corefeval.formats.parquet.table import TOKEN, ParquetTable, ParquetTokens, import_pyarrow
 from corefeval.formats.source import Source
 from corefeval.model import IDENTITY, LAYERS, Corpus, DocumentId, Relation, Relations
 from corefeval.model.arrays import IntArray
@@ -56,11 +55,11 @@ def read_parquet(source: Source, *, name: str = "") -> Corpus:
     the documents that they stand in.
     """
     table = ParquetTable(source)
-    require(table, ("document", "start", "end", "entity"))
+    table.require(("document", "start", "end", "entity"))
     by_document = table.is_list("start")
     mentions = _of_lists(table) if by_document else _of_rows(table)
     tokens = _tokens(table) if by_document else None
-    _check(source.file, mentions, tokens)
+    _check(table, mentions, tokens)
     layer, n_layers = mentions.layer, len(LAYERS)
     corpus = assemble(
         documents=mentions.documents,
@@ -82,12 +81,12 @@ def read_parquet(source: Source, *, name: str = "") -> Corpus:
     corpus = corpus.with_details(
         names=[mentions.names[number] for number in numbers.tolist()],
         names_hold=table.notes.get(IDS, b"corpus") == b"corpus",
-        notices=_unknown_columns(table) if by_document else (),
+        notices=_note_unknown(table) if by_document else (),
     )
     return _with_texts(table, corpus, mentions) if by_document else corpus
 
 
-def _unknown_columns(table: ParquetTable) -> tuple[Notice, ...]:
+def _note_unknown(table: ParquetTable) -> tuple[Notice, ...]:
     others = [
         n for n in table.types if n not in _OF_DOCUMENTS and not n.startswith((TOKEN, FEATURE))
     ]
@@ -100,14 +99,14 @@ def _documents(table: ParquetTable) -> list[DocumentId]:
     column = table.column("document")
     if column.null_count:
         found = f"{column.null_count} without one"
-        raise bad_file(table.source.file, "a row has no document", found=found, expected="its id")
+        raise table.error("a row has no document", found, "its id")
     names = table.texts("document", column).tolist()
     if "part" not in table.types:
         return [DocumentId(name or table.source.stem) for name in names]
     parts = table.numbers("part", table.column("part"), missing=-1).tolist()
     if len(parts) != len(names):  # of a damaged file
         found = f"{len(names)} documents and {len(parts)} parts"
-        raise bad_file(table.source.file, "columns differ in length", found=found, expected="one")
+        raise table.error("columns differ in length", found, "one")
     return [
         DocumentId(name or table.source.stem, part if part >= 0 else None)
         for name, part in zip(names, parts, strict=True)
@@ -119,9 +118,8 @@ def _of_lists(table: ParquetTable) -> _Mentions:
     documents = _documents(table)
     if len(set(documents)) < len(documents):
         twice = next(one for one in documents if documents.count(one) > 1)
-        raise InputError(
+        raise table.source.error(
             f"document {excerpt(str(twice))} is there twice",
-            file=table.source.file,
             expected="one row for each document and part",
             fix="rename or remove one of the two",
         )
@@ -153,7 +151,7 @@ def _layers(table: ParquetTable, counts: IntArray) -> IntArray | None:
     if unknown or (codes < 0).any():
         problem = "column 'layer' has something that is none"
         found = excerpt(unknown[0]) if unknown else "nothing"
-        raise bad_file(table.source.file, problem, found=found, expected=", ".join(LAYERS))
+        raise table.error(problem, found, ", ".join(LAYERS))
     layers = np.array([LAYERS.index(name) for name in names], dtype=np.int64)
     return layers[codes] if layers.any() else None
 
@@ -193,7 +191,7 @@ def _as_many(table: ParquetTable, name: str, counts: IntArray) -> Any:
         row = int(np.argmax(lengths != counts))
         problem = f"columns 'start' and {name!r} do not fit together"
         found = f"{counts[row]:,} and {lengths[row]:,} values in row {row + 1}"
-        raise bad_file(table.source.file, problem, found=found, expected="one for each mention")
+        raise table.error(problem, found, "one for each mention")
     return values
 
 
@@ -208,7 +206,7 @@ def _gaps(table: ParquetTable, counts: IntArray) -> IntArray:
     if (lengths % 2).any():
         problem = "column 'gaps' has a start without an end"
         found = f"{lengths[np.argmax(lengths % 2)]} numbers for one mention"
-        raise bad_file(table.source.file, problem, found=found, expected="starts and ends in turn")
+        raise table.error(problem, found, "starts and ends in turn")
     owner = np.repeat(np.arange(lengths.size), lengths // 2)
     return np.stack((owner, edges[::2], edges[1::2]), axis=1)
 
@@ -220,7 +218,7 @@ def _tokens(table: ParquetTable) -> ParquetTokens | None:
         counts = table.numbers("n_tokens", table.column("n_tokens"))
         if (counts < 0).any():
             found = str(counts.min())
-            raise bad_file(table.source.file, "a document has too few tokens", found=found)
+            raise table.error("a document has too few tokens", found)
     elif counted:
         counts = table.lists(counted[0])[0]
     else:
@@ -232,7 +230,7 @@ def _tokens(table: ParquetTable) -> ParquetTokens | None:
     return tokens
 
 
-def _check(file: str, mentions: _Mentions, tokens: ParquetTokens | None) -> None:
+def _check(table: ParquetTable, mentions: _Mentions, tokens: ParquetTokens | None) -> None:
     """Refuse mentions of no entity, of no tokens, or of tokens that are not there."""
     length = None if tokens is None else tokens.counts[mentions.document]
     wrong = (mentions.start < 0) | (mentions.end <= mentions.start)
@@ -242,25 +240,23 @@ def _check(file: str, mentions: _Mentions, tokens: ParquetTokens | None) -> None
         expected = f"at most {length[np.argmax(wrong)]:,} tokens" if wrong.any() else ""
     if wrong.any():
         found = mentions.where(int(np.argmax(wrong)))
-        raise bad_file(
-            file, "a mention spans no tokens of its document", found=found, expected=expected
-        )
+        raise table.error("a mention spans no tokens of its document", found, expected)
     if (mentions.entity < 0).any():
         found = mentions.where(int(np.argmin(mentions.entity)))
-        raise bad_file(file, "a mention has no entity", found=found, expected="an id for each")
+        raise table.error("a mention has no entity", found, "an id for each")
     if mentions.head is not None:
         outside = (mentions.head < mentions.start) | (mentions.head >= mentions.end)
         outside &= mentions.head >= 0
         if outside.any():
             found = mentions.where(int(np.argmax(outside)))
-            raise bad_file(file, "a head is outside of its mention", found=found)
+            raise table.error("a head is outside of its mention", found)
     row, begin, end = mentions.gaps.T
     inside = (mentions.start[row] < begin) & (begin < end) & (end < mentions.end[row])
     inside[1:] &= (row[1:] > row[:-1]) | (begin[1:] > end[:-1])
     if not inside.all():
         found = mentions.where(int(row[np.argmin(inside)]))
         expected = "gaps inside of their mention, in order and apart"
-        raise bad_file(file, "a gap is not inside of its mention", found=found, expected=expected)
+        raise table.error("a gap is not inside of its mention", found, expected)
 
 
 def _with_texts(table: ParquetTable, corpus: Corpus, mentions: _Mentions) -> Corpus:
@@ -293,7 +289,7 @@ def _values(table: ParquetTable, name: str, kind: type) -> list[Any]:
 
 def _not_json(table: ParquetTable, name: str) -> InputError:
     problem = f"column {name!r} is not what it should be"
-    return bad_file(table.source.file, problem, found="other values", expected="JSON, as described")
+    return table.error(problem, "other values", "JSON, as described")
 
 
 def _relations(table: ParquetTable, corpus: Corpus, mentions: _Mentions) -> Relations:

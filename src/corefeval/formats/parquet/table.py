@@ -1,4 +1,4 @@
-"""Parquet files as tables: opened, checked, and read column by column."""
+"""Parquet files as tables, read column by column when somebody asks; and the tokens in them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,13 @@ from numpy.typing import NDArray
 from corefeval.diagnostics import InputError, UsageError
 from corefeval.files import check_unpacked
 from corefeval.formats.source import Source
-from corefeval.model.arrays import IntArray
+from corefeval.model.arrays import IntArray, ragged_arange
+from corefeval.model.categories import Categories
+from corefeval.model.tokens import Tokens, rows_of_tokens
 
 _LEAST = 4  # bytes that a value takes when it is read
-WHAT = "docs/formats/parquet.md describes the columns"
+TOKEN = "token:"
+_WHAT = "docs/formats/parquet.md describes the columns"
 
 
 def import_pyarrow() -> Any:
@@ -32,15 +35,8 @@ def import_pyarrow() -> Any:
     return pyarrow
 
 
-def bad_file(
-    file: str, problem: str, *, found: str, expected: str = "", fix: str = ""
-) -> InputError:
-    """An error about a Parquet file."""
-    return InputError(problem, file=file, found=found, expected=expected or None, fix=fix or WHAT)
-
-
 @contextmanager
-def sound(file: str) -> Iterator[None]:
+def guard(file: str) -> Iterator[None]:
     """Within, what pyarrow cannot read is an InputError."""
     arrow = import_pyarrow()
     try:
@@ -50,7 +46,8 @@ def sound(file: str) -> Iterator[None]:
             raise
         first = str(error).strip().split("\n")[0]
         problem = "this is no Parquet file that can be read"
-        raise bad_file(file, problem, found=first[:200], fix="write the file again") from None
+        fix = "write the file again"
+        raise InputError(problem, file=file, found=first[:200], fix=fix) from None
 
 
 @dataclass(eq=False)
@@ -62,7 +59,7 @@ class ParquetTable:
     @cached_property
     def _file(self) -> Any:
         arrow = import_pyarrow()
-        with sound(self.source.file):
+        with guard(self.source.file):
             file = arrow.parquet.ParquetFile(arrow.BufferReader(arrow.py_buffer(self.source.data)))
             groups = [file.metadata.row_group(n) for n in range(file.num_row_groups)]
             declared = sum(group.total_byte_size for group in groups)
@@ -82,20 +79,19 @@ class ParquetTable:
     @cached_property
     def types(self) -> dict[str, Any]:
         """The type of each column by its name."""
-        with sound(self.source.file):
+        with guard(self.source.file):
             schema = self._file.schema_arrow
             return dict(zip(schema.names, schema.types, strict=True))
 
     @cached_property
     def notes(self) -> dict[bytes, bytes]:
         """What the writer noted beside the columns."""
-        with sound(self.source.file):
+        with guard(self.source.file):
             return dict(self._file.schema_arrow.metadata or {})
 
-    @property
-    def n_rows(self) -> int:
-        """How many rows there are."""
-        return int(self._file.metadata.num_rows)
+    def error(self, problem: str, found: str, expected: str | None = None) -> InputError:
+        """A mistake in this file, for the caller to raise."""
+        return self.source.error(problem, found=found, expected=expected, fix=_WHAT)
 
     def is_list(self, name: str) -> bool:
         """Whether the cells of a column are lists."""
@@ -104,7 +100,7 @@ class ParquetTable:
 
     def column(self, name: str) -> Any:
         """A column as an array of arrow."""
-        with sound(self.source.file):
+        with guard(self.source.file):
             read = self._file.read(columns=[name])
             if name not in read.column_names:  # a name with dots in it means something else there
                 read = self._file.read()
@@ -116,28 +112,25 @@ class ParquetTable:
         if not self.is_list(name):
             raise self.wrong_type(name, "a list in each row")
         arrow, column = import_pyarrow(), self.column(name)
-        with sound(self.source.file):
+        with guard(self.source.file):
             lengths = arrow.compute.list_value_length(column).fill_null(0)
             return lengths.to_numpy(zero_copy_only=False).astype(np.int64), column.flatten()
 
     def wrong_type(self, name: str, expected: str) -> InputError:
         """An error about a column that holds something else."""
-        problem = f"column {name!r} has the wrong type"
-        return bad_file(self.source.file, problem, found=str(self.types[name]), expected=expected)
+        return self.error(f"column {name!r} has the wrong type", str(self.types[name]), expected)
 
     def numbers(self, name: str, values: Any, *, missing: int | None = None) -> IntArray:
         """Whole numbers; `missing` stands for none of them, which is an error without it."""
         arrow = import_pyarrow()
-        if missing is not None:
-            try:
-                values = arrow.compute.fill_null(values.cast(arrow.int64()), missing)
-            except (arrow.ArrowException, ValueError):
-                raise self.wrong_type(name, "whole numbers") from None
-        elif values.null_count:
+        if missing is None and values.null_count:
             problem, found = f"column {name!r} has values missing", f"{values.null_count:,} nulls"
-            raise bad_file(self.source.file, problem, found=found, expected="a number each")
+            raise self.error(problem, found, "a number each")
         try:
-            found = values.cast(arrow.int64()).to_numpy(zero_copy_only=False)
+            numbers = values.cast(arrow.int64())
+            if missing is not None:
+                numbers = arrow.compute.fill_null(numbers, missing)
+            found = numbers.to_numpy(zero_copy_only=False)
         except (arrow.ArrowException, ValueError):
             raise self.wrong_type(name, "whole numbers") from None
         return np.asarray(found, dtype=np.int64)
@@ -160,14 +153,117 @@ class ParquetTable:
         codes, names = self.coded(name, values)
         return np.array([*names, ""], dtype=object)[codes]
 
+    def require(self, names: Sequence[str]) -> None:
+        """An InputError where columns are missing."""
+        missing = [name for name in names if name not in self.types]
+        if missing:
+            raise self.error(
+                f"there is no column {', '.join(map(repr, missing))}",
+                ", ".join(map(repr, self.types)) or "no columns",
+                "document, start, end and entity at least",
+            )
 
-def require(table: ParquetTable, names: Sequence[str]) -> None:
-    """An InputError where columns are missing."""
-    missing = [name for name in names if name not in table.types]
-    if missing:
-        raise bad_file(
-            table.source.file,
-            f"there is no column {', '.join(map(repr, missing))}",
-            found=", ".join(map(repr, table.types)) or "no columns",
-            expected="document, start, end and entity at least",
-        )
+
+class ParquetTokens(Tokens):
+    """Tokens of documents that are rows of a file: `rows` has the row of each, −1 for none.
+
+    `file_counts` are the numbers of tokens of the file's rows.
+    """
+
+    def __init__(self, table: ParquetTable, file_counts: IntArray, rows: IntArray) -> None:
+        self.table = table
+        self.file_counts = file_counts
+        self.rows = rows
+        self.counts = np.where(rows >= 0, np.append(file_counts, 0)[rows], 0)
+        begin = np.append(np.cumsum(file_counts) - file_counts, 0)
+        self.first = np.where(rows >= 0, begin[rows], 0)
+        self._known: dict[str, Categories] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_known": {}}
+
+    @property
+    def source(self) -> str | None:
+        """The file that the tokens come from."""
+        return self.table.source.file
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that every document has, by name."""
+        others = (name.removeprefix(TOKEN) for name in self.table.types if name.startswith(TOKEN))
+        return (*(("word",) if "word" in self.table.types else ()), *others)
+
+    def _column(self, name: str | int) -> Categories:
+        """All values of a column of the file, once they are read."""
+        name = self.column_name(name)
+        if name not in self._known:
+            stored = name if name == "word" else TOKEN + name
+            lengths, values = self.table.lists(stored)
+            if not np.array_equal(lengths, self.file_counts):
+                row = int(np.argmax(lengths != self.file_counts))
+                problem = f"column {stored!r} has another number of tokens than the others"
+                found = f"{lengths[row]:,} in row {row + 1}"
+                expected = f"{self.file_counts[row]:,}, one for each token"
+                raise self.table.error(problem, found, expected)
+            codes, texts = self.table.coded(stored, values)
+            self._known[name] = Categories(codes, tuple(texts))
+        return self._known[name]
+
+    def column(self, document: int, name: str | int) -> list[str]:
+        """One column of one document, a string per token."""
+        first, count = int(self.first[document]), int(self.counts[document])
+        values = self._column(name)
+        return [text or "" for text in values.take(np.arange(first, first + count)).values()]
+
+    def coded(self, name: str | int, tokens: IntArray | None = None) -> Categories:
+        """One column of all documents, or of some tokens of all."""
+        rows = rows_of_tokens(self.first, self.counts, self.offsets, tokens)
+        found = self._column(name).take(rows)
+        if bool((found.codes < 0).any()):
+            return Categories.of([text or "" for text in found.values()])
+        return found
+
+    def _sentences(self) -> tuple[IntArray, IntArray]:
+        """The number of sentences of each row, and where they begin in it."""
+        if "sentence" not in self.table.types:
+            has_any = (self.file_counts > 0).astype(np.int64)
+            return has_any, np.zeros(int(has_any.sum()), dtype=np.int64)
+        lengths, values = self.table.lists("sentence")
+        starts = self.table.numbers("sentence", values)
+        row = np.repeat(np.arange(lengths.size), lengths)
+        rising = np.ones(starts.size, dtype=np.bool_)
+        rising[1:] = (np.diff(starts) > 0) | (np.diff(row) > 0)
+        bad = (starts < 0) | (starts >= self.file_counts[row]) | ~rising
+        if bad.any():
+            place = int(np.argmax(bad))
+            raise self.table.error(
+                "column 'sentence' has a place at which no sentence can begin",
+                f"{starts[place]} in row {row[place] + 1}",
+                "rising numbers of tokens, from 0",
+            )
+        return lengths, starts
+
+    def check_sentences(self) -> None:
+        """Raise an InputError where sentences begin at no token."""
+        self._sentences()
+
+    def sentence_starts(self, document: int) -> list[int]:
+        """The token positions at which the sentences of a document begin."""
+        if self.rows[document] < 0:
+            return []
+        begin, end = self.offsets[document : document + 2].tolist()
+        first, after = np.searchsorted(self.starts, (begin, end)).tolist()
+        return [start - begin for start in self.starts[first:after].tolist()]
+
+    def all_sentence_starts(self) -> IntArray:
+        """The tokens at which sentences begin, over all documents, tokens numbered through."""
+        lengths, starts = self._sentences()
+        present = np.flatnonzero(self.rows >= 0)
+        rows = self.rows[present]
+        chosen = ragged_arange((np.cumsum(lengths) - lengths)[rows], lengths[rows])
+        return starts[chosen] + np.repeat(self.offsets[present], lengths[rows])
+
+    def select(self, documents: IntArray) -> ParquetTokens:
+        """The same tokens for other documents; −1 is a document without tokens."""
+        rows = np.where(documents >= 0, np.append(self.rows, -1)[documents], -1)
+        return ParquetTokens(self.table, self.file_counts, rows)

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from corefeval.formats.losses import check_writable, counted, relations_of, with_tokens
+from corefeval.diagnostics import note
+from corefeval.formats.losses import check_writable, relations_of, with_tokens
 from corefeval.formats.parquet.reader import FEATURE, IDS
-from corefeval.formats.parquet.table import import_pyarrow
-from corefeval.formats.parquet.tokens import TOKEN
+from corefeval.formats.parquet.table import TOKEN, import_pyarrow
 from corefeval.formats.registry import Written
 from corefeval.model import LAYERS, Corpus, Document
 from corefeval.model.arrays import IntArray
@@ -50,13 +50,11 @@ def write_parquet(corpus: Corpus) -> Written:
     if corpus.tokens is not None:
         _add_tokens(columns, corpus.tokens)
     _add_notes(columns, corpus)
-    note = {IDS: b"corpus" if corpus.names_hold else b"document"}
-    table = arrow.table(columns.arrays).replace_schema_metadata(note)
+    ids = b"corpus" if corpus.names_hold else b"document"
+    table = arrow.table(columns.arrays).replace_schema_metadata({IDS: ids})
     target = io.BytesIO()
     arrow.parquet.write_table(table, target, row_group_size=GROUP)
-    notices += tuple(
-        counted("surrogates", columns.replaced, "text", "with characters that are none, as �")
-    )
+    notices += note("surrogates", columns.replaced, "text", "with characters that are none, as �")
     return Written({"": target.getvalue()}, notices)
 
 
@@ -137,5 +135,5 @@ def _relations(document: Document) -> list[Any]:
 
     return [
         [one.kind, place(*one.anaphor), [place(*other) for other in one.antecedents], one.label]
-        for one in relations_of(document)
+        for one in relations_of(document).values()
     ]

@@ -99,14 +99,19 @@ function pointLabels(layer, field) {
 
 const MANY = 4; // responses that can be told apart as bars side by side
 
-/** Many responses: their ranks by each metric, with a line for each response. */
+/** Many responses: their ranks by each metric, with a line for each response; names of equal ones stand below each other. */
 function ranksChart() {
   const titles = metrics.map((one) => one.title);
   const values = metrics.flatMap((metric) => {
     const f1s = data.scores[metric.name].map((one) => one.f1);
-    return systems.map((system, place) => ({ metric: metric.title, system: system.name, rank: 1 + f1s.filter((one) => one > f1s[place]).length, ...rateRow(data.scores[metric.name][place]) }));
+    return systems.map((system, place) => {
+      const rank = 1 + f1s.filter((one) => one > f1s[place]).length;
+      const before = f1s.slice(0, place).filter((one) => one === f1s[place]).length;
+      return { metric: metric.title, system: system.name, rank, line: rank + before * 0.45, ...rateRow(data.scores[metric.name][place]) };
+    });
   });
   const narrow = matchMedia("(max-width: 760px)").matches;
+  const y = { field: "rank", type: "quantitative", title: narrow ? null : "rank", scale: { reverse: true, domain: [0.5, names.length + 0.5], nice: false, zero: false }, axis: { values: names.map((_, place) => place + 1), grid: false, format: "d" } };
   const ends = [[titles[0], "right", -9], [titles.at(-1), "left", 9]].slice(titles.length > 1 && !narrow ? 0 : 1);
   return {
     title: "Metrics", wide: true,
@@ -115,13 +120,12 @@ function ranksChart() {
       data: { values }, height: Math.max(200, names.length * 30),
       encoding: {
         x: { field: "metric", type: "nominal", sort: titles, title: null, scale: { type: "point", padding: narrow ? 2.5 : 1.2, align: narrow ? 0.1 : 0.5 }, axis: { labelAngle: narrow ? -50 : 0, orient: "top" } },
-        y: { field: "rank", type: "quantitative", title: narrow ? null : "rank", scale: { reverse: true, domain: [0.5, names.length + 0.5], nice: false, zero: false }, axis: { values: names.map((_, place) => place + 1), grid: false, format: "d" } },
-        color: { ...bySystem(), legend: null },
+        y, color: { ...bySystem(), legend: null },
       },
       layer: [
         { mark: { type: "line", strokeWidth: 2.5, opacity: 0.75 } },
         { mark: { type: "point", filled: true, size: 110, opacity: 1 }, encoding: { tooltip: [{ field: "metric" }, { field: "rank" }, ...rateTips] } },
-        ...ends.map(([title, align, dx]) => ({ transform: [{ filter: { field: "metric", equal: title } }], mark: { type: "text", align, dx, fontSize: narrow ? 11 : 12, limit: narrow ? 100 : 150 }, encoding: { text: { field: "system" } } })),
+        ...ends.map(([title, align, dx]) => ({ transform: [{ filter: { field: "metric", equal: title } }], mark: { type: "text", align, dx, fontSize: narrow ? 11 : 12, limit: narrow ? 90 : 115 }, encoding: { y: { ...y, field: "line" }, text: { field: "system" } } })),
       ],
     },
     columns: ["Metric", "Response", "Rank", "R", "P", "F1"].map(column), rows: values.map((v) => cells([v.metric, v.system, v.rank, v.recall, v.precision, v.f1])),

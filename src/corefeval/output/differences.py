@@ -1,0 +1,206 @@
+"""What lies between systems: pairs of them, where they differ, and whether metrics agree."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from corefeval.diagnostics import plural
+from corefeval.output.style import current_style
+from corefeval.output.tables import Cell, Column, Table, percent
+
+if TYPE_CHECKING:
+    from corefeval.stats import Comparison, Differences, PairDifference, Power
+
+_SHOWN = 10  # documents that drive a difference
+_PAIR = 24  # characters of two names that fit side by side in a terminal
+
+
+def letters(systems: Sequence[str]) -> dict[str, str]:
+    """A letter for each system: a to z, then aa and so on.
+
+    >>> letters(["old", "new"])
+    {'old': 'a', 'new': 'b'}
+    """
+    alphabet = "abcdefghijklmnopqrstuvwxyz"
+    names = [*alphabet, *(one + other for one in alphabet for other in alphabet)]
+    return dict(zip(systems, names, strict=False))
+
+
+def pair_table(comparison: Comparison, *, compact: bool = False) -> Table:
+    """Every pair and metric: the difference, its interval, p-values and effect sizes.
+
+    Effect sizes are over documents, each of which weighs the same, and stand with the mean of the
+    documents' differences; where segments of a document were compared, so do their own scores.
+    `compact` calls pairs of long names by the letters of the main table.
+    """
+    several = len(comparison.pairs) > len(comparison.metrics)
+    adjusted = several and comparison.settings["correction"] != "none"
+    names = {system: system for system in comparison.systems}
+    long = max(len(pair.first) + len(pair.second) for pair in comparison.pairs) > _PAIR
+    lettered = compact and several and long and comparison.baseline is None
+    names = letters(comparison.systems) if lettered else names
+    sections = []
+    for metric in comparison.metrics:
+        pairs = [pair for pair in comparison.pairs if pair.metric == metric]
+        rows = [
+            (
+                Cell("" if number else comparison.title(metric), label=True),
+                *((Cell(f"{names[pair.first]} – {names[pair.second]}"),) if several else ()),
+                *_pair_cells(pair, adjusted, comparison.segment_scores.get(metric)),
+            )
+            for number, pair in enumerate(pairs)
+        ]
+        sections.append(tuple(rows))
+    if not several:
+        sections = [tuple(row for section in sections for row in section)]
+    headings = ["Difference", f"{100 * comparison.level:g} % CI", "p"]
+    headings += ["adjusted p"] if adjusted else []
+    sides = ("first", "second") if comparison.segment_scores else ()
+    columns = (
+        Column("Metric"),
+        *((Column("Systems"),) if several else ()),
+        *(
+            Column(side, plural(len(comparison.document_ids), comparison.unit), True)
+            for side in sides
+        ),
+        *(Column(heading, numeric=True) for heading in headings),
+        *(Column(name, f"by {comparison.unit}", True) for name in ("mean", "d", "win rate")),
+    )
+    first = comparison.pairs[0]
+    caption = "Differences" if several else f"{first.first} – {first.second}"
+    caption += ", systems by their letters" if lettered else ""
+    return Table(columns, tuple(sections), caption=caption)
+
+
+def _pair_cells(
+    pair: PairDifference, adjusted: bool, scores: Mapping[str, float] | None
+) -> list[Cell]:
+    low, high = pair.interval
+    sides = () if scores is None else (scores[pair.first], scores[pair.second])
+    return [
+        *(Cell(percent(side)) for side in sides),
+        Cell(show_sign(pair.difference), bold=pair.significant),
+        Cell(f"{show_sign(low)} to {show_sign(high)}"),
+        Cell(p_value(pair.p), bold=pair.significant and not adjusted),
+        *([Cell(p_value(pair.adjusted_p), bold=pair.significant)] if adjusted else []),
+        Cell(show_sign(pair.effect.mean)),
+        Cell(f"{pair.effect.d:.2f}".replace("-", "−")),
+        Cell(percent(pair.effect.win_rate)),
+    ]
+
+
+def show_sign(value: float) -> str:
+    """A difference of rates in percent, with its sign.
+
+    >>> show_sign(0.0123), show_sign(-0.5), show_sign(0.0)
+    ('+1.23', '−50.00', '0.00')
+    """
+    wish = current_style().digits
+    text = f"{100 * value:+.{2 if wish is None else wish}f}".replace("-", "−")
+    return text if text[1:].strip("0.") else text[1:]
+
+
+def p_value(p: float) -> str:
+    """A p-value with four decimals.
+
+    >>> p_value(0.01234), p_value(0.00001)
+    ('0.0123', '<0.0001')
+    """
+    return "<0.0001" if p < 0.0001 else f"{p:.4f}"
+
+
+def outcome_table(where: Sequence[Differences], comparison: Comparison) -> Table:
+    """In how many documents each system is better, worse and equal."""
+    title = comparison.title(where[0].metric)
+    columns = (
+        *(Column("System"), Column("Against")),
+        *(Column(name, numeric=True) for name in ("better", "worse", "equal", "Difference")),
+    )
+    rows = tuple(
+        (
+            *(Cell(name) for name in one.systems),
+            *(Cell(f"{one.outcomes[name]:,}") for name in ("win", "loss", "tie")),
+            Cell(show_sign(one.difference)),
+        )
+        for one in where
+    )
+    return Table(columns, (rows,), caption=f"Documents won and lost, by {title}")
+
+
+def driver_table(where: Differences, comparison: Comparison) -> Table:
+    """The documents that make most of a difference."""
+    one, other = where.systems
+    columns = (
+        Column("Document"),
+        *(Column(name, numeric=True) for name in (one, other, "Difference", "Influence")),
+    )
+    rows = tuple(
+        (
+            Cell(document.id),
+            Cell(percent(document.first)),
+            Cell(percent(document.second)),
+            Cell(show_sign(document.difference)),
+            Cell(show_sign(document.influence)),
+        )
+        for document in where.drivers(_SHOWN)
+    )
+    title = comparison.title(where.metric)
+    return Table(columns, (rows,), caption=f"What drives {one} – {other}, by {title}")
+
+
+def turning_sentences(where: Differences) -> list[str]:
+    """What would turn the order round, and where it is turned."""
+    one, other = where.systems
+    lines = []
+    if where.turning_set is not None:
+        few = where.turning_set
+        names = ", ".join(few[:5]) + (", …" if len(few) > 5 else "")
+        absent = plural(len(few), "document")
+        lines.append(f"{one} – {other}: without {absent} the order turns round: {names}.")
+    for part in where.turned_slices:
+        scores = f"{percent(part.first)} against {percent(part.second)}"
+        value = f"{part.feature} {part.value}"
+        lines.append(f"{one} – {other}: in {value} the order is turned round, {scores}.")
+    return lines
+
+
+def tau_table(comparison: Comparison) -> Table:
+    """Kendall's τ between metrics."""
+    metrics, tau = comparison.metrics, comparison.agreement.tau
+    titles = [comparison.title(metric) for metric in metrics]
+    rows = tuple(
+        (Cell(title, label=True), *(Cell(_tau(tau(one, other))) for other in metrics))
+        for title, one in zip(titles, metrics, strict=True)
+    )
+    columns = (Column("τ"), *(Column(title, numeric=True) for title in titles))
+    return Table(columns, (rows,), caption="Do the metrics agree on the order? Kendall's τ")
+
+
+def _tau(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.2f}".replace("-", "−")
+
+
+def disagreements(comparison: Comparison) -> list[str]:
+    """The pairs of systems on which metrics disagree, each once."""
+    orders: dict[tuple[str, str], tuple[dict[str, None], dict[str, None]]] = {}
+    for pair in comparison.agreement.pairs:
+        for above, below in pair.disagreements:
+            turned = (below, above) in orders
+            sides = orders.setdefault((below, above) if turned else (above, below), ({}, {}))
+            sides[turned][comparison.title(pair.first)] = None
+            sides[not turned][comparison.title(pair.second)] = None
+    return [
+        f"{one} is above {other} by {', '.join(those)}, below it by {', '.join(others)}."
+        for (one, other), (those, others) in orders.items()
+    ] or ["All metrics put the systems in the same order."]
+
+
+def power_sentences(powers: Sequence[Power], metric: str) -> list[str]:
+    """How many documents it would take."""
+    if not powers:
+        return [f"Every difference by {metric} is significant: no more documents are needed."]
+    return [
+        f"{' – '.join(power.systems)} ({show_sign(power.difference)}): {power}." for power in powers
+    ]
