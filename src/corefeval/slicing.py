@@ -216,7 +216,7 @@ def _slice(
         protocol=result.protocol.but(slice=which),
         notices=(),
         slices={},
-        titles={**(result.titles or {}), **titles},
+        titles={**result.titles, **titles},
     )
 
 

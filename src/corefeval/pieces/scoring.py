@@ -165,14 +165,14 @@ def _prepare_work(
         return None
     kept = None
     if cutting.resume is not None:
-        kept = Kept(os.fspath(cutting.resume), _described((key, response), pieces, request))
+        kept = Kept(os.fspath(cutting.resume), _describe_run((key, response), pieces, request))
     specimen = make_specimen(key, response, pairs, _SPECIMEN)
     size = int(key.sizes.sum() + response.sizes.sum())
     request = replace(request, limit=current_limit())
     return _Work(pieces, specimen, request, (key.notes, response.notes), size, kept)
 
 
-def _described(
+def _describe_run(
     sides: Sequence[Side], pieces: Sequence[Piece], request: Request
 ) -> dict[str, object]:
     """What a run is, so that finished pieces are only taken for the same one."""
