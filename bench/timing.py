@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 # The peak of a process as the system keeps it, which unlike ru_maxrss knows nothing of its parent.
 PEAK_OF_PROCESS = """
@@ -30,6 +31,17 @@ if __name__ == "__main__":
     print(json.dumps({"peak": peak}))
 """
 )
+
+
+@dataclass
+class Measured:
+    """One line of the table: a time, and how it relates to another one of the same run."""
+
+    what: str
+    seconds: float
+    against: str
+    ratio: str
+    goal: str = ""
 
 
 def best(

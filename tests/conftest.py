@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -74,3 +75,18 @@ def run(capsys):
 
 # Fixtures that several files use.
 __all__ = ["browser", "example_page", "report_folder", "visit"]
+
+
+@pytest.fixture
+def folder(tmp_path, run):
+    """The example of a suite, in a folder of its own."""
+    assert run("example", "--suite", tmp_path)[0] == 0
+    return tmp_path
+
+
+@pytest.fixture
+def suite(folder):
+    """The same suite, by few metrics and without slices."""
+    from corefeval.suites.definition import read_suite
+
+    return replace(read_suite(folder / "suite.toml"), metrics="muc, b3, ceafe, conll", by="")

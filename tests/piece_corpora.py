@@ -114,6 +114,32 @@ def corefud(texts: list[Text], header_everywhere: bool = True) -> str:
     return "\n".join((*lines, ""))
 
 
+def conllua(texts: list[Text], header_everywhere: bool = True) -> str:
+    """Universal Anaphora: the first mention bridges to the last, and entity 0 is all of 1.
+
+    Every third document has no tags.
+    """
+    names = "ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC IDENTITY BRIDGING"
+    lines = []
+    for number, text in enumerate(texts):
+        header = [f"# global.columns = {names}"] if header_everywhere or not number else []
+        begin = [f"# newdoc id = {text.name}_{text.part}"]
+        lines += [*header, *begin] if number % 2 == 0 else [*begin, "# meta::x = y", *header]
+        for place, form in enumerate(text.words):
+            cells, bridging = "", "_"
+            for which, (start, _, entity) in enumerate(text.mentions):
+                rest = "|ElementOf=1" if entity == 0 else "|Min=99" if entity == 2 else ""
+                cells += f"(EntityID={entity}|MarkableID=m{which}{rest}" if start == place else ""
+                last = f"(MarkableID=m0|MentionAnchor=m{len(text.mentions) - 1}|Rel=poss)"
+                bridging = last if start == place and not which else bridging
+            cells += ")" * sum(end == place for _, end, _ in text.mentions)
+            tags = ("_", "_") if number % 3 == 2 else (UPOS[TAGS[form]], TAGS[form])
+            row = (f"{place + 1}", form, "_", *tags, *"_____", cells or "_", bridging)
+            lines.append("\t".join(row))
+        lines.append("")
+    return "\n".join((*lines, ""))
+
+
 def assert_same(one: corefeval.Result, other: corefeval.Result) -> None:
     for field in fields(one):
         if field.name not in ("spell", "titles", "notices"):

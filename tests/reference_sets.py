@@ -12,6 +12,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
+import numpy as np
+
+import corefeval
+from corefeval import corpus_from_arrays
+from corefeval.model import Relation, Relations
+
 METRICS = ("muc", "b3", "ceafm", "ceafe", "lea")
 Blocks = frozenset
 Worth = tuple[Fraction, Fraction, Fraction]  # recall, precision and F1 of a pair of sets
@@ -58,15 +64,18 @@ def count(metric: str, key: Sequence[Entity], response: Sequence[Entity]) -> lis
 
 def count_sets(metric: str, key: Sequence[Entity], response: Sequence[Entity]) -> list[float]:
     """The same of sets alone."""
-    total = [Fraction(0)] * 4
+    commons, wholes = ((0, 3), ((1, 4), (2, 5))) if metric == "blanc" else ((0, 2), ((1,), (3,)))
+    total = [Fraction(0)] * (6 if metric == "blanc" else 4)
     for i, j in align(metric, key, response):
         counts = _inner(metric, key[i].blocks, response[j].blocks)
-        total[0] += counts[0]
-        total[2] += counts[2]
-    for side, place in ((key, 1), (response, 3)):
+        for place in commons:
+            total[place] += counts[place]
+    for side, places in zip((key, response), wholes, strict=True):
         for entity in side:
             if entity.blocks:
-                total[place] += _inner(metric, entity.blocks, frozenset())[1]
+                own = _inner(metric, entity.blocks, frozenset())
+                for place, there in zip(places, wholes[0], strict=True):
+                    total[place] += own[there]
     return list(map(float, total))
 
 
@@ -195,3 +204,28 @@ def _blanc(key, response, aligned: Aligned) -> list[Fraction]:
         counts[0].append(Fraction(links))
         counts[1].append(Fraction(size * (size - 1), 2) - links)
     return [*counts[0], *counts[1]]
+
+
+def build(documents, ids=()):
+    """A corpus of (entities, split) for each document, mentions being token positions."""
+    entity, start, document, relations, first = [], [], [], [], 0
+    for number, (groups, split) in enumerate(documents):
+        for index, mentions in enumerate(groups):
+            entity += [first + index] * len(mentions)
+            start += mentions
+            document += [number] * len(mentions)
+        for whole, parts in split.items():
+            antecedents = tuple((first + int(part), -1) for part in parts)
+            relations.append(Relation("split-antecedent", (first + int(whole), -1), antecedents))
+        first += len(groups)
+    arrays = {"entity": entity, "start": start, "document": document}
+    corpus = corpus_from_arrays(
+        **{name: np.array(values, dtype=np.int64) for name, values in arrays.items()},
+        document_ids=ids or [*map(str, range(len(documents)))],
+    )
+    return corpus.with_details(relations=Relations.of(relations))
+
+
+def rows(result, metric):
+    """A metric's counts, a list for each document."""
+    return result.tables[str(corefeval.Metric.parse(metric))].values.tolist()

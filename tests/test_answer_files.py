@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
 import corefeval
@@ -134,6 +135,44 @@ def test_one_clear_error(text, problem, key, tmp_path):
     file.write_text(text)
     with pytest.raises(InputError, match=problem):
         read(file, key)
+
+
+@pytest.mark.parametrize(
+    ("texts", "is_error"),
+    [
+        (["Nothing to see here.", "Once upon a time."], True),
+        (["Nothing to see here.", "I'm sorry, but I can't do that."], False),
+        (["", "Nothing to see here."], False),
+        (["```json\n[]\n```", '{"clusters": []}'], False),
+        ([*TEXTS.values()], False),
+        (["Nothing to see here.", ANSWERS["b"]], False),
+    ],
+    ids=["prose", "refusal", "nothing", "empty lists", "copies without tags", "one answer"],
+)
+def test_a_file_of_nothing_is_one_error_and_an_answer_of_nothing_is_empty(
+    texts, is_error, key, tmp_path
+):
+    file = tmp_path / "answers.jsonl"
+    answers = dict(zip(TEXTS, texts, strict=True))
+    file.write_text("".join(json.dumps({"id": n, "answer": t}) + "\n" for n, t in answers.items()))
+    if is_error:
+        with pytest.raises(InputError, match="no mention in the answers") as caught:
+            read(file, key)
+        assert "Nothing to see here." in str(caught.value)
+        assert "llm-markdown" in str(caught.value)
+        assert read(answers, key)[0] == {"a/one": [], "b": []}  # in Python there is no file
+        return
+    spans, corpus = read(file, key)
+    assert spans["a/one"] == []
+    [refused] = [one for one in corpus.notices if one.kind == "llm-refusal"]
+    assert "a/one" in refused.items
+
+
+def test_one_text_that_refuses_is_an_empty_document(key, tmp_path):
+    file = tmp_path / "answer.txt"
+    file.write_text("I'm sorry, but I cannot help with that.")
+    only = key.select_documents(np.array([0]))
+    assert read(file, only, format="llm")[0] == {"a/one": []}
 
 
 # ------------------------------------------------------------------ the command line

@@ -111,6 +111,14 @@ def test_other_conventions(format, answer, expect):
     assert len(placed(corpus)) == corpus.ledger.placed
 
 
+def test_years_are_mentions_and_references_are_text():
+    text = "In 1805 [ 12 13 ] Ada saw [ 3 – 5 ] the old captain"
+    words = text.split()
+    answer = "In [1 1805] [12 13] [2 Ada] saw [3 – 5] [3 the old captain]"
+    corpus = corefeval.read_answers({"d": answer}, key_of({"tokens": words}))
+    assert placed(corpus) == {(1, 2, "1"), (6, 7, "2"), (13, 16, "3")}
+
+
 def test_wrong_closing_numbers_nest():
     answer = "Ada|[e1] met the|[e2 captain of the|[e3 Argo|e2],e2] . She|[e1] greeted"
     corpus = corefeval.read_answers({"d": answer}, key_of({"tokens": WORDS}))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -91,12 +92,80 @@ def test_slices_by_relation_add_up(pair):
         assert sum(part["bridging"].counts[count] for part in slices.values()) == whole
 
 
+@settings(max_examples=30)
+@given(st.lists(st.tuples(sides(), sides()), min_size=2, max_size=3))
+def test_other_metrics_do_not_change_how_many_have_a_value(pairs):
+    """What is beyond coreference has counts of its own, and is no part of a slice's size."""
+    key, response = (corpus_of([pair[side] for pair in pairs]) for side in (0, 1))
+    features = ["size", "length", "distance(sentences)"]
+    of = partial(corefeval.score, key, response, by=features, singletons="drop")
+    plain, with_more = of(metrics="muc"), of(metrics="muc, bridging, split, non-referring")
+    for feature in features:
+        shown, sizes = (one.slices[feature].sizes for one in (plain, with_more))
+        assert {v: n for v, n in sizes.items() if n} == {v: n for v, n in shown.items() if n}
+        for value, part in with_more.slices[feature].items():  # others have something to count
+            assert value in shown or any(table.counted().any() for table in part.tables.values())
+
+
 def test_of_several_antecedents_all_must_be_right():
     key = Side([[0], [1], [2], [3]], [], [(3, 0, ""), (3, 1, "")])
     for guess, hits in (([0], 1), ([1], 1), ([0, 1], 1), ([2], 0), ([0, 2], 0)):
         response = Side(key.entities, [], [(3, one, "") for one in guess])
         result = corefeval.score(corpus_of([key]), corpus_of([response]), metrics="bridging")
         assert counted(result, "bridging") == [(hits, 1 - hits, 1 - hits)]
+
+
+@st.composite
+def spans_with_bridging(draw):
+    """Overlapping spans with heads, some of which refer to nothing, one antecedent per anaphor."""
+    places = st.tuples(st.integers(0, N - 1), st.integers(1, 3))
+    spans = sorted(draw(st.sets(places, min_size=1, max_size=6)))
+    builder = CorpusBuilder(name="x")
+    document = builder.document("d", words=["w"] * (N + 3))
+    mentions = []
+    for number, (start, length) in enumerate(spans):
+        owner = draw(st.integers(0, 3))
+        head = start + draw(st.integers(0, length - 1))
+        place = {"start": start, "end": start + length, "head": head}
+        if owner:
+            mentions.append(document.mention(f"e{owner}", **place))
+        else:
+            mentions.append(document.mention(f"{number}-Pseudo", layer=NON_REFERRING, **place))
+    rows = st.integers(0, len(mentions) - 1)
+    for anaphor, antecedent in draw(st.dictionaries(rows, rows, max_size=4)).items():
+        document.relation("bridging", mentions[anaphor], [mentions[antecedent]])
+    return builder.build()
+
+
+@settings(max_examples=40)
+@given(
+    st.tuples(spans_with_bridging(), spans_with_bridging()),
+    st.sampled_from(["exact", "head", "overlap(0.5)"]),
+    st.sampled_from(["keep", "drop"]),
+)
+def test_exchanging_the_sides_exchanges_recall_and_precision(pair, match, singletons):
+    """At the level of entities those of the key decide, so that it may be another number."""
+    metrics = "bridging(level=anaphor), bridging(level=mention), non-referring"
+    there, back = (
+        corefeval.score(*both, metrics=metrics, match=match, singletons=singletons)
+        for both in (pair, pair[::-1])
+    )
+    for name in there.metrics:
+        swapped = [(hits, extra, missed) for hits, missed, extra in counted(back, name)]
+        assert counted(there, name) == swapped
+
+
+@pytest.mark.parametrize("level", ["mention", "entity"])
+def test_several_antecedents_are_a_choice_in_the_key_and_a_guess_in_the_response(level):
+    """Which is why sides cannot be exchanged where an anaphor has several."""
+    entities = [[0], [1], [2]]
+    one, two = (
+        corpus_of([Side(entities, [], [(2, place, "") for place in antecedents])])
+        for antecedents in ([0], [0, 1])
+    )
+    name = f"bridging(level={level})"
+    found = [corefeval.score(*both, metrics=name)[name].f1 for both in ((two, one), (one, two))]
+    assert found == [1, 0]
 
 
 @pytest.mark.parametrize("antecedent", [0, 3])

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import corefeval
+from corefeval.model import CorpusBuilder
 from corefeval.results import CountTable, Result
 from corefeval.stats import compare, differences, documents_needed
 
@@ -88,3 +89,21 @@ def test_segments_have_the_genre_of_their_document(tmp_path):
     result = corefeval.score(path, path, metrics="b3", by="genre", ci=0.9, samples=20)
     assert result.by("genre")["nw"]["b3"].segments.intervals
     assert not [notice for notice in result.notices if "no interval" in str(notice)]
+
+
+def test_a_response_that_needs_no_heads_can_be_compared():
+    """Words alone have no heads to find; what told those of others is no other way to score."""
+    words = ["Ada", "met", "the", "dog", "it", "barked"]
+    corpora = {}
+    for name, spans in (("key", [(0, 1), (4, 5)]), ("short", [(0, 1), (4, 5)]), ("long", [(2, 4)])):
+        builder = CorpusBuilder(name=name)
+        for number in range(2):
+            document = builder.document(
+                f"d{number}", words=words, columns={"tag": ["NNP", "VBD", "DT", "NN", "PRP", "VBD"]}
+            )
+            for start, end in spans:
+                document.mention("e", start, end)
+        corpora[name] = builder.build()
+    key = corpora.pop("key")
+    compared = corefeval.compare(key, corpora, metrics="mentions", match="head", trials=20)
+    assert [one.protocol.heads for one in compared.results.values()] == ["none", "tags"]

@@ -105,6 +105,21 @@ def test_blanks_are_as_good_as_tabs_and_the_last_column_may_be_missing(file):
     assert told(read(file("\n".join(rows)))) == told(read(file(TEXT)))
 
 
+def test_a_column_of_one_document_is_one_of_the_file(file):
+    """Tags or empty nodes of one document are not lost because another has none."""
+    tagged = "1\ta\t_\tNOUN\t_\t_\t_\t_\t_\t_\t(EntityID=1)\t_\t_\t_\t_\n"
+    zero = "1.1\t_\t_\tPRON\t_\t_\t_\t_\t_\t_\t(EntityID=1)\t_\t_\t_\t_\n"
+    header = COLUMNS.splitlines(keepends=True)[0]
+    plain = line(1, "b", "(EntityID=1)")
+    tokens = read(
+        file(f"{header}# newdoc id = d\n{plain}\n# newdoc id = e\n{tagged}{zero}\n")
+    ).tokens
+    assert {"upos", "empty"} <= {*tokens.columns}
+    assert [tokens.column(number, "upos") for number in (0, 1)] == [["_"], ["NOUN", "PRON"]]
+    assert tokens.column(1, "empty") == ["", "1"]
+    assert "upos" not in read(file(header + plain)).tokens.columns
+
+
 def test_columns_go_by_their_names(file):
     text = "# global.columns = ID FORM BRIDGING IDENTITY\n1 a _ (EntityID=1)\n2 b _ (EntityID=1)\n"
     assert [m.positions for m in read(file(text))[0].mentions] == [(0,), (1,)]
@@ -185,6 +200,36 @@ def test_an_anchor_that_is_not_there_is_noticed_beside_one_that_is(file):
     corpus = read(file(COLUMNS + "".join(rows)))
     assert len(corpus.relations) == 1
     assert [one.kind for one in corpus.notices] == ["unresolved-relations"]
+
+
+@pytest.mark.parametrize(
+    ("anchors", "contradicts"),
+    [
+        ("MentionAnchor=a|EntityAnchor=1", False),
+        ("MentionAnchor=a|EntityAnchor=2", True),
+        ("MentionAnchor=a|EntityAnchor=99", True),
+        ("MentionAnchor=a,b|EntityAnchor=1,2", False),
+        ("MentionAnchor=a", False),
+        ("EntityAnchor=2", False),
+    ],
+)
+def test_anchors_that_contradict_each_other_are_told_and_the_mention_counts(
+    file, anchors, contradicts
+):
+    text = COLUMNS + "".join((
+        line(1, "a", "(EntityID=1|MarkableID=a)"),
+        line(2, "b", "(EntityID=2|MarkableID=b)"),
+        line(3, "c", "(EntityID=3|MarkableID=c)", f"(MarkableID=c|{anchors})"),
+    ))  # fmt: skip
+    corpus = read(file(text))
+    assert [one.kind for one in corpus.notices] == ["contradictory-anchors"] * contradicts
+    [inspection] = inspect(file(text))
+    found = [(one.line, one.message) for one in inspection.findings if "anchors" in one.kind]
+    entity = anchors.rpartition("=")[2]
+    message = f"MentionAnchor ‘a’ is of entity ‘1’, and EntityAnchor is ‘{entity}’"
+    assert found == [(text[: text.index("3\tc")].count("\n") + 1, message)] * contradicts
+    if contradicts:
+        assert corpus.relations.antecedent_mention.tolist() == [0]
 
 
 def test_what_is_odd_is_scored(file):

@@ -122,7 +122,7 @@ def test_command(tmp_path, capsys):
     ],
 )
 def test_bad_usage(conll, options, message):
-    from corefeval.cli.errors import errors
+    from corefeval.cli.analysis import errors
 
     key = conll("#begin document (d); part 000\nd 0 0 a - (0)\n\n#end document\n")
     options = {name: key if value == "KEY" else value for name, value in options.items()}

@@ -15,8 +15,8 @@ from corefeval.reports.leaderboard import make_leaderboard
 from corefeval.results import Slices
 from corefeval.suites.outcome import Cell, load_suite
 from corefeval.suites.statistics import compare_suite
+from html_pages import HOSTILE, Page, shape
 from leaderboards import make_outcome
-from test_report import HOSTILE, Page, shape
 
 TRIALS = {"trials": 500}
 

@@ -14,10 +14,12 @@ from hypothesis import strategies as st
 
 import corefeval
 from corefeval import InputError, PairingError
+from corefeval.cli import main
 from corefeval.pieces import scoring
 from piece_corpora import (
     assert_same,
     conll,
+    conllua,
     corefud,
     corpus,
     in_pieces,
@@ -32,12 +34,9 @@ KEY, CAUTIOUS, EAGER = (corefeval.example(name) for name in ("key", "cautious", 
 
 @st.composite
 def cases(draw):
-    form = draw(st.sampled_from(("conll", "corefud")))
-    texts = draw(text_pairs(zeros=form == "corefud"))
-    if form == "conll":
-        written = [conll(side, end=draw(st.booleans())) for side in texts]
-    else:
-        written = [corefud(side, draw(st.booleans())) for side in texts]
+    form = draw(st.sampled_from((conll, corefud, conllua)))
+    texts = draw(text_pairs(zeros=form is corefud))
+    written = [form(side, draw(st.booleans())) for side in texts]
     ending = draw(st.sampled_from(("\n", "\n", "\r\n")))
     data = [side.replace("\n", ending).encode() for side in written]
     if draw(st.booleans()):
@@ -149,6 +148,62 @@ def test_lines_of_differing_words_are_those_of_the_file(tmp_path, paths):
         assert str(pieces.value) == str(whole.value)
 
 
+@pytest.mark.parametrize("header_everywhere", [False, True])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"metrics": "anaphora, lea", "split": "score"},
+        {"metrics": "bridging(typed=true), muc", "by": "relation"},
+        {"metrics": "lmuc", "by": "kind, tag"},
+    ],
+    ids=str,
+)
+def test_universal_anaphora_in_pieces(in_pieces, tmp_path, options, header_everywhere):
+    sides = [
+        write(tmp_path, name, conllua(corpus(9, changed=changed), header_everywhere))
+        for name, changed in (("k.conllua", False), ("r.conllua", True))
+    ]
+    whole = corefeval.score(*sides, **options)
+    assert_same(corefeval.score(*sides, piece_size=900, **options), whole)
+    assert len(in_pieces) == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("# newdoc id = nw/d3_0", "# newdoc"),
+        ("# newdoc id = nw/d0_0", "1\tAda" + "\t_" * 10 + "\n\n# newdoc id = nw/d0_0"),
+    ],
+    ids=["nameless", "tokens before the first"],
+)
+def test_universal_anaphora_that_cannot_be_cut_is_read_whole(in_pieces, tmp_path, old, new):
+    path = write(tmp_path, "k.conllua", conllua(corpus(6)).replace(old, new))
+    assert_same(corefeval.score(path, path, piece_size=500), corefeval.score(path, path))
+    assert not in_pieces
+
+
+def test_lines_of_universal_anaphora_are_those_of_the_file(tmp_path):
+    text = conllua(corpus(6), header_everywhere=False)
+    place = text.rindex("(EntityID")
+    path = write(tmp_path, "k.conllua", text[:place] + ")" + text[place:])
+    for options in ({}, {"piece_size": 300}):
+        with pytest.raises(corefeval.InputError) as caught:
+            corefeval.score(path, path, **options)
+        assert caught.value.line == text[:place].count("\n") + 1
+
+
+@pytest.mark.parametrize(("command", "word"), [("check", "nobody mentions"), ("stats", "zeros")])
+def test_universal_anaphora_is_checked_and_counted_in_pieces(tmp_path, capsys, command, word):
+    text = conllua(corpus(6)).replace("nw/d3_0\n", "nw/d3_0\n" + "0.1\tx" + "\t_" * 10 + "\n")
+    path = write(tmp_path, "k.conllua", text)
+    told = []
+    for more in ([], ["--piece-size", "500"]):
+        assert main([command, str(path), *more]) == 0
+        told.append(capsys.readouterr().out)
+    assert told[0] == told[1]
+    assert word in told[0]
+
+
 def test_lines_of_corefud_are_those_of_the_file(tmp_path):
     text = corefud(corpus(9), header_everywhere=False)
     key = write(tmp_path, "k.conllu", text)
@@ -185,6 +240,17 @@ def test_documents_of_one_side(in_pieces, tmp_path):
             else:
                 assert_same(corefeval.score(key, response, piece_size=250, **options), whole)
     assert len(in_pieces) == 4
+
+
+def test_documents_that_pair_by_position(in_pieces, tmp_path):
+    """What is told of their names comes first, as of the whole."""
+    key = write(tmp_path, "k", conll(corpus(12)))
+    response = write(tmp_path, "r", conll(corpus(12, changed=True)[2:]))
+    options = {"pairing": "position", "singletons": "drop"}
+    whole = corefeval.score(key, response, **options)
+    assert [notice.kind for notice in whole.notices][:2] == ["positions", "singletons"]
+    assert_same(corefeval.score(key, response, piece_size=250, **options), whole)
+    assert len(in_pieces) == 1
 
 
 def test_spans_that_are_off_by_one_are_told_of_all(in_pieces, tmp_path):

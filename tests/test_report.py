@@ -1,25 +1,19 @@
-"""The report: what its data say, what is in the page and what is not, and what notebooks show."""
+"""The report: what its data say, and the command."""
 
 from __future__ import annotations
 
 import json
 import re
-from html import escape
-from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import corefeval
 from corefeval.analysis.errors import KINDS, analyse
 from corefeval.diagnostics import InputError, UsageError
-from corefeval.display import visible
 from corefeval.reports import Report, report
-from corefeval.reports.notebook import document_html, frame, result_html
-from corefeval.reports.page import BOARD_SCRIPTS, SCRIPTS, bundle, style
+from html_pages import Page
 
 pytest.importorskip("vl_convert", reason="charts need vl-convert-python")
 
@@ -29,25 +23,6 @@ KEY, CAUTIOUS, EAGER = (corefeval.example(name) for name in ("key", "cautious", 
 @pytest.fixture(scope="module")
 def made() -> Report:
     return report(KEY, {"cautious": CAUTIOUS, "eager": EAGER}, title="The example")
-
-
-class Page(HTMLParser):
-    """The elements of a page: [tag, attributes, text]."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(convert_charrefs=True)
-        self.elements: list[tuple[str, dict[str, str | None], list[str]]] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs), []))
-
-    def handle_data(self, data):
-        if self.elements:
-            self.elements[-1][2].append(data)
-
-    def text_of(self, identifier: str) -> str:
-        return next("".join(t) for _, a, t in self.elements if a.get("id") == identifier)
 
 
 def data_of(made: Report) -> dict:
@@ -129,86 +104,6 @@ def test_slices_that_the_data_do_not_have_are_left_out_and_told():
     assert any("no slices by kind" in text for text in made.payload["systems"][0]["notices"])
 
 
-WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=6)
-
-
-@settings(max_examples=25)
-@given(st.lists(WORDS, min_size=1, max_size=4, unique=True), WORDS)
-def test_whatever_is_in_the_data_stays_data(words, title):
-    made = report([words], {"mine": [words]}, metrics="b3", title=title, by=())
-    page = Page(made.html)
-    assert json.loads(page.text_of("data")) == json.loads(json.dumps(made.payload))
-    assert [tag for tag, *_ in page.elements].count("script") == 3
-
-
-HOSTILE = (
-    "</script><b>", "</SCRIPT ", "<!--<script>", "-->", "<b onload=1>", "&lt;b&gt;", "&amp;",
-    "\"'`", "\u2028\u2029", "]]>", "</title><b>", "</style>", "{{7*7}}", "\\u003c",
-)  # fmt: skip
-
-
-def shape(page: Page) -> list[tuple[str, tuple[str, ...]]]:
-    """The tags of a page with the names of their attributes."""
-    return [(tag, tuple(attributes)) for tag, attributes, _ in page.elements]
-
-
-def hostile_report(texts: tuple[str, ...], **options) -> Report:
-    """A report with these texts wherever a corpus has text: words, ids, names, values, title."""
-    entities = {f"{one} in {n}": [[(one, n), one], [f"{one}!"]] for n, one in enumerate(texts)}
-    values = {
-        name: {mention: texts[0] for entity in rows for mention in entity}
-        for name, rows in entities.items()
-    }
-    key = corefeval.corpus_from_entities(entities, name=texts[0])
-    responses = {"".join(texts): entities, texts[-1]: dict(list(entities.items())[1:])}
-    return report(
-        key, responses, metrics="b3", title="".join(texts), by=["topic", "size"],
-        features={"topic": values}, **options,
-    )  # fmt: skip
-
-
-def test_hostile_text_stays_text_without_a_browser():
-    """Checked by parsing, and by what ends a script to a browser, which parsers may not know."""
-    made = hostile_report(HOSTILE)
-    harmless = hostile_report(tuple(f"w{n}" for n in range(len(HOSTILE))))
-    page = Page(made.html)
-    assert json.loads(page.text_of("data")) == json.loads(json.dumps(made.payload))
-    assert all(text in json.dumps(made.payload, ensure_ascii=False) for text in ("<!--", "&amp;"))
-    assert shape(page) == shape(Page(harmless.html))
-    before, data, behind = re.split(
-        r'<script type="application/json" id="data">(.*?)</script>\n', made.html, flags=re.DOTALL
-    )
-    assert not re.search("[<>&]", data)  # so that nothing in it ends, opens or escapes anything
-    for sides in (before, behind):
-        assert "<b" not in re.sub("<body>|<button ", "", sides.split("<script")[0])
-    shown = visible("".join(HOSTILE))
-    for tag in ("title", "span", "h1", "th"):
-        assert any("".join(texts).startswith(shown) for t, _, texts in page.elements if t == tag)
-
-
-def test_a_hostile_page_is_framed_and_saved_as_it_is(tmp_path):
-    made = hostile_report(HOSTILE)
-    made.save(tmp_path / "page.html")
-    assert (tmp_path / "page.html").read_text(encoding="utf-8") == made.html
-    [(tag, attributes, _)] = Page(frame(made.html)).elements
-    assert tag == "iframe" and attributes["srcdoc"] == made.html
-
-
-def test_scripts_and_styles_do_not_end_their_elements(monkeypatch):
-    """Neither ours nor those of the library, whatever strings it may have one day."""
-    import vl_convert
-
-    from corefeval.reports.page import charts_library
-
-    ends = re.compile("</script|<!--", re.IGNORECASE)
-    assert not ends.search(bundle()) and "</style" not in style().lower()
-    assert not ends.search(charts_library())
-    strings = "a = '</script>'; b = '</SCRIPT '; c = '<!--';"
-    monkeypatch.setattr(vl_convert, "javascript_bundle", lambda _: strings)
-    library = charts_library.__wrapped__()
-    assert not ends.search(library) and "<\\/script>" in library
-
-
 def test_labels_become_tokens_one_line_per_entity():
     made = report([["Ada", "she"], ["it"]], {"mine": [["Ada", "it", "zero"]]}, metrics="b3")
     shown = made.payload["texts"][0][0]
@@ -269,58 +164,10 @@ def made_of_our_words(made: Report) -> str:
     return json.dumps(kept) + json.dumps([one["notices"] for one in made.payload["systems"]])
 
 
-def test_the_page_needs_no_network(made):
-    addresses = set(re.findall(r"(?:src|href)=[\"'](?!#)([^\"']*)", made.html.split("<script")[0]))
-    assert not addresses
-    metas = [attributes for tag, attributes, _ in Page(made.html).elements if tag == "meta"]
-    policy = next(one["content"] for one in metas if "http-equiv" in one)
-    assert "default-src 'none'" in policy and "unsafe-eval" not in policy
-    assert "@import" not in style() and "url(" not in style()
-
-
 def test_a_real_test_set_is_small(shared):
     gum = shared / "gum"
     made = report(gum / "key.conll", [gum / "baseline.conll", gum / "cort-pair.conll"])
     assert len(made.html.encode()) < 2_500_000  # 36 documents; 350 must stay below 15 MB
-
-
-@pytest.mark.parametrize("scripts", [SCRIPTS, BOARD_SCRIPTS], ids=["report", "leaderboard"])
-def test_scripts_have_no_name_twice(scripts):
-    # They are put into one scope.
-    text = bundle(scripts)
-    names = re.findall(r"^(?:async )?(?:function|const|let|class) (\w+)", text, re.MULTILINE)
-    assert len(names) > 40
-    assert sorted(names) == sorted(set(names))
-
-
-@pytest.mark.parametrize("scripts", [SCRIPTS, BOARD_SCRIPTS], ids=["report", "leaderboard"])
-def test_scripts_import_what_they_use(scripts):
-    from corefeval.reports.page import _read
-
-    texts = {name: _read("scripts", f"{name}.js") for name in scripts}
-    export = re.compile(r"^export (?:async )?(?:function|const|let) (\w+)", re.MULTILINE)
-    exported = {one: name for name, text in texts.items() for one in export.findall(text)}
-    for name, text in texts.items():
-        imported = {}
-        imports = re.compile(r"^import \{ (.*) \} from \"\./(\w+)\.js\";$", re.MULTILINE)
-        for names, source in imports.findall(text):
-            imported |= dict.fromkeys(names.split(", "), source)
-        assert all(exported.get(one) == source for one, source in imported.items()), name
-        body = re.sub(r"^import .*$|//.*$", "", text, flags=re.MULTILINE)
-        body = re.sub(r"/\*\*.*?\*/", "", body, flags=re.DOTALL)
-        for one, source in exported.items():
-            if re.search(rf"(?<![\w.\"'-]){one}(?![\w\"'-])\(", body):
-                assert source == name or imported.get(one) == source, f"{name} uses {one}"
-        unused = [one for one in imported if not re.search(rf"\b{one}\b", body)]
-        assert not unused, f"{name} does not use {unused}"
-
-
-@pytest.mark.parametrize("script", dict.fromkeys((*SCRIPTS, *BOARD_SCRIPTS)))
-def test_nothing_is_put_into_the_page_as_html(script):
-    from corefeval.reports.page import _read
-
-    text = _read("scripts", f"{script}.js")
-    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(", text)
 
 
 def test_responses_have_names():
@@ -413,60 +260,6 @@ def test_the_command_does_not_overwrite_its_input(run, tmp_path):
     status, _, err = run("report", path, EAGER, "--output", path)
     assert status == 2 and "overwrite" in err
     assert run("report", KEY, EAGER, EAGER, "-o", tmp_path / "x.html")[0] == 2
-
-
-def test_notebooks_show_a_result_as_tables():
-    result = corefeval.score(KEY, EAGER, metrics="conll", by="kind", ci=0.95)
-    shown = result_html(result)
-    assert f"{100 * result['conll'].f1:.2f}" in shown and "95 %" in shown
-    assert f"{100 * result.by('kind')['pronoun']['muc'].f1:.2f}" in shown
-    assert "pronoun" in shown and result.signature in shown
-    assert all(escape(str(notice)) in shown for notice in result.notices) and result.notices
-    assert "95 %" not in result_html(corefeval.score(KEY, EAGER, metrics="conll"))
-
-
-def test_notebooks_show_every_type_of_result():
-    for thing, words in (
-        (corefeval.compare(KEY, [EAGER, CAUTIOUS]), ("eager", "cautious", "<sup>")),
-        (corefeval.agree([KEY, EAGER]), ("MASI", "key")),
-        (corefeval.analyse(KEY, EAGER), ("conflated", "divided")),
-        (corefeval.score(KEY, EAGER, by="size").by("size"), ("2–10",)),
-    ):
-        shown = thing._repr_html_()
-        assert all(word.lower() in shown.lower() for word in words)
-        assert shown.count("<table>") == shown.count("</table>") > 0
-
-
-def test_long_tables_are_cut_short_in_notebooks():
-    key = {f"d{n}": [["a", "b"]] for n in range(300)}
-    names = {name: {"a": name, "b": name} for name in key}
-    result = corefeval.score(key, key, metrics="muc", by="what", features={"what": names})
-    assert "101 more rows" in result._repr_html_()
-
-
-def test_notebooks_show_a_document_with_its_chains():
-    shown = document_html(corefeval.read(KEY)[0])
-    assert shown.count("<sub") == len(corefeval.read(KEY)[0].mentions)
-    assert "Marigold" in shown
-    labels = document_html(corefeval.corpus_from_entities([["<b>", "it"]])[0])
-    assert "&lt;b&gt;" in labels and "<b>" not in labels
-
-
-def test_notebooks_escape_what_they_show(conll):
-    lines = "<i> 0 0 <script> X (1)\n<i> 0 1 x X (1)\n\n"
-    path = conll(f"#begin document (<i>); part 000\n{lines}#end document\n")
-    corpus = corefeval.read(path)
-    assert "<script>" not in document_html(corpus[0]) and "<i>" not in document_html(corpus[0])
-    named = corpus.with_details(name="<script>")
-    assert "<script>" not in result_html(corefeval.score(named, named))
-    assert "<script" not in frame("<script>1</script>")
-    assert 'srcdoc="&lt;script' in frame("<script>1</script>")
-
-
-def test_long_documents_are_cut_short_in_notebooks():
-    words = [str(n) for n in range(400)]
-    lists = document_html(corefeval.corpus_from_entities([[word] for word in words])[0])
-    assert "200 more entities" in lists
 
 
 @pytest.mark.parametrize("feature", ["head", "words", "speaker", "column(word)", "column(4)"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -50,6 +51,18 @@ def same(one: Result, other: Result) -> None:
         assert list(slices) == list(twins)
         for value in slices:
             same(slices[value], twins[value])
+
+
+def test_notices_read_as_before(tmp_path):
+    """Heads are told of as several numbers in one notice."""
+    result = score(KEY, EAGER, metrics="muc", match="head")
+    result.save(tmp_path / "kept.json")
+    assert "heads" in {notice.kind for notice in result.notices}
+    assert load(tmp_path / "kept.json") == result
+    text = re.sub(r'"by tags": ?\d+', '"by tags": -1', (tmp_path / "kept.json").read_text("utf-8"))
+    (tmp_path / "bad.json").write_text(text, "utf-8")
+    with pytest.raises(InputError, match="damaged"):
+        load(tmp_path / "bad.json")
 
 
 @pytest.mark.parametrize("name", ["kept.json", "kept.json.gz"])

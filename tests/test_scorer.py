@@ -249,6 +249,13 @@ def test_documents_of_one_id_are_told_apart(names):
     assert second == f"{first} (2)"
 
 
+def test_no_number_makes_an_id_that_is_there_already():
+    scorer = Scorer(metrics="muc")
+    for name in ("x", "x (2)", "x"):
+        scorer.update([["a", "b"]], [["a", "b"]], document=name)
+    assert len(set(scorer.compute().document_ids)) == 3
+
+
 def test_wrong_use_of_map_and_update():
     scorer = Scorer([["a", "b"]])
     with pytest.raises(UsageError, match="an executor has a method submit"):

@@ -13,6 +13,8 @@ import re
 from itertools import product
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import corefeval
 from conftest import ROOT
@@ -20,6 +22,7 @@ from corefeval import CorefEvalError, InputError, UsageError
 from corefeval.emulation import Material
 from corefeval.output import render
 from corefeval.protocol import NAMED, Protocol, choices
+from piece_corpora import conll, corefud, text_pairs
 from scorer_vectors import (
     DATA,
     METRICS,
@@ -218,6 +221,38 @@ def test_every_combination_of_two_choices_runs():
 
 def _corpus(entities):
     return corefeval.preparation.as_corpus(entities, "key")
+
+
+@settings(max_examples=40)
+@given(
+    text_pairs(zeros=True), st.sampled_from(("first", "last")), st.sampled_from(("keep", "drop"))
+)
+def test_an_accident_that_changes_nothing(tmp_path_factory, texts, duplicates, singletons):
+    """Emulation has corefeval's own numbers where nothing else is asked for, repeats included."""
+    folder = tmp_path_factory.getbasetemp()
+    for form, write in (("conll", conll), ("conllu", corefud)):
+        paths = [folder / f"{side}.{form}" for side in ("key", "response")]
+        for path, text in zip(paths, texts, strict=True):
+            path.write_text(write(text), "utf-8")
+        metrics = "mentions, muc, b3, ceafm, ceafe, blanc, lea, links, conll"
+        own, emulated = (
+            corefeval.score(
+                *paths, metrics=metrics, duplicates=duplicates, singletons=singletons, limit=limit
+            )
+            for limit in ("none", "999")
+        )
+        assert own.document_ids == emulated.document_ids
+        for metric, table in own.tables.items():
+            for name, column in table.columns().items():
+                assert emulated.tables[metric].columns()[name] == pytest.approx(column), metric
+
+
+def test_repeats_that_go_by_the_own_rule_count_for_the_limit():
+    key, response = [["a", "b"], ["c", "d"]], [["a", "b"], ["b", "a", "c"]]
+    with pytest.raises(InputError, match="2 repeated mentions in the response, more than 1"):
+        corefeval.score(key, response, limit="1")
+    [notice] = corefeval.score(key, response, limit="2").notices
+    assert str(notice) == "response: 2 mentions left out (repeats once)"
 
 
 def test_named_protocols_say_what_is_odd(run):

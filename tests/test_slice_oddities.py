@@ -208,3 +208,65 @@ def test_bins_of_several_responses_are_in_order_with_no_value_last():
         values = labels[: labels.index("all")]
         assert len(values) > 1
         assert values == sorted(values, key=lambda value: (value == "none", value))
+
+
+def three_sentences(*documents: str, nodes: str = "") -> str:
+    """Documents of three sentences, whose first words are an entity; a document may have a node."""
+    lines = []
+    for name in documents:
+        lines += [f"# newdoc id = {name}", "# global.Entity = eid-etype-head"]
+        for number in range(3):
+            lines += [f"# sent_id = {name}{number}", f"# s_type = t{number}", "# speaker = Ann"]
+            lines[-1] += str(number)
+            lines.append(f"1\tAda\t_\tPROPN\tNNP\t_\t0\troot\t_\tEntity=(e{name}-person-1)")
+            if name == nodes and number == 1:
+                node = f"1.1\t_\t_\tPRON\tPRP\t_\t_\t_\t1:nsubj\tEntity=(e{name}-person-1)"
+                lines.append(node)
+            lines += ["2\tmet\t_\tVERB\tVBD\t_\t1\tdep\t_\t_", ""]
+    return "\n".join((*lines, ""))
+
+
+SIDES = [
+    (three_sentences("a"), three_sentences("a", "b")),  # a document that one side lacks
+    (three_sentences("a", "b", nodes="a"), three_sentences("a", "b", nodes="b")),  # empty nodes
+]
+FEATURES = ("kind", "noun", "tag", "head_tag", "head", "words", "speaker", "sentence_type",
+            "distance(sentences)", "class", "entity_class", "zero", "length")  # fmt: skip
+
+
+@pytest.mark.parametrize("sides", SIDES)
+@pytest.mark.parametrize("feature", FEATURES)
+def test_what_the_key_lacks_has_the_values_that_its_own_text_tells(sides, feature, tmp_path):
+    paths = [tmp_path / name for name in ("one.conllu", "other.conllu")]
+    for path, text in zip(paths, sides, strict=True):
+        path.write_text(text, "utf-8")
+    there, back = (
+        corefeval.score(*order, metrics="mentions, muc, links", by=feature, extra="count").slices
+        for order in (paths, paths[::-1])
+    )
+    for metric in ("mentions", "links"):
+        counts = [
+            {value: tuple(part[metric].counts.values()) for value, part in one[feature].items()}
+            for one in (there, back)
+        ]
+        swapped = {value: (c, d, a, b) for value, (a, b, c, d) in counts[1].items()}
+        assert counts[0] == swapped
+        assert feature.startswith("distance") or "none" not in counts[0]
+    assert feature != "sentence_type" or set(there[feature]) == {"t0", "t1", "t2"}
+    if feature == "distance(sentences)":
+        assert {*there[feature]} - {"0"} == {"1", "none"}
+
+
+@pytest.mark.parametrize("format", ["conllua", "parquet"])
+@pytest.mark.parametrize("feature", ["speaker", "sentence_type"])
+def test_what_is_said_of_sentences_outlives_a_conversion(format, feature, tmp_path):
+    key, response = tmp_path / "key.conllu", tmp_path / "response.conllu"
+    key.write_text(three_sentences("a", "b", nodes="b"), "utf-8")
+    response.write_text(three_sentences("b", "a"), "utf-8")
+    corefeval.write(corefeval.read(key), tmp_path / "other", format=format)
+    one, other = (
+        corefeval.score(path, response, metrics="mentions, links", by=feature).slices[feature]
+        for path in (key, tmp_path / "other")
+    )
+    assert len(one) == 3
+    assert {v: part.tables for v, part in one.items()} == {v: p.tables for v, p in other.items()}

@@ -14,12 +14,6 @@ from conftest import ROOT
 RECIPES = ROOT / "docs" / "suite"
 
 
-@pytest.fixture
-def folder(tmp_path, run):
-    assert run("example", "--suite", tmp_path)[0] == 0
-    return tmp_path
-
-
 def load(path):
     yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
     return yaml.safe_load(path.read_text(encoding="utf-8"))

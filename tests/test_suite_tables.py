@@ -29,12 +29,6 @@ def outcome():
     return run_suite(read_suite(corefeval.example("suite")), trials=199)
 
 
-@pytest.fixture
-def folder(tmp_path, run):
-    assert run("example", "--suite", tmp_path)[0] == 0
-    return tmp_path
-
-
 SCORES = st.one_of(st.just(math.nan), st.integers(0, 10).map(lambda n: n / 10))
 
 

@@ -427,3 +427,27 @@ def test_exact_match_by_place_is_that_of_the_corefud_scorer(shared, folder):
                 rates = result[metric].recall, result[metric].precision, result[metric].f1
                 assert rates == pytest.approx(expected["rates"][metric], abs=1e-9), case["name"]
     assert compared >= {"random": 18, "scorer-tests": 150, "quirks": 60}[folder]
+
+
+@pytest.mark.parametrize("in_folder", [False, True])
+def test_a_document_without_empty_nodes_costs_others_none(in_folder, tmp_path):
+    """Universal Anaphora's columns are those in which something stands."""
+    comment = "# global.columns = ID FORM UPOS HEAD DEPREL DEPS IDENTITY\n"
+    row = "{0}\t{1}\tPRON\t0\troot\t{2}\t(EntityID=e|MarkableID=m{0})\n"
+    words = row.format("1", "Ada", "_") + row.format("2", "she", "_")
+    with_node = (
+        row.format("1", "Ada", "_") + row.format("1.1", "_", "2:dep") + row.format("2", "she", "_")
+    )
+    texts = [
+        f"{comment}# newdoc id = {n}\n# sent_id = {n}\n{one}\n"
+        for n, one in zip("ab", (words, with_node), strict=True)
+    ]
+    key, response = tmp_path / "key", tmp_path / "response"
+    for folder, parts in ((key, texts), (response, [texts[0], texts[0].replace("= a", "= b")])):
+        folder.mkdir()
+        for number, text in enumerate(parts if in_folder else ["".join(parts)]):
+            (folder / f"{number}.conllua").write_text(text, "utf-8")
+    assert {"empty", "deps"} <= set(corefeval.read(key).tokens.columns)
+    result = corefeval.score(key, response, metrics="mentions, zero, mentions(zeros=only)")
+    assert (result["mentions"].recall, result["mentions(zeros=only)"].recall) == (0.8, 0)
+    assert corefeval.score(key, response, metrics="mentions", zeros="drop")["mentions"].f1 == 1

@@ -63,53 +63,37 @@ if TYPE_CHECKING:
 # Names are imported when they are first used, so that `import corefeval` and `corefeval --help`
 # cost next to nothing.
 _HOMES = {
-    "corefeval.analysis.agreement": ("Agreement", "agree"),
-    "corefeval.analysis.errors": ("ErrorAnalysis", "analyse"),
-    "corefeval.analysis.explanation": (
-        "Explanation",
-        "ResultDifference",
-        "Search",
-        "Sensitivity",
-        "explain",
-        "explain_results",
+    "analysis.agreement": "Agreement agree",
+    "analysis.errors": "ErrorAnalysis analyse",
+    "analysis.explanation": (
+        "Explanation ResultDifference Search Sensitivity explain explain_results"
     ),
-    "corefeval.diagnostics": (
-        "CorefEvalError",
-        "InputError",
-        "Notice",
-        "PairingError",
-        "UndefinedMetricError",
-        "UndefinedRateError",
-        "UsageError",
+    "diagnostics": (
+        "CorefEvalError InputError Notice PairingError UndefinedMetricError UndefinedRateError "
+        "UsageError"
     ),
-    "corefeval.evaluation": ("compare", "count", "load", "load_all", "score"),
-    "corefeval.examples": ("example",),
-    "corefeval.features": ("TagSet",),
-    "corefeval.files": ("unpack_limit",),
-    "corefeval.formats": ("read", "write"),
-    "corefeval.formats.answers.reading": ("read_answers",),
-    "corefeval.metrics": ("Declaration", "Metric", "Parameter", "register"),
-    "corefeval.metrics.own": ("metric",),
-    "corefeval.metrics.bibliography": ("cite",),
-    "corefeval.model": (
-        "Corpus",
-        "Document",
-        "DocumentId",
-        "corpus_from_arrays",
-        "corpus_from_entities",
-    ),
-    "corefeval.output": ("render",),
-    "corefeval.preparation": ("Prepared", "prepare"),
-    "corefeval.protocol": ("Protocol",),
-    "corefeval.reports": ("Report", "report"),
-    "corefeval.results": ("Result", "Score", "Slices"),
-    "corefeval.scorer": ("Scorer",),
-    "corefeval.stats": ("Comparison",),
-    "corefeval.suites.definition": ("Suite", "SuiteCorpus", "SuiteSystem", "read_suite"),
-    "corefeval.suites.outcome": ("SuiteResult", "load_suite"),
-    "corefeval.suites.running": ("run_suite",),
+    "evaluation": "compare count load load_all score",
+    "examples": "example",
+    "features": "TagSet",
+    "files": "unpack_limit",
+    "formats": "read write",
+    "formats.answers.reading": "read_answers",
+    "metrics": "Declaration Metric Parameter register",
+    "metrics.own": "metric",
+    "metrics.bibliography": "cite",
+    "model": "Corpus Document DocumentId corpus_from_arrays corpus_from_entities",
+    "output": "render",
+    "preparation": "Prepared prepare",
+    "protocol": "Protocol",
+    "reports": "Report report",
+    "results": "Result Score Slices",
+    "scorer": "Scorer",
+    "stats": "Comparison",
+    "suites.definition": "Suite SuiteCorpus SuiteSystem read_suite",
+    "suites.outcome": "SuiteResult load_suite",
+    "suites.running": "run_suite",
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_HOME_OF = {name: f"corefeval.{home}" for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
     "Agreement",

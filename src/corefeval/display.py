@@ -124,10 +124,11 @@ def distinct_names(names: Sequence[str], longer: Sequence[str] | None = None) ->
             name if times[name] == 1 else other for name, other in zip(names, longer, strict=True)
         ]
     distinct: dict[str, None] = {}
+    numbers: dict[str, int] = {}  # so that a name that comes thousands of times costs no more
     for name in names:
-        unique, number = name, 1
+        unique, number = name, numbers.get(name, 1)
         while unique in distinct:
             number += 1
             unique = f"{name} ({number})"
-        distinct[unique] = None
+        distinct[unique], numbers[name] = None, number
     return list(distinct)

@@ -12,11 +12,12 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Unpack
 
 from corefeval.diagnostics import UsageError
+from corefeval.display import distinct_names
 from corefeval.evaluation import SEGMENTS, Method, Metrics, Sampling, with_intervals
 from corefeval.metrics.metric import DEFAULT_PRESET
 from corefeval.model import DocumentId
 from corefeval.model.construction import PlainDocument, corpus_from_plain, read_plain
-from corefeval.pieces import Cutting, workers_told
+from corefeval.pieces import Cutting, watch_workers
 from corefeval.preparation import Input, Options, Stated, plan
 from corefeval.results import Result
 
@@ -104,11 +105,11 @@ class Scorer:
             ahead = 2 * workers
             while True:
                 for response in islice(remaining, ahead):
-                    with workers_told():
+                    with watch_workers():
                         waiting.append(executor.submit(work, response))
                 if not waiting:
                     return
-                with workers_told():
+                with watch_workers():
                     result = waiting.popleft().result()
                 yield result
                 ahead = 1
@@ -146,7 +147,7 @@ class Scorer:
             raise UsageError("there is nothing to compute: update the scorer with documents first")
         self._parts = [Result.total(self._parts)]
         result = self._parts[0]
-        result = replace(result, document_ids=_distinct(result.document_ids))
+        result = replace(result, document_ids=tuple(distinct_names(result.document_ids)))
         sampling = self._method.sampling
         return result if sampling.ci is None else with_intervals(result, sampling)
 
@@ -234,15 +235,3 @@ class _Parcel:
         if known is None or known[0] != self.name:
             known = _Parcel._open = self.name, pickle.loads(self.data)
         return known[1](response)
-
-
-def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
-    """The names of documents, those that are there again with a number behind them."""
-    if len(set(names)) == len(names):
-        return names
-    taken: dict[str, int] = dict.fromkeys(names, 0)
-    found = []
-    for name in names:
-        taken[name] += 1
-        found.append(name if taken[name] == 1 else f"{name} ({taken[name]})")
-    return tuple(found)

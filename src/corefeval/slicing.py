@@ -37,7 +37,7 @@ _WHY_NOT = {
     "mention": "has no share for single mentions",
 }
 # A set belongs to several entities at once, and is no mention.
-_WITH_SETS = "has no shares where sets of antecedents count (split score)"
+_WITH_SETS = "has no shares where sets of antecedents count: --split off has them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +92,13 @@ def slice_result(result: Result, prepared: Prepared, cut: Cut) -> tuple[Slices, 
     if cut.level == "document":
         return _by_document(result, prepared, cut)
     alignment = prepared.alignment
-    aside = alignment.aside if any(one.declaration.beyond for one in cut.metrics) else None
+    looks_beyond = any(m.declaration.beyond and m.divides_by(cut.level) for m in cut.metrics)
+    aside = alignment.aside if looks_beyond else None
     sides = [side.feature(cut.feature) for side in (alignment.key, alignment.response)]
     if aside is not None:
         sides = _beyond(prepared, aside, cut.feature, sides)
-    values = _values(sides, cut.feature, result.response)
+    scored = None if aside is None else (aside.key.rows, aside.response.rows)
+    values = _values(sides, cut.feature, result.response, scored)
     key, response, names = values.key, values.response, values.names
     if aside is not None:
         own = replace(aside.key, value=key), replace(aside.response, value=response)
@@ -133,8 +135,17 @@ def slice_result(result: Result, prepared: Prepared, cut: Cut) -> tuple[Slices, 
         )
         for value, name in enumerate(names)
     }
-    sizes = _sizes(alignment, key if aside is None else values.key, cut.level, names)
-    return Slices(cut.feature, cut.level, whole, results, sizes, undefined, values.special), [
+    sizes, special = _sizes(alignment, key, cut.level, names), values.special
+    if aside is not None:  # what is no part of coreference has values that may count for nothing
+        there = {*key.tolist(), *response.tolist()}
+        shown = [
+            name
+            for value, name in enumerate(names)
+            if value in there or any(t.counted().any() for t in results[name].tables.values())
+        ] or names[:1]
+        results, sizes = {n: results[n] for n in shown}, {n: sizes[n] for n in shown}
+        special = {role: name for role, name in special.items() if name in results}
+    return Slices(cut.feature, cut.level, whole, results, sizes, undefined, special), [
         *values.notices,
         *_explain(undefined, cut),
     ]
@@ -150,6 +161,8 @@ def count_table(metric: Metric, alignment: Alignment) -> CountTable:
     if not metric.is_own:
         counts = _check(metric, counts, alignment.n_groups)
     values = np.array(list(counts.values())).T.copy()
+    if shape == "blanc" and alignment.scores_sets:
+        shape = "blanc-of-both"  # either side says which halves there are: they can be exchanged
     return CountTable(shape, tuple(counts), values)
 
 
@@ -203,7 +216,7 @@ def _slice(
         protocol=result.protocol.but(slice=which),
         notices=(),
         slices={},
-        titles={**(result.titles or {}), **titles},
+        titles={**result.titles, **titles},
     )
 
 
@@ -247,8 +260,16 @@ def _beyond(
     return found
 
 
-def _values(both_sides: Sequence[Categories], feature: str, name: str) -> _Values:
-    """The value of each mention of both sides, as numbers of common names."""
+def _values(
+    both_sides: Sequence[Categories],
+    feature: str,
+    name: str,
+    scored: tuple[IntArray, IntArray] | None = None,
+) -> _Values:
+    """The value of each mention of both sides, as numbers of common names.
+
+    `scored` are the mentions of either side that are part of coreference, if not all are.
+    """
     key, response = both_sides
     names = in_order((*key.names, *response.names), feature)
     sides = [side.recoded(names).codes for side in (key, response)]
@@ -271,8 +292,9 @@ def _values(both_sides: Sequence[Categories], feature: str, name: str) -> _Value
         special[OTHER] = unlike(stated, OTHER)
         new[-1] = kept.size + 1
     missing = bool((both < 0).any())
-    without = int(np.count_nonzero(sides[1] < 0))
-    if without and not bool((sides[0] < 0).any()):
+    own = sides if scored is None else [one[rows] for one, rows in zip(sides, scored, strict=True)]
+    without = int(np.count_nonzero(own[1] < 0))
+    if without and not bool((own[0] < 0).any()):
         text = f"{name or 'response'}: {{n}} have no {feature}, and count as ‘{NO_VALUE}’, not "
         text += "against the precision of other values"
         notices.append(Notice("no-value", text, without, noun="mention"))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
-from typing import Any
+from dataclasses import asdict, fields, is_dataclass
+from typing import Any, cast
 
 from corefeval.diagnostics import UsageError
 
@@ -36,6 +36,16 @@ class Tabular:
         # By name: results know nothing of how they are shown.
         notebook = importlib.import_module("corefeval.reports.notebook")
         return str(notebook.result_html(self))
+
+
+class Record:
+    """A small value of fields that its dictionary stands for, in JSON."""
+
+    __slots__ = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(cast("Any", self))
 
 
 def are_same(one: object, other: object) -> bool:

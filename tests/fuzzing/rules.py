@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from corefeval import CorefEvalError, load_suite
-from corefeval.cli.arguments import short
+from corefeval.cli.printing import short
 from corefeval.formats import read
 from corefeval.results import load_all
 from fuzzing.cases import Case

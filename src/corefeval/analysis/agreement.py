@@ -60,7 +60,7 @@ class Agreement(Tabular):
     @property
     def titles(self) -> dict[str, str]:
         """The names of the metrics for tables."""
-        titles = next(iter(self.results.values())).titles or {}
+        titles = next(iter(self.results.values())).titles
         return {metric: titles.get(metric, metric) for metric in self.metrics}
 
     @property

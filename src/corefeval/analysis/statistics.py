@@ -192,23 +192,8 @@ def total(parts: Sequence[Statistics]) -> Statistics:
     )
 
 
-_ADDITIVE = (
-    "sentences",
-    "tokens",
-    "empty_nodes",
-    "mentions",
-    "entities",
-    "singletons",
-    "nested",
-    "discontinuous",
-    "zeros",
-    "repeated",
-    "sets",
-    "bridging",
-    "non_referring",
-    "deixis",
-    "deixis_entities",
-)
+_OF_ALL = ("largest_entity", "mean_entity_size", "mean_mention_length")
+_ADDITIVE = tuple(name for name in _COUNTS if name not in _OF_ALL)
 
 
 def _add(values: Sequence[int | None]) -> int | None:

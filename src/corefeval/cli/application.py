@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, get_args, get_origin
 
 from cyclopts import (
     App,
-    Argument,
     CoercionError,
     CycloptsError,
     MissingArgumentError,
@@ -21,16 +19,12 @@ from cyclopts import (
 
 from corefeval._version import __version__
 from corefeval.checks import did_you_mean
-from corefeval.cli.agree import agree
-from corefeval.cli.arguments import find_command, usage_of, with_unpacking
-from corefeval.cli.cite import cite
+from corefeval.cli.analysis import agree, errors, explain
+from corefeval.cli.arguments import find_command, refuse_option, usage_of, with_unpacking
 from corefeval.cli.compare import compare
-from corefeval.cli.corpora import check, convert, stats
-from corefeval.cli.errors import errors
-from corefeval.cli.explain import explain
+from corefeval.cli.corpora import check, convert, prompt, stats
 from corefeval.cli.lab import lab
-from corefeval.cli.listings import completion, example, features, metrics, protocols
-from corefeval.cli.prompt import prompt
+from corefeval.cli.listings import cite, completion, example, features, metrics, protocols
 from corefeval.cli.report import report
 from corefeval.cli.score import score
 from corefeval.cli.suite import app as suite
@@ -107,15 +101,10 @@ def _describe(error: CycloptsError) -> str:
             return f"{error.token.keyword or name} is {wanted}, not {error.token.value!r:.60}"
     if isinstance(error, UnknownOptionError):
         given = error.token.keyword or error.token.value
-        return f"there is no option {given}: {_meant(given, error.argument_collection, command)}"
+        return refuse_option(given, error.argument_collection, command)
     if isinstance(error, UnusedCliTokensError):
         return f"{(error.unused_tokens or [''])[0]!r:.60} is one argument too many: see --help"
     return str(error)
-
-
-def _meant(option: str, known: Iterable[Argument], command: str) -> str:
-    close = difflib.get_close_matches(option, [name for one in known for name in one.names], n=1)
-    return f"did you mean {close[0]}?" if close else f"see corefeval {command} --help"
 
 
 def is_about_usage(error: BaseException | None) -> bool:

@@ -1,57 +1,41 @@
 """What the commands' arguments have in common."""
 
-from __future__ import annotations
+# No `annotations` from __future__ here: the library of commands looks at the types of fields.
 
 import difflib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import partial, reduce, wraps
 from operator import getitem
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from cyclopts import App, Parameter
+from cyclopts import App, Argument, Group, Parameter
 
-from corefeval.cli.printing import (
-    GATE_FAILED,
-    check_paths,
-    label,
-    names_of,
-    plain_names,
-    remark,
-    same_file,
-    short,
-    show,
-    show_progress,
-    show_trials,
-    tell,
-)
 from corefeval.diagnostics import UsageError
 from corefeval.files import UNPACK_LIMIT
 from corefeval.files import unpack_limit as limited_to
 
-__all__ = [
-    "FLAG",
-    "GATE_FAILED",
-    "check_paths",
-    "file_parameter",
-    "find_command",
-    "label",
-    "names_of",
-    "plain_names",
-    "remark",
-    "same_file",
-    "short",
-    "show",
-    "show_progress",
-    "show_trials",
-    "tell",
-    "usage_of",
-    "with_unpacking",
-]
-
 T = TypeVar("T")
 
 FLAG = partial(Parameter, negative=(), show_default=False)
+HOW = partial(Parameter, alias="-f", help="How to print.")
+
+TableFormat = Literal["text", "json", "csv", "markdown", "latex"]
+Format = Annotated[TableFormat, HOW()]
+Output = Annotated[
+    str | None, Parameter(alias="-o", help="Write to this file instead of the terminal.")
+]
+Quiet = Annotated[bool, FLAG(alias="-q", help="Print no notices.")]
+Metrics = Annotated[
+    str,
+    Parameter(
+        alias="-m",
+        help="Metrics and presets, separated by commas. `corefeval metrics` lists them.",
+    ),
+]
+Seed = Annotated[int, Parameter(help="The seed of the random numbers.")]
+Level = Annotated[float, Parameter(help="The share of samples that an interval covers.")]
 
 
 def file_parameter(command: str) -> Callable[..., Parameter]:
@@ -63,12 +47,10 @@ def file_parameter(command: str) -> Callable[..., Parameter]:
     def refuse_options(_: object, value: object) -> None:
         for text in value if isinstance(value, tuple) else (value,):
             if isinstance(text, str) and text.startswith("-") and text != "-":
-                options = _options(command)
-                if text in options:
+                options = find_command(command).assemble_argument_collection()
+                if any(text in one.names for one in options):
                     raise UsageError(f"{text} stands where a file should be: what is before it?")
-                close = difflib.get_close_matches(text, options, n=1)
-                advice = f"did you mean {close[0]}?" if close else f"see corefeval {command} --help"
-                raise UsageError(f"there is no option {text}: {advice}")
+                raise UsageError(refuse_option(text, options, command))
 
     return partial(Parameter, allow_leading_hyphen=True, validator=refuse_options)
 
@@ -125,6 +107,68 @@ def find_command(name: str) -> App:
     return reduce(getitem, name.split(), app)
 
 
-def _options(command: str) -> list[str]:
-    every = find_command(command).assemble_argument_collection()
-    return [name for one in every for name in one.names]
+def refuse_option(option: str, known: Iterable[Argument], command: str) -> str:
+    """What to say of an option that a command does not have, and what may be meant by it."""
+    close = difflib.get_close_matches(option, [name for one in known for name in one.names], n=1)
+    advice = f"did you mean {close[0]}?" if close else f"see corefeval {command} --help"
+    return f"there is no option {option}: {advice}"
+
+
+_TABLES = Group("Tables", sort_key=1)
+
+
+@Parameter(name="*", group=_TABLES)
+@dataclass(frozen=True, kw_only=True)
+class StyleOptions:
+    """How tables are set.
+
+    Parameters
+    ----------
+    digits
+        How many digits percentages have after the point; 2 by default.
+    caption
+        The caption of the table.
+    label
+        The label of the table in LaTeX, for references to it; makes it a float.
+    width
+        What the table has to fit into in LaTeX, a column or the page; makes it a float.
+    """
+
+    digits: int | None = None
+    caption: str | None = None
+    label: str | None = None
+    width: Literal["column", "page"] | None = None
+
+    @property
+    def wishes(self) -> dict[str, Any]:
+        """The options of `render` that were given."""
+        from corefeval.output.style import STYLE_OPTIONS
+
+        values = {name: getattr(self, name, None) for name in STYLE_OPTIONS}
+        return {name: value for name, value in values.items() if value is not None}
+
+    def check(self, format: str, rate: str | None = None) -> None:
+        """Refuse what cannot be had before anything is scored; `rate` is the one compared."""
+        from corefeval.output.style import Style
+
+        rates = Style.of(format, self.wishes).rates
+        if rate is not None and rates and rate not in rates:
+            raise UsageError(f"--rates must have {rate} among them, which is compared")
+
+
+@Parameter(name="*", group=_TABLES)
+@dataclass(frozen=True, kw_only=True)
+class TableOptions(StyleOptions):
+    """How tables of rates are set.
+
+    Parameters
+    ----------
+    rates
+        Which rates to show, and in which order: some of R, P and F1, with commas.
+    """
+
+    rates: str | None = None
+
+
+STYLE = StyleOptions()
+TABLES = TableOptions()

@@ -8,21 +8,20 @@ from cyclopts import Parameter
 
 from corefeval.cli.arguments import (
     FLAG,
+    TABLES,
+    Level,
+    Output,
+    Seed,
+    TableFormat,
+    TableOptions,
     file_parameter,
-    label,
-    plain_names,
-    show,
-    show_trials,
-    tell,
 )
 from corefeval.cli.pieces import PIECES, PieceOptions
+from corefeval.cli.printing import label, plain_names, show, show_trials, tell
 from corefeval.cli.reading import READING, Reading
-from corefeval.cli.tables import TABLES, TableOptions
 from corefeval.diagnostics import UsageError
 
 _FILE = file_parameter("compare")
-
-OutputFormat = Literal["text", "json", "csv", "markdown", "latex"]
 
 
 def compare(
@@ -39,10 +38,10 @@ def compare(
     rate: Literal["f1", "recall", "precision", "accuracy"] = "f1",
     test: Literal["randomization", "bootstrap", "exact"] = "randomization",
     trials: int | None = None,
-    seed: int = 0,
+    seed: Seed = 0,
     correction: Literal["holm", "bonferroni", "none"] = "holm",
     alpha: float = 0.05,
-    level: float = 0.95,
+    level: Level = 0.95,
     samples: int | None = None,
     baseline: str | None = None,
     segments: int = 20,
@@ -53,8 +52,8 @@ def compare(
     power: Annotated[bool, FLAG()] = False,
     metric: str | None = None,
     sort: Literal["score", "given"] = "score",
-    format: Annotated[OutputFormat, Parameter(alias="-f")] = "text",
-    output: Annotated[str | None, Parameter(alias="-o")] = None,
+    format: Annotated[TableFormat, Parameter(alias="-f")] = "text",
+    output: Output = None,
     save: str | None = None,
     fail_if_worse: str | None = None,
     tables: TableOptions = TABLES,
@@ -84,14 +83,10 @@ def compare(
         Paired approximate randomization, paired bootstrap, or an exact test (20 documents at most).
     trials
         How many trials the test has, 10,000 by default; an exact one has none.
-    seed
-        The seed of the random numbers.
     correction
         The correction of p-values for many pairs, for each metric.
     alpha
         The p-value up to which a difference is significant.
-    level
-        The share of samples that an interval covers.
     samples
         How many samples the bootstrap of intervals draws, 1,000 by default.
     baseline
@@ -115,8 +110,6 @@ def compare(
         Responses by their scores, best first, or as they are given.
     format
         How to print; `csv` has one table: documents (`--differences`), `--pairs`, or scores.
-    output
-        Write to this file instead of the terminal.
     save
         Keep the counts of each document in this file (.gz: compressed), to be compared later
         without the data.
@@ -188,6 +181,5 @@ def compare(
     )
     if save is not None:
         keep(results, save, quiet=reading.quiet)
-    if not reading.quiet:
-        tell(comparison.notices)
+    tell(comparison.notices, quiet=reading.quiet)
     return 0 if fail_if_worse is None else check_not_worse(comparison, fail_if_worse, metrics)

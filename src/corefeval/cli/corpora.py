@@ -1,4 +1,4 @@
-"""`corefeval check`, `convert` and `stats`: what is odd about files, other formats, and counts."""
+"""`corefeval check`, `convert`, `stats` and `prompt`: what is done with files before any score."""
 
 from __future__ import annotations
 
@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from corefeval.cli.arguments import FLAG, check_paths, file_parameter, show, tell
+from corefeval.cli.arguments import FLAG, Format, Output, file_parameter
 from corefeval.cli.pieces import FILE_PIECES, FilePieces
+from corefeval.cli.printing import check_paths, put, show, tell
 from corefeval.cli.reading import (
     AGAINST,
     CHECKED,
     FILES,
+    KEY,
     AgainstReading,
     CheckReading,
     FileReading,
+    KeyReading,
 )
 from corefeval.diagnostics import UsageError
 from corefeval.files import is_stream
@@ -31,6 +34,12 @@ if TYPE_CHECKING:
 _CHECK_FILE = file_parameter("check")
 _CONVERT_FILE = file_parameter("convert")
 _STATS_FILE = file_parameter("stats")
+_PROMPT_FILE = file_parameter("prompt")
+
+StyleName = Literal[
+    "markdown", "bracket", "xml", "crac", "subscript", "hash", "colon", "seq2seq", "mask", "curly",
+    "tanl", "json", "lines", "qa", "link-append",
+]  # fmt: skip
 
 
 def check(
@@ -113,7 +122,7 @@ def _check_large(
     with pieces.cutting(quiet=reading.quiet) as cutting:
         if not all(cutting.suits(path) for path in paths):
             return []
-        from corefeval.pieces.checking import check_file
+        from corefeval.pieces.files import check_file
         from corefeval.pieces.index import Reading
 
         found: list[Inspection] = []
@@ -189,18 +198,15 @@ def convert(
     if key is not None and corpus.ledger is None:
         raise UsageError(f"{source} has tokens of its own: leave out --against")
     notices = (*corpus.notices, *write(corpus, target, format=to))
-    if not reading.quiet:
-        tell(notices)
+    tell(notices, quiet=reading.quiet)
 
 
 def stats(
     file: Annotated[str, _STATS_FILE()],
     /,
     *more: Annotated[str, _STATS_FILE(name="MORE")],
-    format: Annotated[
-        Literal["text", "json", "csv", "markdown", "latex"], Parameter(alias="-f")
-    ] = "text",
-    output: Annotated[str | None, Parameter(alias="-o")] = None,
+    format: Format = "text",
+    output: Output = None,
     features: str | None = None,
     reading: FileReading = FILES,
     pieces: FilePieces = FILE_PIECES,
@@ -213,10 +219,6 @@ def stats(
         A file, a folder, or a pattern in quotes.
     more
         More of them, each a column of the table.
-    format
-        How to print.
-    output
-        Write to this file instead of the terminal.
     features
         A file that states features of mentions, to be counted too: tab-separated columns document,
         start, end (or mention), and one for each feature, such as kind.
@@ -231,7 +233,7 @@ def stats(
     with pieces.cutting(quiet=reading.quiet) as cutting:
         for path in (file, *more):
             if features is None and cutting.suits(path):
-                from corefeval.pieces.counting import count_files
+                from corefeval.pieces.files import count_files
                 from corefeval.pieces.index import Reading
 
                 how = Reading(**reading.of_file)
@@ -245,5 +247,62 @@ def stats(
             counts.append(statistics(corpus, features=statements))
             notices += [*corpus.notices, *more_notices]
     show(counts, output, format=format)
-    if not reading.quiet:
-        tell(notices)
+    tell(notices, quiet=reading.quiet)
+
+
+def prompt(
+    key: Annotated[
+        str, _PROMPT_FILE(help="The documents to ask about: a file, folder or pattern.")
+    ],
+    /,
+    *,
+    style: Annotated[StyleName, Parameter(alias="-s")] = "markdown",
+    mentions: Annotated[bool, FLAG()] = False,
+    shots: int = 0,
+    train: Annotated[str | None, _PROMPT_FILE(name="--from")] = None,
+    max_tokens: int | None = None,
+    output: Annotated[str | None, Parameter(alias="-o")] = None,
+    reading: KeyReading = KEY,
+) -> None:
+    """Write what to ask a language model: JSON lines with id, system and user text.
+
+    ```
+    corefeval prompt key.conll --style markdown -o prompts.jsonl
+    corefeval prompt key.conll --style json --shots 2 --from train.conll
+    corefeval score key.conll answers.jsonl
+    ```
+
+    The answers, with the same ids, are scored as they come. No model is called.
+
+    Parameters
+    ----------
+    style
+        How mentions are to be written.
+    mentions
+        Mark the key's mentions in the text; only their entities are asked for.
+    shots
+        How many worked examples come before the text.
+    train
+        The corpus that worked examples are taken from.
+    max_tokens
+        Cut documents into pieces of so many tokens, at ends of sentences.
+    output
+        Write to this file instead of standard output.
+    """
+    from corefeval.formats import read
+    from corefeval.formats.answers.prompts import write_prompts
+
+    paths = [path for path in (key, train) if path is not None]
+    check_paths([], paths, output)
+    if train is not None and not shots:
+        raise UsageError("--from is where worked examples come from: say how many with --shots")
+    corpora = [read(path, **reading.of_key) for path in paths]
+    examples = corpora[1] if len(corpora) > 1 else None
+    made = write_prompts(
+        corpora[0], style, mentions=mentions, examples=examples, shots=shots, max_tokens=max_tokens
+    )
+    put(made.text, output)
+    tell(
+        [*(notice for corpus in corpora for notice in corpus.notices), *made.notices],
+        quiet=reading.quiet,
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from corefeval.cli.printing import GATE_FAILED, remark
+from corefeval.cli.printing import remark
 from corefeval.diagnostics import UsageError
 
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 Limit = tuple[str, str, float]  # metric, rate, per cent
 
+GATE_FAILED = 3  # the exit status where a score is too low, or a system worse than it may be
 _RATES = ("recall", "precision", "f1", "accuracy")
 
 

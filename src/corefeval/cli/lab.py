@@ -5,19 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from corefeval.cli.arguments import (
-    check_paths,
-    file_parameter,
-    label,
-    short,
-    show,
-    show_progress,
-    tell,
-)
+from corefeval.cli.arguments import Format, file_parameter
+from corefeval.cli.printing import check_paths, label, short, show, show_progress, tell
 from corefeval.cli.reading import SIDES, SideReading
 from corefeval.diagnostics import Notice, UsageError, plural
 from corefeval.display import csv_text, json_text
@@ -29,8 +22,6 @@ if TYPE_CHECKING:
     from corefeval.model import Corpus
 
 _FILE = file_parameter("lab")
-
-OutputFormat = Literal["text", "json", "csv", "markdown", "latex"]
 
 
 def lab(
@@ -44,7 +35,7 @@ def lab(
     metrics: Annotated[str | None, Parameter(alias="-m")] = None,
     seed: int = 0,
     output: Annotated[str | None, Parameter(alias="-o")] = None,
-    format: Annotated[OutputFormat, Parameter(alias="-f")] = "text",
+    format: Format = "text",
     figures: str = "svg,png,html",
     tagset: str | None = None,
     reading: SideReading = SIDES,
@@ -67,8 +58,6 @@ def lab(
         What is random is the same for the same seed.
     output
         Write data (CSV, JSON) and figures into this folder, which is made if need be.
-    format
-        How to print.
     figures
         Forms of figures, separated by commas: `svg`, `png`, `html`, or `none`.
     tagset
@@ -97,11 +86,10 @@ def lab(
     notices += result.notices if key is not None else ()
     if output is not None:
         notices += _write(result, Path(output), forms, paths, reading.quiet)
-    if not reading.quiet:
-        tell(notices)
+    tell(notices, quiet=reading.quiet)
 
 
-def _list(format: OutputFormat) -> str:
+def _list(format: str) -> str:
     """All experiments: names, what they ask, and whose they are."""
     from corefeval.lab import EXPERIMENTS
 

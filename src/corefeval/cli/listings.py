@@ -1,4 +1,4 @@
-"""`corefeval metrics`, `features`, `protocols` and `example`: what there is to choose from."""
+"""`corefeval metrics`, `features`, `protocols`, `example` and the like: what there is to have."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from corefeval.checks import did_you_mean
+from corefeval.cli.arguments import FLAG, HOW, file_parameter
 from corefeval.cli.printing import remark
 from corefeval.diagnostics import InputError, UsageError
 from corefeval.display import json_text, visible
@@ -26,7 +27,7 @@ from corefeval.metrics import REGISTRY, Declaration, Metric, presets
 from corefeval.metrics.own import load_offered
 from corefeval.protocol import NAMED, Choice, NamedProtocol, Protocol, choices, find_named
 
-Format = Annotated[Literal["text", "json"], Parameter(alias="-f")]
+Format = Annotated[Literal["text", "json"], HOW()]
 
 
 def metrics(*name: str, format: Format = "text") -> None:
@@ -36,8 +37,6 @@ def metrics(*name: str, format: Format = "text") -> None:
     ----------
     name
         Metrics, in any spelling.
-    format
-        How to print.
     """
     for problem in load_offered() if not name else ():
         remark("note", str(problem))
@@ -78,22 +77,13 @@ def _entry(name: str, width: int, lines: list[str]) -> str:
 
 
 def _metrics_json(declarations: list[Declaration]) -> str:
+    names = ("name", "title", "summary", "definition", "reference", "aliases", "parts")
+    of_parameter = ("name", "default", "choices", "summary")
     entries = [
         {
-            "name": declaration.name,
-            "title": declaration.title,
-            "summary": declaration.summary,
-            "definition": declaration.definition,
-            "reference": declaration.reference,
-            "aliases": list(declaration.aliases),
-            "parts": list(declaration.parts),
+            **{name: getattr(declaration, name) for name in names},
             "parameters": [
-                {
-                    "name": parameter.name,
-                    "default": parameter.default,
-                    "choices": list(parameter.choices),
-                    "summary": parameter.summary,
-                }
+                {name: getattr(parameter, name) for name in of_parameter}
                 for parameter in declaration.parameters
             ],
         }
@@ -117,8 +107,6 @@ def features(*name: str, format: Format = "text") -> None:
     ----------
     name
         Features; all of them if none is named.
-    format
-        How to print.
     """
     for one in name:
         if one.lower() not in FEATURES:
@@ -133,14 +121,11 @@ def features(*name: str, format: Format = "text") -> None:
 
 
 def _feature_entry(feature: FeatureDeclaration) -> str:
-    lines = [*textwrap.wrap(f"{feature.summary} (of {_article(feature.level)})", 62)]
+    article = "an" if feature.level == "entity" else "a"
+    lines = textwrap.wrap(f"{feature.summary} (of {article} {feature.level})", 62)
     lines += textwrap.wrap(feature.arguments.replace("`", ""), 62)
     lines += textwrap.wrap(f"needs {feature.needs}", 62) if feature.needs else []
     return _entry(feature.name, 16, lines)
-
-
-def _article(level: str) -> str:
-    return f"an {level}" if level == "entity" else f"a {level}"
 
 
 def protocols(*name: str, format: Format = "text") -> None:
@@ -152,8 +137,6 @@ def protocols(*name: str, format: Format = "text") -> None:
     ----------
     name
         Named protocols, or choices; all of them if none is named.
-    format
-        How to print.
     """
     known: dict[str, NamedProtocol | Choice] = {**NAMED, **choices()}
     selection: dict[str, NamedProtocol | Choice] = {}
@@ -237,6 +220,32 @@ def _choice_entry(name: str, choice: Choice) -> str:
     return _entry(name, 18, lines)
 
 
+def cite(
+    *file: Annotated[str, file_parameter("cite")()],
+    metrics: Annotated[str | None, Parameter(alias="-m")] = None,
+) -> None:
+    """Print BibTeX for corefeval and for the papers of the metrics that you used.
+
+    Parameters
+    ----------
+    file
+        Saved results (score … --save FILE): all of their metrics.
+    metrics
+        Metrics and presets with commas between, as for score.
+    """
+    from corefeval.evaluation import load_all
+    from corefeval.metrics.bibliography import cite as entries
+
+    for path in file:
+        if not path:
+            raise UsageError("'' names no file")
+        if not os.path.exists(path):
+            fix = f"name a file that score --save wrote; metrics are named by --metrics {path}"
+            raise InputError("there is no such saved result", file=path, fix=fix)
+    used = [name for path in file for result in load_all(path) for name in result.metrics]
+    sys.stdout.write(entries([*filter(None, (metrics,)), *used]))
+
+
 def completion(shell: Literal["bash", "zsh", "fish"], /) -> None:
     """Print what a shell needs to complete commands, options and their values.
 
@@ -269,7 +278,7 @@ def example(
     folder: str = ".",
     /,
     *,
-    suite: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    suite: Annotated[bool, FLAG()] = False,
 ) -> None:
     """Copy the example corpus to a folder: a key, the output of two systems, and model answers.
 

@@ -17,7 +17,6 @@ from corefeval.files import check_writable, write_file
 _MOMENT = 1.0  # seconds
 _BARS: list[Any] = []  # the one on the screen, if there is any
 _CANNOT_WRITE = "the output cannot be written"
-GATE_FAILED = 3  # the exit status where a score is too low, or a system worse than it may be
 
 
 def label(argument: str) -> tuple[str | None, str]:
@@ -93,7 +92,11 @@ def show(results: Any, output: str | None, **options: Any) -> None:
     from corefeval.output import render
 
     color = output is None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    text = render(results, color=color, **options)
+    put(render(results, color=color, **options), output)
+
+
+def put(text: str, output: str | None) -> None:
+    """Print a text, or write it to a file."""
     if output is None:
         sys.stdout.write(text)
     else:
@@ -143,9 +146,9 @@ def show_trials(quiet: bool) -> Iterator[None]:
             yield
 
 
-def tell(notices: Iterable[Notice]) -> None:
+def tell(notices: Iterable[Notice], *, quiet: bool = False) -> None:
     """Print notices, each one once."""
-    for message in dict.fromkeys(notice.message for notice in notices):
+    for message in dict.fromkeys(notice.message for notice in notices if not quiet):
         remark("note", message)
 
 

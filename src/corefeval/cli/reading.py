@@ -149,7 +149,11 @@ def _options(
         ("features", Annotated[str | None, Parameter(help=STATED)], None),
     ]
     options += [
-        (choice.flag or name, Annotated[_kind(choice), _parameter(choice)], _default(choice))
+        (
+            choice.flag or name,
+            Annotated[_kind(choice), _parameter(choice)],
+            False if choice.flag else None,
+        )
         for name, choice in choices(steps).items()
         if choice.option
     ]
@@ -164,10 +168,6 @@ def _kind(choice: Choice) -> Any:
     if choice.values is None or choice.shares:
         return str | None
     return Literal[tuple(choice.values)] | None
-
-
-def _default(choice: Choice) -> bool | None:
-    return False if choice.flag else None
 
 
 def _parameter(choice: Choice) -> Parameter:

@@ -8,15 +8,8 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from corefeval.cli.arguments import (
-    FLAG,
-    check_paths,
-    file_parameter,
-    label,
-    names_of,
-    plain_names,
-    tell,
-)
+from corefeval.cli.arguments import FLAG, Level, Metrics, Seed, file_parameter
+from corefeval.cli.printing import check_paths, label, names_of, plain_names, tell
 from corefeval.cli.reading import ERRORS, ErrorReading
 from corefeval.diagnostics import UsageError
 from corefeval.display import visible
@@ -30,14 +23,14 @@ def report(
     /,
     *more: Annotated[str, _FILE(name="MORE", help="More responses.")],
     output: Annotated[str, Parameter(alias="-o")] = "report.html",
-    metrics: Annotated[str, Parameter(alias="-m")] = "standard",
+    metrics: Metrics = "standard",
     by: Annotated[str | None, Parameter(alias="-b")] = None,
     no_text: Annotated[bool, FLAG()] = False,
     title: str | None = None,
     no_ci: Annotated[bool, FLAG()] = False,
     samples: int = 1000,
-    seed: int = 0,
-    level: float = 0.95,
+    seed: Seed = 0,
+    level: Level = 0.95,
     explain: Annotated[bool, FLAG()] = False,
     sort: Literal["score", "given"] = "score",
     reading: ErrorReading = ERRORS,
@@ -54,8 +47,6 @@ def report(
     ----------
     output
         The file to write.
-    metrics
-        Metrics and presets, separated by commas. `corefeval metrics` lists them.
     by
         Features, separated by commas, to show scores by; by default genre, kind, entity_class,
         size, distance and nested. `corefeval features` lists them.
@@ -67,10 +58,6 @@ def report(
         Show no intervals.
     samples
         How many samples the bootstrap draws.
-    seed
-        The seed of the random numbers.
-    level
-        The share of samples that an interval covers.
     explain
         Show also how much scores depend on the choices that scorers make.
     sort
@@ -109,5 +96,4 @@ def report(
     page.save(output)
     size = os.path.getsize(output) / 1_000_000
     sys.stdout.write(f"{visible(output)}: {page.summary}, {size:.1f} MB\n")
-    if not reading.quiet:
-        tell(page.notices)
+    tell(page.notices, quiet=reading.quiet)

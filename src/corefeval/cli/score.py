@@ -6,11 +6,10 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from corefeval.cli.arguments import FLAG, file_parameter
+from corefeval.cli.arguments import FLAG, TABLES, Level, Output, Seed, TableOptions, file_parameter
 from corefeval.cli.pieces import PIECES, PieceOptions
 from corefeval.cli.reading import READING, Reading
 from corefeval.cli.scoring import OutputFormat, run_score
-from corefeval.cli.tables import TABLES, TableOptions
 
 _FILE = file_parameter("score")
 
@@ -29,11 +28,11 @@ def score(
     by_document: Annotated[bool, FLAG()] = False,
     ci: Annotated[bool, FLAG()] = False,
     samples: int = 1000,
-    seed: int = 0,
-    level: float = 0.95,
+    seed: Seed = 0,
+    level: Level = 0.95,
     segments: int = 20,
     format: Annotated[OutputFormat, Parameter(alias="-f")] = "text",
-    output: Annotated[str | None, Parameter(alias="-o")] = None,
+    output: Output = None,
     save: str | None = None,
     fail_under: Annotated[list[str] | None, Parameter(negative=())] = None,
     tables: TableOptions = TABLES,
@@ -72,17 +71,11 @@ def score(
         Show intervals, from a bootstrap over documents.
     samples
         How many samples the bootstrap draws.
-    seed
-        The seed of the random numbers.
-    level
-        The share of samples that an interval covers.
     segments
         Into how many segments to cut a single document for its intervals.
     format
         How to print; `conll` is what the official scorer prints, `coval` what coval does, and
         `corefud` what corefud-scorer does.
-    output
-        Write to this file instead of the terminal.
     save
         Keep the counts of each document in this file (.gz: compressed), to be scored and compared
         later without the data.

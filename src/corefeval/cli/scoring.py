@@ -159,14 +159,19 @@ def _plain_options() -> dict[str, tuple[str, str | None]]:
 
 
 def _print_left_out(result: Result, format: OutputFormat) -> None:
-    from corefeval.output.programs import COREFUD_NAMES, COVAL_NAMES, OFFICIAL_NAMES, OWN_RULES
+    from corefeval.output.programs import (
+        COREFUD_METRICS,
+        COVAL_METRICS,
+        OFFICIAL_METRICS,
+        OWN_RULES,
+    )
 
     if format == "corefud" and not result.protocol.reads_itself:
         remark("note", f"these are {OWN_RULES}")
     names, program = {
-        "conll": ((*OFFICIAL_NAMES, "mentions"), "the official scorer"),
-        "coval": (tuple(COVAL_NAMES), "coval"),
-        "corefud": (tuple(COREFUD_NAMES), "corefud-scorer"),
+        "conll": ((*OFFICIAL_METRICS, "mentions"), "the official scorer"),
+        "coval": (COVAL_METRICS, "coval"),
+        "corefud": (COREFUD_METRICS, "corefud-scorer"),
     }[format]
     others = [name for name in result.metrics if name not in (*names, "conll")]
     others += [f"by {feature}" for feature in result.slices]

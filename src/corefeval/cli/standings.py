@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
-from corefeval.cli.arguments import FLAG, check_paths, file_parameter, show, show_trials, tell
-from corefeval.cli.tables import STYLE, StyleOptions
+from corefeval.cli.arguments import STYLE, Format, Output, Quiet, StyleOptions, file_parameter
+from corefeval.cli.printing import check_paths, show, show_trials, tell
 from corefeval.display import visible
 
 _TESTS = Group("Tests", sort_key=2)
@@ -50,7 +50,7 @@ class TestOptions:
     resample: str | None = None
 
     @property
-    def given(self) -> dict[str, Any]:
+    def wishes(self) -> dict[str, Any]:
         """The options that were given, as `compare_corpora` takes them."""
         from corefeval.syntax import split_list
 
@@ -70,13 +70,11 @@ def compare(
     *,
     metric: str | None = None,
     group: Annotated[str, Parameter(show_default=False)] = "",
-    format: Annotated[
-        Literal["text", "json", "csv", "markdown", "latex"], Parameter(alias="-f")
-    ] = "text",
-    output: Annotated[str | None, Parameter(alias="-o")] = None,
+    format: Format = "text",
+    output: Output = None,
     style: StyleOptions = STYLE,
     tests: TestOptions = TESTS,
-    quiet: Annotated[bool, FLAG(alias="-q")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Compare the systems of a suite over its corpora: by how much, and on how many, one is better.
 
@@ -93,12 +91,6 @@ def compare(
         Which metric; by default the suite's headline.
     group
         The corpora of this group alone.
-    format
-        How to print.
-    output
-        Write to this file instead of the terminal.
-    quiet
-        Print no notices.
     """
     from corefeval.suites.outcome import load_suite
     from corefeval.suites.statistics import with_statistics
@@ -108,12 +100,11 @@ def compare(
     outcome = load_suite(results)
     name = outcome.metric(metric)
     with show_trials(quiet):
-        found = with_statistics(outcome, [name], **tests.given)
+        found = with_statistics(outcome, [name], **tests.wishes)
     standing = found.standing(name, group)
     shown = {"metric": standing.metric, "group": standing.group, **style.wishes}
     show(found, output, format=format, **shown)
-    if not quiet:
-        tell(found.notices)
+    tell(found.notices, quiet=quiet)
 
 
 def page(
@@ -124,7 +115,7 @@ def page(
     title: str | None = None,
     reports: str | None = None,
     tests: TestOptions = TESTS,
-    quiet: Annotated[bool, FLAG(alias="-q")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Make a leaderboard of a suite: one HTML file that opens anywhere, without a network.
 
@@ -145,19 +136,16 @@ def page(
     reports
         A folder of reports to link: CORPUS.html or CORPUS/SYSTEM.html; or a pattern of paths with
         {corpus} and {system} in it.
-    quiet
-        Print no notices.
     """
     from corefeval.reports.leaderboard import make_leaderboard
     from corefeval.suites.outcome import load_suite
 
     check_paths([], [results], output)
     outcome = load_suite(results)
-    options = {"title": title, "reports": reports, "beside": output, **tests.given}
+    options = {"title": title, "reports": reports, "beside": output, **tests.wishes}
     with show_trials(quiet):
         made = make_leaderboard(outcome, **options)
     made.save(output)
     size = os.path.getsize(output) / 1_000_000
     sys.stdout.write(f"{visible(output)}: {made.summary}, {size:.2f} MB\n")
-    if not quiet:
-        tell(made.notices)
+    tell(made.notices, quiet=quiet)

@@ -12,20 +12,19 @@ from cyclopts import App, Group, Parameter
 
 from corefeval.cli.arguments import (
     FLAG,
-    check_paths,
+    HOW,
+    Output,
+    Quiet,
+    TableOptions,
     file_parameter,
-    label,
-    show,
-    show_trials,
-    tell,
     usage_of,
     with_unpacking,
 )
 from corefeval.cli.gates import fail
 from corefeval.cli.pieces import CLUSTER, ClusterPieces
+from corefeval.cli.printing import check_paths, label, put, show, show_trials, tell
 from corefeval.cli.responses import tell_words
 from corefeval.cli.standings import TESTS, TestOptions, compare, page
-from corefeval.cli.tables import TableOptions
 from corefeval.diagnostics import UsageError
 from corefeval.display import visible
 from corefeval.files import write_file
@@ -33,7 +32,10 @@ from corefeval.files import write_file
 if TYPE_CHECKING:
     from corefeval.suites.outcome import SuiteResult
 
-OutputFormat = Literal["text", "json", "csv", "markdown", "latex", "codabench"]
+SuiteFormat = Annotated[
+    Literal["text", "json", "csv", "markdown", "latex", "codabench"],
+    HOW(help="How to print; `codabench` is a scores.json for its leaderboards."),
+]
 _TABLE = Group("Table", sort_key=2)
 
 
@@ -87,8 +89,8 @@ def run(
     save: str | None = None,
     no_tests: Annotated[bool, FLAG()] = False,
     strict: Annotated[bool, FLAG()] = False,
-    format: Annotated[OutputFormat, Parameter(alias="-f")] = "text",
-    output: Annotated[str | None, Parameter(alias="-o")] = None,
+    format: SuiteFormat = "text",
+    output: Output = None,
     table: SuiteTable = TABLE,
     tests: TestOptions = TESTS,
     pieces: ClusterPieces = CLUSTER,
@@ -119,10 +121,6 @@ def run(
         Compare nothing: equal averages share a rank.
     strict
         Fail (exit status 3) also where a response is missing or broken.
-    format
-        How to print; `codabench` is a scores.json for its leaderboards.
-    output
-        Write to this file instead of the terminal.
     quiet
         Print no notices and no progress.
     """
@@ -132,8 +130,8 @@ def run(
     check_paths([], [suite], output, save)
     if no_cache and cache is not None:
         raise UsageError("--no-cache and --cache: take one of them")
-    if no_tests and tests.given:
-        raise UsageError(f"--no-tests and --{next(iter(tests.given))}: take one of them")
+    if no_tests and tests.wishes:
+        raise UsageError(f"--no-tests and --{next(iter(tests.wishes))}: take one of them")
     table.check(format)
     asked = read_suite(suite)
     folder = None if no_cache else cache or f"{os.path.splitext(suite)[0]}.cache"
@@ -144,7 +142,7 @@ def run(
             piece_size=cutting.size,
             executor=cutting.executor,
             progress=cutting.progress,
-            **({} if no_tests else {"trials": 10_000, **tests.given}),
+            **({} if no_tests else {"trials": 10_000, **tests.wishes}),
         )
     _show(outcome, output, format, table, quiet)  # which may refuse the metric or the rates
     if save is not None:
@@ -159,10 +157,10 @@ def table(
     results: Annotated[str, file_parameter("suite table")(help="What `suite run --save` wrote.")],
     /,
     *,
-    format: Annotated[OutputFormat, Parameter(alias="-f")] = "text",
-    output: Annotated[str | None, Parameter(alias="-o")] = None,
+    format: SuiteFormat = "text",
+    output: Output = None,
     table: SuiteTable = TABLE,
-    quiet: Annotated[bool, FLAG(alias="-q")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Show a table of saved results of a suite.
 
@@ -172,14 +170,6 @@ def table(
     corefeval suite table results.json.gz -f latex --width column --digits 1
     ```
 
-    Parameters
-    ----------
-    format
-        How to print; `codabench` is a scores.json for its leaderboards.
-    output
-        Write to this file instead of the terminal.
-    quiet
-        Print no notices.
     """
     from corefeval.suites.outcome import load_suite
 
@@ -196,8 +186,7 @@ def _show(
     with show_trials(quiet):
         tested = with_tests(outcome, table.metric)
     show(tested, output, format=format, **table.drawing)
-    if not quiet:
-        tell(outcome.notices)
+    tell(outcome.notices, quiet=quiet)
 
 
 def init(
@@ -253,8 +242,8 @@ def check(
     *,
     strict: Annotated[bool, FLAG()] = False,
     systems: Annotated[str, Parameter(show_default=False)] = "",
-    format: Annotated[Literal["text", "json", "csv"], Parameter(alias="-f")] = "text",
-    output: Annotated[str | None, Parameter(alias="-o")] = None,
+    format: Annotated[Literal["text", "json", "csv"], HOW()] = "text",
+    output: Output = None,
 ) -> int:
     """Check all files of a suite: one line for each, with a verdict.
 
@@ -271,10 +260,6 @@ def check(
         Let missing documents and all other warnings fail.
     systems
         Check the responses of these systems alone; names with commas between them.
-    format
-        How to print.
-    output
-        Write to this file instead of the terminal.
     """
     from corefeval.suites.checking import check_suite
     from corefeval.suites.definition import read_suite
@@ -285,11 +270,7 @@ def check(
     if format != "text":
         show(found, output, format=format)
     else:
-        lines = "".join(f"{one.line}\n" for one in found.verdicts) + f"{found.summary}\n"
-        if output is None:
-            sys.stdout.write(lines)
-        else:
-            write_file(output, lines, problem="the output cannot be written")
+        put("".join(f"{one.line}\n" for one in found.verdicts) + f"{found.summary}\n", output)
     return int(found.has_failed)
 
 

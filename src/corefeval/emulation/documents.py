@@ -18,8 +18,10 @@ from corefeval.diagnostics import InputError, Notice, PairingError, excerpt, not
 from corefeval.formats.conll.tokens import ConllTokens
 from corefeval.live.spans import spans_reading, with_positions
 from corefeval.model import Corpus, DocumentId
+from corefeval.model.identity import mention_codes
 from corefeval.pairing import pair
 from corefeval.pairing.groups import join_groups
+from corefeval.pairing.policies import without_duplicates
 from corefeval.protocol import Protocol, Spans, programs_with
 
 Mention = Any  # hashable; a tuple (first token, last token, gaps …) where there are tokens
@@ -46,13 +48,15 @@ class Document:
 class Paired:
     """Both corpora with the same documents in the same places, and what was noticed.
 
-    `spans` says how plain (start, end) mentions were read, where they were.
+    `spans` says how plain (start, end) mentions were read, where they were; `dropped` is how many
+    mentions of either side were there again, and are not any more.
     """
 
     key: Corpus
     response: Corpus
     spans: Spans
     notices: tuple[Notice, ...] = ()
+    dropped: tuple[int, int] = (0, 0)
 
     @property
     def has_spans(self) -> bool:
@@ -84,6 +88,20 @@ def pair_corpora(key: Corpus, response: Corpus, protocol: Protocol) -> Paired:
         told = (*made.key.notices, *made.response.notices, *made.notices, *joined)
         paired = Paired(key, response, made.spans or protocol.spans, told)
     return _with_spans(paired)
+
+
+def drop_repeats(paired: Paired, protocol: Protocol) -> Paired:
+    """The same with each mention once, by corefeval's own rule, on the sides that go by it."""
+    sides, dropped = [paired.key, paired.response], [0, 0]
+    codes = mention_codes(*sides)
+    for place, rule in enumerate((protocol.repeats_key, protocol.repeats_response)):
+        if rule == "once":
+            before = sides[place].n_mentions
+            sides[place] = without_duplicates(sides[place], codes[place], protocol.duplicates)[0]
+            dropped[place] = before - sides[place].n_mentions
+    if not any(dropped):
+        return paired  # what was made of it stays known
+    return replace(paired, key=sides[0], response=sides[1], dropped=(dropped[0], dropped[1]))
 
 
 def _of_program(error: PairingError, protocol: Protocol) -> PairingError:

@@ -29,11 +29,15 @@ def find_facts(documents: Sequence[Document]) -> Facts:
 
 
 def settle_repeats(
-    documents: Sequence[Document], protocol: Protocol, files: Mapping[str, str]
+    documents: Sequence[Document],
+    protocol: Protocol,
+    files: Mapping[str, str],
+    dropped: tuple[int, int],
 ) -> tuple[list[Document], list[Notice]]:
     """Documents in which mentions are repeated only as the protocol lets them be.
 
-    `files` names the file of each side, `key` and `response`, for errors.
+    `files` names the file of each side, `key` and `response`, for errors; `dropped` is how many
+    repeats of each were left out before.
     """
     settled = []
     for one in documents:
@@ -44,21 +48,22 @@ def settle_repeats(
         response = _settle(one.response, protocol.repeats_response, protocol, known)
         settled.append(replace(one, key=key, response=response))
     notices: list[Notice] = []
-    for side in ("key", "response"):
+    for side, earlier in zip(("key", "response"), dropped, strict=True):
         before, after = (
             sum(len(entity) for one in these for entity in getattr(one, side))
             for these in (documents, settled)
         )
-        if side == "response" and protocol.limit != "none" and before - after > int(protocol.limit):
+        count = earlier + before - after
+        if side == "response" and protocol.limit != "none" and count > int(protocol.limit):
             raise InputError(
-                f"{before - after:,} repeated mentions in the response, more than "
+                f"{count:,} repeated mentions in the response, more than "
                 f"{protocol.limit}, end {programs_with('limit', protocol.limit)}",
                 file=files[side] or None,
                 expected="each mention once",
                 fix="--limit none goes on without them",
             )
         what = f"left out (repeats {getattr(protocol, f'repeats_{side}')})"
-        notices += note("repeated-mentions", before - after, "mention", what, whose=side)
+        notices += note("repeated-mentions", count, "mention", what, whose=side)
     return settled, notices
 
 

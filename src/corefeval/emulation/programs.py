@@ -21,6 +21,7 @@ from corefeval.emulation.documents import (
     Document,
     Paired,
     cut_windows,
+    drop_repeats,
     identify,
     list_documents,
     pair_corpora,
@@ -145,8 +146,9 @@ class Material:
         names = {"key": self.key.name, "response": self.response.name}
         _check_something(documents, protocol, names)
         more: list[Notice] = []
-        if self._facts(documents).has_repeats:
-            settle = partial(settle_repeats, documents, protocol, names)
+        dropped = self._drop_repeats(protocol).dropped
+        if self._facts(documents).has_repeats or any(dropped):
+            settle = partial(settle_repeats, documents, protocol, names, dropped)
             documents, more = self._remember("repeats", (documents,), _REPEATS, protocol, settle)
         if not _cuts(protocol):
             documents = self._with_singletons(documents, protocol)
@@ -184,6 +186,16 @@ class Material:
         make = partial(pair_corpora, self.key, self.response, protocol)
         return self._remember("pair", (), names, protocol, make)
 
+    def _drop_repeats(self, protocol: Protocol) -> Paired:
+        """The same without repeats, where these go by corefeval's own rule: who opens first."""
+        paired = self._pair(protocol)
+        sides = protocol.repeats_key, protocol.repeats_response
+        is_own = (protocol.order, protocol.brackets) == ("list", "written") and "once" in sides
+        if not is_own or protocol.duplicates == "error":
+            return paired
+        make = partial(drop_repeats, paired, protocol)
+        return self._remember("once", (paired,), _REPEATS[:3], protocol, make)
+
     @cached_property
     def _are_alike(self) -> bool:
         """Whether both sides have the same documents in the same order, each once."""
@@ -192,7 +204,7 @@ class Material:
 
     def _identify(self, protocol: Protocol) -> tuple[list[Document], list[Notice]]:
         """The documents, cut and in order, with mentions by what tells them apart."""
-        paired, notices = self._pair(protocol), list[Notice]()
+        paired, notices = self._drop_repeats(protocol), list[Notice]()
         is_one = protocol.pairing == "one"
         listing = partial(list_documents, paired, is_one=is_one, brackets=protocol.brackets)
         documents = self._remember("list", (paired,), ("brackets",), protocol, listing)
@@ -217,7 +229,7 @@ class Material:
         """Whether a mention may be there twice, now or once mentions are told apart otherwise."""
         if _cuts(protocol) or self._facts(documents).has_repeats:
             return True
-        return self._move(documents, self._pair(protocol), protocol) is not documents
+        return self._move(documents, self._drop_repeats(protocol), protocol) is not documents
 
     def _move(
         self, documents: list[Document], paired: Paired, protocol: Protocol

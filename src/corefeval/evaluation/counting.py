@@ -122,6 +122,8 @@ def _count(prepared: Prepared, wanted: Sequence[MetricRequest], by: Sequence[str
     scored = [request.metric for request in wanted if str(request.metric) in tables]
     if names := {"split", "bridging"} & {metric.name for metric in scored}:
         skipped = [*prepared.alignment.beyond.notices(names), *skipped]
+    if prepared.protocol.layer != "identity":
+        skipped += _about_identity(scored)
     slicing = cuts(scored, by)
     for cut in slicing:  # which tag set it took is part of the signature
         prepared.key_features(cut.feature)
@@ -150,6 +152,13 @@ def _count(prepared: Prepared, wanted: Sequence[MetricRequest], by: Sequence[str
     if not slices and not notices:
         return result
     return replace(result, slices=slices, notices=tuple(dict.fromkeys(notices)))
+
+
+def _about_identity(scored: Sequence[Metric]) -> list[Notice]:
+    """What to say of metrics that count what no other layer than identity has."""
+    names = [str(metric) for metric in scored if metric.name in ("bridging", "non-referring")]
+    text = f"nothing for {', '.join(names)} here: --layer identity has it"
+    return [Notice("other-layer", text, len(names), tuple(names))] if names else []
 
 
 def _count_tables(

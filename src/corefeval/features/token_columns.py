@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from weakref import WeakKeyDictionary
 
@@ -16,6 +16,7 @@ from corefeval.model import Corpus, Tokens
 from corefeval.model.arrays import IntArray
 from corefeval.model.categories import Categories
 from corefeval.model.text_tokens import has_texts
+from corefeval.model.tokens import documents_of_tokens
 
 WORD = ("word",)
 NO_WORDS = "read a format that has words"
@@ -108,6 +109,23 @@ class TokenColumns:
         return self._columns[key]
 
     def cells(self, index: int, name: str | int, places: IntArray) -> Categories:
+        """A column of one text at some tokens, of the next that has it where that lacks them.
+
+        A text may lack documents, and empty nodes that others have.
+        """
+        values = self._own_cells(index, name, places)
+        for other in range(len(self.texts)):
+            lacking = np.flatnonzero(values.codes < 0)
+            if not lacking.size:
+                break
+            if other != index and self.sample(other, name):
+                more = self._own_cells(other, name, places[lacking])
+                rows = np.arange(len(values))
+                rows[lacking] = len(values) + np.arange(lacking.size)
+                values = Categories.concatenate(values, more).take(rows)
+        return values
+
+    def _own_cells(self, index: int, name: str | int, places: IntArray) -> Categories:
         """A column of one text at some tokens; none where the text is shorter than others."""
         tokens, spans = self.texts[index][1], self.spans
         if np.array_equal(tokens.offsets, spans.offsets):
@@ -165,17 +183,34 @@ class TokenColumns:
 
     def sentence_starts(self) -> IntArray | None:
         """The tokens at which sentences begin; None where no text has tokens."""
-        for _, tokens in self.texts:
-            return self._move(tokens, tokens.starts)
-        return None
+        if not self.texts:
+            return None
+        texts = [tokens for _, tokens in self.texts]
+        parts = [self._move(text, text.starts)[rows] for text, rows in _sentences(texts)]
+        return parts[0] if len(parts) == 1 else np.sort(np.concatenate(parts))
 
     def sentence_comments(self, key: str) -> tuple[IntArray, Categories] | None:
-        """A comment of each sentence: where the sentences begin, and what it says."""
-        for _, tokens in self.texts:
-            comments = tokens.sentence_comments(key)
-            if comments is not None and comments.names and (comments.codes >= 0).any():
-                return self._move(tokens, tokens.starts), comments
-        return None
+        """A comment of each sentence: where the sentences begin, and what it says.
+
+        Documents that no text with such comments has are a sentence without one.
+        """
+        known = {}
+        for corpus in self.corpora:
+            tokens = corpus.tokens
+            if tokens is not None and not has_texts(tokens):
+                comments = tokens.sentence_comments(key) or _comments(corpus, tokens, key)
+                if comments.names and (comments.codes >= 0).any():
+                    known[tokens] = comments
+        if not known:
+            return None
+        bare = np.all([tokens.counts == 0 for tokens in known], axis=0)
+        starts, values = [self.spans.offsets[:-1][bare]], [Categories(np.full(bare.sum(), -1), ())]
+        for tokens, rows in _sentences([*known]):
+            starts.append(self._move(tokens, tokens.starts)[rows])
+            values.append(known[tokens].take(rows))
+        joint = np.concatenate(starts)
+        order = np.argsort(joint, kind="stable")
+        return joint[order], Categories.concatenate(*values).take(order)
 
     def _move(self, tokens: Tokens, rows: IntArray) -> IntArray:
         """Tokens of one text in the numbering of all."""
@@ -186,6 +221,32 @@ class TokenColumns:
 
     def _fill(self, index: int) -> list[str]:
         return [name for name in self.texts[index][1].columns if self.sample(index, name)]
+
+
+def _comments(corpus: Corpus, tokens: Tokens, key: str) -> Categories:
+    """What is stated of each sentence, where that is not read off comments in a file."""
+    documents = documents_of_tokens(tokens.offsets, tokens.starts)
+    numbers = np.bincount(documents, minlength=tokens.counts.size).tolist()
+    if not corpus.sentence_metadata:
+        return Categories(np.full(documents.size, -1), ())
+    return Categories.of(
+        [
+            sentences[place].get(key) if place < len(sentences) else None
+            for sentences, number in zip(corpus.sentence_metadata, numbers, strict=True)
+            for place in range(number)
+        ]
+    )
+
+
+def _sentences(texts: Sequence[Tokens]) -> Iterator[tuple[Tokens, IntArray]]:
+    """Each of some texts with its sentences in documents that those before it lack."""
+    lacking = np.ones(texts[0].counts.size, dtype=np.bool_)
+    for tokens in texts:
+        own = lacking[documents_of_tokens(tokens.offsets, tokens.starts)]
+        yield tokens, np.flatnonzero(own)
+        lacking &= tokens.counts == 0
+        if not lacking.any():
+            return
 
 
 def _sample(tokens: Tokens, name: str | int) -> Counter[str]:

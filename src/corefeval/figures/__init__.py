@@ -26,10 +26,10 @@ from corefeval.figures.styles import (
     Spec,
     broken,
     config,
+    keep_well_known,
     select_rows,
     sign,
     values_of,
-    well_known,
 )
 from corefeval.figures.tables import tables
 from corefeval.lab import Chart, ExperimentResult
@@ -126,9 +126,9 @@ def figures(result: ExperimentResult, *, everything: bool = True) -> list[Figure
         rows = select_rows(result, chart)
         if not rows:
             continue
-        few = rows if len(values_of(rows, chart.series)) <= MOST else well_known(rows, chart)
+        few = rows if len(values_of(rows, chart.series)) <= MOST else keep_well_known(rows, chart)
         if chart.mark == "cell":
-            few = well_known(rows, chart)
+            few = keep_well_known(rows, chart)
         made.append(_figure(name, chart, few))
         if everything and len(few) < len(rows):
             made.append(_figure(f"{name}-all", chart, rows))

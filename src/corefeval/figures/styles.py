@@ -136,7 +136,7 @@ def select_rows(result: ExperimentResult, chart: Chart) -> list[Row]:
     return [row for row in result.select(chart) if row.get(chart.y.field) is not None]
 
 
-def well_known(rows: Sequence[Row], chart: Chart) -> list[Row]:
+def keep_well_known(rows: Sequence[Row], chart: Chart) -> list[Row]:
     """The rows of the well-known metrics, where a chart has a curve or column for each metric.
 
     All rows where none of these metrics is there, or where curves are something else.
@@ -152,7 +152,7 @@ def shown_titles(result: ExperimentResult) -> set[str]:
     return {
         str(row["title"])
         for chart in result.charts
-        for row in well_known(select_rows(result, chart), chart)
+        for row in keep_well_known(select_rows(result, chart), chart)
     }
 
 

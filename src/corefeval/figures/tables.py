@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from corefeval.figures.styles import (
+    keep_well_known,
     select_rows,
     shown_titles,
     shown_value,
     sign,
     values_of,
-    well_known,
 )
 from corefeval.lab import Chart, ExperimentResult, Statement
 from corefeval.lab.experiments import Row
@@ -59,7 +59,7 @@ def tables(result: ExperimentResult, *, everything: bool = False) -> list[Table]
     made = []
     for chart in result.charts:
         rows = select_rows(result, chart)
-        rows = rows if everything else well_known(rows, chart)
+        rows = rows if everything else keep_well_known(rows, chart)
         if chart.mark == "cell":
             made.append(_scorecard(chart, rows))
             continue

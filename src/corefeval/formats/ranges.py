@@ -176,7 +176,8 @@ def find_ranges(
         begin = len(codecs.BOM_UTF8) if head.startswith(codecs.BOM_UTF8) else 0
         source = Source(_NOTHING, file, codec.name, places=_Offsets(path))
         found = Ranges(path, file, format, codec.name, (), np.array([begin, size]))
-        find = {"conll": _of_conll, "corefud": _of_conllu} | dict.fromkeys(_JSON, _of_json)
+        find = {"conll": _of_conll, "corefud": _of_conllu, "conllua": _of_conllua}
+        find |= dict.fromkeys(_JSON, _of_json)
         ranges = find[format](found, source, stream) if format in find else None
     if ranges is None or not ranges.documents:
         return None
@@ -274,6 +275,36 @@ def _of_conllu(found: Ranges, source: Source, stream: IO[bytes]) -> Ranges | Non
         told = True
     return replace(
         found, documents=tuple(seen), bounds=np.array([*starts, size]), inherited=tuple(inherited)
+    )
+
+
+def _of_conllua(found: Ranges, source: Source, stream: IO[bytes]) -> Ranges | None:
+    """Documents begin with `# newdoc`, and inherit `# global.columns` from those before them."""
+    from corefeval.formats.conllu.comments import read_comment
+
+    begin, size = found.bounds.tolist()
+    starts: dict[DocumentId, int] = {}
+    inherited: list[tuple[int, bytes]] = []
+    header, behind, at_top = b"", begin, True
+    for at, after, text in _comments(stream, begin):
+        at_top, behind = at_top and at == behind, after
+        if b"newdoc" not in text and b"global.columns" not in text:
+            continue
+        key, value = read_comment(source.decode(text, at))
+        if key == "global.columns":
+            header = text + b"\n"
+        elif key in ("newdoc", "newdoc id"):
+            identifier = DocumentId.parse(value)
+            if not value or identifier in starts or not (starts or at_top):
+                return None  # a document without a name, or something that reading tells of
+            inherited.append((after, header if starts else b""))
+            starts[identifier] = at if starts else begin
+    return replace(
+        found,
+        documents=tuple(starts),
+        bounds=np.array([*starts.values(), size]),
+        inherited=tuple(inherited),
+        options=(("all_columns", True),),
     )
 
 

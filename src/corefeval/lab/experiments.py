@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from corefeval.checks import check_seed, did_you_mean
 from corefeval.diagnostics import Notice, UsageError
 from corefeval.metrics import Metric
-from corefeval.tabular import Tabular
+from corefeval.tabular import Record, Tabular
 
 if TYPE_CHECKING:
     from corefeval.model import Corpus
@@ -27,7 +27,7 @@ Mark = Literal["line", "point", "bar", "cell"]
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(Record):
     """A claim and whether it holds here; `detail` shows the numbers in words.
 
     `source` says whose claim it is, where it is not ours.
@@ -42,10 +42,6 @@ class Statement:
     def __str__(self) -> str:
         sentence = f"{'holds' if self.holds else 'does not hold'}: {self.text}"
         return f"{sentence} ({self.detail})" if self.detail else sentence
-
-    def as_dict(self) -> dict[str, object]:
-        """All of it, for JSON."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +65,7 @@ class Chart:
 
     title: str
     x: Encoding
-    y: Encoding
+    y: Encoding = F1
     series: str = "title"
     facet: str = ""
     mark: Mark = "line"

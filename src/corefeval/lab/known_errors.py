@@ -11,7 +11,6 @@ import numpy as np
 from corefeval.lab.additions import add_extra_mentions
 from corefeval.lab.declarations import drop_repeats
 from corefeval.lab.experiments import (
-    F1,
     TINY,
     Chart,
     Encoding,
@@ -52,18 +51,12 @@ def splits(setup: Setup) -> ExperimentResult:
         setup.report(name, done, len(cases))
         output = split_entity(key, key, sizes=sizes, seed=setup.seed)
         measurement.add(key, output, split=name, size=sum(sizes), parts=len(sizes))
+    parts = Encoding("split", "sizes of the parts", "ordinal")
     return measurement.finish(
         "splits",
         "Split entities",
         statements=check_claims(_claims_about_splits(measurement.rows), _SPLITS),
-        charts=[
-            Chart(
-                "One entity is split",
-                Encoding("split", "sizes of the parts", "ordinal"),
-                F1,
-                mark="point",
-            )
-        ],
+        charts=[Chart("One entity is split", parts, mark="point")],
         key=key.name,
     )
 
@@ -146,20 +139,13 @@ def extra_mentions(setup: Setup) -> ExperimentResult:
         setup.report(f"{extra}-{size}", done, len(cases))
         output = add_extra_mentions(key, key, number=extra, size=size, seed=setup.seed)
         measurement.add(key, output, error=f"{extra}-{size}", extra=extra, size=size)
+    title = "extra mentions – size of the entity they are put into"
+    errors = Encoding("error", title, "ordinal")
     return measurement.finish(
         "extra-mentions",
         "Extra mentions",
         statements=check_claims(_claims_about_extra_mentions(measurement.rows), _EXTRA),
-        charts=[
-            Chart(
-                "Extra mentions",
-                Encoding(
-                    "error", "extra mentions – size of the entity they are put into", "ordinal"
-                ),
-                F1,
-                mark="point",
-            )
-        ],
+        charts=[Chart("Extra mentions", errors, mark="point")],
         key=key.name,
     )
 
@@ -258,18 +244,13 @@ def boundary(setup: Setup) -> ExperimentResult:
         for done, (output, change) in enumerate(_CHANGES.items()):
             setup.report(f"{output} of the {side}'s mentions", done, len(_CHANGES))
             measurement.add(key, change(key, corpus), mentions=side, output=output)
+    title = "Everything alone, everything together"
     return measurement.finish(
         "boundary",
         "Boundary cases",
         statements=check_claims(_claims_about_boundary(measurement.rows)),
         charts=[
-            Chart(
-                "Everything alone, everything together",
-                Encoding("output", "output", "nominal"),
-                F1,
-                facet="mentions",
-                mark="bar",
-            )
+            Chart(title, Encoding("output", "output", "nominal"), facet="mentions", mark="bar")
         ],
         key=key.name,
         response=response.name,

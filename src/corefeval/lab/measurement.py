@@ -101,7 +101,7 @@ class Measurement:
         result = self.result(key, response)
         for metric, one in result.scores.items():
             rates = {rate: one.rates.get(rate) for rate in RATES}
-            title = (result.titles or {}).get(metric, metric)
+            title = result.titles.get(metric, metric)
             self.rows.append({**fields, "metric": metric, "title": title, **rates})
 
     def describe(self, fields: Callable[[str], Row]) -> None:

@@ -12,7 +12,6 @@ from corefeval.lab.additions import link_missing_pairwise, link_missing_together
 from corefeval.lab.declarations import compose, count_totals, find_twins
 from corefeval.lab.editing import fresh_mentions, join
 from corefeval.lab.experiments import (
-    F1,
     TINY,
     Chart,
     Encoding,
@@ -91,7 +90,6 @@ def _charts() -> tuple[Chart, ...]:
         Chart(
             "Mentions found, not one correct link",
             Encoding("share", "share of the key's mentions that are found"),
-            F1,
             where={"panel": NOTHING},
         ),
         Chart(
@@ -201,19 +199,12 @@ def mention_tagger(setup: Setup) -> ExperimentResult:
         measurement.add(key, output, removed=share, twinless=twinless)
     setup.report("done", len(SHARES), len(SHARES))
     measurement.describe(_family_and_policy)
+    removed = Encoding("removed", "share of the twinless mentions that are removed")
     return measurement.finish(
         "mention-tagger",
         "Twinless mentions",
         statements=check_claims(_claims_about_twinless(measurement.rows), _CAI_STRUBE),
-        charts=[
-            Chart(
-                "Twinless mentions removed",
-                Encoding("removed", "share of the twinless mentions that are removed"),
-                F1,
-                series="policy",
-                facet="family",
-            )
-        ],
+        charts=[Chart("Twinless mentions removed", removed, series="policy", facet="family")],
         key=key.name,
         response=response.name,
     )

@@ -11,7 +11,6 @@ from corefeval.lab.additions import Growth, resolve_links
 from corefeval.lab.declarations import count_totals, drop_repeats
 from corefeval.lab.editing import regroup
 from corefeval.lab.experiments import (
-    F1,
     TINY,
     Chart,
     Encoding,
@@ -65,14 +64,9 @@ def correct_links(setup: Setup) -> ExperimentResult:
         for growth in GROWTHS.values()
         for claim in (_zero, _ceafe_drops, _blanc_low, _blanc_high)
     ]
+    axis = Encoding("share", "share of the key's links that are resolved")
     charts = [
-        Chart(
-            f"Resolved links, {growth}",
-            Encoding("share", "share of the key's links that are resolved"),
-            F1,
-            facet="panel",
-            where={"growth": growth},
-        )
+        Chart(f"Resolved links, {growth}", axis, facet="panel", where={"growth": growth})
         for growth in GROWTHS.values()
     ]
     return measurement.finish(
@@ -155,20 +149,14 @@ def correct_entities(setup: Setup) -> ExperimentResult:
             share = links / total_links
             measurement.add(key, output, order=order, entities=entities, share_of_links=share)
     rows = measurement.rows
+    number = Encoding("entities", "number of entities that are resolved")
     return measurement.finish(
         "correct-entities",
         "Correct entities",
         statements=check_claims(
             [partial(c, rows) for c in (_ceafe_blind, _three_alike, _blanc_sensitive)], _SECTION_2
         ),
-        charts=[
-            Chart(
-                "Resolved entities",
-                Encoding("entities", "number of entities that are resolved"),
-                F1,
-                facet="order",
-            )
-        ],
+        charts=[Chart("Resolved entities", number, facet="order")],
         key=key.name,
     )
 

@@ -7,7 +7,6 @@ from functools import partial
 from itertools import pairwise
 
 from corefeval.lab.experiments import (
-    F1,
     TINY,
     Chart,
     Encoding,
@@ -75,19 +74,12 @@ def weights(setup: Setup) -> ExperimentResult:
         measurement.add(key, response, response=name)
     measurement.describe(_family_and_weights)
     claims = _claims(measurement.rows) if setup.key is None else []
+    names = Encoding("response", "response", "ordinal")
     return measurement.finish(
         "weights",
         "Weights of names, nominals and pronouns",
         statements=check_claims(claims, _SINGLETONS),
-        charts=[
-            Chart(
-                "Responses under weights",
-                Encoding("response", "response", "ordinal"),
-                F1,
-                series="weights",
-                facet="family",
-            )
-        ],
+        charts=[Chart("Responses under weights", names, series="weights", facet="family")],
         key=key.name,
     )
 

@@ -189,7 +189,9 @@ def _read(
 
 
 # Notices of what readers tell line by line, too.
-_BY_LINE = frozenset(("minimum-outside", "repeated-markables", "unresolved-relations"))
+_BY_LINE = frozenset(
+    ("contradictory-anchors", "minimum-outside", "repeated-markables", "unresolved-relations")
+)
 
 
 def _read_with_oddities(source: Source, format: Format) -> tuple[Corpus, list[tuple[Finding, str]]]:

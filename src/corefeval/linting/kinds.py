@@ -156,6 +156,11 @@ _DECLARED: dict[Severity, dict[str, tuple[str, str, str]]] = {
             "the pair is left out; other scorers stop, or leave it out too",
             "name markables of the column IDENTITY, or an entity that has some",
         ),
+        "contradictory-anchors": (
+            "bridging to a mention of another entity than the one that stands beside it",
+            "the mention counts, with its own entity; other scorers do the same",
+            "name the entity of the mention, or one of the two alone",
+        ),
         "repeated-markable": (
             "a markable with the id of one of another entity",
             "relations of that id mean the first; other scorers may lose a markable",

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from corefeval.diagnostics import UsageError
 
-Shape = Literal["ratio", "blanc", "antecedents", "anchors", "mean"]
+Shape = Literal["ratio", "blanc", "blanc-of-both", "antecedents", "anchors", "mean"]
 Level = Literal["document", "entity", "mention"]
 Value = str | float | Callable[..., object]
 SAME = "same"  # of a metric that sets of antecedents make no difference to

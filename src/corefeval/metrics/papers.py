@@ -265,7 +265,7 @@ PAPERS = (
                 "muc",
                 "the metric by which sets are compared",
                 choices=("muc", "b3", "ceafm", "ceafe", "lea", "blanc"),
-                shapes=(("blanc", "blanc"),),
+                shapes=(("blanc", "blanc-of-both"),),
             ),
         ),
         use="Beside scores with `--split score`, in which sets are few among many mentions.",

@@ -16,7 +16,7 @@ from corefeval.model.arrays import IntArray, ragged_arange
 from corefeval.model.categories import Categories, LazyNames
 from corefeval.model.corpus import NO_GAPS, Corpus
 from corefeval.model.relations import NO_RELATIONS, Relations
-from corefeval.model.tokens import Tokens, documents_of_tokens
+from corefeval.model.tokens import OF_NODES, Tokens, common_columns, documents_of_tokens
 from corefeval.model.views import DocumentId
 
 
@@ -190,13 +190,14 @@ class JoinedTokens(Tokens):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that all parts have."""
-        first, *rest = [part.columns for part in self.parts if part.counts.any()] or [()]
-        return tuple(name for name in first if all(name in other for other in rest))
+        """The columns that all parts have, and those of empty nodes."""
+        return common_columns([part.columns for part in self.parts if part.counts.any()])
 
     def column(self, document: int, name: str | int) -> list[str]:
         """One column of one document."""
         part, index = self._place(document)
+        if part is not None and name in OF_NODES and name not in part.columns:
+            return [""] * int(self.counts[document])
         return part.column(index, name) if part is not None else []
 
     def sentence_starts(self, document: int) -> list[int]:
@@ -208,7 +209,8 @@ class JoinedTokens(Tokens):
         """One column of all tokens, or of some: each part codes its own."""
         size = int(self.offsets[-1]) if tokens is None else tokens.size
         parts = self._tokens_by_part(tokens)
-        return _scatter(size, ((rows, part.coded(name, own)) for part, rows, own in parts))
+        there = (one for one in parts if name not in OF_NODES or name in one[0].columns)
+        return _scatter(size, ((rows, part.coded(name, own)) for part, rows, own in there))
 
     def _tokens_by_part(
         self, tokens: IntArray | None

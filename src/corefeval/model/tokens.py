@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -249,6 +249,16 @@ class DocumentTokens:
     lines: Sequence[int] | None = None
 
 
+# Columns that documents without empty nodes may do without, though others have them.
+OF_NODES = ("empty", "deps")
+
+
+def common_columns(known: Sequence[Collection[str]]) -> tuple[str, ...]:
+    """The columns that all have, and those of empty nodes that any has."""
+    names = dict.fromkeys(name for columns in known for name in columns)
+    return tuple(n for n in names if n in OF_NODES or all(n in columns for columns in known))
+
+
 class TokenTable(Tokens):
     """Token columns in memory, document by document.
 
@@ -264,14 +274,16 @@ class TokenTable(Tokens):
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
-        """The columns that every document with tokens has."""
+        """The columns that every document with tokens has, and those of empty nodes."""
         documents = [d for d in self.documents if d.count] or self.documents
-        first, *rest = [document.columns for document in documents] or [{}]
-        return tuple(name for name in first if all(name in other for other in rest))
+        return common_columns([document.columns for document in documents])
 
     def column(self, document: int, name: str | int) -> list[str]:
         """One column of one document; a number counts columns from 1."""
-        return list(self.documents[document].columns.get(self.column_name(name), ()))
+        known, name = self.documents[document], self.column_name(name)
+        if name in OF_NODES and name not in known.columns:
+            return [""] * known.count
+        return list(known.columns.get(name, ()))
 
     def sentence_starts(self, document: int) -> list[int]:
         """The token positions at which the sentences of a document begin."""

@@ -27,7 +27,7 @@ DRAWINGS = {
     "Comparison": "corefeval.output.systems:ComparisonDrawing",
     "CorporaComparison": "corefeval.output.standings:CorporaDrawing",
     "ErrorAnalysis": "corefeval.output.errors:ErrorDrawing",
-    "Agreement": "corefeval.output.annotators:AgreementDrawing",
+    "Agreement": "corefeval.output.corpora:AgreementDrawing",
     "Statistics": "corefeval.output.corpora:StatisticsDrawing",
     "ExperimentResult": "corefeval.figures.tables:ExperimentDrawing",
     "Explanation": "corefeval.output.explanations:ExplanationDrawing",

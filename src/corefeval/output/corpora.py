@@ -1,15 +1,21 @@
-"""What is in corpora, in every format: a column for each of them."""
+"""What is in corpora, and how far their annotators agree, in every format."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from corefeval.output.drawing import Drawing
-from corefeval.output.tables import Sheet, table_of
+from corefeval._version import __version__
+from corefeval.diagnostics import plural
+from corefeval.display import shorten
+from corefeval.output.drawing import Drawing, SoloDrawing
+from corefeval.output.tables import Cell, Column, Sheet, Table, percent, table_of
+from corefeval.tabular import Row
 
 if TYPE_CHECKING:
+    from corefeval.analysis.agreement import Agreement, Pairs
     from corefeval.analysis.statistics import Statistics
 
 _LABELS = {
@@ -86,3 +92,151 @@ def _number(value: float | None) -> str:
     if value is None:
         return "–"
     return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"
+
+
+_ROOM = 60  # names that take more do not fit side by side: columns get numbers
+_ITSELF = "–"
+
+
+@dataclass(frozen=True)
+class AgreementDrawing(SoloDrawing):
+    """The agreement between annotators; JSON always has the documents."""
+
+    things: Sequence[Agreement]
+    by_document: bool = False
+
+    def sheet_of(self, thing: Agreement, format: str) -> Sheet:
+        """Tables of α and of F1."""
+        tables = _tables(thing, self.by_document)
+        return Sheet(tuple(tables), tuple(_about(thing)), (thing.signature,))
+
+    def rows(self) -> list[Row]:
+        """A row for each document, measure and pair."""
+        return [row for one in self.things for row in one.rows(by_document=self.by_document)]
+
+    def record_of(self, thing: Agreement) -> object:
+        """All of it."""
+        notices = [notice.as_dict() for notice in thing.notices]
+        return {"corefeval": __version__, **thing.as_dict(), "notices": notices}
+
+
+def _tables(agreement: Agreement, by_document: bool) -> list[Table]:
+    """The tables, each with its title for a caption."""
+    two = len(agreement.annotators) == 2
+    tables = [
+        ("Krippendorff's α over chains", _alpha_table(agreement)),
+        ("F1" if two else "F1 of each pair", (_f1_table if two else _pair_table)(agreement)),
+    ]
+    if by_document:
+        title = "F1 by document" if two else "Mean F1 of the pairs by document"
+        tables += [
+            ("Krippendorff's α by document", _document_alpha_table(agreement)),
+            (title, _document_f1_table(agreement)),
+        ]
+    return [replace(table, caption=title) for title, table in tables]
+
+
+def _alpha_table(agreement: Agreement) -> Table:
+    headings = ("α", "Observed", "Expected")
+    rows = [
+        (
+            Cell(_title(name), label=True),
+            Cell(_decimal(one.alpha), bold=True),
+            Cell(_decimal(one.observed)),
+            Cell(_decimal(one.expected)),
+        )
+        for name, one in agreement.alphas.items()
+    ]
+    columns = (Column("Distance"), *(Column(heading, numeric=True) for heading in headings))
+    return Table(columns, (tuple(rows),))
+
+
+def _f1_table(agreement: Agreement) -> Table:
+    """A row for each metric, where there is only one pair."""
+    rows = [
+        (Cell(agreement.titles[metric], label=True), Cell(percent(mean)))
+        for metric, mean in agreement.means.items()
+    ]
+    return Table((Column("Metric"), Column("F1", numeric=True)), (tuple(rows),))
+
+
+def _pair_table(agreement: Agreement) -> Table:
+    """Annotators by annotators for each metric, with means."""
+    names = agreement.annotators
+    numbered = sum(map(len, names)) > _ROOM
+    numbers = [str(number) for number in range(1, len(names) + 1)]
+    labels = [f"{number} {name}" for number, name in zip(numbers, names, strict=True)]
+    sections = []
+    for metric, pairs in agreement.pairwise.items():
+        rows = [
+            (
+                Cell("" if index else agreement.titles[metric], label=True),
+                Cell(labels[index] if numbered else name),
+                *(Cell(percent(pairs[name, other]) if name != other else _ITSELF)
+                  for other in names),
+                Cell(percent(_mean_with(name, pairs))),
+            )
+            for index, name in enumerate(names)
+        ]  # fmt: skip
+        blank = [Cell("")] * len(names)
+        rows.append((Cell(""), Cell("mean"), *blank, Cell(percent(agreement.means[metric]), True)))
+        sections.append(tuple(rows))
+    headings = (*(numbers if numbered else names), "Mean")
+    columns = [Column(heading, numeric=True) for heading in headings]
+    return Table((Column("Metric"), Column("Annotator"), *columns), tuple(sections))
+
+
+def _mean_with(name: str, pairs: Pairs) -> float:
+    values = [f1 for pair, f1 in pairs.items() if name in pair]
+    return sum(values) / len(values)
+
+
+def _document_alpha_table(agreement: Agreement) -> Table:
+    columns = (
+        *(Column("Document"), Column("Mentions", numeric=True)),
+        *(Column(_title(name), numeric=True) for name in agreement.counts),
+    )
+    rows = [
+        (
+            Cell(document.id),
+            Cell(f"{document.mentions:,}"),
+            *(Cell(_decimal(value)) for value in document.alpha.values()),
+        )
+        for document in agreement.documents
+    ]
+    return Table(columns, (tuple(rows),))
+
+
+def _document_f1_table(agreement: Agreement) -> Table:
+    titles = agreement.titles.values()
+    columns = (Column("Document"), *(Column(title, numeric=True) for title in titles))
+    rows = [
+        (Cell(document.id), *(Cell(percent(mean)) for mean in document.means.values()))
+        for document in agreement.documents
+    ]
+    return Table(columns, (tuple(rows),))
+
+
+def _about(agreement: Agreement) -> list[str]:
+    mentions = plural(int(agreement.mentions.sum()), "mention")
+    documents = plural(len(agreement.document_ids), "document")
+    names = ", ".join(map(shorten, agreement.annotators))
+    lines = [f"{names}: {documents}, {mentions}"]
+    unequal = [
+        agreement.titles[metric]
+        for metric, pairs in agreement.pairwise.items()
+        if any(percent(f1) != percent(pairs[pair[::-1]]) for pair, f1 in pairs.items())
+    ]
+    if unequal:
+        depends = f"{', '.join(unequal)} depend{'s' if len(unequal) == 1 else ''} on who is the key"
+        two = len(agreement.annotators) == 2
+        lines.append(f"{depends}: " + ("the mean of both ways" if two else "keys are in rows"))
+    return lines
+
+
+def _decimal(value: float) -> str:
+    return _ITSELF if math.isnan(value) else f"{value:.3f}"
+
+
+def _title(distance: str) -> str:
+    return distance.upper() if distance == "masi" else distance.capitalize()

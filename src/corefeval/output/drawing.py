@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from corefeval._version import __version__
 from corefeval.display import csv_text, json_text
 from corefeval.output.style import current_style
 from corefeval.output.tables import Sheet, table_of
@@ -72,7 +73,7 @@ class SoloDrawing(Drawing):
 
     def record_of(self, thing: Any) -> object:
         """All of one thing."""
-        raise NotImplementedError
+        return {"corefeval": __version__, **thing.as_dict()}
 
     def sheet(self, format: str) -> Sheet:
         """The sheets of all."""

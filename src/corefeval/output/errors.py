@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,11 +10,19 @@ from corefeval._version import __version__
 from corefeval.diagnostics import plural
 from corefeval.display import shorten
 from corefeval.output.drawing import Drawing
-from corefeval.output.tables import Cell, Column, Sheet, Table, percent
+from corefeval.output.tables import (
+    Cell,
+    Column,
+    Sheet,
+    Table,
+    label_columns,
+    percent,
+    stack_rows,
+)
 from corefeval.tabular import Row
 
 if TYPE_CHECKING:
-    from corefeval.analysis.errors import ErrorAnalysis, ErrorInstance, Place
+    from corefeval.analysis.errors import ErrorAnalysis, ErrorInstance, KindRow, Place
 
 OUTCOMES = ("correct", "wrong", "missed", "spurious")
 COUNTS = ("tp", "wl", "fn", "fp")
@@ -23,8 +31,6 @@ _CAPTION = "Errors, and the points of F1 that they cost: fixed alone, and in tur
 _INSTEAD = {"span": "Instead of", "conflated": "Together with", "divided": "Apart from"}
 _TEXT, _DOCUMENT = 26, 26  # characters that a cell shows of a mention, and of a document's id
 _LISTED, _INSTEAD_TEXT = 26, 18
-
-Rows = tuple[tuple[Cell, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -40,8 +46,8 @@ class ErrorDrawing(Drawing):
 
     def sheet(self, format: str) -> Sheet:
         """Tables of all responses."""
-        draw = list_tables(self.things, self.kinds) if self.kinds else None
-        tables = overview_tables(self.things, self.top) if draw is None else draw
+        listed = list_tables(self.things, self.kinds) if self.kinds else None
+        tables = overview_tables(self.things, self.top) if listed is None else listed
         first = self.things[0].result
         against = f"{shorten(first.response)} against {shorten(first.key)}"
         names = [] if len(self.things) > 1 else [against]
@@ -87,64 +93,42 @@ def _kind_table(analyses: Sequence[ErrorAnalysis]) -> Table:
     several = len(analyses) > 1
     first = analyses[0].result
     metrics = [m for m in first.metrics if all(m in one.metrics for one in analyses)]
-    titles = first.titles or {}
-    columns = [Column("Error"), *([Column("Response")] if several else [])]
-    columns.append(Column("count", numeric=True))
+    titles = first.titles
+    columns = [*label_columns("Error", several), Column("count", numeric=True)]
     for metric in metrics:
         title = titles.get(metric, metric)
         columns += [Column("alone", title, True), Column("turn", title, True)]
-    sections: list[Rows] = []
-    for number, row in enumerate(analyses[0].kinds):
-        rows = [(one, one.kinds[number]) for one in analyses]
-        sections.append(
-            tuple(
-                (
-                    Cell("" if at else row.kind, label=True),
-                    *_name(one, several),
-                    Cell(f"{mine.count:,}"),
-                    *(
-                        Cell(_points(gain) if mine.count else "")
-                        for metric in metrics
-                        for gain in (mine.alone[metric], mine.in_turn[metric])
-                    ),
-                )
-                for at, (one, mine) in enumerate(rows)
-            )
-        )
-    whole = [_whole(one, metrics, several, not at) for at, one in enumerate(analyses)]
-    scores = [_scores(one, metrics, several, not at) for at, one in enumerate(analyses)]
-    sections = _sections(sections, several) + _sections([tuple(whole), tuple(scores)], several)
-    return Table(tuple(columns), tuple(sections), caption=_CAPTION)
+    kinds = [
+        (row.kind, [(_name(one), _kind_cells(one.kinds[number], metrics)) for one in analyses])
+        for number, row in enumerate(analyses[0].kinds)
+    ]
+    ends = [
+        ("all", [(_name(one), _whole(one, metrics)) for one in analyses]),
+        ("F1", [(_name(one), _scores(one, metrics)) for one in analyses]),
+    ]
+    sections = (*stack_rows(kinds, several), *stack_rows(ends, several))
+    return Table(tuple(columns), sections, caption=_CAPTION)
 
 
-def _whole(
-    one: ErrorAnalysis, metrics: Sequence[str], several: bool, first: bool
-) -> tuple[Cell, ...]:
+def _kind_cells(row: KindRow, metrics: Sequence[str]) -> list[Cell]:
+    gains = (gain for m in metrics for gain in (row.alone[m], row.in_turn[m]))
+    return [Cell(f"{row.count:,}"), *(Cell(_points(gain) if row.count else "") for gain in gains)]
+
+
+def _whole(one: ErrorAnalysis, metrics: Sequence[str]) -> list[Cell]:
     total = sum(row.count for row in one.kinds)
     gains = (sum(row.in_turn[metric] for row in one.kinds) for metric in metrics)
     points = (cell for gain in gains for cell in (Cell(""), Cell(_points(gain))))
-    title = Cell("all" if first else "", label=True)
-    return title, *_name(one, several), Cell(f"{total:,}"), *points
+    return [Cell(f"{total:,}"), *points]
 
 
-def _scores(
-    one: ErrorAnalysis, metrics: Sequence[str], several: bool, first: bool
-) -> tuple[Cell, ...]:
-    f1s = (
-        cell
-        for metric in metrics
-        for cell in (Cell(""), Cell(percent(one.result[metric].f1), bold=True))
-    )
-    return Cell("F1" if first else "", label=True), *_name(one, several), Cell(""), *f1s
+def _scores(one: ErrorAnalysis, metrics: Sequence[str]) -> list[Cell]:
+    f1s = (Cell(percent(one.result[metric].f1), bold=True) for metric in metrics)
+    return [Cell(""), *(cell for f1 in f1s for cell in (Cell(""), f1))]
 
 
-def _sections(sections: list[Rows], several: bool) -> list[Rows]:
-    """Responses below each other have sections of their own; the rows of one stay together."""
-    return sections if several else [tuple(row for section in sections for row in section)]
-
-
-def _name(one: ErrorAnalysis, several: bool) -> list[Cell]:
-    return [Cell(one.result.response)] if several else []
+def _name(one: ErrorAnalysis) -> str:
+    return one.result.response
 
 
 def _points(gain: float) -> str:
@@ -156,44 +140,37 @@ def _points(gain: float) -> str:
 def _relation_table(analyses: Sequence[ErrorAnalysis]) -> Table:
     """Sets and bridging: how many are missed, spurious and wrong, where there are any."""
     several = len(analyses) > 1
-    columns = [Column("Error"), *([Column("Response")] if several else [])]
-    columns.append(Column("count", numeric=True))
-    sections = [
-        tuple(
-            (
-                Cell("" if at else kind, label=True),
-                *_name(one, several),
-                Cell(f"{len(one.relations[kind]):,}"),
-            )
-            for at, one in enumerate(analyses)
-        )
+    columns = (*label_columns("Error", several), Column("count", numeric=True))
+    groups = [
+        (kind, [(_name(one), _counts([len(one.relations[kind])])) for one in analyses])
         for kind in analyses[0].relations
         if any(one.relations[kind] for one in analyses)
     ]
-    sections = _sections(sections, several) if sections else []
-    return Table(tuple(columns), tuple(sections), caption="Sets of antecedents, and bridging")
+    sections = tuple(stack_rows(groups, several))
+    return Table(columns, sections, caption="Sets of antecedents, and bridging")
+
+
+def _counts(values: Iterable[int]) -> list[Cell]:
+    return [Cell(f"{value:,}") for value in values]
 
 
 def _link_table(analyses: Sequence[ErrorAnalysis]) -> Table:
     several = len(analyses) > 1
     pairs = dict.fromkeys((row.anaphor, row.antecedent) for one in analyses for row in one.links)
     tables = [{(row.anaphor, row.antecedent): row for row in one.links} for one in analyses]
-    sections = []
-    for pair in pairs:
-        rows: list[tuple[Cell, ...]] = []
-        for one, table in zip(analyses, tables, strict=True):
-            values = [getattr(table[pair], n) if pair in table else 0 for n in OUTCOMES]
-            title = "" if rows else " → ".join(pair)
-            cells = (Cell(f"{value:,}") for value in values)
-            rows.append((Cell(title, label=True), *_name(one, several), *cells))
-        sections.append(tuple(rows))
-    sections = _sections(sections, several)
-    columns = (
-        Column("Link"),
-        *([Column("Response")] if several else []),
-        *(Column(name, numeric=True) for name in OUTCOMES),
-    )
-    return Table(columns, tuple(sections), caption="Anaphors and their nearest antecedents")
+    groups = [
+        (
+            " → ".join(pair),
+            [
+                (_name(one), _counts(getattr(t[pair], n) if pair in t else 0 for n in OUTCOMES))
+                for one, t in zip(analyses, tables, strict=True)
+            ],
+        )
+        for pair in pairs
+    ]
+    columns = [*label_columns("Link", several), *(Column(n, numeric=True) for n in OUTCOMES)]
+    sections = tuple(stack_rows(groups, several))
+    return Table(tuple(columns), sections, caption="Anaphors and their nearest antecedents")
 
 
 def _antecedent_table(analyses: Sequence[ErrorAnalysis]) -> Table:
@@ -203,21 +180,19 @@ def _antecedent_table(analyses: Sequence[ErrorAnalysis]) -> Table:
     kinds = dict.fromkeys(
         kind for one in analyses for table in one.antecedents.values() for kind in table
     )
-    sections = []
+    groups = []
     for kind in kinds:
-        rows: list[tuple[Cell, ...]] = []
+        members = []
         for one in analyses:
             tables = [one.antecedents.get(metric, {}).get(kind, {}) for metric in metrics]
-            cells = (Cell(f"{counts.get(n, 0):,}") for counts in tables for n in COUNTS)
-            rows.append((Cell("" if rows else kind, label=True), *_name(one, several), *cells))
-        sections.append(tuple(rows))
-    sections = _sections(sections, several)
+            members.append((_name(one), _counts(t.get(n, 0) for t in tables for n in COUNTS)))
+        groups.append((kind, members))
     columns = (
-        Column("Anaphor"),
-        *([Column("Response")] if several else []),
+        *label_columns("Anaphor", several),
         *(Column(name, metric.capitalize(), True) for metric in metrics for name in COUNTS),
     )
-    return Table(columns, tuple(sections), caption="Antecedents: right, wrong, missed, spurious")
+    sections = tuple(stack_rows(groups, several))
+    return Table(columns, sections, caption="Antecedents: right, wrong, missed, spurious")
 
 
 def _mention_table(analysis: ErrorAnalysis, top: int, behind: str) -> Table:
@@ -267,7 +242,7 @@ def list_tables(analyses: Sequence[ErrorAnalysis], kinds: Sequence[str]) -> list
     tables = []
     for kind in kinds:
         rows = [
-            (*_name(one, several), *_list_cells(one, error))
+            (*([Cell(_name(one))] if several else []), *_list_cells(one, error))
             for one in analyses
             for error in one.listed(kind)
         ]

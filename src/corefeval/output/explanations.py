@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from corefeval._version import __version__
+from corefeval.analysis.explanation.scorings import SHOWN, subtract
 from corefeval.diagnostics import plural
 from corefeval.display import shorten
 from corefeval.output.differences import show_sign
 from corefeval.output.drawing import SoloDrawing
-from corefeval.output.tables import Cell, Column, Sheet, Table, percent
-from corefeval.tabular import Row
+from corefeval.output.tables import (
+    Cell,
+    Column,
+    Sheet,
+    Table,
+    label_columns,
+    percent,
+    stack_rows,
+)
 
 if TYPE_CHECKING:
     from corefeval.analysis.explanation import (
@@ -21,10 +28,9 @@ if TYPE_CHECKING:
         Search,
         Sensitivity,
     )
-    from corefeval.analysis.explanation.explanation import End, Refusal, Relation, Step
+    from corefeval.analysis.explanation.explanation import Points, Refusal, Relation, Step
 
 _NEAREST = 8  # candidates that are shown where they do not give a number
-_SHOWN = 0.00005
 _NO_NUMBER = "no number"
 
 _RELATIONS = {
@@ -48,10 +54,6 @@ class ExplanationDrawing(SoloDrawing):
         signatures = tuple(f"{one.name}: {one.protocol}" for one in (thing.start, thing.goal))
         scorings = plural(thing.number, "scoring")
         return Sheet(tuple(explanation_parts(thing)), (f"{about}, {scorings}",), signatures, gap=2)
-
-    def record_of(self, thing: Explanation) -> Row:
-        """All of it."""
-        return {"corefeval": __version__, **thing.as_dict()}
 
 
 def explanation_parts(thing: Explanation, *, ends: bool = True) -> Iterator[Table | str]:
@@ -84,8 +86,9 @@ def _ends_table(thing: Explanation) -> Table:
         if end.protocol.rounding != "none" and end.scores:
             label = f"  printed, {end.protocol.rounding}"
             rows.append(_end_row(label, end.scores, metrics, end.protocol.rounding))
-    difference = [_minus(thing.goal, thing.start, metric) for metric in metrics]
-    rows.append((Cell("difference", label=True), *(Cell(_points(one)) for one in difference)))
+    difference = subtract(thing.goal.scores, thing.start.scores, metrics)
+    points = (Cell(_points(one)) for one in difference.values())
+    rows.append((Cell("difference", label=True), *points))
     columns = (Column("F1"), *(Column(titles.get(m, m), numeric=True) for m in metrics))
     return Table(columns, (tuple(rows),))
 
@@ -99,11 +102,6 @@ def _end_row(
     values = [scores.get(metric) for metric in metrics]
     cells = (_NO_NUMBER if value is None else percent(value, rounding) for value in values)
     return Cell(name, label=rounding == "none"), *map(Cell, cells)
-
-
-def _minus(one: End, other: End, metric: str) -> float | None:
-    mine, theirs = one.scores.get(metric), other.scores.get(metric)
-    return None if mine is None or theirs is None else mine - theirs
 
 
 def _points(value: float | None) -> str:
@@ -137,7 +135,7 @@ def _step_table(thing: Explanation) -> Table:
 
 def _matters(step: Step, metric: str) -> bool:
     values = (getattr(step, kind).get(metric) for kind in ("alone", "last", "turn", "shapley"))
-    return any(value is not None and abs(value) >= _SHOWN for value in values)
+    return any(value is not None and abs(value) >= SHOWN for value in values)
 
 
 def _worth(step: Step, kind: str, metric: str) -> str:
@@ -177,40 +175,26 @@ class SensitivityDrawing(SoloDrawing):
             about = f"{shorten(thing.responses[0])} {about}"
         return Sheet(tuple(parts), (about,), (thing.protocol.signature,), gap=2)
 
-    def record_of(self, thing: Sensitivity) -> Row:
-        """All of it."""
-        return {"corefeval": __version__, **thing.as_dict()}
-
 
 def _effect_table(thing: Sensitivity) -> Table:
     several = len(thing.responses) > 1
     metrics, titles = thing.metrics, thing.titles
-    first = tuple(
-        _row("as it is", at, response, [percent(scores.get(m)) for m in metrics], several)
-        for at, (response, scores) in enumerate(zip(thing.responses, thing.scores, strict=True))
-    )
-    rows: list[tuple[Cells, ...]] = []
-    for effect in thing.effects:
-        if effect.is_shown:
-            lines = enumerate(zip(thing.responses, effect.points, strict=True))
-            rows.append(
-                tuple(
-                    _row(effect.name, at, name, [_points(p.get(m)) for m in metrics], several)
-                    for at, (name, p) in lines
-                )
-            )
-    sections = (first, *rows) if several else (first, tuple(row for part in rows for row in part))
+
+    def rows(
+        values: Sequence[Points], show: Callable[[float | None], str]
+    ) -> list[tuple[str, list[Cell]]]:
+        cells = [[Cell(show(one.get(metric))) for metric in metrics] for one in values]
+        return [*zip(thing.responses, cells, strict=True)]
+
+    effects = [(one.name, rows(one.points, _points)) for one in thing.effects if one.is_shown]
+    first = stack_rows([("as it is", rows(thing.scores, percent))], several)
+    sections = (*first, *stack_rows(effects, several))
     columns = (
-        *(Column("Choice"), *([Column("Response")] if several else [])),
+        *label_columns("Choice", several),
         *(Column(titles.get(metric, metric), numeric=True) for metric in metrics),
     )
     caption = "F1, and the points that each value of a choice changes, largest first"
     return Table(columns, tuple(filter(None, sections)), caption=caption)
-
-
-def _row(name: str, at: int, response: str, cells: Iterable[str], several: bool) -> Cells:
-    named = (Cell(response),) if several else ()
-    return Cell("" if at else name, label=True), *named, *map(Cell, cells)
 
 
 def _turn_sentences(thing: Sensitivity) -> list[str]:
@@ -260,10 +244,6 @@ class SearchDrawing(SoloDrawing):
         )
         return Sheet(tuple(parts), (about,), (thing.protocol.signature,), gap=2)
 
-    def record_of(self, thing: Search) -> Row:
-        """All of it."""
-        return {"corefeval": __version__, **thing.as_dict()}
-
 
 @dataclass(frozen=True)
 class ResultDrawing(SoloDrawing):
@@ -299,7 +279,3 @@ class ResultDrawing(SoloDrawing):
         if thing.explanation is not None:
             parts += explanation_parts(thing.explanation, ends=False)
         return Sheet(tuple(parts), (), thing.signatures, gap=2)
-
-    def record_of(self, thing: ResultDifference) -> Row:
-        """All of it."""
-        return {"corefeval": __version__, **thing.as_dict()}

@@ -31,9 +31,7 @@ class Line:
 def lines_of(results: Sequence[Result]) -> list[Line]:
     """All lines of some results; parts of a metric come before the metric itself."""
     titles = {
-        metric: (result.titles or {}).get(metric, metric)
-        for result in results
-        for metric in result.tables
+        metric: result.titles.get(metric, metric) for result in results for metric in result.tables
     }
     lines = []
     for metric, title in titles.items():

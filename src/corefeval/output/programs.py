@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from corefeval.diagnostics import UsageError
 from corefeval.display import visible
 from corefeval.results import Result, Score
 
-OFFICIAL_NAMES = {
-    "muc": "muc",
-    "b3": "bcub",
-    "ceafm": "ceafm",
-    "ceafe": "ceafe",
-    "blanc": "blanc",
-    "lea": "lea",
-}
+OFFICIAL_METRICS = ("muc", "b3", "ceafm", "ceafe", "blanc", "lea")
+COVAL_METRICS = ("mentions", "muc", "b3", "ceafe", "lea")
+COREFUD_METRICS = ("muc", "b3", "ceafe", "ceafm", "blanc", "lea", "mor", "zero")
+OWN_RULES = "corefeval's own rules, not corefud-scorer's (--protocol corefud-1.2 has these)"
+_NAMES = {"b3": "bcub"}  # which all of these programs call so
 _RULE = "-" * 74
 _AVERAGE = ("muc", "b3", "ceafe")
 RATES = ("recall", "precision", "f1")
@@ -24,16 +21,16 @@ RATES = ("recall", "precision", "f1")
 def draw_conll(results: Sequence[Result], *, by_document: bool = False) -> str:
     """Every metric that the official scorer has, in its own form."""
     _check_sums(results, "the official scorer")
-    chosen = [name for name in OFFICIAL_NAMES if name in results[0].tables]
+    chosen = [name for name in OFFICIAL_METRICS if name in results[0].tables]
     if not chosen:
-        raise UsageError(f"the official scorer prints only {', '.join(OFFICIAL_NAMES)}")
+        raise UsageError(f"the official scorer prints only {', '.join(OFFICIAL_METRICS)}")
     if "mentions" not in results[0].tables:
         raise UsageError("the official scorer prints mentions too: add mentions to the metrics")
     parts = []
     for result in results:
         parts += [f"response: {visible(result.response)}"] if len(results) > 1 else []
         for metric in chosen:
-            parts.append(f"METRIC {OFFICIAL_NAMES[metric]}:\n")
+            parts.append(f"METRIC {_NAMES.get(metric, metric)}:\n")
             if by_document:
                 for document in result.documents:
                     totals = _totals(document.scores, metric)
@@ -94,7 +91,8 @@ def _cut(rate: float) -> str:
     return f"{int(10000 * rate) / 100:.15g}%"
 
 
-COVAL_NAMES = {"mentions": "mentions", "muc": "muc", "b3": "bcub", "ceafe": "ceafe", "lea": "lea"}
+_METHODS = {"align": "dependent", "place": "linear"}
+_SETTINGS = {"partial": "partial-corefud"}
 
 
 def draw_coval(results: Sequence[Result], *, by_document: bool = False) -> str:
@@ -106,39 +104,11 @@ def draw_coval(results: Sequence[Result], *, by_document: bool = False) -> str:
     lines = []
     for result in results:
         lines += [f"response: {visible(result.response)}"] if len(results) > 1 else []
-        if not any(name in result.tables for name in COVAL_NAMES):
-            raise UsageError(f"coval prints only {', '.join(COVAL_NAMES)}")
-        for document in result.documents if by_document else ():
-            lines += [f"{visible(document.id)}:", *_coval_lines(document.scores), ""]
-        lines += _coval_lines(result.scores)
+        chosen = [name for name in COVAL_METRICS if name in result.tables]
+        if not chosen:
+            raise UsageError(f"coval prints only {', '.join(COVAL_METRICS)}")
+        lines += _score_lines(result, chosen, "{:<10} ", by_document)
     return "\n".join((*lines, ""))
-
-
-def _coval_lines(scores: Mapping[str, Score]) -> list[str]:
-    lines = []
-    for name, own in COVAL_NAMES.items():
-        if name in scores:
-            recall, precision, f1 = (100 * scores[name].rates[one] for one in RATES)
-            text = f"Recall: {recall:.2f}  Precision: {precision:.2f}  F1: {f1:.2f}"
-            lines.append(f"{own:<10} {text}")
-    if all(name in scores for name in _AVERAGE):
-        lines.append(f"CoNLL score: {100 * sum(scores[name].f1 for name in _AVERAGE) / 3:.2f}")
-    return lines
-
-
-COREFUD_NAMES = {
-    "muc": "muc",
-    "b3": "bcub",
-    "ceafe": "ceafe",
-    "ceafm": "ceafm",
-    "blanc": "blanc",
-    "lea": "lea",
-    "mor": "mor",
-    "zero": "zero",
-}
-OWN_RULES = "corefeval's own rules, not corefud-scorer's (--protocol corefud-1.2 has these)"
-_METHODS = {"align": "dependent", "place": "linear"}
-_SETTINGS = {"partial": "partial-corefud"}
 
 
 def draw_corefud(results: Sequence[Result], *, by_document: bool = False) -> str:
@@ -151,14 +121,30 @@ def draw_corefud(results: Sequence[Result], *, by_document: bool = False) -> str
     lines = []
     for result in results:
         lines += [f"response: {visible(result.response)}"] if len(results) > 1 else []
-        chosen = [name for name in result.tables if name in COREFUD_NAMES]
+        chosen = [name for name in result.tables if name in COREFUD_METRICS]
         if not chosen:
-            raise UsageError(f"corefud-scorer prints only {', '.join(COREFUD_NAMES)}")
+            raise UsageError(f"corefud-scorer prints only {', '.join(COREFUD_METRICS)}")
         lines += _heading(result, chosen)
-        for document in result.documents if by_document else ():
-            lines += [f"{visible(document.id)}:", *_scores(document.scores, chosen), ""]
-        lines += _scores(result.scores, chosen)
+        lines += _score_lines(result, chosen, "{}\n", by_document)
     return "\n".join((*lines, ""))
+
+
+def _score_lines(
+    result: Result, chosen: Sequence[str], form: str, by_document: bool
+) -> Iterator[str]:
+    """Metrics with their rates, the average behind them; those of documents before the whole."""
+    for document in result.documents if by_document else ():
+        yield from (f"{visible(document.id)}:", *_rate_lines(document.scores, chosen, form), "")
+    yield from _rate_lines(result.scores, chosen, form)
+
+
+def _rate_lines(scores: Mapping[str, Score], chosen: Sequence[str], form: str) -> Iterator[str]:
+    for name in chosen:
+        recall, precision, f1 = (100 * scores[name].rates[rate] for rate in RATES)
+        text = f"Recall: {recall:.2f}  Precision: {precision:.2f}  F1: {f1:.2f}"
+        yield form.format(_NAMES.get(name, name)) + text
+    if all(name in chosen for name in _AVERAGE):
+        yield f"CoNLL score: {100 * sum(scores[name].f1 for name in _AVERAGE) / 3:.2f}"
 
 
 def _heading(result: Result, chosen: Sequence[str]) -> list[str]:
@@ -170,7 +156,7 @@ def _heading(result: Result, chosen: Sequence[str]) -> list[str]:
         if protocol.zeros in _METHODS:
             kinds.append(f"zeros (using {_METHODS[protocol.zeros]} match method)")
     setting = _SETTINGS.get(protocol.match, protocol.match)
-    metrics = ", ".join(COREFUD_NAMES[name] for name in chosen)
+    metrics = ", ".join(_NAMES.get(name, name) for name in chosen)
     scorer = "The scorer" if protocol.reads_itself else f"These are {OWN_RULES}.\ncorefeval"
     return [
         f"{scorer} is evaluating {', '.join(kinds)} using {setting} match evaluation setting.",
@@ -179,16 +165,4 @@ def _heading(result: Result, chosen: Sequence[str]) -> list[str]:
     ]
 
 
-def _scores(scores: Mapping[str, Score], chosen: Sequence[str]) -> list[str]:
-    lines = []
-    for name in chosen:
-        score = scores[name]
-        rates = [100 * rate for rate in (score.recall, score.precision, score.f1)]
-        lines += [
-            COREFUD_NAMES[name],
-            "Recall: {:.2f}  Precision: {:.2f}  F1: {:.2f}".format(*rates),
-        ]
-    if all(name in chosen for name in _AVERAGE):
-        average = sum(scores[name].f1 for name in _AVERAGE) / 3
-        lines.append(f"CoNLL score: {100 * average:.2f}")
-    return lines
+DRAWINGS = {"conll": draw_conll, "coval": draw_coval, "corefud": draw_corefud}

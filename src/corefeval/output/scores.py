@@ -21,7 +21,16 @@ from corefeval.output.lines import (
     rate_cells,
 )
 from corefeval.output.style import current_style, shown_rates
-from corefeval.output.tables import Cell, Column, Sheet, Table, feature_heading, percent
+from corefeval.output.tables import (
+    Cell,
+    Column,
+    Sheet,
+    Table,
+    feature_heading,
+    label_columns,
+    percent,
+    stack_rows,
+)
 from corefeval.results import Result, Score, Slices
 from corefeval.results.slices import all_values
 from corefeval.tabular import Row
@@ -65,19 +74,11 @@ class ResultDrawing(Drawing):
 
     def draw(self, format: str, color: bool) -> str:
         """Other scorers' forms are of results alone."""
-        if format == "conll":
-            from corefeval.output.programs import draw_conll
+        if format in Drawing.formats:
+            return super().draw(format, color)
+        from corefeval.output.programs import DRAWINGS
 
-            return draw_conll(self.things, by_document=self.by_document)
-        if format == "coval":
-            from corefeval.output.programs import draw_coval
-
-            return draw_coval(self.things, by_document=self.by_document)
-        if format == "corefud":
-            from corefeval.output.programs import draw_corefud
-
-            return draw_corefud(self.things, by_document=self.by_document)
-        return super().draw(format, color)
+        return DRAWINGS[format](self.things, by_document=self.by_document)
 
 
 @dataclass(frozen=True)
@@ -95,10 +96,6 @@ class SliceDrawing(Drawing):
         groups = [[one for one in self.things if one.feature == name] for name in features]
         signatures = dict.fromkeys(slices.whole.signature for slices in self.things)
         return Sheet(tuple(slice_table(group, metrics) for group in groups), (), tuple(signatures))
-
-    def rows(self) -> list[Row]:
-        """Those of all slices."""
-        return [row for slices in self.things for row in slices.rows()]
 
     def record(self) -> object:
         """One object for each response and feature."""
@@ -160,27 +157,19 @@ def metric_table(results: Sequence[Result]) -> Table:
     """A row for each metric, responses below each other."""
     several = len(results) > 1
     ci, rates = Intervals.of(results), tuple(shown_rates())
-    sections = []
+    groups = []
     for line in lines_of(results):
-        rows: list[tuple[Cell, ...]] = []
-        best = best_f1(line, results)
-        for result in results:
-            score = line.score(result)
-            if score is not None:
-                title = Cell("" if rows else line.title, label=True)
-                name = (Cell(result.response),) if several else ()
-                cells = rate_cells(score, best if several else None, rates)
-                rows.append((title, *name, *cells, *ci.cells(score)))
-        sections.append(tuple(rows))
-    columns = (
-        Column("Metric"),
-        *((Column("Response"),) if several else ()),
-        *_rate_columns(),
-        *ci.columns(),
-    )
-    if not several:
-        sections = [tuple(row for section in sections for row in section)]
-    return Table(columns, tuple(sections))
+        best = best_f1(line, results) if several else None
+        scores = [(result.response, line.score(result)) for result in results]
+        cells = [
+            (name, [*rate_cells(score, best, rates), *ci.cells(score)])
+            for name, score in scores
+            if score is not None
+        ]
+        groups.append((line.title, cells))
+    headings = (Column(heading, numeric=True) for heading in shown_rates().values())
+    columns = (*label_columns("Metric", several), *headings, *ci.columns())
+    return Table(columns, tuple(stack_rows(groups, several)))
 
 
 def system_table(results: Sequence[Result]) -> Table:
@@ -205,42 +194,30 @@ def document_table(results: Sequence[Result]) -> Table:
     """A row for each document and response: F1 of each metric."""
     several = len(results) > 1
     lines = [line for line in lines_of(results) if not line.part]
-    columns = [Column("Document"), *([Column("Response")] if several else [])]
+    columns = label_columns("Document", several)
     columns += [Column(line.title, numeric=True) for line in lines]
-    sections: list[tuple[tuple[Cell, ...], ...]] = []
+    groups = []
     for index, identifier in enumerate(results[0].document_ids):
         documents = [
             result.document(index)
             for result in results
             if result.document_ids[index : index + 1] == (identifier,)
         ]
-        rows: list[tuple[Cell, ...]] = []
         best = [
             max((one[line.metric].f1 for one in documents if line.metric in one.result), default=0)
             for line in lines
         ]
+        members = []
         for document in documents:
-            name = [Cell(document.result.response)] if several else []
-            f1s = [
-                document[line.metric].f1 if line.metric in document.result else None
-                for line in lines
-            ]
+            result = document.result
+            f1s = [document[line.metric].f1 if line.metric in result else None for line in lines]
             cells = [
-                Cell(
-                    percent(f1, document.result.protocol.rounding),
-                    several and bool(top) and f1 == top,
-                )
+                Cell(percent(f1, result.protocol.rounding), several and bool(top) and f1 == top)
                 for f1, top in zip(f1s, best, strict=True)
             ]
-            rows.append((Cell("" if rows else identifier), *name, *cells))
-        sections.append(tuple(rows))
-    if not several:
-        sections = [tuple(row for section in sections for row in section)]
-    return Table(tuple(columns), tuple(sections))
-
-
-def _rate_columns() -> tuple[Column, ...]:
-    return tuple(Column(heading, numeric=True) for heading in shown_rates().values())
+            members.append((result.response, cells))
+        groups.append((identifier, members))
+    return Table(tuple(columns), tuple(stack_rows(groups, several, label=False)))
 
 
 def slice_tables(results: Sequence[Result]) -> list[Table]:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from corefeval._version import __version__
 from corefeval.diagnostics import plural
 from corefeval.output.differences import p_value, show_sign
 from corefeval.output.drawing import SoloDrawing
@@ -41,10 +40,6 @@ class CorporaDrawing(SoloDrawing):
         places = {(one.metric, one.group) for one in map(self._standing, self.things)}
         rows = [row for thing in self.things for row in thing.rows()]
         return [row for row in rows if (row["metric"], row["group"]) in places]
-
-    def record_of(self, thing: CorporaComparison) -> Row:
-        """All of it."""
-        return {"corefeval": __version__, **thing.as_dict()}
 
 
 def standing_table(standing: Standing, level: float) -> Table:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -83,6 +83,32 @@ def table_of(headings: Iterable[str], rows: Iterable[Iterable[str]], caption: st
     first, *others = headings
     columns = (Column(first), *(Column(one, numeric=True) for one in others))
     return Table(columns, (tuple(tuple(map(Cell, row)) for row in rows),), caption)
+
+
+def label_columns(heading: str, several: bool) -> list[Column]:
+    """The columns that name the rows: what they are of, and of `several` responses which one."""
+    return [Column(heading), *([Column("Response")] if several else [])]
+
+
+def stack_rows(
+    groups: Iterable[tuple[str, Iterable[tuple[str, Sequence[Cell]]]]],
+    several: bool,
+    *,
+    label: bool = True,
+) -> list[tuple[tuple[Cell, ...], ...]]:
+    """Sections of rows behind `label_columns`: groups are a name and, by response, its cells.
+
+    Of several responses each group is a section, which has its name once; the rows of one response
+    are all in one.
+    """
+    sections = []
+    for name, members in groups:
+        rows: list[tuple[Cell, ...]] = []
+        for response, cells in members:
+            own = (Cell(response),) if several else ()
+            rows.append((Cell("" if rows else name, label=label), *own, *cells))
+        sections.append(tuple(rows))
+    return sections if several else [tuple(row for section in sections for row in section)]
 
 
 def feature_heading(feature: str) -> str:

@@ -45,7 +45,7 @@ def draw_text(sheet: Sheet, *, color: bool = False, most: int = _USUAL) -> str:
     # A signature is to be copied, so that it stays on one line.
     lines += [[(line, _DIM)] for line in (*about, *map(visible, sheet.signatures))]
     color = color and os.environ.get("TERM", "").lower() not in ("dumb", "unknown")
-    return _printable("\n".join(_styled(line, color) for line in lines))
+    return _printable("\n".join(_style_line(line, color) for line in lines))
 
 
 def _terminal_width() -> int:
@@ -60,7 +60,7 @@ def _terminal_width() -> int:
         return 0
 
 
-def _styled(line: Line, color: bool) -> str:
+def _style_line(line: Line, color: bool) -> str:
     return "".join(
         f"{style}{text}{_PLAIN_AGAIN}" if color and style and text else text for text, style in line
     )

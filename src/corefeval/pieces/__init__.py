@@ -69,7 +69,7 @@ class Cutting:
 
 
 @contextmanager
-def workers_told() -> Iterator[None]:
+def watch_workers() -> Iterator[None]:
     """Within, that the workers of an executor are gone is one clear error."""
     try:
         yield

@@ -17,7 +17,7 @@ from typing import Any, Protocol, TypeVar
 from corefeval._version import __version__
 from corefeval.diagnostics import UsageError
 from corefeval.files import is_remote, write_file
-from corefeval.pieces import workers_told
+from corefeval.pieces import watch_workers
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -81,10 +81,10 @@ def map_pieces(
         while waiting or running:
             while waiting and len(running) < _AHEAD * count_workers(executor):
                 number = waiting.pop()
-                with workers_told():
+                with watch_workers():
                     running[executor.submit(function, pieces[number], request)] = number
             for future in wait(running, return_when=FIRST_COMPLETED).done:
-                with workers_told():
+                with watch_workers():
                     result = future.result()
                 finish(running.pop(future), result)
     finally:

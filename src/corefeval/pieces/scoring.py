@@ -50,9 +50,22 @@ _OF_THE_WHOLE = ("guessed-kinds", "rare-values")
 # Values that come in an order of their own; others are in that of the alphabet.
 _VALUES = (*KINDS, *YES_NO)
 # The steps that tell something, in their order; some speak of the key first, then the response.
-_READING = ("word-column", "unfinished-documents", "unfinished-file")
+_READING = (
+    "word-column",
+    "unfinished-documents",
+    "unfinished-file",
+    "minimum-outside",
+    "no-entity",
+    "repeated-markables",
+    "contradictory-anchors",
+    "misspelt-attributes",
+    "multiword-lines",
+    "unread-columns",
+    "",  # all others
+    "unresolved-relations",
+)
 _STEPS = (
-    ("missing-documents", "extra-documents"),
+    ("positions", "missing-documents", "extra-documents"),
     ("widened-mentions", "unplaced-mentions", "unplaced-documents"),
     ("aligned-nodes", "empty-nodes", "zero-mentions"),
     ("other-tokens",),
@@ -152,14 +165,14 @@ def _prepare_work(
         return None
     kept = None
     if cutting.resume is not None:
-        kept = Kept(os.fspath(cutting.resume), _described((key, response), pieces, request))
+        kept = Kept(os.fspath(cutting.resume), _describe_run((key, response), pieces, request))
     specimen = make_specimen(key, response, pairs, _SPECIMEN)
     size = int(key.sizes.sum() + response.sizes.sum())
     request = replace(request, limit=current_limit())
     return _Work(pieces, specimen, request, (key.notes, response.notes), size, kept)
 
 
-def _described(
+def _describe_run(
     sides: Sequence[Side], pieces: Sequence[Piece], request: Request
 ) -> dict[str, object]:
     """What a run is, so that finished pieces are only taken for the same one."""
@@ -183,7 +196,10 @@ def _decide(work: _Work, cutting: Cutting) -> Request:
     """
     request = work.request
     wanted = [one.metric for one in parse_metrics(request.metrics)]
-    needs = any(metric.declaration.needs or metric.by is not None for metric in wanted)
+    needs = any(
+        metric.declaration.needs or metric.by is not None or "zeros" in dict(metric.parameters)
+        for metric in wanted
+    )
     if not needs and not request.by and request.plan.protocol.match == "exact":
         return request
     prepared, *_ = prepare_piece(work.specimen, request)
@@ -241,7 +257,7 @@ def read_notices(notices: Sequence[Notice], notes: Notes) -> list[Notice]:
         number = next(
             (n for file, n in files.items() if notice.text.startswith(f"{file}: ")), len(files)
         )
-        kind = _READING.index(notice.kind) if notice.kind in _READING else len(_READING)
+        kind = _READING.index(notice.kind if notice.kind in _READING else "")
         ranked.append((number, kind, notice))
     return [notice for _, _, notice in sorted(ranked, key=lambda one: one[:2])]
 

@@ -145,7 +145,7 @@ class Protocol:
         """The same with some choices changed; a UsageError where a value is none of a choice."""
         if not changes:
             return self
-        chosen = {**dict(self.values), **{n: _checked(n, v) for n, v in changes.items()}}
+        chosen = {**dict(self.values), **{n: _check_value(n, v) for n, v in changes.items()}}
         known = fields()
         unusual = {name for name, value in chosen.items() if value != known[name].default}
         # Most protocols have few choices or none that are not at their defaults.
@@ -217,7 +217,7 @@ class Protocol:
         return {name: (getattr(self, name), getattr(other, name)) for name in names}
 
     def __str__(self) -> str:
-        return "|".join(f"{name}:{_quoted(value)}" for name, value in self.shown.items())
+        return "|".join(f"{name}:{_quote(value)}" for name, value in self.shown.items())
 
 
 # What mentions told, where there are any; heads and minimum spans may be told by several things.
@@ -273,7 +273,7 @@ def split_choices(
     return chosen, rest
 
 
-def _checked(name: str, value: object) -> str:
+def _check_value(name: str, value: object) -> str:
     """A value that a choice may have."""
     choice = fields().get(name)
     if choice is None:
@@ -281,7 +281,7 @@ def _checked(name: str, value: object) -> str:
             f"corefeval {__version__} has no choice {name!r}: {did_you_mean(name, choices())}"
         )
     if choice.values is not None:
-        found = _spelled(choice, value)
+        found = _spell(choice, value)
         if found is None:
             message = f"{name} is one of {', '.join(choice.spellings)}, not {value!r:.60}"
             if name == "match" and "," in str(value):
@@ -306,7 +306,7 @@ def _checked(name: str, value: object) -> str:
     return str(value)
 
 
-def _spelled(choice: Choice, value: object) -> str | None:
+def _spell(choice: Choice, value: object) -> str | None:
     """The one spelling of a value of a choice; None for what is none."""
     if type(value) is int:
         value = str(value)
@@ -379,7 +379,7 @@ def _split(text: str) -> Iterator[tuple[str, str]]:
         place = part.end()
 
 
-def _quoted(value: str) -> str:
+def _quote(value: str) -> str:
     if re.search(r'[|:"\\]|^\s|\s$', value):
         return '"' + re.sub(r'(["\\])', r"\\\1", value) + '"'
     return value

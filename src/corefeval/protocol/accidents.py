@@ -6,6 +6,7 @@ and is done in the room `emulation`; all of them may be combined.
 
 # No `annotations` from __future__ here: to read types from text takes longer than to make them.
 
+from functools import partial
 from typing import Annotated, Literal, TypedDict
 
 from corefeval.protocol.choice import NUMBER, Choice
@@ -28,6 +29,8 @@ Lea = Literal["label", "member"]
 Blanc = Literal["key", "scorch", "luo", "halves"]
 Nothing = Literal["ok", "error"]
 
+Accident = partial(Choice, at="emulation")
+
 _REPEATS = {
     "once": "each mention once in a document, as `duplicates` says",
     "keep": "all of them count",
@@ -43,30 +46,27 @@ class Accidents(TypedDict, total=False):
 
     window: Annotated[
         str,
-        Choice(
+        Accident(
             "none",
             "Cut documents into windows of so many tokens, each a document of its own.",
-            at="emulation",
             pattern=NUMBER,
             example="aefh / ae,fh: MUC 80; windows of 4: 100, as a and e begin windows and vanish",
         ),
     ]
     keyless: Annotated[
         Counted,
-        Choice(
+        Accident(
             "count",
             "What becomes of documents in which the key has no mention.",
-            at="emulation",
             values={"count": "they count as any document", "skip": "they are left out"},
             example="ab / ab and – / ab: count MUC P 50, skip 100",
         ),
     ]
     order: Annotated[
         Order,
-        Choice(
+        Accident(
             "list",
             "Which of several entities with the same mention comes first.",
-            at="emulation",
             values={
                 "list": "the one that is listed first; in CoNLL files, the one of the lower number",
                 "open": "the one whose first mention opens first, in a cell as it is written",
@@ -78,10 +78,9 @@ class Accidents(TypedDict, total=False):
     ]
     brackets: Annotated[
         Brackets,
-        Choice(
+        Accident(
             "written",
             "How brackets of one entity are read that close and open on one token.",
-            at="emulation",
             values={
                 "written": "in the order in which they are written",
                 "opening-first": "those that open come first: `0)|(0` is a mention of that token",
@@ -91,10 +90,9 @@ class Accidents(TypedDict, total=False):
     ]
     identity: Annotated[
         Identity,
-        Choice(
+        Accident(
             "token",
             "What tells mentions apart.",
-            at="emulation",
             values={
                 "token": "their tokens in the document",
                 "bounded": "the same; one over a sentence boundary refuses the score",
@@ -106,120 +104,108 @@ class Accidents(TypedDict, total=False):
     ]
     min_span: Annotated[
         YesNo,
-        Choice(
+        Accident(
             "no",
             "Compare minimum spans (MINA), cut from the key's parse.",
-            at="emulation",
             values=_YES,
             example="the old man of the sea / the old man: no: two mentions, yes: one",
         ),
     ]
     np_only: Annotated[
         YesNo,
-        Choice(
+        Accident(
             "no",
             "Leave out verb phrases, by the key's parse.",
-            at="emulation",
             values=_YES,
             example="rose, the rise / the rise: no: one of two is missing, yes: nothing is left",
         ),
     ]
     remove_nested: Annotated[
         YesNo,
-        Choice(
+        Accident(
             "no",
             "Leave out mentions inside another one of their entity.",
-            at="emulation",
             values=_YES,
             example="{0-4,1-2,8} / {0-4,8}: no MUC R 50, yes 100",
         ),
     ]
     repeats_key: Annotated[
         KeyRepeats,
-        Choice(
+        Accident(
             "once",
             "What becomes of mentions that the key has several times.",
-            at="emulation",
             values=_REPEATS,
             example="aab / ab: keep CEAFe 120, collapse 100",
         ),
     ]
     repeats_response: Annotated[
         ResponseRepeats,
-        Choice(
+        Accident(
             "once",
             "What becomes of mentions that the response has several times.",
-            at="emulation",
             values={**_REPEATS, "known": "once where the key has the mention, else all of them"},
             example="ab,cd / abb,cdb,xx: B³ keep 65.6, collapse 67.4, known 80",
         ),
     ]
     limit: Annotated[
         str,
-        Choice(
+        Accident(
             "none",
             "Refuse the score where more than so many repeats of the response are left out.",
-            at="emulation",
             pattern=NUMBER,
             example="eleven mentions twice, repeats known, limit 10: no number",
         ),
     ]
     owner: Annotated[
         Owner,
-        Choice(
+        Accident(
             "last",
             "Which of several entities a mention is looked up in.",
-            at="emulation",
             values={"last": "the last of them", "first": "the first of them"},
             example="abc / abc,bx with repeats kept: B³ R last 55.6, first 100",
         ),
     ]
     b3_singletons: Annotated[
         Counted,
-        Choice(
+        Accident(
             "count",
             "What becomes of singletons in B³.",
-            at="emulation",
             values={**_COUNTED, "skip": "left out, and what meets one on the other side is wrong"},
             example="abc,d / ab,cd: count 70.6, skip 58.8",
         ),
     ]
     ceafe_singletons: Annotated[
         CeafeSingletons,
-        Choice(
+        Accident(
             "count",
             "What becomes of singletons in CEAFe.",
-            at="emulation",
             values={"count": "they count as any entity", "skip-response": "the response's go"},
             example="ab,c,d against itself: count 100, skip-response 50",
         ),
     ]
     lea_singletons: Annotated[
         Counted,
-        Choice(
+        Accident(
             "count",
             "What becomes of singletons in LEA.",
-            at="emulation",
             values=_COUNTED,
             example="a,b,cd / ab,cd: count 50, skip 66.7",
         ),
     ]
     twinless: Annotated[
         Twinless,
-        Choice(
+        Accident(
             "as-is",
             "What becomes of response mentions that the key does not have.",
-            at="emulation",
             values={"as-is": "nothing", "key-singletons": "the key has them too, each alone"},
             example="ab / abc,d: B³ as-is 50, key-singletons 80; CEAFe 53.3, 72",
         ),
     ]
     muc: Annotated[
         Muc,
-        Choice(
+        Accident(
             "both",
             "From which side MUC counts links.",
-            at="emulation",
             values={
                 "both": "recall from the key's entities, precision from the response's",
                 "response": "both from the response's",
@@ -229,10 +215,9 @@ class Accidents(TypedDict, total=False):
     ]
     b3: Annotated[
         B3,
-        Choice(
+        Accident(
             "lookup",
             "How B³ finds what entities share.",
-            at="emulation",
             values={
                 "lookup": "each mention has one entity on the other side",
                 "response": "both sums are over the response's mentions",
@@ -245,10 +230,9 @@ class Accidents(TypedDict, total=False):
     ]
     ceaf: Annotated[
         Ceaf,
-        Choice(
+        Accident(
             "list",
             "What CEAF takes entities for.",
-            at="emulation",
             values={
                 "list": "lists, in which the key's repeats count",
                 "set": "sets",
@@ -259,20 +243,18 @@ class Accidents(TypedDict, total=False):
     ]
     ceafm: Annotated[
         Ceafm,
-        Choice(
+        Accident(
             "mentions",
             "What CEAFm divides by.",
-            at="emulation",
             values={"mentions": "the mentions of each side", "entities": "the entities"},
             example="abc against itself: mentions 100, entities 300",
         ),
     ]
     lea: Annotated[
         Lea,
-        Choice(
+        Accident(
             "label",
             "When LEA takes a link for found.",
-            at="emulation",
             values={
                 "label": "both mentions have the same entity on the other side",
                 "member": "the first is in the entity of the second, whatever its own",
@@ -282,10 +264,9 @@ class Accidents(TypedDict, total=False):
     ]
     blanc: Annotated[
         Blanc,
-        Choice(
+        Accident(
             "key",
             "Which half of BLANC counts alone.",
-            at="emulation",
             values={
                 "key": "the one that the key has",
                 "scorch": "the same, but 100 where neither has a link and mentions are the same",
@@ -297,10 +278,9 @@ class Accidents(TypedDict, total=False):
     ]
     nothing: Annotated[
         Nothing,
-        Choice(
+        Accident(
             "ok",
             "Whether a side may have not a single mention.",
-            at="emulation",
             values={"ok": "it may", "error": "the score is refused"},
             example="ab / –: ok 0, error no number",
         ),

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Annotated, Literal, TypedDict, get_args, get_origin, get_type_hints
 
 from corefeval.protocol.accidents import Accidents
-from corefeval.protocol.choice import Choice
+from corefeval.protocol.choice import NUMBER, Choice
 
 Singletons = Literal["keep", "drop", "drop-response", "double-response"]
 Duplicates = Literal["first", "last", "error"]
@@ -371,7 +371,7 @@ class Fields(Choices, total=False):
             "none",
             "The number of segments of a single document, each scored as one.",
             at="segments",
-            pattern=r"[1-9]\d{0,8}",
+            pattern=NUMBER,
         ),
     ]
     ci: Annotated[str, Choice("none", "How intervals were made.", at="intervals")]

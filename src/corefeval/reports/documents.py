@@ -24,7 +24,6 @@ Json = dict[str, Any]
 MILLION = 1_000_000
 MENTION_KINDS = ("name", "nominal", "pronoun")
 _NO_SPEAKER = {"", "-", "_"}
-_NEW_PARAGRAPH = {"newpar"}
 _BLANK_LINE = re.compile(r"\n\s*\n")
 _STOPS = tuple(".!?")
 _LONG_LINE = 40  # tokens
@@ -134,14 +133,14 @@ def _paragraphs(corpora: Sequence[Corpus], index: int, count: int) -> list[int] 
     for corpus in corpora:
         comments = corpus.sentence_metadata[index] if corpus.sentence_metadata else ()
         if len(comments) == count:
-            found = [n for n, one in enumerate(comments) if _NEW_PARAGRAPH & {*map(_first, one)}]
+            found = [
+                number
+                for number, one in enumerate(comments)
+                if any(key.partition(" ")[0] == "newpar" for key in one)
+            ]
             if found:
                 return found
     return None
-
-
-def _first(key: str) -> str:
-    return key.partition(" ")[0]
 
 
 def _speakers(tokens: Tokens, index: int, sentences: Sequence[int]) -> list[str] | None:

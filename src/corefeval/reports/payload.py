@@ -187,7 +187,7 @@ def _describe_scores(results: Sequence[Result]) -> Json:
     """Documents, metrics and scores; `scores` by metric and response, `byDocument` likewise."""
     first = results[0]
     metrics = [metric for metric in first.metrics if all(metric in one for one in results)]
-    titles = first.titles or {}
+    titles = first.titles
     return {
         "documents": list(first.document_ids),
         "ci": None if first.segment_rates else first.ci,

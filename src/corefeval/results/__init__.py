@@ -1,7 +1,8 @@
 """Results: frozen, additive per-document counts, and the rates that follow from them."""
 
+from corefeval.results.aggregation import CountTable
 from corefeval.results.rates import Score
-from corefeval.results.result import CountTable, DocumentResult, Result
+from corefeval.results.result import DocumentResult, Result
 from corefeval.results.saved import is_saved, load_all, save
 from corefeval.results.slices import Slices
 

@@ -8,10 +8,11 @@ weights and of weights (weighted). So resampling is a matrix product under all o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from corefeval.protocol import Protocol
 from corefeval.results.rates import (
@@ -25,6 +26,56 @@ from corefeval.results.rates import (
 )
 
 _SIDES = ("key", "response", "common")
+
+
+@dataclass(frozen=True, eq=False)
+class CountTable:
+    """One metric's counts: a row per document, a column per count. A mean has parts instead.
+
+    `by` is the feature that the metric itself goes by, as p-link does.
+    """
+
+    shape: str
+    names: tuple[str, ...] = ()
+    values: Numbers | None = None
+    parts: tuple[str, ...] = ()
+    by: str = ""
+
+    def columns(self) -> dict[str, Numbers]:
+        """Each count as an array of documents."""
+        if self.values is None:
+            return {}
+        return {name: self.values[:, index] for index, name in enumerate(self.names)}
+
+    def totals(self) -> dict[str, float]:
+        """Each count summed over the documents."""
+        return {name: float(column.sum()) for name, column in self.columns().items()}
+
+    def counted(self) -> NDArray[np.bool_]:
+        """The documents in which there is anything to count: a macro mean is over these."""
+        if self.values is None:
+            return np.zeros(0, dtype=np.bool_)
+        return np.asarray(self.values.any(axis=1))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CountTable):
+            return NotImplemented
+        mine, theirs = ((t.shape, t.names, t.parts, t.by) for t in (self, other))
+        return mine == theirs and np.array_equal(_numbers(self.values), _numbers(other.values))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @staticmethod
+    def join(tables: Sequence[CountTable]) -> CountTable:
+        """The rows of several tables of one metric below each other."""
+        first = tables[0]
+        if first.values is None:
+            return first
+        return replace(first, values=np.concatenate([_numbers(one.values) for one in tables]))
+
+
+def _numbers(values: Numbers | None) -> Numbers:
+    return np.zeros((0, 0)) if values is None else values
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +142,7 @@ class Aggregation:
         if self.aggregate == "micro" or (self.aggregate == "pool" and not self._is_blanc):
             return self.rates(dict(zip(self.names, sums, strict=True)))
         if self.aggregate == "pool":
-            return self.rates(self._pooled(sums))
+            return self.rates(self._pool(sums))
         known = self.rates({name: np.zeros(1) for name in self.names})
         if self.aggregate == "weighted":
             half = len(known)
@@ -130,7 +181,7 @@ class Aggregation:
     def _is_blanc(self) -> bool:
         return self.shape.startswith("blanc")
 
-    def _pooled(self, sums: Numbers) -> dict[str, Numbers]:
+    def _pool(self, sums: Numbers) -> dict[str, Numbers]:
         """Counts with the pairs across documents, none of which is a link."""
         counts = dict(zip(self.names, sums, strict=False))
         for side, within in zip(_SIDES, sums[len(self.names) :], strict=True):
@@ -148,7 +199,7 @@ class Aggregation:
         """Each count summed over the documents; pooled, with the pairs across them."""
         sums = {name: float(column.sum()) for name, column in counts.items()}
         if self.aggregate == "pool" and self._is_blanc and sums:
-            pooled = self._pooled(self.additive(counts).sum(axis=1))
+            pooled = self._pool(self.additive(counts).sum(axis=1))
             return {name: float(pooled[name]) for name in sums}
         return sums
 

@@ -9,69 +9,16 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from corefeval._version import __version__
 from corefeval.diagnostics import InputError, Notice, UsageError, merge_notices, plural
 from corefeval.protocol import OF_MENTIONS, Protocol, join_protocols
 from corefeval.protocol import fields as protocol_fields
-from corefeval.results.aggregation import Aggregation, average_rates
+from corefeval.results.aggregation import Aggregation, CountTable, average_rates
 from corefeval.results.rates import Numbers, Rates, Score, score_rows
 from corefeval.tabular import Row, Tabular
 
 if TYPE_CHECKING:
     from corefeval.results.slices import Slices
-
-
-@dataclass(frozen=True, eq=False)
-class CountTable:
-    """One metric's counts: a row per document, a column per count. A mean has parts instead.
-
-    `by` is the feature that the metric itself goes by, as p-link does.
-    """
-
-    shape: str
-    names: tuple[str, ...] = ()
-    values: Numbers | None = None
-    parts: tuple[str, ...] = ()
-    by: str = ""
-
-    def columns(self) -> dict[str, Numbers]:
-        """Each count as an array of documents."""
-        if self.values is None:
-            return {}
-        return {name: self.values[:, index] for index, name in enumerate(self.names)}
-
-    def totals(self) -> dict[str, float]:
-        """Each count summed over the documents."""
-        return {name: float(column.sum()) for name, column in self.columns().items()}
-
-    def counted(self) -> NDArray[np.bool_]:
-        """The documents in which there is anything to count: a macro mean is over these."""
-        if self.values is None:
-            return np.zeros(0, dtype=np.bool_)
-        return np.asarray(self.values.any(axis=1))
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, CountTable):
-            return NotImplemented
-        mine, theirs = ((t.shape, t.names, t.parts, t.by) for t in (self, other))
-        return mine == theirs and np.array_equal(_numbers(self.values), _numbers(other.values))
-
-    __hash__ = None  # type: ignore[assignment]
-
-    @staticmethod
-    def join(tables: Sequence[CountTable]) -> CountTable:
-        """The rows of several tables of one metric below each other."""
-        first = tables[0]
-        if first.values is None:
-            return first
-        return replace(first, values=np.concatenate([_numbers(one.values) for one in tables]))
-
-
-def _numbers(values: Numbers | None) -> Numbers:
-    return np.zeros((0, 0)) if values is None else values
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +45,7 @@ class Result(Tabular, Mapping[str, Score]):
     whole_rates: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     notices: tuple[Notice, ...] = ()
     spell: Callable[[str], str] = str
-    titles: Mapping[str, str] | None = None
+    titles: Mapping[str, str] = field(default_factory=dict)
     slices: Mapping[str, Slices] = field(default_factory=dict)
     ci: float | None = None
     intervals: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)

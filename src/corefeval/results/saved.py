@@ -16,8 +16,9 @@ import numpy as np
 from corefeval.diagnostics import InputError, Notice, UsageError, excerpt, memory_for
 from corefeval.files import GZIP_MAGIC, PathLike, unpack, write_file
 from corefeval.protocol import Protocol
+from corefeval.results.aggregation import CountTable
 from corefeval.results.rates import RATES, Numbers, rates_of
-from corefeval.results.result import CountTable, Result
+from corefeval.results.result import Result
 from corefeval.results.slices import Slices
 
 T = TypeVar("T")
@@ -66,14 +67,9 @@ def read_saved(path: PathLike, make: Callable[[Mapping[str, Any]], T]) -> T:
     What is damaged is a KeyError, TypeError, ValueError or the like in `make`.
     """
     file = os.fspath(path)
-    with memory_for(file):
-        return _made(file, make)
-
-
-def _made(file: str, make: Callable[[Mapping[str, Any]], T]) -> T:
-    record = _record(file)
     try:
-        return make(record)
+        with memory_for(file):
+            return make(_record(file))
     except UsageError as error:
         raise InputError(
             f"the saved results were scored in a way that is not known here: {error}",
@@ -159,7 +155,7 @@ def result_record(result: Result, within: Result | None = None) -> dict[str, Any
     record: dict[str, Any] = {
         "settings": dict(result.settings),
         **({} if same else {"documents": list(result.document_ids)}),
-        "titles": dict(result.titles or {}),
+        "titles": dict(result.titles),
         "tables": {metric: _table_record(table) for metric, table in result.tables.items()},
     }
     if result.ci is not None:
@@ -186,6 +182,7 @@ def result_record(result: Result, within: Result | None = None) -> dict[str, Any
                 "count": n.count,
                 "items": list(n.items),
                 "noun": n.noun,
+                **({"parts": dict(n.parts)} if n.parts else {}),
             }
             for n in result.notices
         ],
@@ -223,42 +220,31 @@ def _numbers(column: Numbers) -> list[float] | list[int]:
     return fractions
 
 
-def result_of_record(record: Mapping[str, Any], spell: Callable[[str], str]) -> Result:
-    """The result that `result_record` made a record of."""
-    return _result(record, None, spell)
-
-
-def _result(
-    record: Mapping[str, Any], within: Result | None, spell: Callable[[str], str]
+def result_of_record(
+    record: Mapping[str, Any], spell: Callable[[str], str], within: Result | None = None
 ) -> Result:
-    documents = within.document_ids if within and "documents" not in record else None
-    if documents is None:
+    """The result that `result_record` made a record of; a slice has some of it from the whole."""
+    if within is None or "documents" in record:
         documents = tuple(_texts(record["documents"], "documents"))
-    source = within or Result(
-        tables={},
-        document_ids=documents,
-        key=_text(record["key"], "key"),
-        response=_text(record["response"], "response"),
-        key_digest=_text(record["key_digest"], "key_digest"),
-        whole_rates=_rates(record["whole_rates"]),
-        spell=spell,
-    )
+    else:
+        documents = within.document_ids
     tables: dict[str, CountTable] = {}
     settings = _named_texts(record["settings"])
-    protocol_fields = {name: value for name, value in settings.items() if name != "version"}
-    protocol = Protocol.of_fields(protocol_fields)
+    version = settings.pop("version", "0")
+    protocol = Protocol.of_fields(settings)
     for metric, one in record["tables"].items():
         tables[metric] = _table(metric, one, len(documents), tables, bounded=not protocol.emulates)
-    version = settings.get("version", "0")
+    own: dict[str, Any] = {
+        name: getattr(within, name) if within else _text(record[name], name)
+        for name in ("key", "response", "key_digest")
+    }
     result = Result(
         tables=tables,
         document_ids=documents,
         protocol=protocol,
         version=version,
-        key=source.key,
-        response=source.response,
-        key_digest=source.key_digest,
-        whole_rates=source.whole_rates,
+        **own,
+        whole_rates=within.whole_rates if within else _rates(record["whole_rates"]),
         notices=() if within else tuple(map(_notice, record["notices"])),
         spell=spell,
         titles=_named_texts(record["titles"]),
@@ -307,8 +293,11 @@ def _slices(feature: str, record: Mapping[str, Any], within: Result) -> Slices:
     return Slices(
         feature,
         _one_of(record["level"], ("document", "entity", "mention")),
-        _result(record["whole"], within, within.spell),
-        {value: _result(one, within, within.spell) for value, one in record["values"].items()},
+        result_of_record(record["whole"], within.spell, within),
+        {
+            value: result_of_record(one, within.spell, within)
+            for value, one in record["values"].items()
+        },
         {value: _whole(size, f"the size of {value}") for value, size in record["sizes"].items()},
         _named_texts(record["undefined"]),
         _named_texts(record["special"]),
@@ -366,6 +355,7 @@ def _notice(record: Mapping[str, Any]) -> Notice:
         _whole(record["count"], "the count of a notice"),
         tuple(_texts(record["items"], "the items of a notice")),
         _text(record.get("noun", ""), "the noun of a notice"),
+        tuple((what, _whole(n, what)) for what, n in record.get("parts", {}).items()),
     )
 
 

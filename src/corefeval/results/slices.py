@@ -10,8 +10,9 @@ from typing import Any, Literal
 import numpy as np
 
 from corefeval.diagnostics import UsageError, list_names
+from corefeval.results.aggregation import CountTable
 from corefeval.results.rates import score_rows
-from corefeval.results.result import CountTable, DocumentResult, Result
+from corefeval.results.result import DocumentResult, Result
 from corefeval.syntax import CROSS, split_list
 from corefeval.tabular import Row, Tabular
 

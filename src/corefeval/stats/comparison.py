@@ -135,7 +135,7 @@ class Comparison(Tabular):
 
     def title(self, metric: str) -> str:
         """What tables call a metric."""
-        return (self._first.titles or {}).get(metric, metric)
+        return self._first.titles.get(metric, metric)
 
     @cached_property
     def _by_names(self) -> dict[tuple[str, str, str], PairDifference]:

@@ -56,19 +56,11 @@ class Power:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
+        names = ("metric", "rate", "difference", "documents", "needed", "more", "limit")
         return {
             "first": self.systems[0],
             "second": self.systems[1],
-            "metric": self.metric,
-            "rate": self.rate,
-            "difference": self.difference,
-            "documents": self.documents,
-            "needed": self.needed,
-            "more": self.more,
-            "limit": self.limit,
-            "power": self.power,
-            "alpha": self.alpha,
-            "tests": self.tests,
+            **{name: getattr(self, name) for name in (*names, "power", "alpha", "tests")},
             "curve": [list(point) for point in self.curve],
         }
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from corefeval.diagnostics import UsageError, excerpt, plural
 from corefeval.display import distinct_names
-from corefeval.protocol import Protocol
+from corefeval.protocol import OF_MENTIONS, Protocol, fields
 from corefeval.results import CountTable, Result
 from corefeval.results.aggregation import Aggregation, average_rate, average_rates
 from corefeval.results.rates import Numbers, Rates
@@ -108,8 +108,9 @@ def _check_same_documents(first: str, reference: Result, name: str, result: Resu
 
 def _check_same_settings(first: str, reference: Result, name: str, result: Result) -> None:
     for choice, (mine, theirs) in reference.protocol.differences(result.protocol).items():
-        # Tags are looked at only where a metric or a slice needs them.
-        if choice in _OWN_FIELDS or (choice == "tagset" and "auto" in (mine, theirs)):
+        # Tags, heads and the like are looked at only where something needs them.
+        nothing = fields()[choice].default if choice in OF_MENTIONS else None
+        if choice in _OWN_FIELDS or nothing in (mine, theirs):
             continue
         raise UsageError(
             f"only results that were scored alike can be compared: {choice} is {mine} for {first} "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
@@ -15,6 +15,7 @@ from corefeval.model import Corpus, Document
 from corefeval.model.arrays import FloatArray, IntArray
 from corefeval.model.text_tokens import TextTokens
 from corefeval.model.views import Mention
+from corefeval.tabular import Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class ErrorInstance:
+class ErrorInstance(Record):
     """One error: its kind, its document and the mentions that are wrong.
 
     `key_entity` and `response_entity` are the entities' names in the files, or for sets and
@@ -54,10 +55,6 @@ class ErrorInstance:
     key_entity: str | None = None
     response_entity: str | None = None
     instead: Place | None = None
-
-    def as_dict(self) -> dict[str, object]:
-        """For JSON."""
-        return asdict(self)
 
 
 class Lookup:
@@ -177,7 +174,7 @@ SideName = Literal["key", "response"]
 
 
 @dataclass(frozen=True, slots=True)
-class MentionCost:
+class MentionCost(Record):
     """What a mention costs: its shares of the loss of recall and of precision, by metric.
 
     `cost` is the mean of both, and over the metrics where there are several. `errors` are the kinds
@@ -194,13 +191,9 @@ class MentionCost:
     recall: Mapping[str, float]
     precision: Mapping[str, float]
 
-    def as_dict(self) -> dict[str, object]:
-        """For JSON."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
-class EntityCost:
+class EntityCost(Record):
     """What an entity costs: a key entity's share of lost recall, a response entity's of precision.
 
     `parts` is the number of entities of the other side that its mentions are in, `alone` the number
@@ -217,10 +210,6 @@ class EntityCost:
     alone: int
     cost: float
     loss: Mapping[str, float]
-
-    def as_dict(self) -> dict[str, object]:
-        """For JSON."""
-        return asdict(self)
 
 
 def rank_mentions(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Unpack, overload
 
 from corefeval.analysis.explanation.differences import explain_difference, without_data_fields
-from corefeval.analysis.explanation.explanation import Explanation, Step
-from corefeval.analysis.explanation.saved import ResultDifference, explain_saved
-from corefeval.analysis.explanation.scorings import CONLL, Scorings
+from corefeval.analysis.explanation.explanation import Explanation, Points, ResultDifference, Step
+from corefeval.analysis.explanation.scorings import CONLL, Scorings, subtract
 from corefeval.analysis.explanation.sensitivity import (
     Search,
     Sensitivity,
@@ -36,6 +35,8 @@ __all__ = [
     "explain_results",
     "measure_corpora",
 ]
+
+_SAME = 1e-9  # scores that differ by less are the same
 
 
 @overload
@@ -140,7 +141,8 @@ def explain_results(
 ) -> ResultDifference:
     """What differs between two results: their choices, their data and their numbers.
 
-    With the key and the response of both at hand, it is also what each choice is worth.
+    With the key and the response of both at hand, it is also what each choice is worth. Raises a
+    UsageError where they have no metric in common.
 
     >>> from corefeval import score
     >>> key = [["a", "b"], ["c"]]
@@ -150,8 +152,58 @@ def explain_results(
     >>> explain_results(*results, key, key).explanation
     <Explanation first → second: conll 100.00 → 88.89 by 1 choice>
     """
-    made = None if key is None or response is None else plan(None, options)
-    return explain_saved(first, second, made, key, response, shapley=shapley)
+    metrics = [metric for metric in first.metrics if metric in second.metrics]
+    if not metrics:
+        both = [", ".join(one.metrics) for one in (first, second)]
+        raise UsageError(f"the results have no metric in common: {' against '.join(both)}")
+    names = first.response or "first", second.response or "second"
+    names = ("first", "second") if names[0] == names[1] else names
+    explanation: Explanation | None = None
+    more: tuple[str, ...] = ()
+    if key is not None and response is not None:
+        scorings = Scorings(key, response, plan(None, options), metrics)
+        protocols = without_data_fields(first.protocol), without_data_fields(second.protocol)
+        explanation = explain_difference(scorings, protocols, names, shapley=shapley)
+        ends = zip(names, (first, second), (explanation.start, explanation.goal), strict=True)
+        more = tuple(text for name, one, end in ends for text in _check(name, one, end.scores))
+    return ResultDifference(
+        names=names,
+        signatures=(first.signature, second.signature),
+        choices=first.protocol.differences(second.protocol),
+        remarks=(*_remarks(first, second), *more),
+        scores={one: (first[one].f1, second[one].f1) for one in metrics},
+        titles={**second.titles, **first.titles},
+        explanation=explanation,
+    )
+
+
+def _check(name: str, result: Result, scores: Points) -> Iterator[str]:
+    """What to say where the data does not give the numbers that were saved."""
+    saved = {metric: result[metric].f1 for metric in scores}
+    for metric, less in subtract(scores, saved, [*saved]).items():
+        if less is not None and abs(less) > _SAME:
+            now = f"{100 * (scores[metric] or 0):.2f}"
+            yield (
+                f"{name}: this key and response give {metric} {now}, not the saved "
+                f"{100 * saved[metric]:.2f}: they are not its data"
+            )
+            return
+
+
+def _remarks(first: Result, second: Result) -> Iterator[str]:
+    """What differs besides choices."""
+    if first.key_digest and second.key_digest and first.key_digest != second.key_digest:
+        yield f"they were scored against different keys: {first.key} and {second.key}"
+    mine, theirs = ({*one.document_ids} for one in (first, second))
+    if mine != theirs:
+        yield (
+            f"they are of different documents: {len(mine - theirs):,} only in the first, "
+            f"{len(theirs - mine):,} only in the second"
+        )
+    if first.version != second.version:
+        yield f"they were made by corefeval {first.version} and {second.version}"
+    if first.tables == second.tables and first.protocol != second.protocol:
+        yield "their counts are the same: only rates differ, if anything"
 
 
 def measure_corpora(

@@ -23,6 +23,7 @@ from corefeval.analysis.explanation.explanation import (
     describe_change,
 )
 from corefeval.analysis.explanation.scorings import (
+    SHOWN,
     Outcome,
     Scorings,
     one_line,
@@ -43,7 +44,6 @@ PIPELINE = (
 )  # fmt: skip
 MOST_SHAPLEY = 10  # choices, of which there are 1,024 sets
 _NOTHING = 1e-9
-_SHOWN = 0.00005  # half a hundredth of a point
 
 Names = frozenset[str]
 
@@ -245,22 +245,22 @@ class _Worth:
                     yield Relation(kind, (pair[0], pair[1]), metric, (mine, theirs), together)
 
     def _is_idle(self, name: str) -> bool:
-        return all(value is not None and abs(value) < _SHOWN for value in self.alone[name].values())
+        return all(value is not None and abs(value) < SHOWN for value in self.alone[name].values())
 
 
 def _relation(mine: float, theirs: float, together: float, idle: int) -> str:
     """What two choices are to each other, of which the first `idle` ones do nothing alone."""
     more = together - mine - theirs
     if idle:
-        return ("", "needs", "need each other")[idle] if abs(more) >= _SHOWN else ""
+        return ("", "needs", "need each other")[idle] if abs(more) >= SHOWN else ""
     least, most = sorted((abs(mine), abs(theirs)))
-    is_large = mine * theirs > 0 and least > max(_SHOWN, most / 10)
+    is_large = mine * theirs > 0 and least > max(SHOWN, most / 10)
     return "redundant" if is_large and more * mine < 0 and abs(more) >= least / 2 else ""
 
 
 def _differs(one: Points, other: Points) -> bool:
     differences = subtract(one, other, [*one]).values()
-    return any(value is None or abs(value) >= _SHOWN for value in differences)
+    return any(value is None or abs(value) >= SHOWN for value in differences)
 
 
 def _same(one: Points, other: Points) -> bool:

@@ -1,4 +1,4 @@
-"""An explanation: what two protocols give on the same data, and what each choice is worth."""
+"""What an explanation is: of what choices are worth, and of what differs between results."""
 
 from __future__ import annotations
 
@@ -157,6 +157,51 @@ class Explanation(Tabular):
         number = f"{len(self.steps)} choice{'s' * (len(self.steps) != 1)}"
         names = f"{self.start.name} → {self.goal.name}"
         return f"<Explanation {names}: {metric} {first} → {second} by {number}>"
+
+
+@dataclass(frozen=True, repr=False)
+class ResultDifference(Tabular):
+    """What differs between two results.
+
+    `choices` are those of their protocols with both values, `remarks` say what else differs: key,
+    documents, response, version. `scores` has the F1 of both by metric. `explanation` says what the
+    choices are worth, where the data was at hand.
+    """
+
+    names: tuple[str, str]
+    signatures: tuple[str, str]
+    choices: Mapping[str, tuple[str, str]]
+    remarks: tuple[str, ...]
+    scores: Mapping[str, tuple[float, float]]
+    titles: Mapping[str, str]
+    explanation: Explanation | None = None
+
+    def rows(self) -> list[Row]:
+        """One row for each choice that differs, and one for each metric."""
+        rows = [
+            {"what": "choice", "name": name, "first": values[0], "second": values[1]}
+            for name, values in self.choices.items()
+        ]
+        return rows + [
+            {"what": "f1", "name": name, "first": values[0], "second": values[1]}
+            for name, values in self.scores.items()
+        ]
+
+    def as_dict(self) -> Row:
+        """For JSON."""
+        return {
+            "results": list(self.names),
+            "signatures": list(self.signatures),
+            "choices": {name: list(values) for name, values in self.choices.items()},
+            "remarks": list(self.remarks),
+            "scores": {name: list(values) for name, values in self.scores.items()},
+            "explanation": None if self.explanation is None else self.explanation.as_dict(),
+        }
+
+    def __repr__(self) -> str:
+        number = len(self.choices)
+        what = f"{number} choice{'s' * (number != 1)}"
+        return f"<ResultDifference of {' and '.join(self.names)}: {what} differ>"
 
 
 def describe_change(choice: str, before: str, after: str) -> str:

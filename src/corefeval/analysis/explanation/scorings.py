@@ -18,6 +18,7 @@ from corefeval.protocol import Protocol
 from corefeval.results import Result
 
 CONLL = "muc, b3, ceafe, conll"
+SHOWN = 0.00005  # half a hundredth of a point: less is not seen with two decimals
 
 # What makes other rates of the same counts.
 _RATES = ("aggregate", "undefined", "average", "rounding")
@@ -89,7 +90,7 @@ class Scorings:
             }
         except CorefEvalError as error:
             return Outcome({}, error)
-        self.titles.update(result.titles or {})
+        self.titles.update(result.titles)
         scores = {name: None if math.isnan(one) else one for name, one in values.items()}
         return Outcome(scores, notices=result.notices)
 

@@ -10,13 +10,12 @@ from itertools import combinations
 
 from corefeval.analysis.explanation.differences import PIPELINE
 from corefeval.analysis.explanation.explanation import Points
-from corefeval.analysis.explanation.scorings import Scorings, one_line, round_as, subtract
+from corefeval.analysis.explanation.scorings import SHOWN, Scorings, one_line, round_as, subtract
 from corefeval.diagnostics import Notice, UsageError, merge_notices, plural
 from corefeval.metrics import Metric
 from corefeval.protocol import NAMED, STEPS, Protocol, choices
 from corefeval.tabular import Row, Tabular
 
-_SHOWN = 0.00005  # half a hundredth of a point
 _GIVEN = "as given"
 _LEFT_OUT = ("emulate", "documents", "layer", "spans", "tagset")
 
@@ -63,7 +62,7 @@ class Effect:
     @property
     def is_shown(self) -> bool:
         """Whether anything of it can be seen with two decimals."""
-        return self.size >= _SHOWN
+        return self.size >= SHOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +243,7 @@ def _turns(
     for metric in metrics:
         for pair in combinations(range(len(names)), 2):
             first, second = (defaults[at].get(metric) for at in pair)
-            if first is None or second is None or abs(first - second) < _SHOWN:
+            if first is None or second is None or abs(first - second) < SHOWN:
                 continue
             above, below = pair if first > second else pair[::-1]
             lead = abs(first - second)
@@ -253,7 +252,7 @@ def _turns(
                 gains = effect.points[above].get(metric), effect.points[below].get(metric)
                 if gains[0] is not None and gains[1] is not None:
                     left = lead + gains[0] - gains[1]
-                    turned += [effect.name] if left <= -_SHOWN else []
+                    turned += [effect.name] if left <= -SHOWN else []
             if turned:
                 yield Turn(metric, names[above], names[below], tuple(turned))
 
@@ -358,7 +357,7 @@ def search_number(scorings: Scorings, base: Protocol, wanted: object) -> Search:
         outcome = scorings.score(protocol.but(rounding="none"))
         score = outcome.scores.get(metric)
         # A single choice that changes nothing says nothing.
-        changes = score is None or given is None or abs(score - given) >= _SHOWN
+        changes = score is None or given is None or abs(score - given) >= SHOWN
         if name in NAMED or name == _GIVEN or changes:
             found.append(Candidate(name, score, _hit(score, text), str(outcome.error or "")))
     goal = float(text) / 100
@@ -400,10 +399,7 @@ def _hit(score: float | None, text: str) -> str:
         return ""
     decimals = len(text.partition(".")[2])
     for rule, how in (("round", "rounded"), ("truncate", "truncated")):
-        if f"{100 * _printed(score, rule, decimals):.{decimals}f}" == f"{float(text):.{decimals}f}":
+        printed = round_as(score, f"{rule}({min(decimals, 9)})")
+        if f"{100 * printed:.{decimals}f}" == f"{float(text):.{decimals}f}":
             return how
     return ""
-
-
-def _printed(score: float, rule: str, decimals: int) -> float:
-    return round_as(score, f"{rule}({min(decimals, 9)})")

@@ -96,7 +96,8 @@ def _word_start(text: str, low: int, high: int) -> int:
 _NUMBER = r"[\w.-]*\d[\w.-]*"
 _BRACKET = re.compile(r"\[\s?(?:e|entity|ent|cluster|c)[_ -]?(\d+)\s?[:|]?\s+(?=[^\s\]])")
 _PAREN = re.compile(r"\((?:e|entity)[_ -]?(\d+)\s?[:|]?\s+(?=[^\s)])")
-_NUMBERED = re.compile(r"\[#?(\d+)\s?[:|]?\s+(?!\d+\s*\])(?=[^\s\]])")
+# Numbers and signs alone are a reference of the text, [12 13] or [3 – 5]; but a year is a mention.
+_NUMBERED = re.compile(r"\[#?(\d+)\s?[:|]?\s+(?=\d{4}\s*\]|(?![\d\s,;–—-]*\])\S)")
 _NESTED = 50  # brackets in brackets: nobody closes what was opened further out
 _SQUARE, _SQUARE_END = re.compile(r"\["), re.compile(r"\]")
 

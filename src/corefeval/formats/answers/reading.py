@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -260,7 +260,7 @@ def read_answers(
     found = join_pieces(found, lambda name: texts.find(name) is not None)
     cleaned = [(one, clean(one.text)) for one in found]
     jobs = [_Job(one, convention_counts(text, FAMILIES[format]), text) for one, text in cleaned]
-    usual = _usual_convention(jobs, format, where)
+    usual = _usual_convention(jobs) or FAMILIES[format][0]
     for job in jobs:
         job.parse(usual)
     unknown = _pair(jobs, texts)
@@ -274,6 +274,8 @@ def read_answers(
                 twice.append(document.identifier)
                 continue
             pages[index] = reader.read(written, document, job.convention, job.answer.finish)
+    if not isinstance(answers, Mapping) and not _can_be_read(jobs, pages.values()):
+        raise _unreadable_error(jobs, format, where)
     if not pages and jobs:
         raise InputError(
             "no answer is about a document of the key",
@@ -289,22 +291,34 @@ def read_answers(
     return corpus.with_details(notices=notices_of(corpus, remarks))
 
 
-def _usual_convention(jobs: Sequence[_Job], format: str, where: str) -> str:
-    """The convention that the answers of a file have, together."""
+def _usual_convention(jobs: Sequence[_Job]) -> str | None:
+    """The convention that the answers of a file have, together; None where there is no mention."""
     total: Counter[str] = Counter()
     for job in jobs:
         total.update(job.counts)
-    usual = find_convention(total)
-    if usual is not None:
-        return usual
-    if any(job.answer.identifier is not None for job in jobs):
-        return FAMILIES[format][0]
+    return find_convention(total)
+
+
+_COPIED = 0.3  # the share of a document that a text has which is a copy of it, though without tags
+
+
+def _can_be_read(jobs: Sequence[_Job], pages: Iterable[Page]) -> bool:
+    """Whether answers say anything: a mention, that there is none, or a text without mentions.
+
+    A model that refuses, or has nothing to list, has answered; prose about nothing is another file.
+    """
+    return any(any(job.counts.values()) or job.answer.says_nothing for job in jobs) or any(
+        one.coverage.copied > _COPIED * one.coverage.tokens for one in pages
+    )
+
+
+def _unreadable_error(jobs: Sequence[_Job], format: str, where: str) -> InputError:
     tried = [f"{CONVENTIONS[n].example} (llm-{n})" for n in FAMILIES[format] if n in CONVENTIONS]
     tried += [f"lists (llm-{name})" for name in FAMILIES[format] if name in LISTS]
-    raise InputError(
-        "there is no mention in the answer that anybody could read",
+    return InputError(
+        "there is no mention in the answers that anybody could read",
         file=where,
-        found=excerpt(jobs[0].text.strip()) if jobs and jobs[0].text.strip() else "nothing",
+        found=excerpt(jobs[0].text.strip(), 60) if jobs else "nothing",
         expected="; ".join(tried),
         fix="name the format if you know better, or ask the model again",
     )

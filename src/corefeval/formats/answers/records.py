@@ -40,6 +40,12 @@ _NORMAL = {
     "",
 }
 _DEEP = 12  # levels of a record that are looked at
+_NOTHING = re.compile(
+    r"\[\s*\]|\{\s*\}"  # an empty list
+    r"|\b(?:sorry|apologi[sz]e|cannot|can['’]t|unable|won['’]t|lo siento|désolée?|leider)\b"
+    r"|抱歉|无法|申し訳|не могу",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +56,12 @@ class Answer:
     text: str
     finish: str = ""
     line: int | None = None
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether it is no answer, a refusal, or a list of nothing: all of them are meant so."""
+        refused = self.finish in ("refusal", "error") or not self.text.strip()
+        return refused or _NOTHING.search(self.text) is not None
 
 
 def answers_of(source: object, *, encoding: str = "utf-8") -> tuple[list[Answer], str]:

@@ -134,6 +134,7 @@ class Chooser:
         self.items.sort(key=lambda item: (item.cluster, item.row))
         self.taken: set[tuple[int, int]] = set()
         self.is_swept = True  # whether all places could be weighed together
+        self.anchors: set[str] = set()  # strings that are changed, and like one place alone
         self._queues: dict[str, Iterator[Place]] = {}
         self._look_up()
 
@@ -160,6 +161,7 @@ class Chooser:
             if near := self.key.find_similar(numbers, self.likeness):
                 spans = [self.key.span(*one) for one in near[:1]]
                 cache[text] = spans, spans, "similar words"
+                self.anchors.update([text] if len(near) == 1 else ())
         for item in self.items:
             if not item.mention.lost:
                 item.places, item.exact, item.why = cache[item.mention.text]
@@ -240,7 +242,7 @@ class Chooser:
         settled = {item.row: item for item in self.items}
         shared: dict[str, tuple[frozenset[Place], Place, frozenset[Place]]] = {}
         for item in self.items:
-            if not item.places or item.why:
+            if not item.places or (item.why and item.mention.text not in self.anchors):
                 continue
             if item.settled is not None:
                 only = frozenset((item.settled,))

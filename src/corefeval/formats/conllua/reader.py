@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise
 
 from corefeval.diagnostics import InputError, excerpt
@@ -25,7 +25,6 @@ from corefeval.formats.source import Oddity, Source
 from corefeval.model import BRIDGING, DEIXIS, IDENTITY, NON_REFERRING, SPLIT, Corpus, CorpusBuilder
 from corefeval.model.builder import DocumentBuilder, Reference, note_unresolved
 
-_LINE_END = re.compile(r"\r\n|\n|\r")
 _NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 _RANGE = re.compile(r"[0-9]{1,9}-[0-9]{1,9}")
 _PSEUDO = re.compile(r".*[-_]pseudo", re.IGNORECASE | re.DOTALL)
@@ -37,6 +36,10 @@ _ODDITIES = {
     "minimum-outside": ("markable", "with a Min that is not inside of its span, which is not used"),
     "no-entity": ("markable", "without EntityID, each an entity of its own"),
     "repeated-markables": ("markable", "with the id of another entity's: relations mean the first"),
+    "contradictory-anchors": (
+        "relation",
+        "of bridging with a MentionAnchor that is not of the EntityAnchor: the mention counts",
+    ),
     "misspelt-attributes": ("attribute", "with a misspelt name, taken for what it seems to be"),
     "multiword-lines": ("line", "of a multi-word token left out"),
     "unread-columns": ("document", "whose column REFERENCE or NOM_SEM is no list of brackets"),
@@ -64,10 +67,18 @@ class _Text:
         self.comments = [self.comments[n] for n in kept]
 
 
-def read_conllua(source: Source, *, name: str = "", oddities: list[Oddity] | None = None) -> Corpus:
+def read_conllua(
+    source: Source,
+    *,
+    name: str = "",
+    oddities: list[Oddity] | None = None,
+    all_columns: bool = False,
+) -> Corpus:
     """Read documents, tokens, markables of identity and deixis, sets, bridging.
 
-    What cannot be used is counted in notices; `oddities`, where given, get a line for each.
+    What cannot be used is counted in notices; `oddities`, where given, get a line for each. Columns
+    of nothing but `_` are left out, unless `all_columns` are wanted: other parts of the file may
+    have something in them.
     """
     builder = CorpusBuilder(name=name, source=source.file)
     counts: Counter[str] = Counter()
@@ -80,6 +91,7 @@ def read_conllua(source: Source, *, name: str = "", oddities: list[Oddity] | Non
             expected="CoNLL-U Plus: a line for each token, columns as ‘# global.columns’ says",
             fix="check that this is the file you mean, and its format",
         )
+    _drop_empty_columns(builder, but=("empty", *(TOKEN_COLUMNS if all_columns else ("word",))))
     builder.notices += note_counts(counts, _ODDITIES, whose=source.file)
     builder.notices += note_unresolved(counts["unresolved-relations"], source.file)
     return builder.build()
@@ -91,8 +103,9 @@ def _documents(source: Source, counts: Counter[str]) -> Iterator[_Text]:
     text: _Text | None = None
     comments: dict[str, str] = {}
     inside, number = False, 0
-    for index, line in enumerate(_LINE_END.split(source.text)):
-        place = source.line(index)
+    whole = source.text
+    for index, ended in enumerate(whole.split("\n" if "\n" in whole else "\r")):
+        place, line = source.line(index), ended.removesuffix("\r")
         if line.startswith("#"):
             key, value = read_comment(line)
             if key == "global.columns":
@@ -164,7 +177,7 @@ def _add_token(
 
 
 def _token_columns(text: _Text) -> dict[str, list[str]]:
-    """The columns in which something stands, numbers and parents counted in the sentence."""
+    """All columns, numbers and parents counted in the sentence, and which tokens are empty."""
     cells = zip(*text.rows, strict=True) if text.rows else ((),) * len(TOKEN_COLUMNS)
     columns = dict(zip(TOKEN_COLUMNS, map(list, cells), strict=True))
     empty = ["1" if "." in number else "" for number in text.ids]
@@ -173,9 +186,18 @@ def _token_columns(text: _Text) -> dict[str, list[str]]:
         local = dict(zip(text.ids[start:end], numbers[start:end], strict=True))
         for name in ("head", "deps"):
             columns[name][start:end] = [renumber(c, local) for c in columns[name][start:end]]
-    columns["number"] = numbers
-    kept = {name: column for name, column in columns.items() if {*column} - {"_"}}
-    return {**kept, "word": columns["word"]} | ({"empty": empty} if any(empty) else {})
+    return columns | {"number": numbers, "empty": empty}
+
+
+def _drop_empty_columns(builder: CorpusBuilder, *, but: Sequence[str]) -> None:
+    """Leave out columns in which no document has anything, but some."""
+    used = {*but}
+    for document in builder.documents:
+        columns = document.tokens.columns.items()
+        used |= {name for name, one in columns if name not in used and {*one} - {"_", ""}}
+    for document in builder.documents:
+        kept = {name: one for name, one in document.tokens.columns.items() if name in used}
+        document.tokens = replace(document.tokens, columns=kept)
 
 
 @dataclass(slots=True)
@@ -188,6 +210,7 @@ class _DocumentReader:
     oddities: list[Oddity]
     counts: Counter[str]
     numbers: dict[str, int] = field(default_factory=dict)  # of the mentions in IDENTITY
+    owners: dict[str, str] = field(default_factory=dict)  # their entities
     entities: dict[str, dict[str, int]] = field(default_factory=dict)  # layers by column and name
 
     def read(self) -> None:
@@ -270,6 +293,7 @@ class _DocumentReader:
             )
             if identifier and column == "IDENTITY":
                 self.numbers.setdefault(identifier, row)
+                self.owners.setdefault(identifier, entity)
 
     def _minimum(self, markable: Markable, positions: Sequence[int]) -> str:
         """Which tokens of a markable its Min is, from 1; nothing where it is none of them."""
@@ -328,9 +352,21 @@ class _DocumentReader:
                 self._note("unresolved-relations", "unknown-markable", one, message)
             if anaphor is None:
                 continue
+            self._compare_anchors(one)
             antecedents: list[Reference] = [*mentions, *((name, layers[name]) for name in names)]
             for antecedent in antecedents:
                 document.relation(BRIDGING, anaphor, [antecedent], one.get("Rel"))
+
+    def _compare_anchors(self, bridging: Markable) -> None:
+        """Note mentions that are of another entity than the one that is named beside them."""
+        stated = bridging.list("EntityAnchor")
+        named = [one for one in bridging.list("MentionAnchor") if one in self.owners]
+        strange = [one for one in named if stated and self.owners[one] not in stated]
+        if strange:
+            message = f"MentionAnchor {excerpt(strange[0], 30)} is of entity "
+            message += f"{excerpt(self.owners[strange[0]], 30)}, and EntityAnchor is "
+            message += excerpt(bridging.get("EntityAnchor"), 30)
+            self._note("contradictory-anchors", "contradictory-anchors", bridging, message)
 
 
 def _place(number: str) -> tuple[int, int]:

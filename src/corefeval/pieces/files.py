@@ -1,10 +1,13 @@
-"""Files checked in pieces: what is odd about each, told with the lines of the file."""
+"""Files looked at in pieces: what is in them, and what is odd about each, with the file's lines."""
 
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TypeVar, cast
 
+from corefeval.analysis.statistics import Statistics, statistics, total
 from corefeval.diagnostics import InputError, Notice
 from corefeval.files import current_limit, unpack_limit
 from corefeval.formats.ranges import Excerpt
@@ -16,14 +19,16 @@ from corefeval.linting.oddities import Contents, whole_file_findings
 from corefeval.model.corpus import match_documents
 from corefeval.pieces import Cutting
 from corefeval.pieces.execution import map_pieces
-from corefeval.pieces.index import Reading, index_side
+from corefeval.pieces.index import Portion, Reading, Side, index_side
 from corefeval.pieces.planning import cut_side
 from corefeval.pieces.scoring import read_notices
+
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    excerpt: Excerpt
+    portion: Portion
     size: int
     is_last: bool
 
@@ -33,6 +38,19 @@ class _Share:
     findings: tuple[Finding, ...]
     contents: Contents | None
     notices: tuple[Notice, ...]
+
+
+def count_files(
+    path: str, reading: Reading, cutting: Cutting, documents: str = "*"
+) -> tuple[Statistics, tuple[Notice, ...]] | None:
+    """The statistics of files in pieces, and what reading told; None where they are one piece."""
+    with tempfile.TemporaryDirectory(prefix="corefeval-") as folder:
+        side = index_side(path, reading, piece_size=cutting.bytes, folder=folder)
+        shares = _map_parts(_count, side, cutting, documents)
+    if shares is None:
+        return None
+    notices = [notice for _, told in shares for notice in told]
+    return total([one for one, _ in shares]), tuple(read_notices(notices, side.notes))
 
 
 def check_file(
@@ -51,26 +69,17 @@ def check_file(
         file = side.files[0]
         if side.several or file.ranges is None:
             return None
-        rows = match_documents(side.documents, documents, side.name)
-        runs = list(cut_side(side, rows, cutting.bytes))
-        parts = [
-            _Part(file.ranges.only(rows.tolist()), int(side.sizes[rows].sum()), rows is runs[-1])
-            for rows in runs
-        ]
-        if len(parts) < 2:
-            return None
-        shares = map_pieces(
-            _check, parts, current_limit(), executor=cutting.executor, progress=cutting.progress
-        )
+        shares = _map_parts(_check, side, cutting, documents)
+    if shares is None:
+        return None
     # The whole is told of up to the first mistake behind which it cannot be read.
     broken = next((share for share in shares if share.contents is None), None)
-    told_of = shares if broken is None else [broken]
-    findings = [finding for share in told_of for finding in share.findings]
+    findings = [finding for one in ([broken] if broken else shares) for finding in one.findings]
     contents = None
     if broken is None:
         contents = Contents.total([one.contents for one in shares if one.contents is not None])
-        told = read_notices([n for share in shares for n in share.notices], side.notes)
-        findings += whole_file_findings(file.file, contents, told)
+        notices = read_notices([n for share in shares for n in share.notices], side.notes)
+        findings += whole_file_findings(file.file, contents, notices)
         if contents.tokens != 1:  # the only token of a piece, and not of the file
             findings = [_in_larger_file(finding) for finding in findings]
     return Inspection(
@@ -78,11 +87,31 @@ def check_file(
     )
 
 
-def _check(part: _Part, limit: int) -> _Share:
+def _map_parts(
+    function: Callable[[_Part, int], R], side: Side, cutting: Cutting, documents: str
+) -> list[R] | None:
+    """What a function gives for each part of a side; None where there is only one."""
+    runs = [*cut_side(side, match_documents(side.documents, documents, side.name), cutting.bytes)]
+    if len(runs) < 2:
+        return None
+    parts = [_Part(side.only(rows), int(side.sizes[rows].sum()), rows is runs[-1]) for rows in runs]
+    return map_pieces(
+        function, parts, current_limit(), executor=cutting.executor, progress=cutting.progress
+    )
+
+
+def _count(part: _Part, limit: int) -> tuple[Statistics, tuple[Notice, ...]]:
     with unpack_limit(limit):
-        source = part.excerpt.source()
-        options = dict(part.excerpt.options)
-        inspection = inspect_source(source, find_format(part.excerpt.format), **options)
+        corpus = part.portion.read()
+    return replace(statistics(corpus), corpus=None), corpus.notices
+
+
+def _check(part: _Part, limit: int) -> _Share:
+    excerpt = cast("Excerpt", part.portion.reads[0])  # of a file that is cut, and no other
+    with unpack_limit(limit):
+        format = find_format(excerpt.format)
+        options = dict(excerpt.options) if format.has_columns else {}
+        inspection = inspect_source(excerpt.source(), format, **options)
     # A document that does not end is followed by another one, but for the last of the file.
     findings = [
         finding
