@@ -112,8 +112,8 @@ ROOMS = {
     "slicing": {"alignment", "beyond", "features", "metrics", "model", "preparation", "results"},
     "stats": {"protocol", "results"},
     "evaluation": {
-        "alignment", "emulation", "metrics", "model", "pairing", "pieces", "preparation",
-        "protocol", "results", "slicing", "stats",
+        "alignment", "beyond", "emulation", "features", "matching", "metrics", "model", "pairing",
+        "pieces", "preparation", "protocol", "results", "slicing", "stats",
     },
     "pieces": {
         "_version", "analysis", "evaluation", "features", "formats", "linting", "metrics", "model",

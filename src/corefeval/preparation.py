@@ -13,7 +13,7 @@ import numpy as np
 from corefeval.alignment import Alignment, align
 from corefeval.checks import did_you_mean
 from corefeval.diagnostics import Notice, UsageError, plural
-from corefeval.features import PartFeatures, SideFeatures
+from corefeval.features import SideFeatures
 from corefeval.formats import read, read_with_key
 from corefeval.matching import Matches, Mentions, matcher
 from corefeval.model import Corpus
@@ -26,9 +26,8 @@ from corefeval.protocol import STEPS, Choices, Protocol, choices, split_choices
 from corefeval.syntax import split_call
 
 if TYPE_CHECKING:
-    from corefeval.beyond import Beyond, FullSide
+    from corefeval.beyond import Beyond
     from corefeval.features.token_columns import Samples
-    from corefeval.pairing.segments import Segmentation
 
 Input = object  # a path, a Corpus, what a system returned, or plain Python
 Stated = Mapping[str, object] | str | os.PathLike[str] | None  # features, or a file of them
@@ -377,76 +376,6 @@ def _twins(key: Mentions, response: Mentions, matches: Matches) -> IntArray:
         same = np.append(key.codes, -1)[twins] == response.codes
         twins = np.where(same, twins, -1)
     return twins
-
-
-def segment_prepared(prepared: Prepared, number: int) -> Prepared | Notice:
-    """The segments of a single document, each a document of its own; a notice if it cannot be cut.
-
-    A mention that is matched goes with its match; singletons that the cuts made are dropped where
-    the protocol drops singletons.
-    """
-    from corefeval.pairing.segments import segment
-
-    partners = prepared.matches.partners_of_response(prepared.response.n_mentions)
-    cut = segment(prepared.key, prepared.response, partners, number)
-    if isinstance(cut, Notice):
-        return cut
-    corpora = [cut.key, cut.response]
-    keep = [np.ones(corpus.n_mentions, dtype=np.bool_) for corpus in corpora]
-    full = None if prepared.beyond is None else _segment_beyond(prepared.beyond, cut)
-    # Of an entity that runs on, one may be left.
-    for side in {"drop": (0, 1), "drop-response": (1,)}.get(prepared.protocol.singletons, ()):
-        sizes = corpora[side].entity_sizes
-        if full is not None and prepared.protocol.split == "score":
-            owners = full[side].set_entities
-            sizes = sizes + np.bincount(owners, minlength=sizes.size)
-        keep[side] = sizes[corpora[side].mention_entity] > 1
-    rows = [np.flatnonzero(kept) for kept in keep]
-    matches = prepared.matches
-    if not all(kept.all() for kept in keep):
-        key_rows, response_rows = matches.rows(corpora[0].n_mentions)
-        there = keep[0][key_rows] & keep[1][response_rows]
-        new = [np.cumsum(kept) - 1 for kept in keep]
-        weight = None if matches.weight is None else matches.weight[there]
-        matches = Matches(new[0][key_rows[there]], new[1][response_rows[there]], weight)
-        corpora = [c.keep_mentions(k) for c, k in zip(corpora, keep, strict=True)]
-    beyond = prepared.beyond
-    if full is not None and beyond is not None:
-        scored = [
-            replace(side, rows=side.rows[own], scored_entity=corpus.mention_entity)
-            for side, own, corpus in zip(full, rows, corpora, strict=True)
-        ]
-        again = replace(beyond, key=scored[0], response=scored[1], scored=matches)
-        vars(again)["matches"] = beyond.matches  # which cuts do not change
-        beyond = again
-    sides = (prepared.key_features, prepared.response_features)
-    number = len(cut)
-    of_key, of_response = (
-        PartFeatures(side, own, number) for side, own in zip(sides, rows, strict=True)
-    )
-    return replace(
-        prepared,
-        key=corpora[0],
-        response=corpora[1],
-        key_features=of_key,
-        response_features=of_response,
-        matches=matches,
-        protocol=prepared.protocol.but(segments=str(number)),
-        notices=(),
-        variants=(),
-        beyond=beyond,
-    )
-
-
-def _segment_beyond(beyond: Beyond, cut: Segmentation) -> list[FullSide]:
-    """Both sides in full with segments for documents; what is not scored goes by its start."""
-    sides = []
-    for side, corpus in zip(beyond, (cut.key, cut.response), strict=True):
-        starts = np.asarray(side.corpus.mention_start)
-        document = np.searchsorted(np.array(cut.cuts), starts, side="right")
-        document[side.rows] = corpus.mention_document
-        sides.append(replace(side, scored_entity=corpus.mention_entity, document=document))
-    return sides
 
 
 def stated_features(

@@ -10,7 +10,7 @@ from corefeval.alignment import Alignment
 from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError
 from corefeval.metrics import Metric, parse_metrics, spell
 from corefeval.metrics.metric import DEFAULT_PRESET, MetricRequest
-from corefeval.preparation import Prepared, segment_prepared
+from corefeval.preparation import Prepared
 from corefeval.results import CountTable, Result, Slices
 from corefeval.slicing import count_table, cuts, own_feature, slice_result
 from corefeval.syntax import split_list
@@ -64,6 +64,9 @@ def count_and_sample(
     result = _count(prepared, wanted, features)
     if len(result.document_ids) > 1 or (sampling.ci is None and not sampling.as_segments):
         return result if sampling.ci is None else with_intervals(result, sampling)
+    from corefeval.evaluation.segments import segment_prepared
+    from corefeval.pairing.segments import segment_notice
+
     parts = segment_prepared(prepared, sampling.segments)
     if isinstance(parts, Notice):
         result = replace(result, notices=(*result.notices, parts))
@@ -74,8 +77,6 @@ def count_and_sample(
     if sampling.as_segments:
         result = _of_segments(result, of_parts)
         return result if sampling.ci is None else with_intervals(result, sampling)
-    from corefeval.pairing.segments import segment_notice
-
     name, number = result.document_ids[0], len(of_parts.document_ids)
     result = replace(result, notices=(*result.notices, segment_notice(number, name)))
     return with_intervals(result, sampling, of_parts)
