@@ -175,6 +175,17 @@ def test_one_text_that_refuses_is_an_empty_document(key, tmp_path):
     assert read(file, only, format="llm")[0] == {"a/one": []}
 
 
+def test_a_book_in_which_somebody_cannot_do_something_is_no_refusal(key, tmp_path):
+    file = tmp_path / "book.txt"
+    story = "It was a bright cold day in April. " * 20
+    file.write_text(f"{story}He cannot sleep. {story}")
+    only = key.select_documents(np.array([0]))
+    with pytest.raises(InputError, match="no mention in the answers"):
+        read(file, only, format="llm")
+    file.write_text(f"{story}I'm sorry, but I cannot help with that.")  # after thinking aloud
+    assert read(file, only, format="llm")[0] == {"a/one": []}
+
+
 # ------------------------------------------------------------------ the command line
 
 

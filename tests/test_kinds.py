@@ -229,6 +229,11 @@ class TestTagSets:
         assert features("noun").values() == ["yes", "no", "yes"]
         assert features.tagset_name == ("own" if form == "mapping" else "mine")
 
+    def test_a_word_of_blanks_is_nobody(self):
+        tagset = {"pronoun": [], "name": [], "noun": ["n"], "words": [" ", "each other"]}
+        features = Features(corpus_of("each other", "d a", [(0, 2)]), tagset=tagset)
+        assert features("kind").values() == ["pronoun"]
+
     def test_the_tag_set_says_which_column_counts(self):
         corpus = corpus_of("I", "PRON", [(0, 1)], column="upos", tag="NN")
         assert Features(corpus)("kind").values() == ["pronoun"]

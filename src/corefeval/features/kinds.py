@@ -69,7 +69,7 @@ def _are_phrases(
     """Which of some mentions of two tokens are pronouns of two words: `each other`."""
     phrases = {phrase for phrase in tagset.words if " " in phrase}
     first, second = words(spans.start[rows]), words(spans.end[rows] - 1)
-    possible = np.flatnonzero(first.where_lower({phrase.split()[0] for phrase in phrases}))
+    possible = np.flatnonzero(first.where_lower({phrase.partition(" ")[0] for phrase in phrases}))
     are_phrases = np.zeros(rows.size, dtype=np.bool_)
     texts = zip(first.take(possible).values(), second.take(possible).values(), strict=True)
     are_phrases[possible] = [f"{one} {other}".lower() in phrases for one, other in texts]

@@ -40,9 +40,10 @@ _NORMAL = {
     "",
 }
 _DEEP = 12  # levels of a record that are looked at
-_NOTHING = re.compile(
-    r"\[\s*\]|\{\s*\}"  # an empty list
-    r"|\b(?:sorry|apologi[sz]e|cannot|can['’]t|unable|won['’]t|lo siento|désolée?|leider)\b"
+_NO_LIST = re.compile(r"\[\s*\]|\{\s*\}")
+_ENDS = 300  # characters at both ends, where a refusal is said; inside of a text it is a story
+_REFUSAL = re.compile(
+    r"\b(?:sorry|apologi[sz]e|cannot|can['’]t|unable|won['’]t|lo siento|désolée?|leider)\b"
     r"|抱歉|无法|申し訳|не могу",
     re.IGNORECASE,
 )
@@ -60,8 +61,10 @@ class Answer:
     @property
     def says_nothing(self) -> bool:
         """Whether it is no answer, a refusal, or a list of nothing: all of them are meant so."""
-        refused = self.finish in ("refusal", "error") or not self.text.strip()
-        return refused or _NOTHING.search(self.text) is not None
+        text = self.text.strip()
+        if not text or self.finish in ("refusal", "error") or _NO_LIST.search(text):
+            return True
+        return any(_REFUSAL.search(end) for end in (text[:_ENDS], text[-_ENDS:]))
 
 
 def answers_of(source: object, *, encoding: str = "utf-8") -> tuple[list[Answer], str]:
