@@ -141,7 +141,7 @@ def note(kind: str, count: int, noun: str, what: str, *, whose: str = "") -> tup
     x.conll: 2 documents cut short
     """
     text = f"{whose}: {{n}} {what}" if whose else f"{{n}} {what}"
-    return (Notice(kind, text, count, noun=noun),) if count else ()
+    return (Notice(kind, text, count, noun=noun),) if count > 0 else ()
 
 
 def merge_notices(notices: Iterable[Notice]) -> tuple[Notice, ...]:

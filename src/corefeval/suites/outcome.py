@@ -170,8 +170,8 @@ class SuiteResult(Tabular):
 
     def title_of(self, metric: str) -> str:
         """What tables call a metric."""
-        titles = (one.titles or {} for one in self.scored)
-        return next((one[metric] for one in titles if metric in one), metric)
+        titles = (one.titles[metric] for one in self.scored if metric in one.titles)
+        return next(titles, metric)
 
     def scores(self, metric: str | None = None, rate: str | None = None) -> Numbers:
         """A rate of a metric: an array of systems × corpora × seeds.
