@@ -292,7 +292,7 @@ def _prepare_corpora(
         sides = evidence.key, evidence.response
         protocol = Protocol.of_fields(evidence.fields, protocol)
         if pairs is None:
-            notices += (*told(evidence.notices), *compare_evidence(plan.asked, protocol))
+            notices += (*drop_idle(evidence.notices), *compare_evidence(plan.asked, protocol))
         else:
             notices += evidence.notices
     matches = matcher(protocol.match)(*sides)
@@ -355,7 +355,7 @@ def _look_beyond(
     return Beyond(sides[0], sides[1], matches, match, tagset, own_tokens)
 
 
-def told(notices: Iterable[Notice]) -> list[Notice]:
+def drop_idle(notices: Iterable[Notice]) -> list[Notice]:
     """Notices without those that are only there to be added up, and came to nothing."""
     return [notice for notice in notices if notice.count or not notice.parts]
 

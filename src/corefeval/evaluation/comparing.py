@@ -103,7 +103,7 @@ def compare(
         if isinstance(source, Result)
         else emulate(key if corpus is None else corpus, source, metrics, by, made, sampling)
         if made.protocol.emulates
-        else count(prepare_inputs(_needed(corpus), source, made), metrics, by=by, sampling=sampling)
+        else count(prepare_inputs(_demand(corpus), source, made), metrics, by=by, sampling=sampling)
         for source, scored in zip(sources, in_pieces, strict=True)
     ]
     return compare_results(
@@ -145,7 +145,7 @@ def _narrow(result: Result, metrics: Metrics) -> Result:
     return result.only(kept) if kept and metrics == COMPARED else result
 
 
-def _needed(key: Corpus | None) -> Corpus:
+def _demand(key: Corpus | None) -> Corpus:
     if key is None:
         raise UsageError("responses that are no results need a key")
     return key

@@ -22,7 +22,7 @@ def immediate(alignment: Alignment, *, chains: Chains = "all") -> Counts:
     """Immediate antecedents: whether the mention before it in its chain is the same one."""
     key, response = alignment.key, alignment.response
     partner, key_of = alignment.partner, alignment.swapped.partner
-    anaphor = key.previous >= 0 if chains == "all" else _evaluated(key, _noun_before(key))
+    anaphor = key.previous >= 0 if chains == "all" else _are_evaluated(key, _noun_before(key))
     rows = np.flatnonzero(anaphor)
     antecedent = looked_up(response.previous, partner[rows])
     missed = antecedent < 0
@@ -43,7 +43,7 @@ def inferred(alignment: Alignment, *, spurious: Spurious = "wl") -> Counts:
     key, response = alignment.key, alignment.response
     partner, key_of = alignment.partner, alignment.swapped.partner
     noun_in_key, noun_in_response = _noun_before(key), _noun_before(response)
-    rows = np.flatnonzero(_evaluated(key, noun_in_key))
+    rows = np.flatnonzero(_are_evaluated(key, noun_in_key))
     twin = partner[rows]
     unresolved = looked_up(response.previous, twin) < 0
     closest = np.where(unresolved, -1, looked_up(noun_in_response, twin))
@@ -92,7 +92,7 @@ def _is_repeated(alignment: Alignment) -> BoolArray:
     return repeated
 
 
-def _evaluated(key: Side, noun_before: IntArray) -> BoolArray:
+def _are_evaluated(key: Side, noun_before: IntArray) -> BoolArray:
     """Key mentions with a predecessor, but no pronouns that have no noun before them."""
     evaluated: BoolArray = (key.previous >= 0) & (is_noun(key) | (noun_before >= 0))
     return evaluated

@@ -32,7 +32,7 @@ Zeros = Literal["all", "only", "none"]
 def mentions(alignment: Alignment, *, zeros: Zeros = "all") -> Counts:
     """Mention detection: matched mentions over all mentions, or over zeros, or over the others."""
     if zeros == "all":
-        return both_directions(alignment, _matched)
+        return both_directions(alignment, _count_matched)
 
     def matched(one: Alignment) -> Ratio:
         counted: BoolArray = is_zero(one.key) == (zeros == "only")
@@ -43,7 +43,7 @@ def mentions(alignment: Alignment, *, zeros: Zeros = "all") -> Counts:
     return both_directions(alignment, matched)
 
 
-def _matched(alignment: Alignment) -> Ratio:
+def _count_matched(alignment: Alignment) -> Ratio:
     shared, wanted = alignment.shares, alignment.key.shares
     return alignment.sums(shared.group, shared.count), alignment.sums(wanted.group, wanted.count)
 
@@ -74,7 +74,7 @@ def mor(alignment: Alignment) -> Counts:
     if key.corpus is None or response.corpus is None:
         raise UndefinedMetricError("mor: the tokens of the mentions are not known here")
     if key.corpus.labels is not None or response.corpus.labels is not None:
-        return both_directions(alignment, _matched)
+        return both_directions(alignment, _count_matched)
     rows, shared = _overlaps(key.corpus, response.corpus)
     common = alignment.sums(key.group[rows], shared)
     return ratio_counts((common, _tokens(alignment, key)), (common, _tokens(alignment, response)))

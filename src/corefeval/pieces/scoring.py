@@ -39,7 +39,7 @@ from corefeval.pieces.planning import (
     prepare_piece,
     score_piece,
 )
-from corefeval.preparation import Plan, compare_evidence, told
+from corefeval.preparation import Plan, compare_evidence, drop_idle
 from corefeval.results import Result
 from corefeval.results.result import add_digests
 
@@ -267,7 +267,7 @@ def _settle(results: Sequence[Result], total: Result, more: Sequence[Notice]) ->
     # Nobody is told that mentions of the response lack a value where some of the key do too.
     lacking = [f" have no {name}, and " for name, one in total.slices.items() if one.lacks_value]
     notices = [*more]
-    for notice in told(merge_notices(n for result in results for n in result.notices)):
+    for notice in drop_idle(merge_notices(n for result in results for n in result.notices)):
         if notice.kind in ("no-mentions", "no-deixis") and not all(
             notice in one.notices for one in results
         ):

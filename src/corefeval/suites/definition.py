@@ -129,7 +129,7 @@ class Suite:
 
     def check(self) -> Suite:
         """The same; a UsageError with a line for each mistake where there are any."""
-        if found := [_told(self, mistake) for mistake in self.mistakes()]:
+        if found := [_tell(self, mistake) for mistake in self.mistakes()]:
             raise UsageError("\n  ".join(("the suite cannot be run:", *found)))
         return self
 
@@ -213,7 +213,7 @@ def _has_metrics_of_its_own(corpus: SuiteCorpus) -> bool:
         return False
 
 
-def _told(suite: Suite, mistake: Mistake, lines: Mapping[str, Sequence[int]] | None = None) -> str:
+def _tell(suite: Suite, mistake: Mistake, lines: Mapping[str, Sequence[int]] | None = None) -> str:
     """A mistake on one line: where it is, and what."""
     table, place, text = mistake
     numbers = (lines or {}).get(table, ())
@@ -256,7 +256,7 @@ def read_suite(path: PathLike) -> Suite:
     if not found:
         return _beside(suite, os.path.dirname(file))
     lines = {name: _headers(text, name, content) for name in ("corpora", "systems")}
-    told = [_told(suite, mistake, lines) for mistake in found]
+    told = [_tell(suite, mistake, lines) for mistake in found]
     if len(told) == 1:
         raise InputError(told[0], file=file)
     raise InputError(
@@ -373,12 +373,12 @@ def _is_plain(value: object) -> bool:
 def _beside(suite: Suite, folder: str) -> Suite:
     """The suite with paths that lead from here."""
 
-    def found(path: str) -> str:
+    def locate(path: str) -> str:
         return path if is_remote(path) else os.path.join(folder, os.path.expanduser(path))
 
     corpora = (
-        replace(one, key=found(one.key), features=one.features and found(one.features))
+        replace(one, key=locate(one.key), features=one.features and locate(one.features))
         for one in suite.corpora
     )
-    systems = (replace(one, responses=found(one.responses)) for one in suite.systems)
+    systems = (replace(one, responses=locate(one.responses)) for one in suite.systems)
     return replace(suite, corpora=tuple(corpora), systems=tuple(systems))
