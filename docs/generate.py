@@ -202,10 +202,10 @@ def categories(name: str) -> list[str]:
 
 PROTOCOLS = """# Protocols
 
-A *protocol* consists of all choices that can change a number. The line under each table of scores
-is its *signature*: the protocol with which the scores were made, and the version of corefeval.
-Quote it with the number, and anybody can repeat it, because `--protocol` and `protocol=` take a
-signature. (This page is made from the code by `make docs`; `corefeval protocols` shows the same.)
+A *protocol* is the set of all choices that can change a number. The line under each table of scores
+is its *signature*: the protocol that was used, and the version of corefeval. Quote it with a score,
+and anybody can reproduce the score, because `--protocol` and `protocol=` accept a signature. (This
+page is made from the code by `make docs`; `corefeval protocols` shows the same.)
 
 ```console
 $ corefeval score key.conll eager.conll --metrics lea --singletons drop --quiet
@@ -242,16 +242,22 @@ match:exact|singletons:drop|duplicates:error|aggregate:micro
 
 A signature always contains `match`, `singletons`, `duplicates` and `aggregate`. It contains other
 choices if they are not at their defaults, or if the data decided (`tagset`, `spans`). Values that
-contain `|`, `:` or quotes are put in double quotes: `documents:"bc/*|nw/*"`. If a signature has a
-field that this version does not know, or comes from a later version, that is an error, which names
-it.
+contain `|`, `:` or quotes are put in double quotes: `documents:"bc/*|nw/*"`. A signature that
+comes from a later version, or has a field that this version does not know, is an error.
 """
 
 
-NAMES = """The table only shows choices that are not at their defaults. [Which scorer made this
+NAMES = """The table only shows choices that differ from the defaults. [Which scorer made this
 number?](which-scorer.md) says what the programs do, and which published numbers depend on them.
 The options of coval can be combined in any order (`coval-min-span-np-only`), and
 `bookcoref-window(1500)` takes a length.
+"""
+
+CHOICES = """*Acts at* names the step at which a choice takes effect. In the examples, every letter
+is a mention and commas separate entities: `abc,d / ab` is a key with the entities {a, b, c} and
+{d}, and a response with the entity {a, b}. `–` is a document without mentions. In `{0-3,5}`,
+mentions are tokens or ranges of tokens, and in `fg{ab+cd}` the entity fg refers to the set of the
+entities ab and cd. Numbers are F1 unless R (recall) or P (precision) is given.
 """
 
 
@@ -270,7 +276,7 @@ def protocols() -> str:
     lines = [PROTOCOLS.format(*rates, shown.signature), "## Named protocols", "", NAMES]
     lines += ["| name | | choices |", "| --- | --- | --- |"]
     lines += [f"| `{name}` | {one.summary} | {spelled_out(name)} |" for name, one in NAMED.items()]
-    lines += ["", "## Choices", "", "| choice | value | |", "| --- | --- | --- |"]
+    lines += ["", "## Choices", "", CHOICES, "| choice | value | |", "| --- | --- | --- |"]
     for name, choice in choices().items():
         option = f"; `--{choice.flag.replace('_', '-')}`" if choice.flag else ""
         lines.append(f"| `{name}` | | {choice.summary} Acts at: {choice.at}{option} |")

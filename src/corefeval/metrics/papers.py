@@ -10,10 +10,10 @@ _CHEN_AND_NG = "Chen and Ng 2013"
 _TUGGENER = "Tuggener 2014"
 
 _WEIGHTS = (
-    Parameter("name", 1.0, "what a link weighs that has a name at an end", above=0),
-    Parameter("nominal", 0.75, "what it weighs with a nominal, but no name", above=0),
-    Parameter("pronoun", 0.5, "what it weighs between pronouns", above=0),
-    Parameter("singleton", 1.0, "what an entity of one mention weighs", above=0),
+    Parameter("name", 1.0, "the weight of a link with a name at either end", above=0),
+    Parameter("nominal", 0.75, "the weight of a link with a nominal, but no name", above=0),
+    Parameter("pronoun", 0.5, "the weight of a link between pronouns", above=0),
+    Parameter("singleton", 1.0, "the weight of an entity of one mention", above=0),
     TWINLESS,
 )
 # Sums of weights may have an entity that weighs nothing; what is divided by its weight may not.
@@ -22,14 +22,15 @@ _SUMMED_WEIGHTS = tuple(
     for one in _WEIGHTS
 )
 _TREES = (
-    "A link weighs by its most informative end. An entity weighs as much as its heaviest "
-    "spanning tree, or the singleton weight; w(k, r) is the tree over what both share, or the "
-    "singleton weight where both are that one mention. A response entity weighs Σ w(k, r) and the "
-    "heaviest links that join its parts: its shares of key entities and its twinless mentions."
+    "The weight of a link depends on its more informative end. The weight of an entity is that of "
+    "its heaviest spanning tree, or the singleton weight; w(k, r) is the weight of the heaviest "
+    "tree over the mentions that both share, or the singleton weight if both are the same single "
+    "mention. The weight of a response entity is Σ w(k, r) plus the heaviest links that join its "
+    "parts: its shares of key entities and its twinless mentions."
 )
 _LINGUISTIC_EDGES = (
-    "With all weights 1 every link is as good as another.",
-    "Weights may come in any order; the trees are exact for all of them.",
+    "If all weights are 1, every link counts the same.",
+    "A pronoun may weigh more than a name; the trees are exact for any weights.",
     "Needs the kind of every mention: tags, a format that states it, or `--features FILE`.",
 )
 
@@ -37,7 +38,7 @@ PAPERS = (
     Declaration(
         name="lmuc",
         title="LMUC",
-        summary="MUC with links that weigh: finding the name counts more than two pronouns.",
+        summary="MUC with weighted links: one to a name counts more than one between pronouns.",
         definition=f"{_TREES} Recall: Σ w(k, r) / Σ w(k); precision: Σ w(k, r) / Σ w(r).",
         reference=_CHEN_AND_NG,
         function="corefeval.metrics.linguistic:lmuc",
@@ -45,7 +46,7 @@ PAPERS = (
         use="When a resolved pronoun is worth something only if it leads to a name.",
         edges=(
             *_LINGUISTIC_EDGES,
-            "Unlike MUC it counts singletons; with singleton=0 and all else 1 it is MUC.",
+            "Unlike MUC, it counts singletons; with singleton=0 and all other weights 1 it is MUC.",
         ),
         needs=("kind",),
         levels=("document", "entity"),
@@ -53,27 +54,30 @@ PAPERS = (
     Declaration(
         name="lb3",
         title="LB³",
-        summary="B³ with links that weigh.",
+        summary="B³ with weighted links.",
         definition=(
-            f"{_TREES} Recall: the mean of w(k, r) / w(k) over the key's mentions; precision: of "
-            "w(k, r) / w(r) over the response's; 0 for a mention that the other side lacks."
+            f"{_TREES} Recall: the mean of w(k, r) / w(k) over the key's mentions; precision: the "
+            "mean of w(k, r) / w(r) over the response's. A mention that the other side lacks has 0."
         ),
         reference=_CHEN_AND_NG,
         function="corefeval.metrics.linguistic:lb3",
         aliases=("lbcub", "lb-cubed", "lb³"),
         parameters=_WEIGHTS,
         use="When mentions count, and those that lead to a name count more.",
-        edges=(*_LINGUISTIC_EDGES, "A mention that is with itself alone earns nothing."),
+        edges=(
+            *_LINGUISTIC_EDGES,
+            "A mention that is found but not linked to its entity earns nothing.",
+        ),
         needs=("kind",),
         levels=("document", "entity", "mention"),
     ),
     Declaration(
         name="lceafm",
         title="LCEAFm",
-        summary="CEAFm with links that weigh.",
+        summary="CEAFm with weighted links.",
         definition=(
-            f"{_TREES} The best alignment's Σ w(k, r), over Σ w(k) for recall and Σ w(r) for "
-            "precision."
+            f"{_TREES} Recall: Σ w(k, r) over the best alignment, divided by Σ w(k); for precision "
+            "by Σ w(r)."
         ),
         reference=_CHEN_AND_NG,
         function="corefeval.metrics.linguistic:lceafm",
@@ -86,10 +90,10 @@ PAPERS = (
     Declaration(
         name="lceafe",
         title="LCEAFe",
-        summary="CEAFe with links that weigh.",
+        summary="CEAFe with weighted links.",
         definition=(
-            f"{_TREES} The best alignment's Σ 2w(k, r) / (w(k) + w(r)), over the number of key "
-            "entities for recall and of response entities for precision."
+            f"{_TREES} Recall: Σ 2w(k, r) / (w(k) + w(r)) over the best alignment, divided by the "
+            "number of key entities; for precision by that of response entities."
         ),
         reference=_CHEN_AND_NG,
         function="corefeval.metrics.linguistic:lceafe",
@@ -102,7 +106,7 @@ PAPERS = (
     Declaration(
         name="immediate",
         title="Immediate",
-        summary="Is the mention before it in its chain the right one? For sequences of mentions.",
+        summary="Does each mention follow the right one in its chain? For sequences of mentions.",
         definition=(
             "A key mention that is not the first of its entity is fn (false negative) if the "
             "response lacks it or has it first, tp (true positive) if the mention before it is the "
@@ -118,8 +122,8 @@ PAPERS = (
             Parameter(
                 "chains",
                 "all",
-                "all key chains, or as the author's program without chains that have no noun and "
-                "pronouns that have none before them",
+                "all key chains, or, as in the author's program, without chains that have no noun "
+                "and without pronouns that have no noun before them",
                 choices=("all", "nominal"),
             ),
         ),
@@ -133,13 +137,13 @@ PAPERS = (
     Declaration(
         name="inferred",
         title="Inferred",
-        summary="Does the closest noun before it name the right entity? For reading a pronoun.",
+        summary="Is the closest noun before a mention of the right entity? For reading pronouns.",
         definition=(
-            "As immediate, but the closest noun before a mention in its response chain must be in "
-            "its key chain. A mention is a noun when it has more than one token or a noun tag. "
-            "Key chains without a noun are skipped, and pronouns without a noun before them. A "
-            "response mention that the key lacks is fp, in a chain that has a noun; one that the "
-            "key has with no noun before it, but the response with one, is wl (wrong linkage)."
+            "Like immediate, but the closest noun before a mention in its response chain must be "
+            "in its key chain. A mention is a noun if it has more than one token or a noun tag. "
+            "Key chains without a noun are skipped, and so are pronouns with no noun before them. "
+            "A response mention that the key lacks is fp if its chain has a noun. A mention with "
+            "a noun before it in the response, but not in the key, is wl (wrong linkage)."
         ),
         reference=f"{_TUGGENER}, Section 3.2",
         shape="antecedents",
@@ -149,18 +153,20 @@ PAPERS = (
             Parameter(
                 "spurious",
                 "wl",
-                "what a mention is that has a noun before it in the response and none in the key: "
-                "wl as behind the paper's Table 3, fp as in the author's later program, or the "
-                "paper's formula to the letter",
+                "how a mention counts that has a noun before it in the response but not in the "
+                "key: as wl, as for the paper's Table 3; as fp, as in the author's later "
+                "program; or by the letter of the paper's formula",
                 choices=("wl", "fp", "formula"),
             ),
         ),
         use="For summaries and translation: whatever replaces a pronoun by what it stands for.",
         edges=(
-            "Chains without a noun tell a reader nothing, and are not counted.",
-            "wl that the response's loop finds counts in the denominator of recall too, so that "
-            "spurious links cost recall, and a key singleton counts as a key mention.",
-            "Needs to know what is a noun: tags, a format that states it, or `--features FILE`.",
+            "Chains without a noun tell a reader nothing and are not counted.",
+            "Each wl that is found among the response's mentions also counts in the denominator "
+            "of recall, so spurious links cost recall, and a key singleton counts as a key "
+            "mention.",
+            "Needs to know which mentions are nouns: tags, a format that states it, or "
+            "`--features FILE`.",
         ),
         needs=("noun",),
         levels=("document", "entity", "mention"),
@@ -181,11 +187,11 @@ PAPERS = (
         shape="antecedents",
         function="corefeval.metrics.antecedents:zero",
         aliases=("zeros", "zero-anaphora"),
-        use="For languages that drop pronouns, beside scores of all mentions.",
+        use="For languages that drop pronouns, next to scores of all mentions.",
         edges=(
             "Without zeros the score is 0.",
             "A zero is a mention whose head is an empty node, whatever else is in it.",
-            "The match may be a mention that is no zero.",
+            "The match need not be a zero itself.",
         ),
         needs=("zero",),
         levels=("document", "entity", "mention"),
@@ -197,8 +203,8 @@ PAPERS = (
         definition=(
             "An entity's anchor is its first noun. Detection: tp if a key entity's anchor is in a "
             "response entity, else fn; fp for each response entity whose own anchor is in no key "
-            "entity. Mentions, over pairs aligned so: tp = |k ∩ r|, fn = |k − r|, fp = |r − k|. "
-            "The score is Fφ, the harmonic mean of the two F1."
+            "entity. Mentions, over the pairs of entities aligned in this way: tp = |k ∩ r|, fn = "
+            "|k − r|, fp = |r − k|. The score is Fφ, the harmonic mean of the two F1."
         ),
         reference=f"{_TUGGENER}, Table 2",
         shape="anchors",
@@ -208,7 +214,8 @@ PAPERS = (
         edges=(
             "Entities without a noun and singletons are left out.",
             "Mentions are compared only for entities that were detected, so read both parts.",
-            "Needs to know what is a noun: tags, a format that states it, or `--features FILE`.",
+            "Needs to know which mentions are nouns: tags, a format that states it, or "
+            "`--features FILE`.",
         ),
         needs=("noun",),
         levels=("document", "entity"),
@@ -216,12 +223,12 @@ PAPERS = (
     Declaration(
         name="p-link",
         title="p-link",
-        summary="MUC's links shared out: which kind of mention do the errors come from?",
+        summary="MUC's links divided among mentions: which kind do the errors come from?",
         definition=(
             "Links are between consecutive mentions of a chain; each gives half a point to the "
-            "category of each of its ends. Recall of a category: its points from links inside "
-            "the parts of key entities / its points from all links of key entities. With "
-            "half a point for each end all categories together are MUC."
+            "category of each of its ends. Recall of a category: its points from links inside the "
+            "parts of key entities / its points from all links of key entities. With half a point "
+            "for each end, all categories together add up to MUC."
         ),
         reference="Zeldes and Simonson 2016",
         function="corefeval.metrics.links:p_link",
@@ -230,8 +237,8 @@ PAPERS = (
             Parameter(
                 "by",
                 "auto",
-                "the feature that says a mention's category; by itself the first one that scores "
-                "are asked for by, else kind",
+                "the feature that gives a mention's category; by default the first feature of "
+                "`--by`, else kind",
                 is_feature=True,
             ),
             Parameter("anaphor", 0.5, "what the later end of a link earns", at_least=0),
@@ -239,7 +246,7 @@ PAPERS = (
         ),
         use="To find out where a system fails: by kind, sentence type, speaker, genre, anything.",
         edges=(
-            "Both ends of a link may be of one category: then it earns the whole point.",
+            "If both ends of a link are of one category, it earns the whole point.",
             "Singletons have no links.",
         ),
         levels=("document", "entity", "mention"),
@@ -247,12 +254,12 @@ PAPERS = (
     Declaration(
         name="split",
         title="Split",
-        summary="Sets of antecedents alone: is *they* for the right two people?",
+        summary="Sets of antecedents alone: does *they* stand for the right two people?",
         definition=(
-            "A set is compared with a set of the other side by a metric, applied to the entities "
-            "that either consists of; sets are aligned one to one so that the F1 add up to most. "
-            "Recall: what the metric counts in aligned sets / what all sets of the key have. With "
-            "muc an element of one mention counts as one link."
+            "A metric compares two sets, one of each side, as if the entities in them were all "
+            "there is. Sets are aligned one to one so that the sum of these F1 is greatest. "
+            "Recall: what the metric counts in aligned sets / what it can count in all sets of "
+            "the key. With muc, an element of one mention counts as one link."
         ),
         reference="Yu et al. 2021; Paun et al. 2023",
         function="corefeval.metrics.sets:split",
@@ -268,21 +275,22 @@ PAPERS = (
                 shapes=(("blanc", "blanc-of-both"),),
             ),
         ),
-        use="Beside scores with `--split score`, in which sets are few among many mentions.",
+        use="Next to scores with `--split score`, where sets are few among many mentions.",
         edges=(
-            "It looks at sets whatever the choice `split` says; who refers to a set plays no role.",
+            "It does not depend on the choice `split`, nor on which mentions refer to a set.",
             "Without sets the score is 0.",
-            "The best alignment need not be the only one, so slices are by document only.",
+            "Several alignments can be equally good, so slices are by document only.",
         ),
     ),
     Declaration(
         name="bridging",
         title="Bridging",
-        summary="Is *the door* that of the right house?",
+        summary="Does *the door* belong to the right house?",
         definition=(
             "Recall: anaphors of the key that the response has, with the right antecedent / "
-            "anaphors of the key. `anaphor`: any antecedent is right; `mention`: one that the key "
-            "has for it; `entity`: or another mention, in the key, of the entity of one of these."
+            "anaphors of the key. The level decides which antecedent is right. `anaphor`: any; "
+            "`mention`: one that the key has for the anaphor; `entity`: also any other key "
+            "mention of the same entity as such an antecedent."
         ),
         reference="Yu et al. 2022",
         function="corefeval.metrics.bridging:bridging",
@@ -300,17 +308,17 @@ PAPERS = (
             ),
         ),
         use=(
-            "For corpora with bridging (Universal Anaphora, CorefUD's `Bridge`); the headline of "
-            "CODI-CRAC is the F1 of `entity`. `--by relation` has it for each relation."
+            "For corpora with bridging (Universal Anaphora, CorefUD's `Bridge`); the main score "
+            "of CODI-CRAC is the F1 of `entity`. `--by relation` shows it for each relation."
         ),
         edges=(
-            "Anaphors and antecedents match as mentions do (`--match`); they may be singletons "
-            "that are dropped, and mentions that refer to nothing, which are right by themselves "
-            "only.",
-            "Of several antecedents in the key any will do; of several in the response all must "
-            "be right.",
-            "Where a format names the antecedent's entity alone, it is the last mention that "
-            "starts before the anaphor, else the first.",
+            "Anaphors and antecedents match as mentions do (`--match`); they may also be dropped "
+            "singletons, or mentions that refer to nothing, for which only the same mention is "
+            "right.",
+            "If the key has several antecedents, any will do; if the response has several, all "
+            "must be right.",
+            "If a format names only the antecedent's entity, the antecedent is the entity's last "
+            "mention that starts before the anaphor, or else its first.",
             "Without bridging in key or response the score is 0.",
         ),
         levels=("document", "mention"),
@@ -320,7 +328,8 @@ PAPERS = (
         title="Non-referring",
         summary="Was it seen that *it* refers to nothing, as in *it rains*?",
         definition=(
-            "Recall: mentions that refer to nothing on both sides / those that do in the key."
+            "Recall: mentions that refer to nothing on both sides / those that refer to nothing "
+            "in the key."
         ),
         reference="Yu et al. 2022",
         function="corefeval.metrics.bridging:refers_not",
@@ -329,8 +338,9 @@ PAPERS = (
         aliases=("nonreferring", "non-referring-mentions"),
         use="For keys that mark expletives and the like, as Universal Anaphora's do.",
         edges=(
-            "They are never part of coreference: a response that makes an expletive a singleton "
-            "pays there, one that leaves it out pays here alone.",
+            "Such mentions never take part in coreference: a response that makes an expletive a "
+            "singleton loses points in coreference scores, one that leaves it out loses them only "
+            "here.",
             "Without such mentions in key or response the score is 0.",
         ),
         levels=("document", "mention"),

@@ -18,25 +18,25 @@ STANDARD = (
             Parameter(
                 "zeros",
                 "all",
-                "which mentions count: all, only zeros (their heads are empty nodes), or none of "
-                "these",
+                "which mentions count: all, only zeros (mentions whose head is an empty node), or "
+                "all but zeros",
                 choices=("all", "only", "none"),
             ),
         ),
         use=(
-            "Beside every other score of a system that finds its own mentions: what is not found "
-            "cannot be resolved, so it is the ceiling of the rest."
+            "Next to every other score of a system that finds its own mentions: what is not found "
+            "cannot be resolved, so this score is the ceiling for the rest."
         ),
-        edges=("A repeated mention counts once.", "Without mentions on one side the score is 0."),
+        edges=("A repeated mention counts once.", "If one side has no mentions, the score is 0."),
         levels=("document", "entity", "mention"),
     ),
     Declaration(
         name="muc",
         title="MUC",
-        summary="Links of spanning trees; blind to singletons, kind to merged entities.",
+        summary="Links of spanning trees; blind to singletons, lenient towards merged entities.",
         definition=(
-            "Recall: Σ (|k| − parts of k) / Σ (|k| − 1). A part of a key entity is its share of "
-            "one response entity; each mention that the response lacks is a part of its own."
+            "Recall: Σ (|k| − parts of k) / Σ (|k| − 1). A part of a key entity is what it shares "
+            "with one response entity; each mention that the response lacks is a part of its own."
         ),
         reference="Vilain et al. 1995",
         function="corefeval.metrics.links:muc",
@@ -48,15 +48,18 @@ STANDARD = (
         edges=(
             "Singletons have no links: a corpus of nothing else scores 0, even against itself.",
             "All wrong links cost the same, whether they merge two pronouns or two novels.",
-            "By a feature of mentions each link counts half for each of its ends (p-link).",
+            "In slices by a feature of mentions, each link counts half for each of its ends (as "
+            "in p-link).",
         ),
         levels=("document", "entity", "mention"),
     ),
     Declaration(
         name="b3",
         title="B³",
-        summary="For each mention, how much of its entity is with it.",
-        definition="Recall: Σ |k ∩ r|² / |k| over all pairs of entities / Σ |k|.",
+        summary="For each mention, how much of its entity was found together with it.",
+        definition=(
+            "Recall: the sum of |k ∩ r|² / |k| over all pairs of entities, divided by Σ |k|."
+        ),
         reference="Bagga and Baldwin 1998; twinless mentions: Cai and Strube 2010",
         function="corefeval.metrics.mentions:b3",
         with_sets="corefeval.metrics.sets:b3",
@@ -68,8 +71,9 @@ STANDARD = (
             "singletons that nobody marked."
         ),
         edges=(
-            "A mention is always with itself, so a response of singletons has recall above 0 and "
-            "precision 1 (Moosavi and Strube 2016 call it the mention identification effect).",
+            "Every mention is in one entity with itself, so a response of singletons has recall "
+            "above 0 and precision 1 (Moosavi and Strube 2016 call this the mention "
+            "identification effect).",
             "A twinless mention scores 0 on its side unless a policy says otherwise.",
         ),
         levels=("document", "entity", "mention"),
@@ -78,7 +82,7 @@ STANDARD = (
         name="ceafm",
         title="CEAFm",
         summary="The best one-to-one alignment of entities, by shared mentions.",
-        definition="Recall: the best alignment's Σ |k ∩ r| (φ3) / Σ |k|.",
+        definition="Recall: Σ |k ∩ r| (φ3) over the best alignment, divided by Σ |k|.",
         reference="Luo 2005; twinless mentions: Cai and Strube 2010",
         function="corefeval.metrics.mentions:ceafm",
         with_sets="corefeval.metrics.sets:ceafm",
@@ -89,18 +93,19 @@ STANDARD = (
             "and Strube advise for end-to-end systems."
         ),
         edges=(
-            "What is right in an entity that was not aligned counts for nothing.",
-            "With the same mentions on both sides recall and precision are equal.",
-            "The best alignment need not be the only one, so there is no share of the score for "
-            "one kind of entity or mention: slices are by document only.",
+            "Whatever is right in an entity that was not aligned counts for nothing.",
+            "If both sides have the same mentions, recall and precision are equal.",
+            "Several alignments can be equally good, so no share of the score belongs to one kind "
+            "of entity or mention: slices are by document only.",
         ),
     ),
     Declaration(
         name="ceafe",
         title="CEAFe",
-        summary="The best one-to-one alignment of entities, all entities weighing the same.",
+        summary="The best one-to-one alignment of entities, with the same weight for all.",
         definition=(
-            "Recall: the best alignment's Σ 2|k ∩ r| / (|k| + |r|) (φ4) / number of key entities."
+            "Recall: Σ 2|k ∩ r| / (|k| + |r|) (φ4) over the best alignment, divided by the number "
+            "of key entities."
         ),
         reference="Luo 2005; twinless mentions: Cai and Strube 2010",
         function="corefeval.metrics.mentions:ceafe",
@@ -109,11 +114,11 @@ STANDARD = (
         parameters=(TWINLESS,),
         use=(
             "As part of the CoNLL average. An entity of two mentions weighs as much as one of two "
-            "hundred, so small entities and singletons rule the score."
+            "hundred, so small entities and singletons dominate the score."
         ),
         edges=(
-            "Cai and Strube advise against `twinless=sys` here: added singletons are entities, "
-            "each as heavy as a real one, and drown them (their Table 6).",
+            "Cai and Strube advise against `twinless=sys` here: added singletons count as "
+            "entities, each as much as a real one, and drown the real ones (their Table 6).",
             "Slices are by document only, as for CEAFm.",
         ),
     ),
@@ -122,9 +127,9 @@ STANDARD = (
         title="BLANC",
         summary="Coreference links and non-coreference links, half of the score each.",
         definition=(
-            "R, P and F are the means of the rates over coreference links and over non-coreference "
-            "links (pairs of a side's mentions that are not coreferent). Without coreference links "
-            "in the key only the other half counts, and the other way round."
+            "R, P and F are the means of the rates over coreference links and over "
+            "non-coreference links (pairs of a side's mentions that are not coreferent). If the "
+            "key has no coreference links, only the other half counts, and vice versa."
         ),
         reference="Recasens and Hovy 2011; Luo et al. 2014",
         shape="blanc",
@@ -132,17 +137,17 @@ STANDARD = (
         with_sets="corefeval.metrics.sets:blanc",
         use="To see links and non-links together; rarely the only number that is reported.",
         edges=(
-            "Nearly all pairs are non-coreferent, so that half is high for every system that "
-            "finds the mentions.",
+            "Nearly all pairs are non-coreferent, so the non-coreference half is high for every "
+            "system that finds the mentions.",
             "F is the mean of the two halves' F, not the harmonic mean of R and P.",
-            "By a feature of mentions each link counts half for each of its ends.",
+            "In slices by a feature of mentions, each link counts half for each of its ends.",
         ),
         levels=("document", "entity", "mention"),
     ),
     Declaration(
         name="lea",
         title="LEA",
-        summary="How much of each entity's links is resolved, by the importance of the entity.",
+        summary="How many of each entity's links are resolved, weighted by its importance.",
         definition=(
             "Recall: Σ importance(k) · Σ links(k ∩ r) / links(k), over Σ importance(k). An entity "
             "of n mentions has n(n − 1)/2 links; a singleton has one, to itself, found only where "
@@ -155,18 +160,18 @@ STANDARD = (
             Parameter(
                 "importance",
                 "size",
-                "what an entity weighs: its size, or one for all",
+                "the weight of an entity: its size, or one for all",
                 choices=("size", "one"),
                 accepts_function=True,
             ),
         ),
         use=(
-            "When you trust one number only: finding a mention without resolving it earns "
-            "nothing, and recall changes only when correct links do."
+            "When you want to rely on a single number: finding a mention without resolving it "
+            "earns nothing, and recall changes only when correct links do."
         ),
         edges=(
-            "Nothing resolved correctly is 0, however many mentions were found.",
-            "By a feature of mentions each link counts half for each of its ends.",
+            "If nothing is resolved correctly, the score is 0, however many mentions were found.",
+            "In slices by a feature of mentions, each link counts half for each of its ends.",
         ),
         levels=("document", "entity", "mention"),
     ),
@@ -181,20 +186,20 @@ STANDARD = (
             Parameter(
                 "documents",
                 "all",
-                "which links count where entities run across documents (`--across`): all, those "
-                "of two mentions within a document, or those across documents",
+                "which links count if entities span several documents (`--across`): all, those of "
+                "two mentions within a document, or those across documents",
                 choices=("all", "within", "across"),
             ),
         ),
         aliases=("pairs", "pairwise", "pairwise-f1", "link"),
         use=(
-            "Beside mention detection in slices by entity: of the pairs that belong together, how "
-            "many are together."
+            "Next to mention detection, in slices by entity: how many of the pairs that belong "
+            "together are together?"
         ),
         edges=(
             "An entity of 100 mentions has 4,950 links and outweighs a thousand small ones.",
             "Singletons have no links.",
-            "By a feature of mentions each link counts half for each of its ends.",
+            "In slices by a feature of mentions, each link counts half for each of its ends.",
         ),
         levels=("document", "entity", "mention"),
     ),
@@ -203,22 +208,22 @@ STANDARD = (
         title="MOR",
         summary="Mention overlap ratio: how many tokens of mentions are covered. No coreference.",
         definition=(
-            "Recall: the greatest Σ |k ∩ r| of tokens over all ways to pair key mentions k with "
-            "response mentions r one to one / Σ |k|. It does not depend on `match`."
+            "Key mentions k and response mentions r are sets of tokens here, paired one to one so "
+            "that Σ |k ∩ r| is greatest. Recall: this sum / Σ |k|. It does not depend on `match`."
         ),
         reference="Žabokrtský et al. 2022",
         function="corefeval.metrics.mentions:mor",
         with_sets=SAME,
         aliases=("mention-overlap-ratio", "mention-overlap"),
         use=(
-            "Beside scores under any `match`, to see how far spans agree: those that are one word "
-            "off cost one word here, and the whole mention in exact matching."
+            "Next to scores with any `match`, to see how far spans agree: a span that is one word "
+            "off costs one word here, but the whole mention in exact matching."
         ),
         edges=(
             "Long mentions count more than short ones.",
-            "Of mentions that overlap more than 64 others only the nearest are tried.",
+            "If a mention overlaps more than 64 others, only the nearest are tried.",
             "Plain Python mentions have no tokens: each counts as one.",
-            "The best pairs need not be the only ones, so slices are by document only.",
+            "Several pairings can be equally good, so slices are by document only.",
         ),
     ),
     Declaration(
@@ -232,7 +237,8 @@ STANDARD = (
         parts=("muc", "b3", "ceafe"),
         use="In every paper, for comparison: it is what leaderboards rank by.",
         edges=(
-            "Three metrics with different faults do not cancel each other's: report LEA with it.",
+            "Averaging three metrics with different faults does not cancel the faults: report "
+            "LEA, too.",
         ),
     ),
 )
