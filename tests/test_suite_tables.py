@@ -319,6 +319,7 @@ def test_run_refuses_what_makes_no_sense(folder, run):
         (("--averages", "all"), "an average is one of"),
         (("--jobs", "0"), "--jobs is a number from 1"),
         (("--trials", "0"), "the number of trials is a whole number"),
+        (("--trials", "1" + "0" * 40), "a whole number from 1 to 100,000,000, not more"),
         (("--save", path), "would overwrite an input"),
     ):
         status, out, err = run("suite", "run", path, *options)

@@ -19,10 +19,14 @@ def check_probability(name: str, value: float) -> None:
         raise UsageError(f"{name} lies between 0 and 1, like .05 or .95, and is not {value!r}")
 
 
+MOST = 100_000_000  # of trials or samples: more would run for weeks, or out of memory
+
+
 def check_count(name: str, value: int) -> None:
-    """A positive whole number."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise UsageError(f"{name} is a whole number from 1, not {value!r}")
+    """A positive whole number that can be gone through."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST:
+        found = "more" if isinstance(value, int) and value > MOST else repr(value)
+        raise UsageError(f"{name} is a whole number from 1 to {MOST:,}, not {found}")
 
 
 def check_seed(seed: int) -> None:
