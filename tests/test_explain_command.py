@@ -65,6 +65,7 @@ def test_the_command(run, tmp_path):
         ("KEY", "EAGER", "--features", "x.tsv"),
         ("KEY", "--results", "a.json", "b.json"),
         ("--results", "a.json", "b.json", "--to", "e2e"),
+        ("--results", "", "b.json"),
     ],
     ids=" ".join,
 )

@@ -315,6 +315,8 @@ def test_run_fails_by_its_exit_status_where_it_should(folder, run):
 def test_run_refuses_what_makes_no_sense(folder, run):
     path = folder / "suite.toml"
     for options, message in (
+        (("--save", folder / "suite.cache"), "is the folder of the cache"),
+        (("--cache", "x", "--output", "./x"), "is the folder of the cache"),
         (("--cache", "x", "--no-cache"), "take one of them"),
         (("--averages", "all"), "an average is one of"),
         (("--jobs", "0"), "--jobs is a number from 1"),

@@ -237,9 +237,7 @@ def cite(
     from corefeval.metrics.bibliography import cite as entries
 
     for path in file:
-        if not path:
-            raise UsageError("'' names no file")
-        if not os.path.exists(path):
+        if path and not os.path.exists(path):
             fix = f"name a file that score --save wrote; metrics are named by --metrics {path}"
             raise InputError("there is no such saved result", file=path, fix=fix)
     used = [name for path in file for result in load_all(path) for name in result.metrics]

@@ -135,6 +135,9 @@ def run(
     table.check(format)
     asked = read_suite(suite)
     folder = None if no_cache else cache or f"{os.path.splitext(suite)[0]}.cache"
+    for target in filter(None, (output, save)):
+        if folder is not None and os.path.abspath(folder) == os.path.abspath(target):
+            raise UsageError(f"{target} is the folder of the cache: write to another file")
     with pieces.cutting(quiet=quiet, noun="cells") as cutting, show_trials(quiet):
         outcome = run_suite(
             asked,

@@ -51,6 +51,8 @@ def write_saved(content: Mapping[str, Any], path: PathLike) -> None:
 
 def load_all(path: PathLike, *, spell: Callable[[str], str] = str) -> list[Result]:
     """The results in a file that `save` wrote."""
+    if not os.fspath(path):
+        raise UsageError("a path is empty: name a file that --save wrote")
 
     def results_of(record: Mapping[str, Any]) -> list[Result]:
         results = [result_of_record(one, spell) for one in record["results"]]
