@@ -1,0 +1,195 @@
+"""`corefeval suite`: run, init and check as people call them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from corefeval.suites.definition import read_suite
+from corefeval.suites.outcome import load_suite
+from corefeval.suites.running import run_suite
+from corefeval.suites.statistics import with_tests
+
+
+def test_run_prints_the_table_and_saves(folder, run):
+    status, out, err = run("suite", "run", folder / "suite.toml", "--save", folder / "r.json")
+    assert status == 0
+    assert "steady" in out
+    assert "few-corpora" not in err
+    assert "intervals from 3 corpora alone" in err
+    assert (folder / "suite.cache" / "files.json").exists()
+    again = run("suite", "run", folder / "suite.toml")
+    assert again[1] == out
+    assert run("suite", "table", folder / "r.json")[1] == out
+    status, out, err = run("suite", "table", folder / "r.json", "-f", "codabench", "-q")
+    assert (status, err) == (0, "")
+    assert json.loads(out)["eager_macro"] > 70
+
+
+def test_another_metric_is_tested_like_the_headline(folder, run):
+    run("suite", "run", folder / "suite.toml", "--save", folder / "r.json", "--trials", "199")
+    options = ("--metric", "lea", "--rates", "r,p,f1", "-q")
+    status, out, err = run("suite", "table", folder / "r.json", *options)
+    assert (status, err) == (0, "")
+    out = " ".join(out.split())
+    assert "LEA R, P, F1" in out and "significantly better than (199 trials" in out
+    saved = load_suite(folder / "r.json")
+    assert with_tests(saved, "lea").statistics.metrics == ("conll", "lea")
+    assert with_tests(replace(saved, statistics=None), "lea").statistics is None  # as asked
+
+
+def test_run_fails_by_its_exit_status_where_it_should(folder, run):
+    (folder / "eager" / "talk.jsonl").unlink()
+    options = ("suite", "run", folder / "suite.toml", "--no-cache", "--no-tests")
+    status, out, err = run(*options)
+    assert (status, "note: eager on talk: counts as 0: " in err) == (0, True)
+    assert not (folder / "suite.cache").exists()
+    status, _, err = run(*options, "--strict")
+    assert (status, err.count("failed: eager on talk")) == (3, 1)
+    (folder / "keys" / "news.conll").unlink()
+    status, out, err = run(*options)
+    assert (status, "failed: news: left out for all" in err) == (3, True)
+    assert "fiction" in out
+
+
+def test_run_refuses_what_makes_no_sense(folder, run):
+    path = folder / "suite.toml"
+    for options, message in (
+        (("--save", folder / "suite.cache"), "is the folder of the cache"),
+        (("--cache", "x", "--output", "./x"), "is the folder of the cache"),
+        (("--cache", "x", "--no-cache"), "take one of them"),
+        (("--averages", "all"), "an average is one of"),
+        (("--jobs", "0"), "--jobs is a number from 1"),
+        (("--trials", "0"), "the number of trials is a whole number"),
+        (("--trials", "1" + "0" * 40), "a whole number from 1 to 100,000,000, not more"),
+        (("--save", path), "would overwrite an input"),
+    ):
+        status, out, err = run("suite", "run", path, *options)
+        assert (status, out) == (2, "")
+        assert message in err
+
+
+def test_bad_usage_names_the_command(run):
+    for arguments, message in (
+        (("run",), "SUITE is missing: corefeval suite run SUITE [OPTIONS]"),
+        (("page", "--output", "x"), "RESULTS is missing: corefeval suite page RESULTS [OPTIONS]"),
+        (("chek",), "there is no command 'chek': did you mean 'check'?"),
+        (("run", "x", "--savee"), "there is no option --savee: did you mean --save?"),
+    ):
+        status, out, err = run("suite", *arguments)
+        assert (status, out, err) == (2, "", f"error: {message}\n")
+
+
+def test_init_writes_a_suite_that_runs(folder, run, monkeypatch):
+    monkeypatch.chdir(folder)
+    (folder / "suite.toml").unlink()
+    status, out, _ = run("suite", "init", "keys", "cautious", "eager", "third=steady")
+    assert (status, out) == (0, "suite.toml: corpora: 3, systems: 3\n")
+    suite = read_suite("suite.toml")
+    assert [one.name for one in suite.corpora] == ["fiction", "news", "talk"]
+    assert [one.name for one in suite.systems] == ["cautious", "eager", "third"]
+    assert suite.systems[2].seeds == ("1", "2")
+    outcome = run_suite(replace(suite, metrics="conll", by=""))
+    assert all(cell.result is not None for cell in outcome.cells.values())
+    status, _, err = run("suite", "init", "keys", "eager")
+    assert (status, "is there already" in err) == (2, True)
+    assert run("suite", "init", "keys", "eager", "--force")[0] == 0
+
+
+def test_init_tells_keys_from_systems(folder, run, monkeypatch):
+    monkeypatch.chdir(folder)
+    (folder / "all").mkdir()
+    for name in ("cautious", "eager"):
+        (folder / name).rename(folder / "all" / name)
+    keys = sorted(map(str, (folder / "keys").iterdir()))
+    status, out, _ = run("suite", "init", *keys, "all", "-o", "-")
+    assert status == 0
+    assert out.count("[[corpora]]") == 3
+    assert 'responses = "all/eager/{corpus}.jsonl"' in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("keys",), "a suite needs keys and systems"),
+        (("no", "eager"), "there is no file or folder no"),
+        (("keys/news.conll",), "a suite needs keys and systems"),
+        (("cautious", "keys/sub"), "no file has the name of a corpus in its own"),
+    ],
+)
+def test_init_says_what_it_needs(folder, run, monkeypatch, arguments, message):
+    monkeypatch.chdir(folder)
+    (folder / "keys" / "sub").mkdir()
+    (folder / "keys" / "sub" / "other.conll").write_text("x")
+    status, _, err = run("suite", "init", *arguments, "-o", "new.toml")
+    assert (status, message in err) == (2, True)
+    assert not (folder / "new.toml").exists()
+
+
+def test_names_of_corpora_and_languages(tmp_path, run, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("en_gum", "en_litbank", "cs_pdt"):
+        for folder, end in (("keys", "-corefud-dev.key.conllu"), ("mine", "-corefud-dev.conllu")):
+            path = tmp_path / folder / f"{name}{end}"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text("x")
+    _, out, _ = run("suite", "init", "keys", "mine", "-o", "-")
+    assert 'name = "en_gum"' in out
+    assert 'group = "cs"' in out
+    assert 'responses = "mine/{corpus}-corefud-dev.conllu"' in out
+
+
+def test_check_has_a_line_for_each_file(folder, run):
+    path = folder / "suite.toml"
+    status, out, err = run("suite", "check", path)
+    lines = out.splitlines()
+    assert (status, err, len(lines)) == (0, "", 16)
+    assert lines[-1] == "15 files: 14 ok, 1 warning, 0 failed"
+    assert [line.split()[0] for line in lines].count("ok") == 14
+    status, out, _ = run("suite", "check", path, "--strict")
+    assert (status, out.splitlines()[-1]) == (1, "15 files: 14 ok, 0 warnings, 1 failed")
+
+
+def test_check_finds_what_is_missing_and_broken(folder, run):
+    path, mine = folder / "suite.toml", folder / "eager"
+    (mine / "talk.jsonl").unlink()
+    whole = (mine / "news.jsonl").read_text().splitlines()
+    (mine / "news.jsonl").write_text("\n".join(whole[1:]))
+    (mine / "fiction.jsonl").write_text("{")
+    status, out, _ = run("suite", "check", path, "--systems", "eager")
+    verdicts = {
+        line.split(": ")[0].split()[-1]: line for line in out.splitlines() if "eager" in line
+    }
+    assert status == 1
+    assert verdicts["news"].startswith("warning  eager on news: ")
+    assert "missing-document" in verdicts["news"]
+    assert verdicts["talk"].endswith("there is no such file")
+    assert verdicts["fiction"].startswith("failed")
+    assert "cautious" not in out
+    (mine / "talk.jsonl").write_bytes((folder / "cautious" / "talk.jsonl").read_bytes())
+    (mine / "fiction.jsonl").write_bytes((folder / "cautious" / "fiction.jsonl").read_bytes())
+    assert run("suite", "check", path, "--systems", "eager")[0] == 0
+    assert run("suite", "check", path, "--systems", "eager", "--strict")[0] == 1
+    rows = json.loads(run("suite", "check", path, "--systems", "eager", "-f", "json")[1])
+    assert {row["ruling"] for row in rows} == {"ok", "warning"}
+    status, _, err = run("suite", "check", path, "--systems", "eagre")
+    assert (status, "did you mean 'eager'?" in err) == (2, True)
+
+
+def test_check_misses_features_that_are_not_there(folder, run):
+    path = folder / "suite.toml"
+    text = path.read_text().replace("[[corpora]]", '[[corpora]]\nfeatures = "no.csv"', 1)
+    path.write_text(text)
+    status, out, _ = run("suite", "check", path)
+    assert status == 1
+    assert out.splitlines()[0].endswith("no.csv: there is no such file")
+
+
+def test_check_goes_on_behind_a_broken_key(folder, run):
+    (folder / "keys" / "news.conll").write_text("nothing\n")
+    status, out, _ = run("suite", "check", folder / "suite.toml")
+    lines = out.splitlines()
+    assert (status, len(lines)) == (1, 16)
+    assert lines[0].startswith("failed   key of news: ")
