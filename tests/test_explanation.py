@@ -133,7 +133,7 @@ def _rates(material, protocol):
     """The rates of each metric, or the error."""
     try:
         return [dict(one.rates) for one in material.result(protocol, SHARED).scores.values()]
-    except InputError as error:
+    except (InputError, UsageError) as error:
         return str(error)
 
 
