@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import random
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import corefeval
+from bench.timing import compiled_modules
 
 MENTIONS, ENTITIES = 58, 16
 FOUR = "muc, b3, ceafe, lea"
@@ -138,10 +137,7 @@ def start_up(key: Path, response: Path) -> tuple[float, float]:
         ["-c", "import numpy"],
     )
     best = [float("inf")] * len(commands)
-    with tempfile.TemporaryDirectory() as folder:
-        known = {name: value for name, value in os.environ.items() if "BYTECODE" not in name}
-        source = str(Path(corefeval.__file__).parents[1])
-        known |= {"PYTHONPYCACHEPREFIX": folder, "PYTHONPATH": source}
+    with compiled_modules() as known:
         for turn in range(11):
             for place, command in enumerate(commands):
                 start = time.perf_counter()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import corefeval
 from bench.corpora import write_corpus
-from bench.timing import PEAK_OF_PROCESS
+from bench.timing import PEAK_OF_PROCESS, compiled_modules
 
 RUN = (
     """
@@ -85,9 +85,14 @@ def joining(number: int) -> float:
     return time.process_time() - start
 
 
-def with_jobs(key: Path, response: Path, jobs: int) -> float:
-    """The command line by the clock."""
-    command = [sys.executable, "-m", "corefeval", "score", str(key), str(response)]
-    start = time.perf_counter()
-    subprocess.run([*command, "--jobs", str(jobs), "-q"], capture_output=True, check=True)
-    return time.perf_counter() - start
+def with_jobs(key: Path, response: Path, turns: int) -> tuple[float, float]:
+    """The command line with one process and with two by the clock, best of some turns."""
+    command = [sys.executable, "-m", "corefeval", "score", str(key), str(response), "-q", "--jobs"]
+    best = [float("inf")] * 2
+    with compiled_modules() as known:
+        for _ in range(turns):
+            for place, jobs in enumerate("12"):
+                start = time.perf_counter()
+                subprocess.run([*command, jobs], capture_output=True, check=True, env=known)
+                best[place] = min(best[place], time.perf_counter() - start)
+    return best[0], best[1]

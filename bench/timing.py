@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+
+import corefeval
 
 # The peak of a process as the system keeps it, which unlike ru_maxrss knows nothing of its parent.
 PEAK_OF_PROCESS = """
@@ -57,6 +63,15 @@ def best(
         function()
         times.append(clock() - start)
     return min(times)
+
+
+@contextmanager
+def compiled_modules() -> Iterator[dict[str, str]]:
+    """An environment whose commands find compiled modules, as they do where they are installed."""
+    with tempfile.TemporaryDirectory() as folder:
+        known = {name: value for name, value in os.environ.items() if "BYTECODE" not in name}
+        source = str(Path(corefeval.__file__).parents[1])
+        yield known | {"PYTHONPYCACHEPREFIX": folder, "PYTHONPATH": source}
 
 
 def command_time(command: Sequence[str] | str, repeat: int = 1) -> float | None:

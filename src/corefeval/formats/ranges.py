@@ -187,24 +187,26 @@ def find_ranges(
 def _comments(stream: IO[bytes], begin: int) -> Iterator[tuple[int, int, bytes]]:
     """The lines that begin with `#`: where each starts and the next one, and its text.
 
-    A `#` is looked for first, and then whether it stands behind a newline: that is three times as
-    fast as looking for the two together. Memory is used again, for fresh one costs more than this.
+    Memory is used again, for fresh one costs more than all of this.
     """
     stream.seek(begin)
-    buffer, mask = bytearray(_BLOCK), np.empty(_BLOCK, np.bool_)
+    buffer, masks = bytearray(_BLOCK), np.empty((2, _BLOCK), np.bool_)
     kept, base = 1, begin - 1
     buffer[0] = NEWLINE  # as if a line ended before the first
     while read := stream.readinto(memoryview(buffer)[kept:]):  # type: ignore[attr-defined]
         size = kept + read
         last = buffer.rfind(b"\n", 0, size)
         view = np.frombuffer(buffer, dtype=np.uint8)
-        places = places_of(np.equal(view[:last], HASH_BYTE, out=mask[:last]))
-        for place in places[view[places - 1] == NEWLINE].tolist():
+        hashes, newlines = masks[:, : max(last - 1, 0)]
+        np.equal(view[1:last], HASH_BYTE, out=hashes)
+        np.equal(view[: max(last - 1, 0)], NEWLINE, out=newlines)
+        hashes &= newlines
+        for place in (places_of(hashes) + 1).tolist():
             end = buffer.find(b"\n", place)
             yield base + place, base + end + 1, bytes(buffer[place:end]).rstrip(_BLANKS)
         rest, kept, base = bytes(buffer[last:size]), size - last, base + last
         if 2 * kept > len(buffer):  # a very long line
-            buffer, mask = bytearray(2 * len(buffer)), np.empty(2 * len(buffer), np.bool_)
+            buffer, masks = bytearray(2 * len(buffer)), np.empty((2, 2 * len(buffer)), np.bool_)
         buffer[:kept] = rest
     if kept > 1 and buffer[1] == HASH_BYTE:
         yield base + 1, base + kept + 1, bytes(buffer[1:kept]).rstrip(_BLANKS)

@@ -25,6 +25,7 @@ R = TypeVar("R")
 Progress = Callable[[int, int, int], None]  # pieces done, all pieces, bytes done
 _AHEAD = 2  # for each worker so many pieces are on their way
 _RUN = "run.json"
+_BLAS_THREADS = "OPENBLAS_NUM_THREADS"
 
 
 class Keeping(Protocol):
@@ -111,9 +112,15 @@ def start_workers(number: int) -> ProcessPoolExecutor:
     pool = ProcessPoolExecutor(number, multiprocessing.get_context("spawn"), follow_parent)
     holds_back = hasattr(signal, "pthread_sigmask")  # not on Windows
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if holds_back else ()
+    # Threads for matrices, which nobody multiplies here, cost a third of the start.
+    threads = os.environ.get(_BLAS_THREADS)
+    os.environ[_BLAS_THREADS] = threads or "1"
     try:
-        pool.submit(os.getpid)
+        for _ in range(number):  # a pool starts a process for each task that finds none idle
+            pool.submit(os.getpid)
     finally:
+        if threads is None:
+            del os.environ[_BLAS_THREADS]
         if holds_back:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     return pool

@@ -6,8 +6,8 @@ import os
 import re
 import tempfile
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, wait
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 
 from corefeval.diagnostics import (
@@ -21,11 +21,11 @@ from corefeval.evaluation import Metrics, count
 from corefeval.features.kinds import KINDS
 from corefeval.features.statements import YES_NO
 from corefeval.features.token_columns import empty_columns, take_samples
-from corefeval.files import current_limit
+from corefeval.files import current_limit, unpack_limit
 from corefeval.metrics import parse_metrics
 from corefeval.pairing import joint_mismatch_notices, pair_documents
 from corefeval.pairing.mismatches import MISMATCHES
-from corefeval.pieces import Cutting, NamedFile
+from corefeval.pieces import Cutting, NamedFile, watch_workers
 from corefeval.pieces.execution import Kept, map_pieces
 from corefeval.pieces.index import Notes, Reading, Side, index_side
 from corefeval.pieces.planning import (
@@ -146,17 +146,12 @@ def _prepare_work(
     plan = request.plan
     formats = plan.key_format, plan.response_format
 
-    def index(source: NamedFile, format: str | None, encoding: str) -> Side:
-        return index_side(
-            source.path,
-            Reading(format, encoding, plan.word_column),
-            piece_size=cutting.bytes,
-            folder=tempfile.mkdtemp(dir=folder),
-            name=source.name,
-        )
-
-    with ThreadPoolExecutor(2) as pool:  # array operations and reading let the other one run
-        key, response = pool.map(index, sources, formats, plan.encodings)
+    readings = [
+        Reading(format, encoding, plan.word_column)
+        for format, encoding in zip(formats, plan.encodings, strict=True)
+    ]
+    folders = [tempfile.mkdtemp(dir=folder) for _ in sources]
+    key, response = _index_both([*zip(sources, readings, folders, strict=True)], cutting)
     response = response.sharing(key.documents)
     names = key.name, response.name
     pairs = pair_documents(key.documents, response.documents, plan.protocol, names)
@@ -170,6 +165,27 @@ def _prepare_work(
     size = int(key.sizes.sum() + response.sizes.sum())
     request = replace(request, limit=current_limit())
     return _Work(pieces, specimen, request, (key.notes, response.notes), size, kept)
+
+
+def _index_both(tasks: Sequence[tuple[NamedFile, Reading, str]], cutting: Cutting) -> list[Side]:
+    """Index the key here and the response beside it."""
+    how = cutting.bytes, current_limit()
+    # Workers of this machine see the same files, and do not wait for each other as threads do.
+    workers = cutting.executor if isinstance(cutting.executor, ProcessPoolExecutor) else None
+    with nullcontext(workers) if workers else ThreadPoolExecutor(1) as pool:
+        with watch_workers():
+            other = pool.submit(_index, *tasks[1], *how)
+        try:
+            key = _index(*tasks[0], *how)
+            with watch_workers():
+                return [key, other.result()]
+        finally:
+            wait([other])  # what is unpacked is in a folder that goes away
+
+
+def _index(source: NamedFile, reading: Reading, folder: str, size: int, limit: int) -> Side:
+    with unpack_limit(limit):
+        return index_side(source.path, reading, piece_size=size, folder=folder, name=source.name)
 
 
 def _describe_run(
