@@ -181,7 +181,7 @@ def convert(
     against
         The key that answers of a language model are put on: its documents and tokens are written.
     occurrences
-        Which place a string means that a language model listed, if it has several.
+        Which occurrence a string in a language model's list refers to.
     """
     from corefeval.formats import read, write
     from corefeval.formats.registry import find_format, format_for

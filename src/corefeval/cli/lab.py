@@ -61,7 +61,7 @@ def lab(
     figures
         Forms of figures, separated by commas: `svg`, `png`, `html`, or `none`.
     tagset
-        What tags mean (penn, upos, stts, or a JSON file of your own), if they do not tell.
+        The tagset (penn, upos, stts, or your own JSON file), if the tags do not show it.
     """
     from corefeval.lab import experiment as find_experiment
 

@@ -129,9 +129,9 @@ def _feature_entry(feature: FeatureDeclaration) -> str:
 
 
 def protocols(*name: str, format: Format = "text") -> None:
-    """List what can be chosen about how scores are made, and the names of common choices.
+    """List the choices that affect scores, and named protocols that bundle them.
 
-    A protocol is written as the signature under a score: `--protocol 'singletons:drop'`.
+    Write a protocol like the signature below a score: `--protocol 'singletons:drop'`.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def _protocol_table(bundles: Sequence[NamedProtocol]) -> str:
         others = ", ".join(f"{name} {value}" for name, value in values.items())
         rows.append((Cell(one.name), Cell(one.summary), Cell(others or "–")))
     columns = (Column("Protocol", whole=True), Column("Whose numbers"), Column("What differs"))
-    more = "corefeval protocols NAME says what is odd about one, and whose it is."
+    more = "corefeval protocols NAME shows the quirks and the source of one."
     return draw_text(Sheet((Table(columns, tuple((row,) for row in rows)), more), gap=2), most=80)
 
 
@@ -191,7 +191,7 @@ def _protocol_entry(bundle: NamedProtocol) -> str:
     text = _text(bundle)
     signature = _wrap(text.replace("|", "| ") if len(text) > 78 else text)
     lines = [*textwrap.wrap(bundle.summary, 78), *(one.replace("| ", "|") for one in signature)]
-    lines += _wrap(f"has {bundle.metrics}") if bundle.metrics else []
+    lines += _wrap(f"metrics: {bundle.metrics}") if bundle.metrics else []
     for oddity in bundle.oddities:
         lines += textwrap.wrap(oddity, 78, initial_indent="- ", subsequent_indent="  ")
     lines += _wrap(bundle.reference)

@@ -390,7 +390,7 @@ def _over_boundary(entities: Entities, starts: list[int]) -> Mention | None:
 
 
 def _by_sentence(entities: Entities, starts: list[int]) -> Entities:
-    """Mentions by the sentence of their end, and both ends, each in its own sentence."""
+    """Mentions by the sentence it ends in, and each end's position in its sentence."""
     return [[_place(mention, starts) for mention in entity] for entity in entities]
 
 

@@ -264,7 +264,7 @@ def _find_word_ids(locator: Locator) -> Iterator[Finding]:
         for row in tokens.scan.misnumbered[slice(*bounds)].tolist():
             number, word = tokens.scan.text(int(tokens.scan.token_line[row])).split(b"\t", 2)[:2]
             told = excerpt(tokens.origin.decode(word))
-            message = f"{told} is number {number.decode()}, which is not the next one"
+            message = f"{told} has number {number.decode()}, which is out of order"
             yield locator.about_document("word-ids", index, message, row - int(first))
 
 
@@ -313,7 +313,7 @@ def whole_file_findings(
         yield Finding("reading-notice", notice.message, file)
     if not contents.mentions:
         documents = plural(contents.documents, "document")
-        yield Finding("no-mentions", f"not a single mention in {documents}", file)
+        yield Finding("no-mentions", f"no mentions in {documents}", file)
     if single := contents.singletons:
         entities = plural(contents.entities, "entity")
         verb = "has" if single == 1 else "have"

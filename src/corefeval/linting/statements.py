@@ -99,7 +99,7 @@ def _find_dependencies(locator: Locator, tokens: Tokens) -> Iterator[Finding]:
             parent, colon, relation = entry.partition(":")
             number = encode_id(parent)
             if not colon or not relation or number < 0:
-                message = f"{excerpt(entry, 30)} is no parent:relation"
+                message = f"{excerpt(entry, 30)} is not of the form parent:relation"
             elif sentence >= 0 and number not in ids(sentence):
                 message = f"{excerpt(entry, 30)}: the sentence has no {excerpt(parent, 20)}"
             else:
@@ -131,7 +131,7 @@ def _find_odd_sets(locator: Locator) -> Iterator[Finding]:
             message = f"entity {_name(locator, whole)} is an element of itself"
             yield locator.about_mention("self-reference", first[whole], message)
         if len(others) == 1:
-            message = f"entity {_name(locator, whole)} stands for a set of "
+            message = f"entity {_name(locator, whole)} is a set of "
             message += f"{_name(locator, others[0])} alone"
             yield locator.about_mention("set-of-one", first[whole], message)
         around = [one for one in others if circle[one] == circle[whole]]
@@ -141,7 +141,7 @@ def _find_odd_sets(locator: Locator) -> Iterator[Finding]:
             yield locator.about_mention("circular-set", first[whole], message)
         gone = [_name(locator, one) for one in others if one not in first]
         if gone:
-            message = f"nobody mentions {', '.join(gone[:_NAMED])}"
+            message = f"no mention of {', '.join(gone[:_NAMED])}"
             message += f" and {plural(len(gone) - _NAMED, 'more')}" if len(gone) > _NAMED else ""
             yield locator.about_mention("unmentioned-entity", first[whole], message)
 
@@ -188,7 +188,7 @@ def answer_findings(ledger: Ledger, file: str) -> Iterator[Finding]:
         if kind:
             yield _finding(kind, entry, file, entry.why or entry.state)
         if entry.places > 1 and entry.state != "lost":
-            message = f"stands at {entry.places:,} places of the text"
+            message = f"occurs {entry.places:,} times in the text"
             yield _finding("llm-ambiguous", entry, file, message)
     written = {entry.document for entry in ledger.entries}
     for one in ledger.documents:

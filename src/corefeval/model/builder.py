@@ -68,7 +68,8 @@ class DocumentBuilder:
                 file=self.builder.source,
                 found=f"tokens {start} to {end - 1} for entity {excerpt(entity)}",
                 expected=f"positions from 0 to {self.tokens.count - 1}",
-                fix="check whether ends are inclusive, and counted in the document or the sentence",
+                fix="check whether ends are inclusive, and whether positions count from the start of the "
+                "document or of the sentence",
             )
         place = -1 if head is None else head
         self.builder.mentions.append(

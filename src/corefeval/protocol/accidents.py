@@ -32,13 +32,13 @@ Nothing = Literal["ok", "error"]
 Accident = partial(Choice, at="emulation")
 
 _REPEATS = {
-    "once": "each mention once in a document, as `duplicates` says",
-    "keep": "all of them count",
-    "collapse": "each mention once in an entity",
-    "adjacent": "as collapse; of entities that end it side by side, only the last has it",
+    "once": "each mention once per document, as `duplicates` says",
+    "keep": "count all of them",
+    "collapse": "each mention once per entity",
+    "adjacent": "as collapse; of entities that close it side by side, only the last keeps it",
 }
-_COUNTED = {"count": "they count as any entity", "skip": "they are left out"}
-_YES = {"no": "no", "yes": "as coval does it"}
+_COUNTED = {"count": "count them like any entity", "skip": "leave them out"}
+_YES = {"no": "no", "yes": "as coval does"}
 
 
 class Accidents(TypedDict, total=False):
@@ -48,7 +48,7 @@ class Accidents(TypedDict, total=False):
         str,
         Accident(
             "none",
-            "Cut documents into windows of so many tokens, each a document of its own.",
+            "Cut documents into windows of this many tokens, each scored as a document.",
             pattern=NUMBER,
             example="aefh / ae,fh: MUC 80; windows of 4: 100, as a and e begin windows and vanish",
         ),
@@ -57,8 +57,8 @@ class Accidents(TypedDict, total=False):
         Counted,
         Accident(
             "count",
-            "What becomes of documents in which the key has no mention.",
-            values={"count": "they count as any document", "skip": "they are left out"},
+            "What to do with documents in which the key has no mention.",
+            values={"count": "count them like any document", "skip": "leave them out"},
             example="ab / ab and – / ab: count MUC P 50, skip 100",
         ),
     ]
@@ -68,10 +68,10 @@ class Accidents(TypedDict, total=False):
             "list",
             "Which of several entities with the same mention comes first.",
             values={
-                "list": "the one that is listed first; in CoNLL files, the one of the lower number",
-                "open": "the one whose first mention opens first, in a cell as it is written",
-                "close": "the one whose first mention ends first, in a cell as it is written",
-                "start": "the one whose first mention stands first, the shorter before the longer",
+                "list": "the one listed first; in CoNLL files, the one with the lower number",
+                "open": "the one whose first mention opens first; within a cell, as written",
+                "close": "the one whose first mention closes first; within a cell, as written",
+                "start": "the one whose first mention comes first, the shorter before the longer",
             },
             example="{0-3,5} {1-2,5} / {5,1-2} with repeats kept: open MUC 66.7, close 0",
         ),
@@ -80,10 +80,10 @@ class Accidents(TypedDict, total=False):
         Brackets,
         Accident(
             "written",
-            "How brackets of one entity are read that close and open on one token.",
+            "How to read brackets of one entity that close and open on the same token.",
             values={
-                "written": "in the order in which they are written",
-                "opening-first": "those that open come first: `0)|(0` is a mention of that token",
+                "written": "in the order written",
+                "opening-first": "opening ones first: `0)|(0` includes a mention of that token",
             },
             example="{0-1,1-2} / {1,0-2}: written MUC 0, opening-first 100",
         ),
@@ -92,11 +92,11 @@ class Accidents(TypedDict, total=False):
         Identity,
         Accident(
             "token",
-            "What tells mentions apart.",
+            "What identifies a mention.",
             values={
-                "token": "their tokens in the document",
-                "bounded": "the same; one over a sentence boundary refuses the score",
-                "sentence": "the sentence of their end, and both ends, each in its own sentence",
+                "token": "its tokens in the document",
+                "bounded": "as token, but a mention across a sentence boundary is an error",
+                "sentence": "the sentence it ends in, and each end's position in its sentence",
             },
             example="sentences of 4 and 6 tokens, {5-6,8} {1-6} / {1-6,8}: token B³ 50, sentence "
             "66.7",
@@ -115,7 +115,7 @@ class Accidents(TypedDict, total=False):
         YesNo,
         Accident(
             "no",
-            "Leave out verb phrases, by the key's parse.",
+            "Leave out verb phrases, as found in the key's parse.",
             values=_YES,
             example="rose, the rise / the rise: no: one of two is missing, yes: nothing is left",
         ),
@@ -124,7 +124,7 @@ class Accidents(TypedDict, total=False):
         YesNo,
         Accident(
             "no",
-            "Leave out mentions inside another one of their entity.",
+            "Leave out mentions nested in another mention of their entity.",
             values=_YES,
             example="{0-4,1-2,8} / {0-4,8}: no MUC R 50, yes 100",
         ),
@@ -133,7 +133,7 @@ class Accidents(TypedDict, total=False):
         KeyRepeats,
         Accident(
             "once",
-            "What becomes of mentions that the key has several times.",
+            "What to do with mentions that occur more than once in the key.",
             values=_REPEATS,
             example="aab / ab: keep CEAFe 120, collapse 100",
         ),
@@ -142,8 +142,8 @@ class Accidents(TypedDict, total=False):
         ResponseRepeats,
         Accident(
             "once",
-            "What becomes of mentions that the response has several times.",
-            values={**_REPEATS, "known": "once where the key has the mention, else all of them"},
+            "What to do with mentions that occur more than once in the response.",
+            values={**_REPEATS, "known": "once if the key has the mention, else all of them"},
             example="ab,cd / abb,cdb,xx: B³ keep 65.6, collapse 67.4, known 80",
         ),
     ]
@@ -151,7 +151,7 @@ class Accidents(TypedDict, total=False):
         str,
         Accident(
             "none",
-            "Refuse the score where more than so many repeats of the response are left out.",
+            "Refuse to score if more response repeats than this are left out.",
             pattern=NUMBER,
             example="eleven mentions twice, repeats known, limit 10: no number",
         ),
@@ -160,8 +160,8 @@ class Accidents(TypedDict, total=False):
         Owner,
         Accident(
             "last",
-            "Which of several entities a mention is looked up in.",
-            values={"last": "the last of them", "first": "the first of them"},
+            "Which entity a mention that is in several is looked up in.",
+            values={"last": "the last one", "first": "the first one"},
             example="abc / abc,bx with repeats kept: B³ R last 55.6, first 100",
         ),
     ]
@@ -169,8 +169,11 @@ class Accidents(TypedDict, total=False):
         Counted,
         Accident(
             "count",
-            "What becomes of singletons in B³.",
-            values={**_COUNTED, "skip": "left out, and what meets one on the other side is wrong"},
+            "What to do with singletons in B³.",
+            values={
+                **_COUNTED,
+                "skip": "leave them out; matching one earns nothing",
+            },
             example="abc,d / ab,cd: count 70.6, skip 58.8",
         ),
     ]
@@ -178,8 +181,8 @@ class Accidents(TypedDict, total=False):
         CeafeSingletons,
         Accident(
             "count",
-            "What becomes of singletons in CEAFe.",
-            values={"count": "they count as any entity", "skip-response": "the response's go"},
+            "What to do with singletons in CEAFe.",
+            values={"count": _COUNTED["count"], "skip-response": "leave out the response's"},
             example="ab,c,d against itself: count 100, skip-response 50",
         ),
     ]
@@ -187,7 +190,7 @@ class Accidents(TypedDict, total=False):
         Counted,
         Accident(
             "count",
-            "What becomes of singletons in LEA.",
+            "What to do with singletons in LEA.",
             values=_COUNTED,
             example="a,b,cd / ab,cd: count 50, skip 66.7",
         ),
@@ -196,8 +199,8 @@ class Accidents(TypedDict, total=False):
         Twinless,
         Accident(
             "as-is",
-            "What becomes of response mentions that the key does not have.",
-            values={"as-is": "nothing", "key-singletons": "the key has them too, each alone"},
+            "What to do with response mentions that the key does not have.",
+            values={"as-is": "nothing", "key-singletons": "add each to the key as a singleton"},
             example="ab / abc,d: B³ as-is 50, key-singletons 80; CEAFe 53.3, 72",
         ),
     ]
@@ -205,10 +208,10 @@ class Accidents(TypedDict, total=False):
         Muc,
         Accident(
             "both",
-            "From which side MUC counts links.",
+            "Which side MUC counts links on.",
             values={
-                "both": "recall from the key's entities, precision from the response's",
-                "response": "both from the response's",
+                "both": "the key's entities for recall, the response's for precision",
+                "response": "the response's entities for both",
             },
             example="aab / ab with repeats kept: R both 100, response 50",
         ),
@@ -217,12 +220,12 @@ class Accidents(TypedDict, total=False):
         B3,
         Accident(
             "lookup",
-            "How B³ finds what entities share.",
+            "How B³ counts what entities share.",
             values={
-                "lookup": "each mention has one entity on the other side",
-                "response": "both sums are over the response's mentions",
-                "overlap": "all pairs of entities, as sets",
-                "unique": "each mention once, with one entity on each side",
+                "lookup": "by mention, each with one entity on the other side",
+                "response": "as lookup, with both sums over the response's mentions",
+                "overlap": "over all pairs of entities, as sets",
+                "unique": "each mention once, with one entity on either side",
             },
             example="abc,bd / ab,cd with repeats kept: lookup 51.6, response 48.8, overlap 66.3, "
             "unique 55.6",
@@ -232,11 +235,11 @@ class Accidents(TypedDict, total=False):
         Ceaf,
         Accident(
             "list",
-            "What CEAF takes entities for.",
+            "How CEAF treats entities.",
             values={
-                "list": "lists, in which the key's repeats count",
-                "set": "sets",
-                "matrix": "sets, of which all pairs of one side are the whole",
+                "list": "as lists, in which the key's repeats count",
+                "set": "as sets",
+                "matrix": "as sets, divided by the sum over all pairs of one side",
             },
             example="aab / ab with repeats kept: CEAFe list 120, set 100; CEAFm P 150, 100",
         ),
@@ -246,7 +249,7 @@ class Accidents(TypedDict, total=False):
         Accident(
             "mentions",
             "What CEAFm divides by.",
-            values={"mentions": "the mentions of each side", "entities": "the entities"},
+            values={"mentions": "the number of mentions", "entities": "the number of entities"},
             example="abc against itself: mentions 100, entities 300",
         ),
     ]
@@ -254,10 +257,10 @@ class Accidents(TypedDict, total=False):
         Lea,
         Accident(
             "label",
-            "When LEA takes a link for found.",
+            "When LEA counts a link as found.",
             values={
-                "label": "both mentions have the same entity on the other side",
-                "member": "the first is in the entity of the second, whatever its own",
+                "label": "when both mentions are looked up in the same entity",
+                "member": "when the entity of the second mention also contains the first",
             },
             example="abc / abc,bx with repeats kept: R label 33.3, member 66.7",
         ),
@@ -266,12 +269,12 @@ class Accidents(TypedDict, total=False):
         Blanc,
         Accident(
             "key",
-            "Which half of BLANC counts alone.",
+            "When one half of BLANC is left out of the mean.",
             values={
-                "key": "the one that the key has",
-                "scorch": "the same, but 100 where neither has a link and mentions are the same",
-                "luo": "the one that either side has",
-                "halves": "as key; links are of distinct mentions, and each half may stand alone",
+                "key": "when the key has no such links",
+                "scorch": "as key, but 100 if neither side has links and mentions are the same",
+                "luo": "when neither side has such links",
+                "halves": "as key, with links between distinct mentions only",
             },
             example="a / a: key 0, scorch 100",
         ),
@@ -280,8 +283,8 @@ class Accidents(TypedDict, total=False):
         Nothing,
         Accident(
             "ok",
-            "Whether a side may have not a single mention.",
-            values={"ok": "it may", "error": "the score is refused"},
+            "Whether a side may have no mentions at all.",
+            values={"ok": "yes", "error": "refuse to score"},
             example="ab / –: ok 0, error no number",
         ),
     ]

@@ -46,14 +46,14 @@ class SoundChoices(TypedDict, total=False):
         str,
         Choice(
             "exact",
-            "Which mentions of key and response are the same.",
+            "When a key mention and a response mention match.",
             at="matching",
             values={
                 "exact": "the same tokens",
                 "head": "the same head token",
                 "partial": "the response inside the key, with the key's head or stated minimum",
-                "min": "stated minimum spans as partial, else the same minimum span in the parse",
-                "overlap": "tokens in common: twice these by the tokens of both (Dice), at least",
+                "min": "as partial by stated minimum spans, else the same minimum span by parse",
+                "overlap": "tokens in common, with a Dice coefficient of at least this",
             },
             shares={"overlap": 0.5},
             always=True,
@@ -63,13 +63,13 @@ class SoundChoices(TypedDict, total=False):
         Singletons,
         Choice(
             "keep",
-            "Keep entities of one mention, or drop them on both sides.",
+            "What to do with singletons (entities of one mention).",
             at="policies",
             values={
-                "keep": "they take part",
-                "drop": "they are left out on both sides",
-                "drop-response": "they are left out of the response",
-                "double-response": "a response's one has its mention twice",
+                "keep": "count them",
+                "drop": "leave them out on both sides",
+                "drop-response": "leave them out of the response only",
+                "double-response": "count the mention of each response singleton twice",
             },
             always=True,
             accidents=("double-response",),
@@ -81,12 +81,12 @@ class SoundChoices(TypedDict, total=False):
         Duplicates,
         Choice(
             "first",
-            "Which of repeated mentions stays, or whether they are an error.",
+            "Which one to keep of mentions that occur more than once.",
             at="policies",
             values={
                 "first": "the one that opens first",
                 "last": "the one that opens last",
-                "error": "the score is refused",
+                "error": "refuse to score",
             },
             always=True,
         ),
@@ -95,11 +95,11 @@ class SoundChoices(TypedDict, total=False):
         Layer,
         Choice(
             "identity",
-            "Which entities are scored, where a corpus has more than coreference.",
+            "Which entities to score where a corpus annotates more than coreference.",
             at="policies",
             values={
-                "identity": "those that are coreference",
-                "deixis": "those of discourse deixis: segments of text, and what refers to them",
+                "identity": "those of identity coreference",
+                "deixis": "those of discourse deixis: text segments and mentions of them",
             },
         ),
     ]
@@ -107,11 +107,11 @@ class SoundChoices(TypedDict, total=False):
         Split,
         Choice(
             "off",
-            "Whether sets of antecedents (they = Ann + Bob) count.",
+            "Whether to score split antecedents (they = Ann + Bob).",
             at="policies",
             values={
-                "off": "they do not",
-                "score": "a set is one more element of its entity, right as far as its parts are",
+                "off": "ignore them",
+                "score": "a set is one more element of its entity, with credit for correct parts",
             },
             example="ab,cd,fg{ab+cd} / ab,cd,fg: MUC R off 100, score 75",
         ),
@@ -120,12 +120,12 @@ class SoundChoices(TypedDict, total=False):
         Zeros,
         Choice(
             "align",
-            "What empty nodes (zeros) of key and response are to each other.",
+            "Which empty nodes (zeros) of key and response correspond.",
             at="pairing",
             values={
-                "align": "the same where their dependencies are most alike, else by place",
-                "place": "the same where they stand at the same place of a sentence",
-                "drop": "left out on both sides, and mentions whose head or only token is one",
+                "align": "those with the most similar dependencies, else those in the same place",
+                "place": "those in the same place in a sentence",
+                "drop": "none: drop zeros, and mentions whose head or only token is one",
             },
         ),
     ]
@@ -133,31 +133,31 @@ class SoundChoices(TypedDict, total=False):
         Pairing,
         Choice(
             "name",
-            "Which documents of key and response are the same.",
+            "Which documents of key and response belong together.",
             at="pairing",
             values={
-                "name": "those of the same id",
-                "position": "those in the same place, up to the end of the shorter side",
-                "one": "all are one text; entities of the same number are one entity",
+                "name": "those with the same id",
+                "position": "the first with the first and so on, up to the end of the shorter side",
+                "one": "all are one text; entities with the same number become one",
             },
             accidents=("one",),
-            example="documents 1: ab / ab and 2: ab,cd / ab,cd, the response in the other order: "
+            example="documents 1: ab / ab and 2: ab,cd / ab,cd, the response in reverse order: "
             "name MUC 100, position 66.7",
         ),
     ]
     documents: Annotated[
-        str, Choice("*", "Only documents whose id matches this glob.", at="pairing")
+        str, Choice("*", "Score only the documents whose id matches this glob.", at="pairing")
     ]
     missing: Annotated[
         Missing,
         Choice(
             "empty",
-            "What becomes of key documents that the response lacks.",
+            "What to do with key documents that the response lacks.",
             at="pairing",
             values={
-                "empty": "they count, with nothing found",
-                "skip": "they are left out",
-                "error": "the score is refused",
+                "empty": "count them as if the response had no mentions",
+                "skip": "leave them out",
+                "error": "refuse to score",
             },
             example="ab / ab and ab / –: empty MUC 66.7, skip 100, error no number",
         ),
@@ -166,12 +166,12 @@ class SoundChoices(TypedDict, total=False):
         Extra,
         Choice(
             "ignore",
-            "What becomes of response documents that the key lacks.",
+            "What to do with response documents that the key lacks.",
             at="pairing",
             values={
-                "ignore": "they are left out",
-                "count": "they count, and all in them is spurious",
-                "error": "the score is refused",
+                "ignore": "leave them out",
+                "count": "count everything in them as spurious",
+                "error": "refuse to score",
             },
             example="ab / ab and – / ab: ignore MUC 100, count 66.7, error no number",
         ),
@@ -180,8 +180,8 @@ class SoundChoices(TypedDict, total=False):
         str,
         Choice(
             "none",
-            "Entities across documents, by their ids: none, all, or of documents in whose ids a "
-            "regular expression finds the same text.",
+            "Join entities with the same id across documents: none, all, or among "
+            "documents whose ids give the same match for a regular expression.",
             at="pairing",
             is_expression=True,
         ),
@@ -190,9 +190,9 @@ class SoundChoices(TypedDict, total=False):
         TokenCheck,
         Choice(
             "check",
-            "Go on where a response's tokens are not the key's.",
+            "Score even where the response's tokens differ from the key's.",
             at="pairing",
-            values={"check": "another text is an error", "ignore": "texts may differ"},
+            values={"check": "a different text is an error", "ignore": "texts may differ"},
             flag="ignore_tokens",
             flagged="ignore",
         ),
@@ -201,12 +201,12 @@ class SoundChoices(TypedDict, total=False):
         Spans,
         Choice(
             "auto",
-            "How plain (start, end) mentions end, where the other side has tokens.",
+            "How to read the end of plain (start, end) mentions if the other side has tokens.",
             at="pairing",
             values={
-                "auto": "inclusive if a span has start = end, else exclusive",
-                "inclusive": "with their last token",
-                "exclusive": "before the token at their end",
+                "auto": "inclusive if any span has start = end, else exclusive",
+                "inclusive": "end is the last token",
+                "exclusive": "end is the token after the last",
             },
             option=False,
         ),
@@ -215,12 +215,12 @@ class SoundChoices(TypedDict, total=False):
         Occurrences,
         Choice(
             "in-order",
-            "Which place a string means that a language model listed, if it has several.",
+            "Which occurrence a string in a language model's list refers to.",
             at="reading",
             values={
-                "in-order": "the one that the order of the list and its neighbours tell",
-                "first": "the first of all",
-                "all": "every place that nobody has yet",
+                "in-order": "the one that fits the order of the list and the neighbours best",
+                "first": "the first in the text",
+                "all": "every occurrence that is not taken yet",
             },
         ),
     ]
@@ -228,11 +228,11 @@ class SoundChoices(TypedDict, total=False):
         Lost,
         Choice(
             "drop",
-            "What becomes of mentions that a language model wrote and the text does not have.",
+            "What to do with a language model's mentions that are not in the text.",
             at="policies",
             values={
-                "drop": "they are left out, which raises precision",
-                "strict": "they stay in their entities, and match nothing",
+                "drop": "leave them out, which raises precision",
+                "strict": "keep them in their entities, where they match nothing",
             },
         ),
     ]
@@ -240,7 +240,7 @@ class SoundChoices(TypedDict, total=False):
         object,
         Choice(
             "auto",
-            "What tags mean (penn, upos, stts, or a JSON file of your own), if they do not tell.",
+            "The tagset (penn, upos, stts, or your own JSON file), if the tags do not show it.",
             at="features",
         ),
     ]
@@ -248,12 +248,12 @@ class SoundChoices(TypedDict, total=False):
         WrongSpans,
         Choice(
             "auto",
-            "When an extra mention that overlaps a missing one is that mention with a wrong span.",
+            "When an extra mention counts as an overlapping missing one with a wrong span.",
             at="errors",
             values={
-                "auto": "by the head where heads are known, else by overlap",
-                "head": "if both have the same head",
-                "overlap": "in any case",
+                "auto": "same head where heads are known, else overlap",
+                "head": "when both have the same head",
+                "overlap": "always",
             },
         ),
     ]
@@ -261,23 +261,23 @@ class SoundChoices(TypedDict, total=False):
         Unmarked,
         Choice(
             "singleton",
-            "What α takes a mention for that an annotator did not mark.",
+            "How α treats a mention that an annotator did not mark.",
             at="agreement",
-            values={"singleton": "a chain of its own", "missing": "no value"},
+            values={"singleton": "as a chain of its own", "missing": "as a missing value"},
         ),
     ]
     undefined: Annotated[
         Undefined,
         Choice(
             "0",
-            "What a recall or precision of nothing (0/0) is.",
+            "The value of a recall or precision of 0/0.",
             at="rates",
             values={
                 "0": "0, as in the official scorer",
-                "1": "1, where both sides have nothing",
-                "epsilon": "0, and every ratio has 1e-7 more below",
-                "nan-ceafe": "as epsilon, but no number for CEAFe where the key has no entity",
-                "error": "the score is refused",
+                "1": "1, so that F1 is 1 where both sides have nothing",
+                "epsilon": "0, with 1e-7 added to every denominator",
+                "nan-ceafe": "as epsilon, but CEAFe is nan where the key has no entity",
+                "error": "refuse to score",
             },
             accidents=("error",),
             example="ab / ab and – / ab, macro-rates: CEAFe 0 50, epsilon 50, nan-ceafe no number",
@@ -287,15 +287,15 @@ class SoundChoices(TypedDict, total=False):
         Aggregate,
         Choice(
             "micro",
-            "Rates of all documents' counts together (micro), or means over documents (macro).",
+            "Sum the counts of all documents (micro), or take means over documents (macro).",
             at="rates",
             values={
                 "micro": "rates of summed counts",
-                "macro": "means of documents' rates, where there is anything to count",
-                "macro-f": "means of all documents' rates",
-                "macro-rates": "means of all documents' recall and precision, and F1 of these",
-                "weighted": "means by the mentions of the key, of the response, of both for F1",
-                "pool": "rates of summed counts, with pairs of mentions across documents",
+                "macro": "means over the documents with anything to count",
+                "macro-f": "means over all documents",
+                "macro-rates": "mean recall and mean precision over all documents, and F1 of these",
+                "weighted": "means weighted by mentions of the key (R), response (P) or both (F1)",
+                "pool": "rates of summed counts, including pairs of mentions across documents",
             },
             always=True,
             accidents=("weighted", "pool"),
@@ -310,9 +310,9 @@ class SoundChoices(TypedDict, total=False):
             "What the CoNLL score is the mean of.",
             at="rates",
             values={
-                "f1": "three F1",
-                "rates": "three F1; recall and precision too, each of three",
-                "truncated": "three F1, each cut to two decimals of a per cent",
+                "f1": "the three F1",
+                "rates": "the three F1, and likewise the three recalls and precisions",
+                "truncated": "the three F1 in percent, each cut to two decimals",
             },
             example="F1 of 46.429, 70.6 and 70.204: f1 62.411, truncated 62.407",
         ),
@@ -321,8 +321,8 @@ class SoundChoices(TypedDict, total=False):
         str,
         Choice(
             "none",
-            "How the program prints its numbers, which the text form then does too: truncate(2) "
-            "cuts, round(1) rounds to so many decimals.",
+            "How to print numbers as text: truncate(2) cuts after two decimals, round(1) rounds to "
+            "one.",
             at="rates",
             pattern=r"(truncate|round)\([0-9]\)",
             example="70.209: truncate(2) 70.20, round(2) 70.21, round(1) 70.2",
@@ -332,7 +332,7 @@ class SoundChoices(TypedDict, total=False):
         Emulate,
         Choice(
             "none",
-            "The program whose numbers are wanted, with its accidents.",
+            "The program whose numbers to reproduce, quirks included.",
             at="emulation",
             values={
                 "none": "corefeval's own rules",
@@ -353,17 +353,18 @@ class Fields(Choices, total=False):
 
     heads: Annotated[
         str,
-        Choice("none", "What told the heads of mentions that were matched by them.", at="data"),
+        Choice("none", "Where the heads used for matching came from.", at="data"),
     ]
     minimum: Annotated[
         str,
-        Choice("none", "What told the minimum spans that mentions were matched by.", at="data"),
+        Choice("none", "Where the minimum spans used for matching came from.", at="data"),
     ]
     features: Annotated[
-        str, Choice("none", "The features of mentions that were stated beside the data.", at="data")
+        str,
+        Choice("none", "The mention features that were given apart from the data.", at="data"),
     ]
     slice: Annotated[
-        str, Choice("whole", "The feature and the value that a score is of.", at="slices")
+        str, Choice("whole", "The feature and the value that a score is for.", at="slices")
     ]
     segments: Annotated[
         str,
@@ -374,7 +375,7 @@ class Fields(Choices, total=False):
             pattern=NUMBER,
         ),
     ]
-    ci: Annotated[str, Choice("none", "How intervals were made.", at="intervals")]
+    ci: Annotated[str, Choice("none", "How intervals were computed.", at="intervals")]
 
 
 @cache

@@ -47,7 +47,7 @@ _NELEVAL: Choices = {
 }  # fmt: skip
 
 _CONLL_METRICS = "muc, b3, ceafe, conll"
-_REPEATS = "A mention that stands twice counts twice, and CEAF can pass 100."
+_REPEATS = "A mention that occurs twice counts twice, and CEAF can exceed 100."
 _E2E_ODD = (
     "Singletons are skipped in B³ and LEA, and the response's in CEAFe: a key with singletons "
     "scores less than 100 against itself.",
@@ -63,8 +63,8 @@ _PROGRAMS = (
         (
             "Percentages are truncated, not rounded: 70.609 is printed as 70.6.",
             "Repeats of a mention in the response are dropped where the key has the mention, and "
-            "more than ten of them end the program.",
-            "MUC and B³ are counted from the response's mentions on both sides, which differs "
+            "more than ten of them stop the program.",
+            "MUC and B³ are counted over the response's mentions for recall too, which matters "
             "where the key has a mention twice.",
         ),
     ),
@@ -74,7 +74,7 @@ _PROGRAMS = (
         _OFFICIAL,
         "Moosavi and Strube 2016; branch LEA-scorer of the official scorer",
         "lea, and those of conll-8.01",
-        ("As conll-8.01; a singleton's link to itself counts in LEA.",),
+        ("As conll-8.01. In LEA, a singleton counts as a link to itself.",),
     ),
     NamedProtocol(
         "coval",
@@ -83,42 +83,42 @@ _PROGRAMS = (
         "Moosavi and Strube 2016; https://github.com/ns-moosavi/coval",
         "mentions, muc, b3, ceafe, lea, conll",
         (
-            "A key document that the response lacks ends the program (KeyError).",
-            "A mention over a sentence boundary is taken for another one that ends there.",
+            "A key document that the response lacks stops the program (KeyError).",
+            "A mention across a sentence boundary may be confused with another that ends there.",
             _REPEATS,
-            "Its CEAFm, which no option reaches, divides by numbers of entities: a key against "
-            "itself passes 100.",
+            "Its CEAFm, which no option selects, divides by the number of entities: a key scores "
+            "more than 100 against itself.",
         ),
     ),
     NamedProtocol(
         "hf-coval",
-        "coval in Hugging Face's evaluate, which takes all documents for one",
+        "coval in Hugging Face's evaluate, which treats all documents as one",
         {**_COVAL, "pairing": "one", "rounding": "none"},
         "https://huggingface.co/spaces/evaluate-metric/coval",
         "mentions, muc, b3, ceafe, lea, conll",
         (
-            "All sentences are one text: entities of two documents that have the same number "
-            "become one entity.",
-            "Another number of sentences ends the program; the same number of other sentences "
-            "does not.",
+            "All sentences are one text: entities with the same number in two documents become "
+            "one entity.",
+            "A different number of sentences stops the program; the same number of different "
+            "sentences does not.",
             "Its min_span always crashes.",
         ),
     ),
     NamedProtocol(
         "e2e",
-        "the metrics in e2e-coref, s2e, lingmess, coref-hoi and their heirs",
+        "the metrics in e2e-coref, s2e, lingmess, coref-hoi and their successors",
         _E2E,
         "Lee et al. 2017; https://github.com/kentonl/e2e-coref",
         "muc, b3, ceafe, lea, conll",
-        (*_E2E_ODD, "What these papers report for OntoNotes is e2e-official."),
+        (*_E2E_ODD, "For OntoNotes, these papers report e2e-official."),
     ),
     NamedProtocol(
         "e2e-official",
-        "the mean of three F1 that the official scorer printed: e2e, s2e, lingmess, wl-coref",
+        "the mean of the three F1 printed by the official scorer: e2e, s2e, lingmess, wl-coref",
         {**_OFFICIAL, "average": "truncated"},
         "Lee et al. 2017; https://github.com/kentonl/e2e-coref",
         "muc, b3, ceafe, conll",
-        ("The mean is of truncated numbers, up to 0.01 too low.",),
+        ("The mean is of truncated numbers, so up to 0.01 too low.",),
     ),
     NamedProtocol(
         "allennlp",
@@ -126,7 +126,7 @@ _PROGRAMS = (
         {**_E2E, "singletons": "drop-response"},
         "https://github.com/allenai/allennlp-models",
         _CONLL_METRICS,
-        ("Its interface of antecedents cannot say predicted singletons.", *_E2E_ODD),
+        ("Its input, antecedents, cannot express predicted singletons.", *_E2E_ODD),
     ),
     NamedProtocol(
         "allennlp-singletons",
@@ -134,31 +134,31 @@ _PROGRAMS = (
         {**_E2E, "singletons": "double-response"},
         "https://github.com/allenai/allennlp-models",
         _CONLL_METRICS,
-        ("A predicted singleton becomes an entity that has its mention twice.",),
+        ("A predicted singleton becomes an entity with the same mention twice.",),
     ),
     NamedProtocol(
         "maverick",
-        "Maverick's metrics, and xCoRe's",
+        "the metrics of Maverick and xCoRe",
         _LEA_SKIPS,
         "Martinelli et al. 2024; https://github.com/SapienzaNLP/maverick-coref",
         "muc, b3, ceafe, lea, conll",
-        ("Singletons are skipped in LEA alone.", _REPEATS),
+        ("Singletons are skipped in LEA only.", _REPEATS),
     ),
     NamedProtocol(
         "bookcoref",
-        "BookCoref's evaluation of whole books and of split ones",
+        "BookCoref's evaluation of whole and of split books",
         {**_LEA_SKIPS, "pairing": "position"},
         "Martinelli et al. 2025; https://github.com/SapienzaNLP/bookcoref",
         _CONLL_METRICS,
-        ("Documents pair by their place, whatever they are called.",),
+        ("Documents are paired by position, whatever their names.",),
     ),
     NamedProtocol(
         "bookcoref-window",
-        "BookCoref's gold windows, of 1500 tokens if not said: bookcoref-window(1500)",
+        "BookCoref's gold windows: 1500 tokens, or as in bookcoref-window(2000)",
         {**_LEA_SKIPS, "pairing": "position", "window": "1500"},
         "Martinelli et al. 2025; https://github.com/SapienzaNLP/bookcoref",
         _CONLL_METRICS,
-        ("A mention that begins at the first token of a window is in no window.",),
+        ("Mentions that begin at the first token of a window are lost.",),
     ),
     NamedProtocol(
         "fast-coref",
@@ -166,7 +166,7 @@ _PROGRAMS = (
         {**_LEA_SKIPS, "rounding": "round(1)"},
         "Toshniwal et al. 2021; https://github.com/shtoshni/fast-coref",
         "muc, b3, ceafe, lea, conll",
-        ("Singletons are skipped in LEA alone.", "Numbers are rounded to one decimal."),
+        ("Singletons are skipped in LEA only.", "Numbers are rounded to one decimal."),
     ),
     NamedProtocol(
         "fast-coref-2",
@@ -174,11 +174,11 @@ _PROGRAMS = (
         {**_LEA_SKIPS, "singletons": "drop", "rounding": "round(1)"},
         "Toshniwal et al. 2021; https://github.com/shtoshni/fast-coref",
         "muc, b3, ceafe, lea, conll",
-        ("Singletons are dropped on both sides, whatever the corpus has.",),
+        ("Singletons are dropped on both sides, even if the corpus annotates them.",),
     ),
     NamedProtocol(
         "tanl",
-        "TANL's metrics over all documents, and Seq2seqCoref's",
+        "the metrics of TANL (over all documents) and Seq2seqCoref",
         {**_KEEP, "ceaf": "set", "average": "rates"},
         "Paolini et al. 2021; https://github.com/amazon-science/tanl",
         _CONLL_METRICS,
@@ -190,7 +190,7 @@ _PROGRAMS = (
         {**_KEEP, "ceaf": "set", "average": "rates", "aggregate": "macro-f"},
         "Paolini et al. 2021; https://github.com/amazon-science/tanl",
         _CONLL_METRICS,
-        ("A document without anything to find counts as 0.", "A short document weighs as a long."),
+        ("A document with nothing to find counts as 0.", "Short and long documents weigh alike."),
     ),
     NamedProtocol(
         "wl-coref",
@@ -199,8 +199,8 @@ _PROGRAMS = (
         "Dobrovolskii 2021; https://github.com/vdobrovolskii/wl-coref",
         "lea",
         (
-            "Singletons are skipped, and every ratio has 1e-7 more below.",
-            "What the paper reports is e2e-official.",
+            "Singletons are skipped, and 1e-7 is added to every denominator.",
+            "The paper reports e2e-official.",
         ),
     ),
     NamedProtocol(
@@ -210,9 +210,9 @@ _PROGRAMS = (
         "https://github.com/stanfordnlp/stanza",
         "muc, b3, ceafe, lea, conll",
         (
-            "Recall and precision are means over documents; LEA's are of sums.",
-            "CEAFe is no number where a document of the key has no entity.",
-            "The average that it logs is on head words.",
+            "Recall and precision are means over documents, except LEA's, which are of sums.",
+            "CEAFe is not a number (nan) if any key document has no entity.",
+            "The average that it logs is computed on head words.",
         ),
     ),
     NamedProtocol(
@@ -221,7 +221,7 @@ _PROGRAMS = (
         _KEEP,
         "https://github.com/explosion/spacy-experimental",
         "lea",
-        ("LEA alone, as coval's.",),
+        ("Only LEA, the same as coval's.",),
     ),
     NamedProtocol(
         "scorch",
@@ -234,10 +234,10 @@ _PROGRAMS = (
         "https://github.com/LoicGrobol/scorch",
         "muc, b3, ceafm, ceafe, blanc, conll",
         (
-            "Response mentions that the key lacks are put into the key as singletons: what is "
-            "spurious costs less.",
+            "Response mentions that the key lacks are added to the key as singletons, so spurious "
+            "mentions cost less.",
             "Rates are means over documents, weighted by mentions.",
-            "Key documents without a response are not scored; other response files are an error.",
+            "Key documents without a response are skipped; extra response files are an error.",
         ),
     ),
     NamedProtocol(
@@ -248,44 +248,44 @@ _PROGRAMS = (
         "mentions, muc, b3, ceafm, ceafe, links, blanc's halves",
         (
             "Response documents that the key lacks count against precision.",
-            "CEAF divides by the sum over all pairs of entities of one side, which is more than "
-            "their number where they share mentions.",
-            "Pairs of mentions in two documents are non-coreference links.",
-            "A file without a mention, or a mention over a sentence boundary, ends the program.",
+            "CEAF divides by a sum over all pairs of one side's entities, more than the number "
+            "of entities (CEAFm: of mentions) where they share mentions.",
+            "Pairs of mentions in different documents are non-coreference links.",
+            "A file without mentions, or a mention across a sentence boundary, stops the program.",
         ),
     ),
     NamedProtocol(
         "neleval-by-doc",
-        "neleval evaluate --by-doc: means over documents (aggregate:micro: its sums)",
+        "neleval evaluate --by-doc: its means over documents (its sums: aggregate:micro)",
         {**_NELEVAL, "aggregate": "macro-f", "keyless": "skip"},
         "https://github.com/wikilinks/neleval",
         "mentions, muc, b3, ceafm, ceafe, links, blanc's halves",
-        ("Only documents in which the key has mentions take part.",),
+        ("Only documents with mentions in the key count.",),
     ),
 )  # fmt: skip
 _NAMED = (
     NamedProtocol("default", "exact spans, singletons kept, summed counts", {}),
     NamedProtocol(
         "corefud-1.2",
-        "corefud-scorer 1.2 as it comes: heads, zeros aligned, singletons dropped",
+        "corefud-scorer 1.2 with its defaults: head match, zeros aligned, singletons dropped",
         _COREFUD,
         "https://github.com/ufal/corefud-scorer",
     ),
     NamedProtocol(
         "crac-2022",
-        "the shared task CRAC 2022 by corefud-scorer 1.2: partial match",
+        "the shared task CRAC 2022, as corefud-scorer 1.2 scores it: partial match",
         {**_COREFUD, "match": "partial", "zeros": "place"},
         "Žabokrtský et al. 2022",
     ),
     NamedProtocol(
         "crac-2024",
-        "the shared tasks CRAC 2024 and later: as corefud-1.2",
+        "the shared tasks CRAC 2024 and later: the same as corefud-1.2",
         _COREFUD,
         "Novák et al. 2024",
     ),
     NamedProtocol(
         "ua-1",
-        "version 1 of the Universal Anaphora scorer, of CODI-CRAC 2021 and 2022",
+        "version 1 of the Universal Anaphora scorer, used at CODI-CRAC 2021 and 2022",
         {
             "emulate": "ua-1", "split": "score", "missing": "skip", "tokens": "ignore",
             "rounding": "round(2)",
@@ -293,24 +293,25 @@ _NAMED = (
         "Yu et al. 2021; https://github.com/juntaoy/universal-anaphora-scorer",
         "lea, muc, b3, ceafe, ceafm, blanc, conll, split, bridging, non-referring",
         (
-            "LEA and BLANC of entities with sets depend on the order of Python's sets: other "
-            "positions of the same mentions give other numbers.",
-            "With `min` (--match min) only CEAF, what refers to nothing and antecedents of "
-            "bridging see mentions of other spans.",
+            "LEA and BLANC of entities with split antecedents depend on the order of Python's "
+            "sets: the same mentions at other positions give other numbers.",
+            "With --match min, mentions with different spans match only in CEAF, non-referring "
+            "and bridging antecedents.",
             "Documents that the response lacks are left out.",
-            "Of a markable in several parts it has the last, and of several antecedents too.",
+            "It keeps only the last part of a discontinuous markable, and only the last of several "
+            "antecedents.",
         ),
     ),
     NamedProtocol(
         "ua-2",
-        "version 2 of the Universal Anaphora scorer as it comes: no singletons, no sets",
+        "version 2 of the Universal Anaphora scorer with its defaults: no singletons or sets",
         {"singletons": "drop", "missing": "error", "extra": "error", "rounding": "round(2)"},
         "Yu et al. 2022; https://github.com/juntaoy/universal-anaphora-scorer",
         "muc, b3, ceafe, conll, lea, ceafm, mentions",
         (
-            "Its -s -l are --singletons keep --split score, -p is --match min, -d --layer deixis.",
-            "BLANC with sets has the accidents of version 1, which are not in this protocol.",
-            "Its bridging and non-referring are always 0.",
+            "Its -s is --singletons keep, -l --split score, -p --match min, -d --layer deixis.",
+            "Its BLANC with sets has the quirks of version 1, which this protocol leaves out.",
+            "Its scores for bridging and non-referring are always 0.",
         ),
     ),
     *_PROGRAMS,
@@ -319,9 +320,12 @@ NAMED: dict[str, NamedProtocol] = {one.name: one for one in _NAMED}
 
 # coval's options, which may be joined: coval-min-span-np-only.
 _COVAL_OPTIONS: dict[str, tuple[Choices, str]] = {
-    "-min-span": ({"min_span": "yes"}, "minimum spans, from the key's parse"),
+    "-min-span": ({"min_span": "yes"}, "minimum spans from the key's parse"),
     "-np-only": ({"np_only": "yes"}, "without verb phrases"),
-    "-remove-nested": ({"remove_nested": "yes"}, "without mentions inside others of their entity"),
+    "-remove-nested": (
+        {"remove_nested": "yes"},
+        "without mentions inside others of their entity",
+    ),
     "-remove-singletons": ({"singletons": "drop"}, "without singletons"),
 }
 
