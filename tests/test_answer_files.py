@@ -156,7 +156,7 @@ def test_a_file_of_nothing_is_one_error_and_an_answer_of_nothing_is_empty(
     answers = dict(zip(TEXTS, texts, strict=True))
     file.write_text("".join(json.dumps({"id": n, "answer": t}) + "\n" for n, t in answers.items()))
     if is_error:
-        with pytest.raises(InputError, match="no mention in the answers") as caught:
+        with pytest.raises(InputError, match="no mentions could be read") as caught:
             read(file, key)
         assert "Nothing to see here." in str(caught.value)
         assert "llm-markdown" in str(caught.value)
@@ -180,7 +180,7 @@ def test_a_book_in_which_somebody_cannot_do_something_is_no_refusal(key, tmp_pat
     story = "It was a bright cold day in April. " * 20
     file.write_text(f"{story}He cannot sleep. {story}")
     only = key.select_documents(np.array([0]))
-    with pytest.raises(InputError, match="no mention in the answers"):
+    with pytest.raises(InputError, match="no mentions could be read"):
         read(file, only, format="llm")
     file.write_text(f"{story}I'm sorry, but I cannot help with that.")  # after thinking aloud
     assert read(file, only, format="llm")[0] == {"a/one": []}

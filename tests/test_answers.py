@@ -415,5 +415,5 @@ def test_what_is_no_answer_is_refused():
         corefeval.score([["a", "b"]], {"": "[e1 a]"}, response_format="llm")
     with pytest.raises(UsageError, match="read against"):
         corefeval.read(corefeval.example("tagged"))
-    with pytest.raises(UsageError, match="read, not written"):
+    with pytest.raises(UsageError, match="llm can only be read"):
         corefeval.write(KEY, "-", format="llm-markdown")

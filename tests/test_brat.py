@@ -108,11 +108,11 @@ def test_brat_offsets_count_every_character_of_a_line_end(pair):
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("T1\tX 0 3\tAda", "is there twice"),
-        ("T9\tX 3 3\t", "outside of the text"),
-        ("T9\tX 5 3\t", "outside of the text"),
-        ("T9\tX 38 99\t", "outside of the text"),
-        ("T9\tX 0 3;38 99\t", "outside of the text"),
+        ("T1\tX 0 3\tAda", "appears twice"),
+        ("T9\tX 3 3\t", "outside the text"),
+        ("T9\tX 5 3\t", "outside the text"),
+        ("T9\tX 38 99\t", "outside the text"),
+        ("T9\tX 0 3;38 99\t", "outside the text"),
         ("T9\tX 0-3\tAda", "no line of brat"),
         ("T9 X 0 3 Ada", "no line of brat"),
         ("R9\tCoreference T1 T2", "no line of brat"),
@@ -249,7 +249,7 @@ def test_what_is_counted_reads_well_of_one_and_of_several():
         for place in range(number):
             document.mention(f"name{place}", place, place + 1)
         [notice] = write_brat(builder.build()).notices
-        assert str(notice) == f"{noun} called after the mention that comes first"
+        assert str(notice) == f"{noun} named after their first mention"
 
 
 def test_tokens_are_cut_at_blanks_punctuation_and_mentions(pair):

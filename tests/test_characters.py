@@ -72,7 +72,7 @@ def test_widening_keeps_mentions_in_textual_order(file):
 )
 def test_another_text(file, text, found, expected):
     key, response = file(RECORDS["e2e"]), file(in_characters(text), name="r.json")
-    with pytest.raises(PairingError, match="document ‘s’ is another text") as caught:
+    with pytest.raises(PairingError, match="document ‘s’ has another text") as caught:
         corefeval.score(key, response)
     assert found in caught.value.found
     assert expected in caught.value.expected
@@ -147,7 +147,7 @@ def test_a_key_in_characters(file):
     part = file(in_characters(TEXT, (0, 2)), name="part.json")
     with pytest.raises(PairingError, match="the key is a text without tokens") as caught:
         corefeval.score(part, file(RECORDS["e2e"], name="response.json"))
-    assert "1 mention of the key inside of tokens" in caught.value.found
+    assert "1 mention of the key inside tokens" in caught.value.found
     assert corefeval.score(key, key)["conll"].f1 == 1.0
     other = file(changed("fastcoref", text=TEXT.replace("met", "saw")), name="other.json")
     with pytest.raises(PairingError, match="another text") as caught:

@@ -93,9 +93,9 @@ def test_empty_nodes_without_dependencies(findings):
         ("0:root|1:a|2:b|1.1:c|1.10:d", None),
         ("3:a", "‘3:a’: the sentence has no ‘3’"),
         ("1:a|1.2:b", "‘1.2:b’: the sentence has no ‘1.2’"),
-        ("nsubj", "‘nsubj’ is no parent:relation"),
-        ("1:", "‘1:’ is no parent:relation"),
-        ("x:a", "‘x:a’ is no parent:relation"),
+        ("nsubj", "‘nsubj’ is not of the form parent:relation"),
+        ("1:", "‘1:’ is not of the form parent:relation"),
+        ("x:a", "‘x:a’ is not of the form parent:relation"),
     ],
 )
 def test_parents_that_are_not_there(findings, dependencies, message):
@@ -110,7 +110,7 @@ def test_parts_that_never_complete(findings):
     assert findings("incomplete-mention", never) == [(4, lacking, None)]
     ((line, message, _),) = findings("incomplete-mention", conllu("1 _ (e[2/2]-x-1-)"))
     assert line == 3
-    assert message.startswith("part 2 of a mention whose other parts are not there")
+    assert message.startswith("part 2 of a mention whose other parts are missing")
 
 
 def test_mentions_across_sentences(findings):

@@ -105,7 +105,7 @@ def test_rates_unpack_as_scikit_learn_has_them():
         ([], [], "one at least"),
         ([[0, 1]], [0, 1], r"labels_true has the shape \(1, 2\)"),
         (3, [3], r"labels_true has the shape \(\)"),
-        ([0.0, float("nan")], [0, 1], "labels_true has labels that are no numbers"),
+        ([0.0, float("nan")], [0, 1], "labels_true has labels that are not numbers"),
         (
             [0, 1],
             np.array([{}, {}], dtype=object),

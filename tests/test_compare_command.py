@@ -221,9 +221,7 @@ def test_results_that_do_not_fit(run, tmp_path):
     run("score", KEY, EAGER, "--save", c, "-m", "lea,muc")
     status, _, err = run("compare", a, c, "--trials", "99")
     assert status == 0
-    assert (
-        "note: not compared, as not all responses were scored by it: b3, ceafe, conll, lea" in err
-    )
+    assert "not compared, because not all responses were scored by it: b3, ceafe, conll, lea" in err
     status, _, err = run("compare", a, c, "-m", "lea")
     assert status == 2
     assert "was saved without lea: there are muc, b3, ceafe, conll" in err
@@ -233,7 +231,7 @@ def test_results_that_do_not_fit(run, tmp_path):
     ("arguments", "message"),
     [
         ((KEY,), "there is no RESPONSE"),
-        ((KEY, EAGER), "two results at least"),
+        ((KEY, EAGER), "at least two results"),
         ((KEY, f"a={EAGER}", f"a={CAUTIOUS}"), "two responses are called 'a'"),
         ((KEY, EAGER, CAUTIOUS, "--trials", "0"), "from 1"),
         ((KEY, EAGER, CAUTIOUS, "--alpha", "5"), "between 0 and 1"),

@@ -127,7 +127,7 @@ def test_the_word_column_can_be_said(conll):
 
 @pytest.mark.parametrize("word_column", [0, -1, True, "2", 1.0])
 def test_what_is_no_column(conll, word_column):
-    with pytest.raises(UsageError, match="word column is a number from 1"):
+    with pytest.raises(UsageError, match="word column must be 1 or more"):
         corefeval.read(conll(like_conllu()), word_column=word_column)
 
 
@@ -187,7 +187,7 @@ def test_every_command_that_reads(conll, tmp_path, command, options, capfd):
         assert status != 0
         return
     assert status == 0, said
-    assert ("the words seem to be column 2" in said) == (not options)
+    assert ("the words seem to be in column 2" in said) == (not options)
     if command[0] == "convert":
         first = json.loads(out)["sentences"][0]
         assert first == (["le", "chat", "dormir", "."] if options else WORDS[0])

@@ -253,4 +253,4 @@ def test_every_command_notices_a_file_that_ends_inside_a_document(conll, tmp_pat
         command = [part.replace(name, path) for part in command]
     main(command)
     said = "".join(capfd.readouterr())
-    assert "ends inside of document ‘d; part 000’" in said or "no ‘#end document’" in said
+    assert "ends inside document ‘d; part 000’" in said or "no ‘#end document’" in said

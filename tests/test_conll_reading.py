@@ -224,11 +224,11 @@ def test_the_last_column_may_be_empty_where_others_look_like_brackets(conll):
         (["a -", "b 1)"], 3, "never opens", "‘1)’"),
         (["a (1", "b 2)", "c 1)"], 3, "never opens", "‘2)’"),
         (["a (1", "b (1", "c 1)"], 2, "never closes", "‘(1’"),
-        (["a (1)", "b word"], 3, "no coreference column", "‘word’"),
-        (["a (1)", "b ()"], 3, "no coreference column", "‘()’"),
-        (["a (1)", "b (1))"], 3, "no coreference column", "‘(1))’"),
-        (["a (1)", "b 7"], 3, "no coreference column", "‘7’"),
-        (["a (1)", "b |"], 3, "no coreference column", "‘|’"),
+        (["a (1)", "b word"], 3, "not a coreference column", "‘word’"),
+        (["a (1)", "b ()"], 3, "not a coreference column", "‘()’"),
+        (["a (1)", "b (1))"], 3, "not a coreference column", "‘(1))’"),
+        (["a (1)", "b 7"], 3, "not a coreference column", "‘7’"),
+        (["a (1)", "b |"], 3, "not a coreference column", "‘|’"),
     ],
 )
 def test_mistakes_name_file_and_line(conll, rows, line, problem, found):
@@ -259,7 +259,7 @@ def test_a_mention_cannot_go_from_one_document_to_the_next(conll):
 
 @pytest.mark.parametrize("text", ["a (1)\nb -\n", body("a -") + "b (1)\n" + body(name="(c);")])
 def test_tokens_outside_of_documents(conll, text):
-    with pytest.raises(InputError, match="outside of any document") as caught:
+    with pytest.raises(InputError, match="outside any document") as caught:
         corefeval.read(conll(text))
     assert caught.value.line == (1 if text.startswith("a") else 4)
 
@@ -286,7 +286,7 @@ def test_what_is_no_corpus(conll, data, problem):
 def test_files_that_cannot_be_read(tmp_path):
     with pytest.raises(InputError, match="No such file"):
         corefeval.read(tmp_path / "nowhere.conll")
-    with pytest.raises(InputError, match="no file in the folder"):
+    with pytest.raises(InputError, match="no files in the folder"):
         corefeval.read(tmp_path)
     with pytest.raises(InputError, match="no such file"):
         corefeval.read("nul\0.conll")

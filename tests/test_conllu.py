@@ -277,8 +277,8 @@ def test_a_header_without_ids_makes_singletons_and_says_so(conll):
     [
         ([row(1, "a", "Entity=(e1-x-1"), row(2, "b")], 3, "never closes"),
         ([row(1, "a"), row(2, "b", "Entity=e1)")], 4, "never opens"),
-        ([row(1, "a", "Entity=e1")], 3, "no row of brackets"),
-        ([row(1, "a", "Entity=(e1[2/2]-x-1)")], 3, "other parts are not there"),
+        ([row(1, "a", "Entity=e1")], 3, "not a row of brackets"),
+        ([row(1, "a", "Entity=(e1[2/2]-x-1)")], 3, "other parts are missing"),
         ([row(1, "a", "Entity=(e1[1/2]-x-1)")], 3, "lacks a part"),
         ([row(1, "a") + "\textra"], 3, "another number of columns"),
         (["1 a b c"], 3, "another number of columns"),

@@ -148,9 +148,9 @@ def test_brackets_close_in_any_order(file, cell, spans):
 @pytest.mark.parametrize(
     ("row", "problem"),
     [
-        (line(1, "a", ")"), "closes that was never opened"),
+        (line(1, "a", ")"), "closes without being opened"),
         (line(1, "a", "(EntityID=1"), "never closes"),
-        (line(1, "a", "EntityID=1"), "no list of brackets"),
+        (line(1, "a", "EntityID=1"), "not a list of brackets"),
         ("1 a b\n", "no line of a token"),
         (line("one", "a"), "no line of a token"),
         (line(1, "two words").replace("\t", " "), "no line of a token"),
@@ -282,7 +282,7 @@ def test_what_other_programs_stumble_over(case):
 
 def test_documents_without_names_pair_by_position():
     files = [BUGS / f"no-newdoc.{side}.conllua" for side in ("key", "response")]
-    with pytest.raises(corefeval.PairingError, match="both sides must call them the same"):
+    with pytest.raises(corefeval.PairingError, match="use the same names on both sides"):
         corefeval.score(*files)
     assert corefeval.score(*files, pairing="position")["b3"].f1 == 1
 
@@ -368,9 +368,7 @@ def test_old_gum_says_split(file):
 @pytest.mark.parametrize("target", ["x.conll", "x.jsonl", "x.conllu"])
 def test_layers_that_a_format_lacks_are_told(file, tmp_path, target):
     notices = {n.kind: n.message for n in write(read(file(TEXT)), tmp_path / target)}
-    assert notices["layers"] == (
-        "3 mentions that are no identity left out: 2 deixis, 1 non-referring"
-    )
+    assert notices["layers"] == ("3 mentions of other layers left out:  2 deixis, 1 non-referring")
     assert read(tmp_path / target).n_mentions == 4
 
 

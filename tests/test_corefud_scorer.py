@@ -203,7 +203,7 @@ def test_a_rate_above_one_is_kept(tmp_path):
         ({"metrics": "papers"}, "corefud-scorer has no papers"),
         ({"metrics": 5}, "metrics are names"),
         ({"metrics": [5]}, "there is no metric '5'"),
-        ({"key_format": "conll"}, "reads corefud alone"),
+        ({"key_format": "conll"}, "reads only corefud"),
         ({"as_segments": True}, "is not cut into segments"),
     ],
 )
@@ -246,10 +246,10 @@ def conllu(*lines: str, header: str = "eid-etype-head-other") -> str:
     ("text", "line", "message"),
     [
         (conllu("a Entity=(x-y-1"), 0, ""),
-        (conllu("a Entity=x)"), 4, "closes that was never opened"),
+        (conllu("a Entity=x)"), 4, "closes without being opened"),
         (conllu("a Entity=()"), 4, "empty or has no partner"),
-        (conllu("a Entity=(x-y-one)"), 4, "head of a mention is no number"),
-        (conllu("a Entity=(x-y-)"), 4, "head of a mention is no number"),
+        (conllu("a Entity=(x-y-one)"), 4, "head of a mention is not a number"),
+        (conllu("a Entity=(x-y-)"), 4, "head of a mention is not a number"),
         (conllu("a Entity=(-y-1)"), 4, "has no id"),
         (conllu("a Entity=(x[2/2]-y-1)"), 4, "comes before its first part"),
         (conllu("a Entity=(x-y-1", "b Entity=x)(x-y-3", "c Entity=x)"), 6, "outside of it"),
@@ -257,17 +257,17 @@ def conllu(*lines: str, header: str = "eid-etype-head-other") -> str:
         (conllu("a Entity=(x-y-1)|Bridge=x<x"), 4, "Bridge names an entity"),
         (conllu("a Entity=(x-y-1)|SplitAnte=z<q"), 4, "SplitAnte names an entity"),
         (conllu("a Entity=(x-y-1)", header="etype-head"), None, "neither eid nor GRP"),
-        (conllu("a").replace("1\ta", "one\ta"), 4, "is no id of CoNLL-U"),
+        (conllu("a").replace("1\ta", "one\ta"), 4, "is not a CoNLL-U id"),
         (conllu("a", "b").replace("2\tb", "3\tb"), 5, "not numbered from 1"),
-        (conllu("a").replace("\t0\t", "\t2\t"), 4, "no word of its sentence"),
-        (conllu("a").replace("\t0\t", "\t1\t"), 4, "round in a circle"),
+        (conllu("a").replace("\t0\t", "\t2\t"), 4, "not a word of its sentence"),
+        (conllu("a").replace("\t0\t", "\t1\t"), 4, "form a circle"),
         (conllu("b"), 4, "the word is not the key's"),
         (conllu("a").replace("= s", "= t"), 1, "the sent_id is not the key's"),
         (conllu("a").replace("= d", "= e"), 1, "the newdoc is not the key's"),
         ("# nothing\n", None, "no sentence"),
         ("", None, "no sentence"),
-        ("\x00\x01", 1, "is no id of CoNLL-U"),
-        ("#begin document (x);\nx 0 0 word\n", 2, "is no id of CoNLL-U"),
+        ("\x00\x01", 1, "is not a CoNLL-U id"),
+        ("#begin document (x);\nx 0 0 word\n", 2, "is not a CoNLL-U id"),
         (b"1\t\xff\n", 1, "not utf-8"),
     ],
 )
@@ -284,14 +284,14 @@ def test_bad_files_end_in_one_clear_error(conll, text, line, message):
 
 
 def test_files_of_other_formats_are_told_what_to_do():
-    with pytest.raises(InputError, match="reads CorefUD alone: corefeval convert FILE NEW --to"):
+    with pytest.raises(InputError, match="reads only CorefUD: corefeval convert FILE NEW --to"):
         corefeval.score(*map(corefeval.example, ("key", "eager")), protocol="corefud-1.2")
 
 
 @pytest.mark.parametrize(("limit", "name"), [("MOST_EDGES", "could match"), ("MOST_CELLS", "left")])
 def test_what_would_not_fit_into_memory_is_one_clear_error(monkeypatch, limit, name):
     monkeypatch.setattr(matching, limit, 1)
-    with pytest.raises(InputError, match=f"too large for the way(.|\n)*{name}"):
+    with pytest.raises(InputError, match=f"too large for corefud-scorer(.|\n)*{name}"):
         corefeval.score(*pair_of("tie-later"), protocol="corefud-1.2")
 
 

@@ -268,7 +268,7 @@ def test_seeds_that_are_not_there():
     ("options", "message"),
     [
         ({"metrics": ["lea"]}, "'lea' was not scored"),
-        ({"resample": []}, "one at least of corpora, documents, seeds"),
+        ({"resample": []}, "at least one of corpora, documents, seeds"),
         ({"resample": ["words"]}, "resample is one of"),
         ({"combination": "stouffer"}, "the combination is one of"),
         ({"trials": 0}, "whole number from 1"),

@@ -67,7 +67,7 @@ def test_documents_without_mentions_are_recognised(tmp_path):
 
 def test_comments_of_other_formats_are_no_text(tmp_path):
     (tmp_path / "x.conllu").write_text("# newdoc id = a\n1\tAda\n2\tslept\n")
-    with pytest.raises(InputError, match="no format that corefeval knows"):
+    with pytest.raises(InputError, match="not in a format that corefeval knows"):
         corefeval.read(tmp_path / "x.conllu")
 
 
@@ -134,8 +134,8 @@ def test_brackets_that_are_no_marks_are_counted(read):
     ("text", "problem", "found"),
     [
         ("x\n\na b|[e1 c", "‘e1’ never closes", "‘[e1’ on word 2, ‘b’"),
-        ("x\n\na b|e1] c", "‘e1’ closes that was never opened", "word 2, ‘b|e1]’"),
-        ("x\n\na|[e1 c|e1],e1]", "closes that was never opened", "word 2, ‘c|e1],e1]’"),
+        ("x\n\na b|e1] c", "‘e1’ closes without being opened", "word 2, ‘b|e1]’"),
+        ("x\n\na|[e1 c|e1],e1]", "closes without being opened", "word 2, ‘c|e1],e1]’"),
         ("a|[e1\n\nb|e1]", "never closes", "word 1"),
     ],
 )

@@ -271,7 +271,7 @@ def test_a_file_is_written_as_its_name_says(tmp_path, name, format):
 
 @pytest.mark.parametrize("name", ["x.txt", "x.tsv", "x.xml", "x.csv.gz"])
 def test_a_name_that_does_not_say_is_refused(tmp_path, name):
-    with pytest.raises(UsageError, match=r"does not say in which format.*\.conllu \(corefud\)"):
+    with pytest.raises(UsageError, match=r"does not show which format.*\.conllu \(corefud\)"):
         corefeval.write(corefeval.read(KEY), tmp_path / name)
     assert not list(tmp_path.iterdir())
 

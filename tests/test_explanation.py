@@ -338,7 +338,7 @@ def test_two_results_that_were_saved(tmp_path):
     assert steps >= {"b3_singletons", "ceafe_singletons"}
     assert not found.remarks
     other = explain_results(*results, KEY, CAUTIOUS)
-    assert any("not its data" in remark for remark in other.remarks)
+    assert any("made from other data" in remark for remark in other.remarks)
     apart = explain_results(results[0], score(CAUTIOUS, EAGER, metrics="conll"))
     assert any("different keys" in remark for remark in apart.remarks)
 

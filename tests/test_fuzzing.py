@@ -145,7 +145,7 @@ def test_rules_can_be_broken(rule, case, changes):
 )
 def test_a_file_of_a_folder_that_was_given_may_be_named(folder, name):
     case = Case((("score",), (folder,), ("b",)), {})
-    told = f"error: {name}, line 1: this is no line of LitBank\n"
+    told = f"error: {name}, line 1: this is not a line of LitBank\n"
     outcome = replace(DONE, status=1, err=told, before=TREE, files=TREE)
     assert problems_of(case, outcome) == []
 

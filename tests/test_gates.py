@@ -81,7 +81,7 @@ def test_an_unknown_baseline(run):
 
 
 def test_help_says_so(run):
-    assert "3 a limit was not reached" in " ".join(run("--help")[1].split())
+    assert "3 a limit was not met" in " ".join(run("--help")[1].split())
 
 
 def test_a_gate_goes_by_the_metrics_as_they_are_written(run):

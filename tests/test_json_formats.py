@@ -83,10 +83,10 @@ def test_all_kinds_in_one_file(file):
     key = corefeval.read(file(*[RECORDS["e2e"] | {"doc_key": k} for k in KINDS], name="key.json"))
     assert corefeval.score(key, corpus)["conll"].f1 == 1.0
     wrong = [*records[:-1], records[-1] | {"text": TEXT.replace("smiled", "smiles")}]
-    with pytest.raises(PairingError, match=r"fastcoref.* is another text"):
+    with pytest.raises(PairingError, match=r"fastcoref.* has another text"):
         corefeval.score(key, file(*wrong, name="wrong.json"))
     wrong[0] = wrong[0] | {"sentences": [["Eva", *SENTENCES[0][1:]], SENTENCES[1]]}
-    with pytest.raises(PairingError, match=r"e2e.* is another text"):
+    with pytest.raises(PairingError, match=r"e2e.* has another text"):
         corefeval.score(key, file(wrong[0], *records[1:], name="wrong.json"))
 
 

@@ -146,7 +146,7 @@ def test_what_files_have_is_in_no_reason(outcome, problem, shown):
         place: Cell(None, problem, "key") if place[0] == "gum" else cell
         for place, cell in outcome.cells.items()
     }
-    told = Notice("broken-key", f"gum: left out for all, because of its key: {problem}")
+    told = Notice("broken-key", f"gum: left out for all systems because of its key: {problem}")
     made = make_leaderboard(replace(outcome, cells=broken, notices=(told,)), **TRIALS)
     assert "Xylo" not in made.html and f"because of its key: {shown}" in made.payload["notices"][0]
 

@@ -44,7 +44,7 @@ DISORDERED = """\
         (["score", "a", "b", "--samples", "x"], "--samples is a whole number, not 'x'"),
         (["compare", "a", "b", "--level", "x"], "--level is a number, not 'x'"),
         (["stats", "a", "-f", "yaml"], "-f is one of text, json, csv, markdown, latex, not 'yaml'"),
-        (["score", "a", "b", "--seed", "1", "--seed", "2"], "--seed is there twice"),
+        (["score", "a", "b", "--seed", "1", "--seed", "2"], "--seed appears twice"),
         (["protocols", "--formt", "x"], "there is no option --formt: did you mean --format?"),
         (["metrics", "--nonsense"], "there is no option --nonsense: see corefeval metrics --help"),
         (["example", "a", "b"], "'b' is one argument too many: see --help"),
@@ -151,7 +151,7 @@ def test_documents_are_chosen_everywhere(run, tmp_path):
 def test_words_out_of_order_are_told_of(run, tmp_path):
     path = tmp_path / "odd.conllu"
     path.write_text(DISORDERED)
-    assert "3 words not numbered 1, 2, 3, … in the order of lines" in run("score", path, path)[2]
+    assert "3 words not numbered 1, 2, 3, …; the order of lines" in run("score", path, path)[2]
     status, out, _ = run("check", path)
     assert status == 0 and "word-ids" in out
     assert re.findall(r"line (\d+): .*which is not the next one", out) == ["5", "8", "10"]

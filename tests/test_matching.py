@@ -331,7 +331,7 @@ def test_only_a_score_takes_several_matches(run, command):
     key, response = corefeval.example("key"), corefeval.example("eager")
     status, _, error = run(command, key, response, "--match", "exact,head")
     assert status == 2
-    assert "not 'exact,head': several at once are for the command score" in error
+    assert "not 'exact,head': only the command score takes several at once" in error
 
 
 def test_heads_other_than_the_signature_says_are_told():

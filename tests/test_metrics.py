@@ -261,7 +261,7 @@ def test_a_metric_without_a_function(function):
 def test_a_metric_is_called_as_its_function_unless_told():
     assert Declaration(function=count_entities).name == "count_entities"
     for nameless in (Declaration(), Declaration(function=lambda alignment: {}), Declaration("a b")):
-        with pytest.raises(corefeval.UsageError, match="is no name of a metric: give one"):
+        with pytest.raises(corefeval.UsageError, match="is not a name for a metric: use"):
             register(nameless)
 
 

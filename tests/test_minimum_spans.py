@@ -149,7 +149,7 @@ def test_stated_minimum_spans_outside_of_their_mentions_are_told(stated):
     result = score(stated["bad"], stated["inside"], match="partial", metrics="mentions")
     told = [str(n) for n in result.notices if n.kind == "minimum-outside"]
     assert [t.partition(": ")[2] for t in told] == [
-        "2 tokens of minimum spans outside of their mentions"
+        "2 tokens of minimum spans outside their mentions"
     ]
     assert result["mentions"].recall == 1
 

@@ -282,7 +282,7 @@ def test_the_number_of_aligned_nodes_is_told(conll):
         ("aligned-nodes", 1),
         ("empty-nodes", 1),
     ]
-    text = "r.conllu: 1 empty node taken for one at another place, by dependencies"
+    text = "r.conllu: 1 empty node matched by dependencies with one at another place"
     assert str(result.notices[0]).endswith(text)
     assert "zeros" not in result.signature
     by_place = corefeval.score(*paths, zeros="place")

@@ -225,7 +225,7 @@ def test_a_cell_that_is_run_again_declares_again_and_no_other_function_does(decl
         declare(name="own")(lambda key, response: 1)
     with pytest.raises(corefeval.UsageError, match="a level of other"):
         declare(name="other", levels="paragraph")(lambda alignment: 1)
-    with pytest.raises(corefeval.UsageError, match="is no name of a metric"):
+    with pytest.raises(corefeval.UsageError, match="is not a name for a metric"):
         declare(name="a b")(lambda alignment: 1)
     with pytest.raises(corefeval.UsageError, match="divided by mention"):
         declare(name="other", levels=("document", "mention"))(lambda key, response: 1)

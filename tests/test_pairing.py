@@ -78,7 +78,7 @@ def test_another_number_of_tokens(conll):
 
 def test_other_words(conll):
     key, response = conll(B + A), conll(A.replace("and", "und") + B)
-    with pytest.raises(PairingError, match="‘a; part 000’ is another text") as caught:
+    with pytest.raises(PairingError, match="‘a; part 000’ has another text") as caught:
         corefeval.score(key, response)
     error = caught.value
     assert (error.file, error.line) == (response, 3)
@@ -202,7 +202,7 @@ def test_nothing_to_score():
 
 def test_a_document_without_tokens_is_another_text(conll):
     empty = "#begin document (b); part 000\n#end document\n"
-    with pytest.raises(PairingError, match="‘b; part 000’ is another text"):
+    with pytest.raises(PairingError, match="‘b; part 000’ has another text"):
         corefeval.score(conll(A + B), conll(A + empty))
 
 

@@ -154,7 +154,7 @@ MISTAKES = {
     "no sentence can begin": {"sentence": [[0, 4]]},
     "another number of tokens": {"n_tokens": [5]},
     "too few tokens": {"n_tokens": [-5]},
-    "is not what it should be": {"relations": ['[["bridging", ["z", -1], [["a", -1]], ""]]']},
+    "has the wrong contents": {"relations": ['[["bridging", ["z", -1], [["a", -1]], ""]]']},
     "'metadata' is not": {"metadata": ["[1]"]},
     "'sentence_metadata' is not": {"sentence_metadata": ["[1]"]},
     "there is twice": None,
@@ -166,7 +166,7 @@ def test_mistakes(message, tmp_path):
     changes = MISTAKES[message]
     if changes is None:
         columns = {name: values * 2 for name, values in DOCUMENT.items()}
-        message = "is there twice"
+        message = "appears twice"
     else:
         columns = {n: v for n, v in {**DOCUMENT, **changes}.items() if v is not None}
     path = write_table(tmp_path / "bad.parquet", columns)
@@ -178,7 +178,7 @@ def test_mistakes(message, tmp_path):
 def test_files_that_are_broken(tmp_path):
     path = write_table(tmp_path / "cut.parquet", DOCUMENT)
     path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(InputError, match="no Parquet file that can be read"):
+    with pytest.raises(InputError, match="not a readable Parquet file"):
         corefeval.read(path)
     big = {**DOCUMENT, "word": [["x"] * 100_000]}
     write_table(path, big)

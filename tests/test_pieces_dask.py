@@ -61,4 +61,4 @@ def test_no_scheduler_answers(capsys, monkeypatch):
     monkeypatch.setattr("corefeval.cli.pieces.PATIENCE", "200ms")
     arguments = ["score", str(KEY), str(EAGER), "--scheduler", "tcp://127.0.0.1:1"]
     assert main(arguments) == 2
-    assert "no scheduler answers" in capsys.readouterr().err
+    assert "there is no answer" in capsys.readouterr().err

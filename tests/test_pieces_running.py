@@ -217,12 +217,12 @@ def test_the_command_line(paths, capsys, tmp_path):
     ("options", "words"),
     [
         (["--piece-size", "many"], "a size such as"),
-        (["--piece-size", "0"], "a byte at least"),
+        (["--piece-size", "0"], "at least one byte"),
         (["--jobs", "0"], "from 1"),
         (["--jobs", "2", "--scheduler", "tcp://127.0.0.1:1"], "take one"),
         (["--resume", "{folder}", "--piece-size", "99"], "other files"),
         (["--resume", "s3://bucket/kept", "--piece-size", "99"], "not an address"),
-        (["--protocol", "corefud-1.2", "--piece-size", "1MB"], "not made in pieces"),
+        (["--protocol", "corefud-1.2", "--piece-size", "1MB"], "cannot be made in pieces"),
     ],
 )
 def test_what_cannot_be_asked_for(paths, capsys, options, words):
@@ -232,7 +232,7 @@ def test_what_cannot_be_asked_for(paths, capsys, options, words):
 
 
 def test_a_folder_is_a_path(paths):
-    with pytest.raises(UsageError, match="resume is the path of a folder, not 3"):
+    with pytest.raises(UsageError, match="resume must be the path of a folder, not 3"):
         corefeval.score(*paths, piece_size=300, resume=3)
 
 

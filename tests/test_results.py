@@ -106,8 +106,8 @@ def test_a_metrics_text_parses_back(name):
         ("lea(", "is no metric"),
         ("lea(importance=one))", "is no metric"),
         ("lea(importance=one, importance=size)", "twice"),
-        ("", "no metric was asked for"),
-        (" , ", "no metric was asked for"),
+        ("", "no metric was chosen"),
+        (" , ", "no metric was chosen"),
     ],
 )
 def test_texts_that_are_no_metrics(text, problem):

@@ -112,7 +112,7 @@ def count(record, value):
     ("change", "message"),
     [
         (lambda r: r.update(corefeval_results=99), "version 99"),
-        (lambda r: r.pop("corefeval_results"), "no saved results"),
+        (lambda r: r.pop("corefeval_results"), "not saved results"),
         (lambda r: r.pop("results"), "damaged"),
         (lambda r: r["results"][0].pop("settings"), "damaged"),
         (lambda r: r["results"][0]["documents"].pop(), "damaged"),
@@ -257,7 +257,7 @@ def test_versions_that_are_none(result_file, version):
 def test_nothing_is_said_twice(result_file):
     text = result_file.read_text().replace('"recall_numerator":[', '"precision_numerator":[', 1)
     result_file.write_text(text)
-    with pytest.raises(InputError, match="'precision_numerator' is there twice"):
+    with pytest.raises(InputError, match="'precision_numerator' appears twice"):
         load(result_file)
 
 
@@ -265,14 +265,14 @@ def test_the_error_names_the_place(result_file, capfd):
     damaged(result_file, lambda record: count(record, "1"))
     assert main(["score", str(result_file)]) == 1
     said = capfd.readouterr().err
-    assert str(result_file) in said and "muc recall_numerator: '1' is no number" in said
+    assert str(result_file) in said and "muc recall_numerator: '1' is not a number" in said
 
 
 @pytest.mark.parametrize("data", [b"", b"#begin", b"[1]", b'{"corefeval_results":1', b"\xff\xfe"])
 def test_foreign_and_broken_files(tmp_path, data):
     path = tmp_path / "other.json"
     path.write_bytes(data)
-    with pytest.raises(InputError, match="no saved results"):
+    with pytest.raises(InputError, match="not saved results"):
         load(path)
     path.write_bytes(gzip.compress(data or b"x")[:-5])
     with pytest.raises(InputError):
@@ -337,7 +337,7 @@ def test_slices_are_kept(run, tmp_path):
         (("--singletons", "drop"), "was scored with singletons keep"),
         (("--documents", "bc/*"), "leave out documents bc/*"),
         (("--aggregate", "macro"), "was scored with aggregate micro"),
-        ((EAGER,), "needs a key, which comes first"),
+        ((EAGER,), "needs a key before it"),
     ],
 )
 def test_what_saved_results_cannot_do(run, tmp_path, arguments, message):

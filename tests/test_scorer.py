@@ -207,9 +207,9 @@ def test_scorers_add_up():
     both = sum(pickle.loads(pickle.dumps(each)) for each in (one, Scorer(metrics="muc"), other))
     assert both.compute()["muc"].recall == 0.5
     assert one.compute()["muc"].recall == 1.0
-    with pytest.raises(UsageError, match="do not merge"):
+    with pytest.raises(UsageError, match="cannot merge"):
         one.merge(Scorer(metrics="b3"))
-    with pytest.raises(UsageError, match="merges with scorers"):
+    with pytest.raises(UsageError, match="can only merge with scorers"):
         one.merge(1)
     with pytest.raises(TypeError):
         one + 1
@@ -261,12 +261,12 @@ def test_wrong_use_of_map_and_update():
     with pytest.raises(UsageError, match="an executor has a method submit"):
         list(scorer.map([], executor=3))
     for wrong in (None, 5, "a.conll"):
-        with pytest.raises(UsageError, match="responses are a list"):
+        with pytest.raises(UsageError, match="responses must be a list"):
             list(scorer.map(wrong))
     stated = Scorer(KEY, metrics="muc", by="x", features={"x": lambda mention: "y"})
-    with pytest.raises(UsageError, match="cannot go to other processes"):
+    with pytest.raises(UsageError, match="cannot be sent to other processes"):
         list(stated.map([EAGER], executor=ProcessPoolExecutor(1)))
-    with pytest.raises(UsageError, match="ids of their own"):
+    with pytest.raises(UsageError, match="have their own ids"):
         scorer.update(KEY, EAGER, document="a")
 
 

@@ -213,7 +213,7 @@ def test_every_combination_of_two_choices_runs():
             try:
                 result = material.result(protocol, METRICS)
             except (InputError, UsageError) as error:
-                assert "go on" in str(error) or "goes on" in str(error)
+                assert re.search(r"scores|pairs documents|use --", str(error))
             else:
                 assert set(result.scores) >= {"muc", "b3", "ceafe", "conll"}
                 assert Protocol.parse(result.signature) == result.protocol
@@ -284,7 +284,7 @@ def test_refusals_name_the_program_and_what_goes_on():
 
 def test_choices_that_end_a_program_whatever_the_files_are_bad_usage():
     one = {"1": [["a", "b"]]}
-    with pytest.raises(UsageError, match=r"minimum spans end hf-coval .* --min-span no goes on"):
+    with pytest.raises(UsageError, match=r"minimum spans stop hf-coval .* use --min-span no"):
         corefeval.score(one, one, protocol="hf-coval|min-span:yes")
     assert corefeval.score(one, one, protocol="hf-coval", min_span="no")["muc"].f1 == 1
 
@@ -293,7 +293,7 @@ def test_windows_of_nothing_score_nothing():
     """Documents without a mention have no (start, end) spans, and need none."""
     for key, response in (({"1": []}, {"1": []}), ({"1": [[(0, 0), (1, 1)]]}, {})):
         assert corefeval.score(key, response, protocol="bookcoref-window")["conll"].f1 == 0
-    with pytest.raises(InputError, match="windows need mentions with places"):
+    with pytest.raises(InputError, match="windows need mentions with positions"):
         corefeval.score([["a", "b"]], [["a", "b"]], protocol="bookcoref-window")
 
 
@@ -317,7 +317,7 @@ def test_accidents_have_scores_alone():
         corefeval.score([["a", "b"]], [["a", "b"]], protocol="e2e", by="kind")
     with pytest.raises(UsageError, match="there is no lmuc"):
         corefeval.score([["a", "b"]], [["a", "b"]], protocol="e2e", metrics="lmuc")
-    with pytest.raises(UsageError, match="match exact alone"):
+    with pytest.raises(UsageError, match="only works with match exact"):
         corefeval.score([["a", "b"]], [["a", "b"]], protocol="e2e", match="head")
 
 

@@ -39,7 +39,7 @@ def test_circles_are_noticed_wherever_sets_are_looked_at(options):
     key, response = (build([([[0], [1], [2]], sets)]) for sets in ({0: [1], 1: [0, 2]}, {0: [2]}))
     notices = score(key, response, **options).notices
     [notice] = [one for one in notices if one.kind == "circular-sets"]
-    assert "2 entities with a circle of antecedents" in str(notice)
+    assert "2 entities with circular antecedents" in str(notice)
 
 
 def test_circles_of_the_other_layer_are_not_noticed():
@@ -245,7 +245,7 @@ def test_bridging_is_on_the_layer_of_identity_alone():
     notices = score(key, key, metrics=names, layer="deixis").notices
     [notice] = [one for one in notices if one.kind == "other-layer"]
     assert str(notice) == (
-        "nothing for bridging(level=anaphor), non-referring here: --layer identity has it"
+        "nothing to count for bridging(level=anaphor), non-referring here: use --layer identity"
     )
     for options in ({"metrics": names}, {"metrics": "muc", "layer": "deixis"}):
         kinds = {one.kind for one in score(key, key, **options).notices}

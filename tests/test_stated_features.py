@@ -230,7 +230,7 @@ def test_saved_results_take_no_features(litbank, response, table, tmp_path, run)
     run("score", litbank, response, "--save", saved)
     status, _, printed = run("score", saved, "--features", table(KINDS))
     assert status
-    assert "without features of a file" in printed
+    assert "without a file of features" in printed
 
 
 def test_an_empty_path_of_features_is_one_clear_error(run):

@@ -54,7 +54,7 @@ MISTAKES = [
     (TAIL, "there are no corpora: write [[corpora]]"),
     (f'{HEAD}protocol = "e3e"\n{TAIL}', "line 1, corpus ‘a’: protocol: there is no protocol 'e3e'"),
     (f"{HEAD}weight = 0\n{TAIL}", "line 1, corpus ‘a’: a weight is a number above 0, not 0"),
-    (f"{HEAD}weight = 1{'0' * 400}\n{TAIL}", "weight is a number that is not so large, not 1000"),
+    (f"{HEAD}weight = 1{'0' * 400}\n{TAIL}", "weight is a smaller number, not 1000"),
     (f'{HEAD}weight = "2"\n{TAIL}', "line 1, corpus ‘a’: weight is a number, not '2'"),
     (
         f'{HEAD}key_format = "x"\n{TAIL}',
@@ -70,14 +70,14 @@ MISTAKES = [
     (HEAD + TAIL.replace(".x", "{seed}"), "it has {seed} in its responses, but no seeds"),
     (
         HEAD + TAIL.replace(".x", "{seed}") + 'seeds = [1, "1"]',
-        "line 4, system ‘x’: the seed '1' is there twice",
+        "line 4, system ‘x’: the seed '1' appears twice",
     ),
     (f"{HEAD}{TAIL}seeds = 3\n", "seeds is a list of names or numbers, not 3"),
     (f"{HEAD}{TAIL}corpora = []\n", "line 4, system ‘x’: it takes part in no corpus"),
     (f'{HEAD}{TAIL}corpora = ["b"]\n', "line 4, system ‘x’: there is no corpus 'b'"),
-    (f"{HEAD}{TAIL}corpora = [\n", "this is no TOML"),
+    (f"{HEAD}{TAIL}corpora = [\n", "this is not TOML"),
     ("corpora = 3\n" + TAIL, "corpora are tables: write [[corpora]]"),
-    (HEAD.replace('"a"', '" "') + TAIL, "is no name: it is blank, or has braces"),
+    (HEAD.replace('"a"', '" "') + TAIL, "is not a name: it is blank, or has braces"),
 ]
 
 

@@ -57,11 +57,11 @@ def test_run_fails_by_its_exit_status_where_it_should(folder, run):
 def test_run_refuses_what_makes_no_sense(folder, run):
     path = folder / "suite.toml"
     for options, message in (
-        (("--save", folder / "suite.cache"), "is the folder of the cache"),
-        (("--cache", "x", "--output", "./x"), "is the folder of the cache"),
-        (("--cache", "x", "--no-cache"), "take one of them"),
+        (("--save", folder / "suite.cache"), "is the cache folder"),
+        (("--cache", "x", "--output", "./x"), "is the cache folder"),
+        (("--cache", "x", "--no-cache"), "use one of them"),
         (("--averages", "all"), "an average is one of"),
-        (("--jobs", "0"), "--jobs is a number from 1"),
+        (("--jobs", "0"), "--jobs must be 1 or more"),
         (("--trials", "0"), "the number of trials is a whole number"),
         (("--trials", "1" + "0" * 40), "a whole number from 1 to 100,000,000, not more"),
         (("--save", path), "would overwrite an input"),
@@ -94,7 +94,7 @@ def test_init_writes_a_suite_that_runs(folder, run, monkeypatch):
     outcome = run_suite(replace(suite, metrics="conll", by=""))
     assert all(cell.result is not None for cell in outcome.cells.values())
     status, _, err = run("suite", "init", "keys", "eager")
-    assert (status, "is there already" in err) == (2, True)
+    assert (status, "already exists" in err) == (2, True)
     assert run("suite", "init", "keys", "eager", "--force")[0] == 0
 
 
@@ -116,7 +116,7 @@ def test_init_tells_keys_from_systems(folder, run, monkeypatch):
         (("keys",), "a suite needs keys and systems"),
         (("no", "eager"), "there is no file or folder no"),
         (("keys/news.conll",), "a suite needs keys and systems"),
-        (("cautious", "keys/sub"), "no file has the name of a corpus in its own"),
+        (("cautious", "keys/sub"), "no file name contains the name of a corpus"),
     ],
 )
 def test_init_says_what_it_needs(folder, run, monkeypatch, arguments, message):

@@ -255,7 +255,7 @@ def test_codabench_has_a_number_for_everything(outcome):
         ({"averages": "median"}, "an average is one of"),
         ({"metric": "lmuc"}, "'lmuc' was not scored"),
         ({"metric": "conll", "rates": "r"}, "conll has no recall"),
-        ({"digits": 19}, "digits is a number from 0 to 10"),
+        ({"digits": 19}, "digits must be from 0 to 10"),
         ({"width": "3", "format": "latex"}, "width is one of column, page"),
         ({"label": "a}b", "format": "latex"}, "a label has letters"),
         ({"sort": "x"}, "sort is one of"),

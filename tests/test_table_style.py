@@ -113,11 +113,11 @@ def test_labels(results, comparison):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"digits": -1}, "digits is a number from 0 to 10, not -1"),
-        ({"digits": True}, "digits is a number"),
+        ({"digits": -1}, "digits must be from 0 to 10, not -1"),
+        ({"digits": True}, "digits must be"),
         ({"rates": "P,X"}, "there is no rate 'X'"),
-        ({"rates": "P,p"}, "precision is there twice"),
-        ({"rates": ","}, "rates are some of"),
+        ({"rates": "P,p"}, "precision appears twice"),
+        ({"rates": ","}, "rates are any of"),
         ({"width": "wide", "format": "latex"}, "width is one of column, page, not 'wide'"),
         ({"width": "page"}, "width is for LaTeX, not for text"),
         ({"label": "a}b", "format": "latex"}, "a label has letters"),

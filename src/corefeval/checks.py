@@ -16,7 +16,7 @@ def check_choice(name: str, value: object, choices: Iterable[str]) -> None:
 def check_probability(name: str, value: float) -> None:
     """Strictly between 0 and 1."""
     if not 0 < value < 1:
-        raise UsageError(f"{name} lies between 0 and 1, like .05 or .95, and is not {value!r}")
+        raise UsageError(f"{name} must be between 0 and 1, such as .05 or .95, not {value!r}")
 
 
 MOST = 100_000_000  # of trials or samples: more would run for weeks, or out of memory
@@ -26,13 +26,13 @@ def check_count(name: str, value: int) -> None:
     """A positive whole number that can be gone through."""
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST:
         found = "more" if isinstance(value, int) and value > MOST else repr(value)
-        raise UsageError(f"{name} is a whole number from 1 to {MOST:,}, not {found}")
+        raise UsageError(f"{name} must be a whole number from 1 to {MOST:,}, not {found}")
 
 
 def check_seed(seed: int) -> None:
     """A whole number from 0."""
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise UsageError(f"a seed is a whole number from 0, not {seed!r}")
+        raise UsageError(f"a seed must be a whole number of at least 0, not {seed!r}")
 
 
 def did_you_mean(name: str, known: Iterable[str], shown: Iterable[str] = ()) -> str:

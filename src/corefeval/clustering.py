@@ -94,9 +94,9 @@ def score(labels_true: ArrayLike, labels_pred: ArrayLike, *, metric: str | Metri
     sizes = [side.mention_entity.size for side in sides]
     if sizes[0] != sizes[1] or not sizes[0]:
         both = " and ".join(map(str, sizes))
-        raise UsageError(f"labels are of the same items, one at least, not of {both}")
+        raise UsageError(f"both label lists must be of the same items, at least one, not of {both}")
     if asked.shape == "mean":
-        raise UsageError(f"{asked} is a mean of metrics: ask for them one by one")
+        raise UsageError(f"{asked} is a mean of other metrics: ask for these one by one")
     rates: dict[str, Any] = dict(
         rates_of(asked.shape, asked.count(Alignment(1, sides[0], sides[1], None, None)))
     )
@@ -111,7 +111,7 @@ def _side(labels: ArrayLike, name: str) -> Side:
     if array.ndim != 1:
         raise UsageError(f"{name} has the shape {array.shape}: expected one label for each item")
     if array.dtype.kind == "f" and not np.isfinite(array).all():
-        raise UsageError(f"{name} has labels that are no numbers (NaN or infinite)")
+        raise UsageError(f"{name} has labels that are not numbers (NaN or infinite)")
     codes = _number(array, name)
     return Side(np.zeros(int(codes.max(initial=-1)) + 1, dtype=np.int64), codes)
 

@@ -195,7 +195,7 @@ def memory_for(file: str | None = None) -> Iterator[None]:
             "there is not enough memory" + (" to read the file" if file else ""),
             file=file,
             found=_demand(str(error)),
-            fix="take fewer documents at a time (files of fewer documents, or --documents), give "
+            fix="score fewer documents at a time (smaller files, or --documents), give "
             "the process more memory (ulimit -v, the container's limit), or use a larger machine",
         ) from None
 
@@ -219,7 +219,7 @@ def _lacks_memory(error: Exception) -> bool:
 def _demand(message: str) -> str:
     """How much was asked for, as far as anybody knows, and how much there was already."""
     size = re.search(r"allocate ([\d.]+ ?\w+)", message)
-    asked = f"{size[1]} asked for at once" if size else "more asked for than there is"
+    asked = f"{size[1]} requested at once" if size else "more was requested than is available"
     try:
         import resource
     except ImportError:  # there is none on Windows

@@ -204,8 +204,8 @@ def _one_error(path: PathLike, problem: str) -> Iterator[None]:
     if not os.fspath(path):
         raise UsageError(f"{problem}: its path is empty")
     if is_remote(os.fspath(path)):  # which would be a folder here, called `s3:`
-        message = f"{problem}: it is an address, from which files are only read"
-        raise InputError(message, file=os.fspath(path), fix="write it here, and copy it there")
+        message = f"{problem}: it is an address, and files are only read from addresses"
+        raise InputError(message, file=os.fspath(path), fix="write a local file, and copy it")
     try:
         yield
     except OSError as error:
@@ -213,7 +213,7 @@ def _one_error(path: PathLike, problem: str) -> Iterator[None]:
         file = error.filename2 or os.fspath(path)  # the one of a folder that found no place
         raise InputError(f"{problem}: {reason}", file=file) from None
     except ValueError:  # a NUL in the path, or half a character
-        message = f"{problem}: there can be no such file"
+        message = f"{problem}: no file can have this name"
         raise InputError(message, file=repr(os.fspath(path))) from None
 
 
@@ -357,7 +357,7 @@ def open_file(path: PathLike) -> Iterator[IO[bytes]]:
     except ValueError:  # a NUL in the path
         if "\0" not in name:
             raise
-        raise InputError("there can be no such file", file=repr(name)) from None
+        raise InputError("no file can have this name", file=repr(name)) from None
 
 
 def file_stamp(path: PathLike) -> tuple[int, str]:
@@ -403,6 +403,6 @@ def _too_large(file: str, packed: int, limit: int) -> InputError:
         f"the packed file unpacks to more than {show_size(limit)}",
         file=file,
         found=f"{show_size(packed)} packed",
-        fix="where you trust the file, raise the limit with --unpack-limit 20GB, "
+        fix="if you trust the file, raise the limit with --unpack-limit 20GB, "
         f"corefeval.unpack_limit('20GB') or {LIMIT_VARIABLE}=20GB",
     )

@@ -114,7 +114,7 @@ def plan(
     base = Protocol.of(protocol)
     if not features and base.features != "none":
         raise UsageError(
-            f"the protocol says features:{base.features}: state them with features=… / --features"
+            f"the protocol says features:{base.features}: pass them with features=… / --features"
         )
     if base.slice != "whole":
         raise UsageError(
@@ -257,7 +257,7 @@ def _prepare_corpora(
     if protocol.emulates:
         accidents = "|".join(f"{n.replace('_', '-')}:{v}" for n, v in protocol.accidents.items())
         raise UsageError(
-            f"{accidents} has scores alone, of `score` and `compare`: take the other choices, the "
+            f"{accidents} is only for `score` and `compare`: use the other choices here, the "
             f"protocol '{protocol.without_accidents}'"
         )
     key_digest, own_tokens = digest(key), not has_texts(key.tokens)
@@ -271,7 +271,7 @@ def _prepare_corpora(
         corpora, joined = join_groups(corpora, protocol.across)
     if joined and plan.features:
         raise UsageError(
-            "features are stated by document, and across joins documents: leave out one of them"
+            "features are given by document, and across joins documents: leave out one of them"
         )
     (key, response), codes, notices, kept = apply_policies(
         corpora, mention_codes(*corpora), protocol
@@ -366,7 +366,7 @@ def compare_evidence(asked: Protocol, protocol: Protocol) -> Iterator[Notice]:
         there, here = getattr(asked, name), getattr(protocol, name)
         if "none" not in (there, here) and there != here:
             text = f"the protocol says {name}:{there}, but here they are {name}:{here}: numbers "
-            yield Notice(f"other-{name}", f"{text}made from other {what} are not comparable")
+            yield Notice(f"other-{name}", f"{text}from other {what} are not comparable")
 
 
 def _twins(key: Mentions, response: Mentions, matches: Matches) -> IntArray:
@@ -434,5 +434,5 @@ def _answers(
     from corefeval.formats.answers.reading import read_answers
 
     if key is None:
-        raise UsageError("answers of a language model are no key: they are read against one")
+        raise UsageError("answers of a language model cannot be a key: they are read against one")
     return read_answers(source, key, format=format, occurrences=occurrences, name=name)

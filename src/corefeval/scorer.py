@@ -77,7 +77,7 @@ class Scorer:
     def __call__(self, response: Input) -> Result:
         """The result of a response."""
         if self._key is None:
-            raise UsageError("this scorer has no key: make it as Scorer(key), or use update")
+            raise UsageError("this scorer has no key: create it as Scorer(key), or use update")
         return self._method.score(self._key, response)
 
     def map(
@@ -91,7 +91,7 @@ class Scorer:
         """
         Cutting(executor=executor)  # which may be none
         if isinstance(responses, str | bytes | os.PathLike) or not isinstance(responses, Iterable):
-            raise UsageError(f"responses are a list of them, not {responses!r:.60}")
+            raise UsageError(f"responses must be a list, not {responses!r:.60}")
         if executor is None:
             yield from map(self, responses)
             return
@@ -130,7 +130,7 @@ class Scorer:
         self._number += 1
         if sides[0] is None or sides[1] is None:
             if document is not None:
-                raise UsageError("document= is for plain entities: others have ids of their own")
+                raise UsageError("document= is for plain entities only: others have their own ids")
             self._count()
             self._parts.append(self._counting.score(key, response))
             return
@@ -144,7 +144,7 @@ class Scorer:
         """The result of all documents since the last `reset`, as if they were scored at one go."""
         self._count()
         if not self._parts:
-            raise UsageError("there is nothing to compute: update the scorer with documents first")
+            raise UsageError("there is nothing to compute: add documents with update first")
         self._parts = [Result.total(self._parts)]
         result = self._parts[0]
         result = replace(result, document_ids=tuple(distinct_names(result.document_ids)))
@@ -162,9 +162,9 @@ class Scorer:
         self._count()
         for other in others:
             if not isinstance(other, Scorer):
-                raise UsageError(f"a scorer merges with scorers, not with {other!r:.60}")
+                raise UsageError(f"a scorer can only merge with scorers, not with {other!r:.60}")
             if other._method.choices != self._method.choices:
-                raise UsageError(f"scorers of other metrics or protocols do not merge: {other!r}")
+                raise UsageError(f"scorers of other metrics or protocols cannot merge: {other!r}")
             other._count()
             self._parts += other._parts
             self._number += other._number
@@ -225,8 +225,8 @@ class _Parcel:
             data = pickle.dumps(scorer, protocol=pickle.HIGHEST_PROTOCOL)
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             raise UsageError(
-                f"this scorer cannot go to other processes: {error}; state features by mappings or "
-                "by functions of a module, or take an executor of threads"
+                f"this scorer cannot be sent to other processes: {error}; give features as "
+                "mappings or as functions of a module, or use an executor of threads"
             ) from None
         return _Parcel(uuid.uuid4().hex, data)
 

@@ -281,7 +281,7 @@ def _values(
         kept = np.sort(np.argsort(-present, kind="stable")[:_MOST_VALUES])
         rare = int(np.count_nonzero(present)) - kept.size
         message = (
-            f"{feature} has many values: {plural(rare, 'rare one')} stand together as ‘{OTHER}’"
+            f"{feature} has many values: {plural(rare, 'rare one')} are put together as ‘{OTHER}’"
         )
         notices.append(Notice("rare-values", message, rare))
     new = np.full(len(names) + 1, kept.size, dtype=np.int64)

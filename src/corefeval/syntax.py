@@ -25,7 +25,7 @@ def parse_call(text: str, what: str, form: str) -> Call:
     """The parts of a text; names of settings come in lower case, all else as it is written.
 
     `what` is what the text should be and `form` how such arguments are written, for the UsageError
-    that a text of another form or a setting that is there twice raises.
+    that a text of another form or a setting that appears twice raises.
 
     >>> parse_call(" Distance( sentences,0, Unit = a(b=1) )", "feature", "argument")
     Call(name='Distance', arguments=('sentences', '0'), settings={'unit': 'a(b=1)'})
@@ -33,7 +33,7 @@ def parse_call(text: str, what: str, form: str) -> Call:
     match = _CALL.fullmatch(text)
     inner = (match[2] or "") if match else ""
     if match is None or inner.count("(") != inner.count(")"):
-        raise UsageError(f"{text!r} is no {what}: write name or name({form})")
+        raise UsageError(f"{text!r} is not a {what}: write name or name({form})")
     arguments, settings = [], {}
     for part in split_list(inner):
         key, equals, value = part.partition("=")

@@ -28,7 +28,7 @@ class Tabular:
             pandas = importlib.import_module("pandas")
         except ImportError as error:
             raise UsageError(
-                "data frames need pandas: pip install pandas; or take rows()"
+                "data frames need pandas: pip install pandas; or use rows()"
             ) from error
         return pandas.DataFrame(rows)
 

@@ -221,8 +221,8 @@ def agree(
     annotations = pair_annotations(corpora, made.protocol)
     notices += annotations.notices
     if made.protocol.match != "exact":
-        text = f"F1 is of mentions matched by {made.protocol.match}; α takes mentions for the same "
-        notices.append(Notice("alpha-exact", text + "only where their tokens are"))
+        text = f"F1 counts mentions matched by {made.protocol.match}; for α they "
+        notices.append(Notice("alpha-exact", text + "must have the same tokens"))
     coding = Coding.of(annotations.corpora, annotations.codes, made.protocol.unmarked)
     results = _score_pairs(annotations.corpora, metrics, made)
     for (one, other), result in results.items():
@@ -258,7 +258,7 @@ def _read(sources: Mapping[str, Input] | Iterable[Input], made: Plan) -> list[Co
     if isinstance(sources, str | os.PathLike | Corpus | Document) or not isinstance(
         sources, Iterable
     ):
-        raise UsageError("agreement is between annotators: give a list of two or more annotations")
+        raise UsageError("agreement is between annotators: pass a list of two or more annotations")
     named = isinstance(sources, Mapping)
     given: list[Input] = list(sources.values() if isinstance(sources, Mapping) else sources)
     if len(given) < 2:

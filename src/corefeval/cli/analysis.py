@@ -64,14 +64,14 @@ def errors(
     top
         How many of the most expensive mentions and entities to show.
     by
-        The feature of mentions by which links are told apart.
+        The feature of mentions to break links down by.
     """
     from corefeval.analysis.errors import analyse, judge_alike
     from corefeval.analysis.errors.classification import KINDS, OTHERS, error_kind
     from corefeval.cli.responses import read_all
 
     if top < 0:
-        raise UsageError(f"--top is a number from 0, not {top}")
+        raise UsageError(f"--top must be 0 or more, not {top}")
     parts = [part for part in list.split(",") if part.strip()]
     asked = [*map(str.strip, parts)]
     kinds: tuple[str, ...] = (*KINDS, *OTHERS)
@@ -187,24 +187,24 @@ def explain(
     corefeval explain key.conll response.conll --results mine.json theirs.json
     ```
 
-    Alone it shows how much numbers depend on each choice, and with several responses whether their
-    order does. With `--to` it is one response: what makes two protocols differ, or which protocols
-    and choices give a number.
+    Without options, it shows how much numbers depend on each choice and, with several responses,
+    whether their order does. With `--to` and one response, it shows what makes two protocols
+    differ, or which protocols and choices give a number.
 
     Parameters
     ----------
     from_
-        The protocol to begin with; corefeval's own by default. `corefeval protocols` lists them.
+        The protocol to start from; corefeval's own by default. `corefeval protocols` lists them.
     to
-        The protocol to end with, or a published number in per cent, as it was written.
+        The protocol to compare with, or a published number in percent, digits as published.
     metrics
-        Metrics and presets, separated by commas; by default muc, b3, ceafe and conll, and conll
-        alone for a number.
+        Metrics and presets, separated by commas; by default muc, b3, ceafe and conll, or only
+        conll for a number.
     shapley
-        Show also the mean of what a choice is worth over all orders of the choices.
+        Also show what each choice is worth on average over all orders of the choices.
     results
-        Two files that `--save` wrote: what differs in how they were made. With the key and the
-        response, also what it is worth.
+        Two files that `--save` wrote: show how their protocols differ. With the key and the
+        response, also show what each difference is worth.
     """
     labelled = [label(argument) for argument in (response, *more) if argument is not None]
     paths = [*([] if key is None else [key]), *(path for _, path in labelled)]
@@ -215,13 +215,13 @@ def explain(
         given = {"--from": from_, "--to": to, "--metrics": metrics, "MORE": more}
         for name, value in given.items():
             if value:
-                raise UsageError(f"with --results there is no {name}: leave it out")
+                raise UsageError(f"--results does not go with {name}: leave it out")
         found = _explain_results(results, paths, _options(reading), shapley)
         show(found, output, format=format)
         notices = found.explanation.notices if found.explanation is not None else ()
     else:
         if key is None or not labelled:
-            raise UsageError("there is nothing to explain: corefeval explain KEY RESPONSE…")
+            raise UsageError("nothing to explain: write corefeval explain KEY RESPONSE…")
         made = _explain(key, labelled, (from_, to, metrics, shapley), reading)
         show(made, output, format=format)
         notices = made.notices
@@ -231,7 +231,7 @@ def explain(
 def _options(reading: Reading) -> dict[str, Any]:
     """Choices, and how files are read, as the functions take them."""
     if reading.features is not None:
-        raise UsageError("no choice goes by features: leave out --features")
+        raise UsageError("no choice depends on features: leave out --features")
     names = ("key_format", "response_format", "word_column")
     return {**reading.policies, **{name: getattr(reading, name) for name in names}}
 
@@ -253,7 +253,7 @@ def _explain(
     names, paths = names_of(labelled), [path for _, path in labelled]
     if to is None:
         if shapley:
-            raise UsageError("--shapley goes with --to, the protocol to end with")
+            raise UsageError("--shapley needs --to, the protocol to compare with")
         key_corpus, corpora = read_all(key, [*zip(names, paths, strict=True)], reading)
         base = options.pop("protocol", None) if from_ is None else from_
         wanted = CONLL if metrics is None else metrics

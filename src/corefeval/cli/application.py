@@ -42,7 +42,7 @@ app = App(
         "corefeval compare key.conll mine=a.conll theirs=b.conll\n"
         "corefeval score --help\n"
         "```\n\n"
-        "Exit status: 0 done, 1 bad input, 2 bad usage, 3 a limit was not reached (`--fail-under`, "
+        "Exit status: 0 success, 1 bad input, 2 bad usage, 3 a limit was not met (`--fail-under`, "
         "`--fail-if-worse`), or a suite has a corpus without a key."
     ),
 )
@@ -91,7 +91,7 @@ def _describe(error: CycloptsError) -> str:
             return f"{error.keyword or name} needs {values}: see corefeval {command} --help"
         return f"{name} is missing: {find_command(command).usage}"
     if isinstance(error, RepeatArgumentError):
-        return f"{error.token.keyword or name} is there twice"
+        return f"{error.token.keyword or name} appears twice"
     if isinstance(error, CoercionError) and error.token is not None and error.msg is None:
         kind: Any = error.target_type
         wanted = {int: "a whole number", float: "a number", bool: "yes or no"}.get(kind)

@@ -49,7 +49,8 @@ def file_parameter(command: str) -> Callable[..., Parameter]:
             if isinstance(text, str) and text.startswith("-") and text != "-":
                 options = find_command(command).assemble_argument_collection()
                 if any(text in one.names for one in options):
-                    raise UsageError(f"{text} stands where a file should be: what is before it?")
+                    message = f"{text} is where a file should be: is one missing before it?"
+                    raise UsageError(message)
                 raise UsageError(refuse_option(text, options, command))
 
     return partial(Parameter, allow_leading_hyphen=True, validator=refuse_options)
@@ -125,13 +126,13 @@ class StyleOptions:
     Parameters
     ----------
     digits
-        How many digits percentages have after the point; 2 by default.
+        How many decimals percentages have; 2 by default.
     caption
         The caption of the table.
     label
-        The label of the table in LaTeX, for references to it; makes it a float.
+        The label of the table in LaTeX, for cross-references; makes it a float.
     width
-        What the table has to fit into in LaTeX, a column or the page; makes it a float.
+        Whether the table has to fit a column or the page in LaTeX; makes it a float.
     """
 
     digits: int | None = None
@@ -164,7 +165,7 @@ class TableOptions(StyleOptions):
     Parameters
     ----------
     rates
-        Which rates to show, and in which order: some of R, P and F1, with commas.
+        Which rates to show, in this order: any of R, P and F1, separated by commas.
     """
 
     rates: str | None = None

@@ -71,28 +71,28 @@ def compare(
     corefeval compare key.conll old.json.gz new=b.conll --fail-if-worse old.conll
     ```
 
-    The exit status is 3 where a response is significantly worse than `--fail-if-worse`.
+    The exit status is 3 if a response is significantly worse than `--fail-if-worse`.
 
     Parameters
     ----------
     metrics
         Metrics and presets, separated by commas; by default muc, b3, ceafe, conll and lea.
     rate
-        What of each metric to compare.
+        Which rate of each metric to compare.
     test
         Paired approximate randomization, paired bootstrap, or an exact test (20 documents at most).
     trials
-        How many trials the test has, 10,000 by default; an exact one has none.
+        How many trials the test has, 10,000 by default; not for the exact test.
     correction
         The correction of p-values for many pairs, for each metric.
     alpha
-        The p-value up to which a difference is significant.
+        The largest p-value that counts as significant.
     samples
         How many samples the bootstrap of intervals draws, 1,000 by default.
     baseline
         Compare all others with this response only.
     segments
-        Into how many segments to cut a single document, which alone cannot be tested.
+        How many segments to cut a single document into, as one document cannot be tested.
     by
         Features, separated by commas: compare within each of their values too.
     pairs
@@ -100,21 +100,21 @@ def compare(
     differences
         Show in which documents and slices the best response and the others differ.
     agreement
-        Show how far the metrics agree on the order of the responses (Kendall's τ).
+        Show how well the metrics agree on the order of the responses (Kendall's τ).
     power
-        Show how many documents the differences that are not significant would need.
+        Show how many documents it would take to make the other differences significant.
     metric
-        The headline, by which responses are sorted, and that of `--differences` and `--power`; by
-        default conll, or else the first.
+        The main metric, for sorting, `--differences` and `--power`; by default conll, or else the
+        first.
     sort
-        Responses by their scores, best first, or as they are given.
+        Sort responses by score, best first, or keep the order given.
     format
         How to print; `csv` has one table: documents (`--differences`), `--pairs`, or scores.
     save
-        Keep the counts of each document in this file (.gz: compressed), to be compared later
+        Keep the counts of each document in this file (.gz: compressed), to compare later
         without the data.
     fail_if_worse
-        Fail (exit status 3) where a response is significantly worse than this one, by any metric.
+        Fail (exit status 3) if a response is significantly worse than this one by any metric.
     """
     from corefeval.cli.gates import check_not_worse
     from corefeval.cli.responses import Request, keep, results_of

@@ -54,7 +54,7 @@ def check(
     reading: CheckReading = CHECKED,
     pieces: FilePieces = FILE_PIECES,
 ) -> int:
-    """Look for mistakes and oddities in files, alone or against their key.
+    """Look for mistakes and oddities in files, on their own or against a key.
 
     ```
     corefeval check response.conll
@@ -64,23 +64,23 @@ def check(
     corefeval check corpus/ --quiet --strict
     ```
 
-    The exit status is 1 where there is an error: something that stops scoring or loses mentions.
-    Large files are read in pieces, but whole with `--against` and `--fix`.
+    The exit status is 1 if there is an error: something that stops scoring or loses mentions.
+    Large files are read in pieces, except with `--against` and `--fix`.
 
     Parameters
     ----------
     against
-        The key that the files are responses to: documents and tokens are compared with it. Both
-        are read whole, into memory.
+        The key that the files are responses to, to compare documents and tokens with. Both are
+        read into memory whole.
     fix
-        Write the file here (one file) without what can be mended, and list every repair. It is read
-        whole, into memory.
+        Write a repaired copy of the file (only one) here, and list every repair. The file is read
+        into memory whole.
     format
         How to print; `json` has all findings.
     show_all
         Print all findings of a kind, not only the first five.
     strict
-        Let warnings fail a file, too, not only errors.
+        Let warnings, too, fail a file.
     """
     from corefeval.formats import read
     from corefeval.linting import inspect, repair_file
@@ -89,9 +89,9 @@ def check(
     if [*paths, against].count("-") > 1:
         raise UsageError("standard input (-) can be read only once")
     if fix is not None and more:
-        raise UsageError("one file can be repaired at a time")
+        raise UsageError("only one file can be repaired at a time")
     if fix is not None and reading.documents != "*":
-        raise UsageError("a file is repaired whole: leave out --documents")
+        raise UsageError("only whole files can be repaired: leave out --documents")
     reading.check_key(against)
     key = None
     if against is not None:
@@ -159,7 +159,7 @@ def convert(
     occurrences: Occurrences = "in-order",
     reading: AgainstReading = AGAINST,
 ) -> None:
-    """Convert a corpus from one format to another; says what the target cannot carry.
+    """Convert a corpus from one format to another, and list what the target cannot express.
 
     ```
     corefeval convert key.conllu key.conll --to conll
@@ -176,10 +176,10 @@ def convert(
     target
         A file, `-` for standard output, or a folder for formats with files per document.
     to
-        The format to write, if the target's ending does not tell: corefud, conll, conllua, e2e,
+        The format to write, if the target's ending does not show it: corefud, conll, conllua, e2e,
         bookcoref, preco, crac-json, maverick, fastcoref, crac-text, litbank, brat or parquet.
     against
-        The key that answers of a language model are put on: its documents and tokens are written.
+        The key that a language model's answers are about; its documents and tokens are written.
     occurrences
         Which occurrence a string in a language model's list refers to.
     """
@@ -196,7 +196,7 @@ def convert(
     corpus = read(source, key=key, occurrences=occurrences, **reading.of_file)
     corpus = corpus.choose_documents(reading.documents)
     if key is not None and corpus.ledger is None:
-        raise UsageError(f"{source} has tokens of its own: leave out --against")
+        raise UsageError(f"{source} has its own tokens: leave out --against")
     notices = (*corpus.notices, *write(corpus, target, format=to))
     tell(notices, quiet=reading.quiet)
 
@@ -218,9 +218,9 @@ def stats(
     file
         A file, a folder, or a pattern in quotes.
     more
-        More of them, each a column of the table.
+        More of them; each is a column of the table.
     features
-        A file that states features of mentions, to be counted too: tab-separated columns document,
+        A file of features of mentions, which are counted too: tab-separated columns document,
         start, end (or mention), and one for each feature, such as kind.
     """
     from corefeval.analysis.statistics import statistics
@@ -264,7 +264,7 @@ def prompt(
     output: Annotated[str | None, Parameter(alias="-o")] = None,
     reading: KeyReading = KEY,
 ) -> None:
-    """Write what to ask a language model: JSON lines with id, system and user text.
+    """Write prompts for a language model: JSON lines with id, system and user text.
 
     ```
     corefeval prompt key.conll --style markdown -o prompts.jsonl
@@ -272,20 +272,20 @@ def prompt(
     corefeval score key.conll answers.jsonl
     ```
 
-    The answers, with the same ids, are scored as they come. No model is called.
+    No model is called. Score its answers as they are, with the same ids.
 
     Parameters
     ----------
     style
-        How mentions are to be written.
+        How the model should write mentions.
     mentions
-        Mark the key's mentions in the text; only their entities are asked for.
+        Mark the key's mentions in the text, and ask only for their entities.
     shots
         How many worked examples come before the text.
     train
         The corpus that worked examples are taken from.
     max_tokens
-        Cut documents into pieces of so many tokens, at ends of sentences.
+        Cut documents into pieces of at most this many tokens, at ends of sentences.
     output
         Write to this file instead of standard output.
     """
@@ -295,7 +295,7 @@ def prompt(
     paths = [path for path in (key, train) if path is not None]
     check_paths([], paths, output)
     if train is not None and not shots:
-        raise UsageError("--from is where worked examples come from: say how many with --shots")
+        raise UsageError("--from is where worked examples come from: add their number with --shots")
     corpora = [read(path, **reading.of_key) for path in paths]
     examples = corpora[1] if len(corpora) > 1 else None
     made = write_prompts(

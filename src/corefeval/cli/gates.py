@@ -28,7 +28,7 @@ def parse_limits(texts: Sequence[str]) -> list[Limit]:
     from corefeval.syntax import split_list
 
     if texts and not any(split_list("".join(texts))):
-        raise UsageError("--fail-under has no limit: write METRIC=NUMBER, like conll=60")
+        raise UsageError("--fail-under needs a limit: METRIC=NUMBER, such as conll=60")
     limits = []
     for text in (part for whole in texts for part in split_list(whole)):
         name, equals, number = text.rpartition("=")
@@ -41,11 +41,11 @@ def parse_limits(texts: Sequence[str]) -> list[Limit]:
             limit = -1.0
         if not equals or not metric or not 0 <= limit <= 100:
             raise UsageError(
-                f"a limit is METRIC=NUMBER in per cent, like conll=60 or muc.recall=55.5, "
+                f"a limit is METRIC=NUMBER in percent, such as conll=60 or muc.recall=55.5, "
                 f"not {text!r}"
             )
         if 0 < limit < 1:
-            remark("note", f"limits are in per cent: {text} is {limit:g} %")
+            remark("note", f"limits are in percent: {text} is {limit:g} %")
         limits.append((str(Metric.parse(metric)), rate.strip(), limit))
     return limits
 

@@ -26,10 +26,8 @@ _FILE = file_parameter("lab")
 
 def lab(
     experiment: Annotated[str, _FILE(help="An experiment, or `list`.")] = "list",
-    key: Annotated[str | None, _FILE(help="A key of yours, if not the papers'.")] = None,
-    response: Annotated[
-        str | None, _FILE(help="A response of yours, as PATH or NAME=PATH.")
-    ] = None,
+    key: Annotated[str | None, _FILE(help="Your own key, instead of the papers'.")] = None,
+    response: Annotated[str | None, _FILE(help="Your own response, as PATH or NAME=PATH.")] = None,
     /,
     *,
     metrics: Annotated[str | None, Parameter(alias="-m")] = None,
@@ -52,14 +50,14 @@ def lab(
     Parameters
     ----------
     metrics
-        Metrics and presets, separated by commas. `corefeval metrics` lists them. If none are named,
-        all are measured that the data defines, and tables show those that most papers report.
+        Metrics and presets, separated by commas. `corefeval metrics` lists them. By default, all
+        that the data allows are measured, and tables show those that most papers report.
     seed
-        What is random is the same for the same seed.
+        The seed of the random numbers.
     output
-        Write data (CSV, JSON) and figures into this folder, which is made if need be.
+        Write data (CSV, JSON) and figures into this folder, which is created if needed.
     figures
-        Forms of figures, separated by commas: `svg`, `png`, `html`, or `none`.
+        Formats of figures, separated by commas: `svg`, `png`, `html`, or `none`.
     tagset
         The tagset (penn, upos, stts, or your own JSON file), if the tags do not show it.
     """

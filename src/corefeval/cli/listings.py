@@ -31,7 +31,7 @@ Format = Annotated[Literal["text", "json"], HOW()]
 
 
 def metrics(*name: str, format: Format = "text") -> None:
-    """List metrics with their definitions and papers: all of them, or those that are named.
+    """List metrics with their definitions and papers: all of them, or those you name.
 
     Parameters
     ----------
@@ -93,15 +93,15 @@ def _metrics_json(declarations: list[Declaration]) -> str:
 
 
 _OTHERS = """\
-Also: any property of mentions that a file states (CorefUD's infstat, …), by its
-name. Your own: score … --features FILE.tsv --by mine, with columns document,
+Also: any property of mentions in a file (CorefUD's infstat, …), by its name.
+Your own: score … --features FILE.tsv --by mine, with columns document,
 start, end, mine; in Python also any mapping or function:
 score(…, features={"mine": …}, by="mine").
 """
 
 
 def features(*name: str, format: Format = "text") -> None:
-    """List the features of documents, entities and mentions that scores can be shown by.
+    """List the features of documents, entities and mentions that scores can be broken down by.
 
     Parameters
     ----------
@@ -231,21 +231,21 @@ def cite(
     file
         Saved results (score … --save FILE): all of their metrics.
     metrics
-        Metrics and presets with commas between, as for score.
+        Metrics and presets, separated by commas, as for score.
     """
     from corefeval.evaluation import load_all
     from corefeval.metrics.bibliography import cite as entries
 
     for path in file:
         if path and not os.path.exists(path):
-            fix = f"name a file that score --save wrote; metrics are named by --metrics {path}"
+            fix = f"name a file that score --save wrote; metrics are chosen with --metrics {path}"
             raise InputError("there is no such saved result", file=path, fix=fix)
     used = [name for path in file for result in load_all(path) for name in result.metrics]
     sys.stdout.write(entries([*filter(None, (metrics,)), *used]))
 
 
 def completion(shell: Literal["bash", "zsh", "fish"], /) -> None:
-    """Print what a shell needs to complete commands, options and their values.
+    """Print a shell script that completes commands, options and their values.
 
     ```
     corefeval completion bash >> ~/.bash_completion
@@ -253,7 +253,7 @@ def completion(shell: Literal["bash", "zsh", "fish"], /) -> None:
     corefeval completion fish > ~/.config/fish/completions/corefeval.fish
     ```
 
-    For zsh, `fpath+=~/.zfunc` stands before `compinit` in ~/.zshrc. Open a new shell then.
+    For zsh, put `fpath+=~/.zfunc` before `compinit` in ~/.zshrc. Then open a new shell.
 
     Parameters
     ----------
@@ -301,7 +301,7 @@ def example(
         target = Path(folder) / name
         if os.path.exists(target) and not _has(target, content):
             raise InputError(
-                "there is another file of this name",
+                "another file of this name exists",
                 file=str(target),
                 fix="choose another folder: corefeval example FOLDER",
             )

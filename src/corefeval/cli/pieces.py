@@ -32,8 +32,8 @@ class FilePieces:
     Parameters
     ----------
     piece_size
-        Work in pieces of so many bytes (of the key), such as 16MB; one that is larger than the
-        files means the whole in memory. By default files above 200MB are cut into pieces of 16MB.
+        Work in pieces of this size (of the key), such as 16MB; a size above the files' keeps them
+        whole in memory. By default, files above 200MB are cut into pieces of 16MB.
     jobs
         How many processes work on pieces.
     """
@@ -47,7 +47,7 @@ class FilePieces:
         from corefeval.pieces import Cutting
 
         if self.jobs < 1:
-            raise UsageError(f"--jobs is a number from 1, not {self.jobs}")
+            raise UsageError(f"--jobs must be 1 or more, not {self.jobs}")
         plain = Cutting(self.piece_size)  # which may be no size
         with ExitStack() as stack:
             executor = self._executor(stack)
@@ -80,7 +80,7 @@ class ClusterPieces(FilePieces):
         if self.scheduler is None:
             return super()._executor(stack)
         if self.jobs > 1:
-            raise UsageError("--jobs and --scheduler are two ways to work on pieces: take one")
+            raise UsageError("--jobs and --scheduler exclude each other: use one of them")
         return _connect(self.scheduler, stack)
 
 
@@ -92,7 +92,7 @@ class PieceOptions(ClusterPieces):
     Parameters
     ----------
     resume
-        Keep finished pieces in this folder, so that a run that broke can go on.
+        Keep finished pieces in this folder, so that an interrupted run can continue.
     """
 
     resume: str | None = None
@@ -130,7 +130,7 @@ def _connect(address: str, stack: ExitStack) -> Executor:
         client = stack.enter_context(make(address, timeout=PATIENCE, set_as_default=False))
     except (OSError, ValueError, TypeError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise UsageError(f"--scheduler {address}: no scheduler answers: {reason}") from None
+        raise UsageError(f"--scheduler {address}: there is no answer: {reason}") from None
     executor: Executor = stack.enter_context(client.get_executor())
     return executor
 

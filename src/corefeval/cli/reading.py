@@ -13,13 +13,13 @@ from corefeval.diagnostics import UsageError
 from corefeval.protocol import STEPS, Choice, choices
 
 _PROTOCOL = Group("Protocol", sort_key=2)
-_ACCIDENTS = Group("What other scorers do otherwise", sort_key=3)
+_ACCIDENTS = Group("What other scorers do differently", sort_key=3)
 _NAMED = (
-    "How to score: a name, or the signature that was printed under a number; choices that are "
-    "given beside it override it. `corefeval protocols` lists names and choices."
+    "How to score: a name, or the signature that was printed under a number; other "
+    "choices you give override it. `corefeval protocols` lists names and choices."
 )
 STATED = (
-    "A file that states features: tab-separated columns document, start, end (or mention), and one "
+    "A file of features: tab-separated columns document, start, end (or mention), and one "
     "for each feature, such as kind."
 )
 
@@ -69,9 +69,9 @@ class SideReading(KeyReading):
     response_format
         The responses' format; by default it is recognised by their content.
     key_encoding
-        The key's character encoding, if it is not that of the responses.
+        The key's character encoding, if it differs from the responses'.
     response_encoding
-        The responses' character encoding, if it is not the key's.
+        The responses' character encoding, if it differs from the key's.
     """
 
     response_format: str | None = None
@@ -89,7 +89,7 @@ class FileReading(TextReading):
     input_format
         The files' format; by default it is recognised by their content.
     documents
-        Only documents whose id matches this glob, such as 'bc/*'.
+        Only documents whose id matches this pattern, such as 'bc/*'.
     """
 
     input_format: str | None = None
@@ -111,7 +111,7 @@ class AgainstReading(FileReading):
     key_format
         The key's format; by default it is recognised by its content.
     key_encoding
-        The key's character encoding, if it is not that of the files.
+        The key's character encoding, if it differs from the files'.
     """
 
     key_format: str | None = None
@@ -120,7 +120,7 @@ class AgainstReading(FileReading):
     def check_key(self, against: str | None) -> None:
         """Refuse what is said of a key that is not there."""
         if against is None and (self.key_format or self.key_encoding):
-            raise UsageError("--key-format and --key-encoding are of the key: add --against KEY")
+            raise UsageError("--key-format and --key-encoding are about the key: add --against KEY")
 
 
 @Parameter(name="*")

@@ -51,17 +51,17 @@ def report(
         Features, separated by commas, to show scores by; by default genre, kind, entity_class,
         size, distance and nested. `corefeval features` lists them.
     no_text
-        Leave the words of the corpus out, for texts that may not be passed on.
+        Leave out the words of the corpus, for texts that may not be shared.
     title
-        What the report is called; by default the name of the key.
+        The title of the report; by default the name of the key.
     no_ci
         Show no intervals.
     samples
         How many samples the bootstrap draws.
     explain
-        Show also how much scores depend on the choices that scorers make.
+        Also show how much scores depend on the choices that scorers make.
     sort
-        Responses by their scores, best first, or as they are given.
+        Sort responses by score, best first, or keep the order given.
     """
     from corefeval.cli.responses import read_all
     from corefeval.reports import DEFAULT_FEATURES
@@ -76,7 +76,7 @@ def report(
     titles = [name or path for name, path in labels]
     if len(set(titles)) < len(titles):
         twice = max(titles, key=titles.count)
-        raise UsageError(f"{twice} is there twice: give each its name, as in first={twice}")
+        raise UsageError(f"{twice} appears twice: give each a name, as in first={twice}")
     names = plain_names(names_of(labels), {name for name, _ in labels})
     key_corpus, corpora = read_all(key, [*zip(names, paths, strict=True)], reading)
     page = make(

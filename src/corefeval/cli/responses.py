@@ -96,9 +96,9 @@ def results_of(key: str, responses: Sequence[str], request: Request) -> list[Res
     check_paths(labels, [*paths, *([] if key_path is None else [key_path])], *request.targets)
     saves = {path for path in paths if path != "-" and is_saved(path)}
     if key_path is None and (bare := [path for path in paths if path not in saves]):
-        raise UsageError(f"{bare[0]} needs a key, which comes first; {key} is a saved result")
+        raise UsageError(f"{bare[0]} needs a key before it; {key} is a saved result")
     if saves and len(_matches(request)) > 1:
-        raise UsageError(f"{min(saves)} was scored already: leave out --match, or score the files")
+        raise UsageError(f"{min(saves)} is already scored: leave out --match, or score the files")
     if not arguments:
         raise UsageError(
             f"there is no RESPONSE to {short(key)}: corefeval {request.command} KEY RESPONSE…, "
@@ -144,7 +144,7 @@ def _score_files(
     asked = [] if request.pieces is None else request.pieces.asked_for
     if protocol.emulates and asked:
         option = asked[0].replace("_", "-")
-        raise UsageError(f"--{option}: another program's numbers are not made in pieces")
+        raise UsageError(f"--{option}: another program's numbers cannot be made in pieces")
     if asked or (
         not protocol.emulates
         and any(Cutting().suits(key, path) for _, path in files if path != "-")
@@ -251,7 +251,7 @@ def tell_words(results: Iterable[Result], path: str) -> None:
 
     wordy = dict.fromkeys(name for one in results for name in one.slices if shows_words(name))
     if wordy:
-        message = f"{path} has words of the text in it: the values of {', '.join(wordy)}"
+        message = f"{path} contains words of the text: the values of {', '.join(wordy)}"
         tell([Notice("saved-words", message)])
 
 
@@ -284,7 +284,7 @@ def _load_saved(name: str | None, path: str, request: Request) -> list[Result]:
         _check_choices(result, path, request)
         if request.options.get("features") is not None and result.protocol.features == "none":
             raise UsageError(
-                f"{path} was scored without features of a file, and counts cannot be made anew: "
+                f"{path} was scored without a file of features, and counts cannot be redone:  "
                 "leave out --features, or score the files again"
             )
         for feature in map(canonical_feature, split_list(request.options["by"])):
@@ -311,7 +311,7 @@ def _check_choices(result: Result, path: str, request: Request) -> None:
     for name, (theirs, mine) in protocol.differences(result.protocol).items():
         if name in names and not (name in ("spans", "tagset") and theirs == "auto"):
             raise UsageError(
-                f"{path} was scored with {name} {mine}, and counts cannot be made anew: "
+                f"{path} was scored with {name} {mine}, and counts cannot be redone: "
                 f"leave out {name} {theirs}, or score the files again"
             )
 
@@ -338,7 +338,7 @@ def _with_intervals(result: Result, request: Request) -> Result:
     if len(result.document_ids) == 1:
         what = "made anew" if result.ci is not None else "made"
         message = f"{result.response}: intervals of a single document cannot be {what} from saved "
-        message += "counts, for its segments have to be scored"
+        message += "counts, because its segments have to be scored"
         notice = Notice("no-segments", message)
         return replace(result, notices=(*result.notices, notice))
     from corefeval.stats import with_intervals

@@ -54,14 +54,14 @@ def score(
     corefeval score key.conll a.conll b.conll -f latex --digits 1 --width column
     ```
 
-    The exit status is 3 where a score is under its limit.
+    The exit status is 3 if a score is under its limit.
 
     Parameters
     ----------
     metrics
         Metrics and presets, separated by commas; parameters in parentheses, as in
         `lea(importance=one)`. Presets: `standard` (the default), `papers`, `anaphora`, `all`.
-        `corefeval metrics` lists them. `my_module:my_metric` is a function of yours.
+        `corefeval metrics` lists them. `my_module:my_metric` is your own function.
     by
         Features, separated by commas, to show scores by: `genre`, `entity_class`, `size`, `kind`,
         `tag`, `distance(sentences)`, … `corefeval features` lists them. `genre*kind` crosses two.
@@ -72,16 +72,16 @@ def score(
     samples
         How many samples the bootstrap draws.
     segments
-        Into how many segments to cut a single document for its intervals.
+        How many segments to cut a single document into for its intervals.
     format
-        How to print; `conll` is what the official scorer prints, `coval` what coval does, and
-        `corefud` what corefud-scorer does.
+        How to print; `conll`, `coval` and `corefud` print like the official scorer, coval and
+        corefud-scorer.
     save
-        Keep the counts of each document in this file (.gz: compressed), to be scored and compared
+        Keep the counts of each document in this file (.gz: compressed), to score and compare
         later without the data.
     fail_under
-        Fail (exit status 3) where a score is under this: METRIC=NUMBER in per cent, or
-        METRIC.recall=NUMBER; several with commas.
+        Fail (exit status 3) if a score is under a limit: METRIC=NUMBER in percent, or
+        METRIC.recall=NUMBER; separate several by commas.
     """
     return run_score(
         key,

@@ -28,17 +28,16 @@ class TestOptions:
     seed
         The seed of the random numbers.
     alpha
-        The p-value, corrected for the pairs, up to which a difference is significant; 0.05 by
-        default.
+        The largest p-value, after correction, that counts as significant; 0.05 by default.
     level
         The share of samples that an interval covers; 0.95 by default.
     correction
         The correction of p-values for many pairs; `holm` by default.
     combination
-        How p-values of corpora are combined: `bonferroni`, whatever they have to do with each
-        other, or `fisher`, where they are independent.
+        How to combine the p-values of corpora: `bonferroni` for any corpora, or `fisher` for
+        independent ones.
     resample
-        What the bootstrap draws: of corpora, documents and seeds; by default all three.
+        What the bootstrap draws: any of corpora, documents and seeds; by default all three.
     """
 
     trials: int | None = None
@@ -90,7 +89,7 @@ def compare(
     metric
         Which metric; by default the suite's headline.
     group
-        The corpora of this group alone.
+        Only the corpora of this group.
     """
     from corefeval.suites.outcome import load_suite
     from corefeval.suites.statistics import with_statistics
@@ -125,14 +124,14 @@ def page(
     corefeval suite page results.json.gz --reports reports/
     ```
 
-    It is made of saved results alone, and has no words of a corpus in it.
+    It is made from saved results only, and contains no words of the corpora.
 
     Parameters
     ----------
     output
         The file to write.
     title
-        What the leaderboard is called; by default the suite's title.
+        The title of the leaderboard; by default the suite's.
     reports
         A folder of reports to link: CORPUS.html or CORPUS/SYSTEM.html; or a pattern of paths with
         {corpus} and {system} in it.

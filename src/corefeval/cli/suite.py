@@ -51,7 +51,7 @@ class SuiteTable(TableOptions):
     averages
         Which averages, of `macro`, `micro` and `groups`; or `none`.
     sort
-        Systems by their scores, or as in the suite's file.
+        Sort systems by score, or as in the suite's file.
     rows
         What the rows are.
     """
@@ -105,22 +105,23 @@ def run(
     ```
 
     A response that is missing or broken is named and does not stop the others. Systems are compared
-    by the headline: a superscript names those than which one is significantly better, and those
-    without a significant difference share a rank. The exit status is 3 where a key is broken.
+    by the headline metric: a superscript names the systems that one is significantly better than,
+    and systems without a significant difference share a rank. The exit status is 3 if a key is
+    broken.
 
     Parameters
     ----------
     cache
-        The folder for cells that did not change; by default beside the suite's file, with `.cache`
-        at its end.
+        The folder for results that can be used again; by default the path of the suite's file with
+        `.cache` at the end.
     no_cache
-        Score everything anew, and keep nothing.
+        Score everything again, and keep nothing.
     save
         Keep all results in this file (.gz: compressed), for `suite table`, `compare` and `page`.
     no_tests
-        Compare nothing: equal averages share a rank.
+        Do not test differences: only equal averages share a rank.
     strict
-        Fail (exit status 3) also where a response is missing or broken.
+        Fail (exit status 3) also if a response is missing or broken.
     quiet
         Print no notices and no progress.
     """
@@ -129,15 +130,15 @@ def run(
 
     check_paths([], [suite], output, save)
     if no_cache and cache is not None:
-        raise UsageError("--no-cache and --cache: take one of them")
+        raise UsageError("--no-cache and --cache: use one of them")
     if no_tests and tests.wishes:
-        raise UsageError(f"--no-tests and --{next(iter(tests.wishes))}: take one of them")
+        raise UsageError(f"--no-tests and --{next(iter(tests.wishes))}: use one of them")
     table.check(format)
     asked = read_suite(suite)
     folder = None if no_cache else cache or f"{os.path.splitext(suite)[0]}.cache"
     for target in filter(None, (output, save)):
         if folder is not None and os.path.abspath(folder) == os.path.abspath(target):
-            raise UsageError(f"{target} is the folder of the cache: write to another file")
+            raise UsageError(f"{target} is the cache folder: write to another file")
     with pieces.cutting(quiet=quiet, noun="cells") as cutting, show_trials(quiet):
         outcome = run_suite(
             asked,
@@ -213,20 +214,20 @@ def init(
     corefeval suite init keys/ mine=runs/2024-05-01 -o -
     ```
 
-    Corpora are called by the keys' names, which responses should have in theirs. Numbers in which
-    files differ are seeds.
+    Corpora are named after the keys, and responses should have these names in theirs. If files
+    differ in a number, it is the seed.
 
     Parameters
     ----------
     output
         The file to write; `-` is standard output.
     force
-        Write it even if there is such a file.
+        Overwrite the file if it exists.
     """
     from corefeval.suites.beginnings import write_suite
 
     if output != "-" and os.path.exists(output) and not force:
-        raise UsageError(f"{output} is there already: name another with -o, or write --force")
+        raise UsageError(f"{output} already exists: choose another with -o, or add --force")
     labels = [label(one) for one in (path, *more)]
     check_paths(labels, [one for _, one in labels], None if output == "-" else output)
     text = write_suite(labels, "suite.toml" if output == "-" else output)
@@ -255,14 +256,14 @@ def check(
     corefeval suite check suite.toml --strict --systems mine
     ```
 
-    The exit status is 1 where a file fails: it is missing, stops scoring or loses mentions.
+    The exit status is 1 if a file fails: it is missing, stops scoring or loses mentions.
 
     Parameters
     ----------
     strict
-        Let missing documents and all other warnings fail.
+        Let warnings, such as missing documents, fail a file.
     systems
-        Check the responses of these systems alone; names with commas between them.
+        Check only the responses of these systems; names separated by commas.
     """
     from corefeval.suites.checking import check_suite
     from corefeval.suites.definition import read_suite

@@ -33,7 +33,7 @@ class Bracketed:
 
     @cached_property
     def places(self) -> tuple[Place, ...]:
-        """The places of its nodes in order; a node that joined twice is there twice."""
+        """The places of its nodes in order; a node that joined twice appears twice."""
         return tuple(sorted(node.place for node in self.nodes))
 
     @property
@@ -168,7 +168,7 @@ class _Reader:
         entity = self.entities.get(self.prefix + name)
         if entity is None or not entity.open:
             raise self.text.refuse(
-                "a bracket closes that was never opened", node.line, found=excerpt(content + ")")
+                "a bracket closes without being opened", node.line, found=excerpt(content + ")")
             )
         mention, head = entity.open.pop()
         last = mention.nodes[-1]
@@ -210,7 +210,7 @@ class _Reader:
         text = values[header.head]
         if not text.isdecimal() or len(text) > 9:
             raise self.text.refuse(
-                "the head of a mention is no number",
+                "the head of a mention is not a number",
                 node.line,
                 found=excerpt("-".join(values)),
                 expected="the number of a word of the mention, from 1",
@@ -228,7 +228,7 @@ class _Reader:
     def _complete(self, node: Node, entity: _Entity, mention: Bracketed, content: str) -> None:
         if not entity.incomplete or entity.incomplete[-1] is not mention:
             raise self.text.refuse(
-                "parts of two mentions of one entity cross each other",
+                "the parts of two mentions of one entity cross",
                 node.line,
                 found=excerpt(content),
                 expected="mentions in parts that follow or contain each other",
@@ -237,7 +237,7 @@ class _Reader:
 
     def _head_error(self, node: Node, content: str) -> InputError:
         return self.text.refuse(
-            "the head of a mention is missing, or outside of it",
+            "the head of a mention is missing, or outside it",
             node.line,
             found=excerpt(content),
             expected="the number of one of its words, from 1",
@@ -253,10 +253,10 @@ class _Reader:
             entity = self.entities.get(source)
             if not arrow or source == target or entity is None or not entity.mentions:
                 raise self.text.refuse(
-                    f"{name} names an entity that is not there yet, or none",
+                    f"{name} names no entity, or one that has not been mentioned yet",
                     node.line,
                     found=excerpt(relation),
-                    expected="target<source, with another entity that has a mention here or before",
+                    expected="target<source, where the other entity has a mention here or before",
                 )
             self.mentioned.append((target, node))
 
@@ -283,8 +283,8 @@ class _Reader:
         return MentionFile(self.text, entities, self._notices(unclosed, incomplete))
 
     def _notices(self, unclosed: int, incomplete: int) -> tuple[Notice, ...]:
-        file, part = self.text.file, "whose last part never comes, kept with the parts there are"
-        outside = "of Entity outside of brackets, ignored"
+        file, part = self.text.file, "whose last part is missing, kept without it"
+        outside = "of Entity outside brackets, ignored"
         return (
             *self.text.notices,
             *note("unclosed", unclosed, "mention", "never closed, and dropped", whose=file),

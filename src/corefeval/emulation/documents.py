@@ -109,7 +109,7 @@ def _of_program(error: PairingError, protocol: Protocol) -> PairingError:
     for name, mark in (("missing", "key document"), ("extra", "response document")):
         if getattr(protocol, name) == "error" and mark in error.problem:
             return PairingError(
-                f"{error.problem}, which ends {programs_with(name, 'error')}",
+                f"{error.problem}, which stops {programs_with(name, 'error')}",
                 file=error.file,
                 found=error.found,
                 fix=error.fix,
@@ -143,12 +143,12 @@ def _check_sentences(key: Corpus, response: Corpus, protocol: Protocol) -> None:
     mine, theirs = key.tokens.starts.size, response.tokens.starts.size
     if mine != theirs:
         raise PairingError(
-            f"there are other numbers of sentences, which ends {programs_with('pairing', 'one')}",
+            f"the numbers of sentences differ, which stops {programs_with('pairing', 'one')}",
             file=response.name or None,
             found=f"{theirs:,} sentences in the response",
             expected=f"{mine:,} as in the key",
-            fix="give both sides the same sentences; --missing empty goes on, with all of them "
-            "shifted, and --pairing name takes documents by their names",
+            fix="give both sides the same sentences; --missing empty scores them all shifted, and "
+            "--pairing name pairs documents by their names",
         )
 
 
@@ -313,9 +313,9 @@ def cut_windows(
     """
     if not paired.has_spans and any(side for one in documents for side in one.sides):
         raise InputError(
-            "windows need mentions with places in a text",
-            found="mentions that are no (start, end) spans",
-            fix="give (start, end) spans or files, or --window none",
+            "windows need mentions with positions in a text",
+            found="mentions that are not (start, end) spans",
+            fix="use (start, end) spans or files, or --window none",
         )
     cut: list[Document] = []
     lost = 0
@@ -330,7 +330,7 @@ def cut_windows(
             end = start + length - 1
             cut.append(Document(f"{one.name} tokens {max(start, 0)}–{end}", one.index, *sides))
         lost += sum(not m[0] % length and m[0] <= last for m in mentions)
-    return cut, [*note("windows", lost, "mention", "at the start of a window left out")]
+    return cut, [*note("windows", lost, "mention", "at the start of a window, left out")]
 
 
 def _size(corpus: Corpus, index: int | None) -> int:
@@ -404,9 +404,9 @@ def _place(mention: Mention, starts: list[int]) -> Mention:
 
 def _boundary_error(document: Document, mention: Mention, file: str) -> InputError:
     return InputError(
-        f"a mention over a sentence boundary ends {programs_with('identity', 'bounded')}",
+        f"a mention across a sentence boundary stops {programs_with('identity', 'bounded')}",
         file=file or None,
         found=f"tokens {mention[0]} to {mention[1]} of {excerpt(document.name)}",
-        expected="each mention inside of a sentence",
-        fix="--identity token goes on with it",
+        expected="each mention inside a sentence",
+        fix="--identity token scores it",
     )

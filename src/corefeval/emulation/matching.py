@@ -85,7 +85,7 @@ def _solve(edges: Sequence[Edge], n_rows: int, n_columns: int) -> list[tuple[int
 
 def _too_many(file: str, found: str) -> InputError:
     return InputError(
-        "the document is too large for the way in which corefud-scorer matches mentions",
+        "the document is too large for corefud-scorer's way of matching mentions",
         file=file or None,
         found=found,
         fix="cut it into several documents, or score without the emulation",

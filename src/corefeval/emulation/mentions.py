@@ -111,7 +111,7 @@ def _parse_dependencies(file: str, head: Node) -> Dependencies:
         place = _find_parent(head, parent)
         if not colon or place is None:
             raise InputError(
-                "DEPS of the head of a mention names no node of its sentence",
+                "DEPS of the head of a mention names a node that its sentence lacks",
                 file=file,
                 line=head.line,
                 found=excerpt(entry),

@@ -82,8 +82,8 @@ def cut_mentions(
     """
     if protocol.min_span == "yes" and protocol.pairing == "one":
         raise UsageError(
-            f"minimum spans end {programs_with('pairing', 'one')} (it gives a list of sentences to "
-            "a function that opens a file): --min-span no goes on"
+            f"minimum spans stop {programs_with('pairing', 'one')} (it passes a list of sentences "
+            "to a function that opens a file): use --min-span no"
         )
     if not paired.has_spans:  # labels have no place in a text
         return list(documents), _notices(documents, documents, texts, protocol)
@@ -105,7 +105,7 @@ def _notices(
         text = "the key has no parse: mentions are compared by their whole spans"
         notices.append(Notice("no-parse", text))
     numbers = [sum(len(e) for one in d for s in one.sides for e in s) for d in (before, after)]
-    what = "left out as verb phrases, nested mentions or what is left with them"
+    what = "left out: verb phrases, nested mentions, or what remains of entities with these"
     return [*notices, *note("left-out", numbers[0] - numbers[1], "mention", what)]
 
 

@@ -57,10 +57,10 @@ def settle_repeats(
         if side == "response" and protocol.limit != "none" and count > int(protocol.limit):
             raise InputError(
                 f"{count:,} repeated mentions in the response, more than "
-                f"{protocol.limit}, end {programs_with('limit', protocol.limit)}",
+                f"{protocol.limit}, stop {programs_with('limit', protocol.limit)}",
                 file=files[side] or None,
                 expected="each mention once",
-                fix="--limit none goes on without them",
+                fix="--limit none scores without them",
             )
         what = f"left out (repeats {getattr(protocol, f'repeats_{side}')})"
         notices += note("repeated-mentions", count, "mention", what, whose=side)

@@ -94,17 +94,17 @@ class Material:
         """The result under a protocol; an error where a program that it describes would stop."""
         if protocol.match != "exact":
             raise UsageError(
-                f"{_text(protocol)} goes with match exact alone, not {protocol.match}: leave "
+                f"{_text(protocol)} only works with match exact, not {protocol.match}: leave "
                 "one of them out"
             )
         if protocol.layer != "identity" or (protocol.split != "off" and self.has_sets):
             raise UsageError(
-                f"{_text(protocol)} knows of no sets of antecedents and of no other layer: leave "
+                f"{_text(protocol)} has no sets of antecedents and no other layers: leave "
                 "out split and layer"
             )
         if protocol.lost == "strict" and self.response.ledger is not None:
             raise UsageError(
-                f"{_text(protocol)} does not know of mentions that were lost: leave out lost strict"
+                f"{_text(protocol)} does not count lost mentions: leave out lost strict"
             )
         wanted = wanted_metrics(metrics, protocol)
         with memory_for():
@@ -126,10 +126,10 @@ class Material:
             _check_defined(result)
         if protocol.aggregate == "weighted" and not any(s for one in documents for s in one.sides):
             raise InputError(
-                "there is not a single mention, so that the weights of all documents are zero, "
-                f"which ends {programs_with('aggregate', 'weighted')}",
+                "there are no mentions, so the weights of all documents are zero, "
+                f"which stops {programs_with('aggregate', 'weighted')}",
                 file=self.response.name or None,
-                fix="--aggregate micro goes on",
+                fix="use --aggregate micro",
             )
         return result
 
@@ -291,9 +291,9 @@ def _check_something(
         if not any(getattr(one, side) for one in documents):
             programs = programs_with("nothing", "error")
             raise InputError(
-                f"the {side} has not a single mention, which ends {programs}",
+                f"the {side} has no mentions, which stops {programs}",
                 file=names[side] or None,
-                fix="--nothing ok goes on",
+                fix="--nothing ok scores anyway",
             )
 
 
@@ -305,8 +305,8 @@ def _check_defined(result: Result) -> None:
                 where = f" ({document})" if document else ""
                 raise InputError(
                     f"{metric} of {result.response} against {result.key}{where} divides by zero, "
-                    "which undefined error refuses",
-                    fix="--undefined 0 goes on",
+                    "which undefined error does not allow",
+                    fix="--undefined 0 scores anyway",
                 )
 
 

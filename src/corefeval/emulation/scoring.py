@@ -100,7 +100,7 @@ def _origin(source: object, encoding: str) -> Source:
         files, several = files_of(source)
         if several and len(files) > 1:
             raise UsageError(
-                f"corefud-scorer scores one file, and {os.fspath(source)} stands for {len(files)}: "
+                f"corefud-scorer scores one file, and {os.fspath(source)} has {len(files)}: "
                 "score them one by one"
             )
         return read_source(files[0], encoding=encoding)
@@ -152,7 +152,7 @@ def check_choices(
         if name not in free and value not in allowed:
             raise UsageError(
                 f"emulate:{protocol.emulate} has {name} {' or '.join(allowed)} alone, not {value}: "
-                "the program knows nothing else"
+                "the program has nothing else"
             )
 
 
@@ -175,7 +175,7 @@ def _choose_metrics(metrics: str | Metric | Iterable[str | Metric]) -> list[str]
             parts = _CONLL if known == "conll" else ()
             chosen.update(dict.fromkeys((*parts, known)))
     if not chosen:
-        raise UsageError("no metric was asked for")
+        raise UsageError("no metric was chosen")
     return list(chosen)
 
 
@@ -193,7 +193,7 @@ def emulate(key: CorefudText, response: CorefudText, protocol: Protocol) -> list
                 f"the response lacks the document {excerpt(str(name))}",
                 file=response.text.file,
                 expected=f"all {len(sides[0])} documents of {key.text.file}",
-                fix="add it, with its sentences and no mention",
+                fix="add it with its sentences, without mentions",
             )
     return [
         _emulate_document(
@@ -260,8 +260,8 @@ def _extra_notices(key: CorefudText, response: CorefudText) -> list[Notice]:
     unequal = 0
     for one, other in zip_longest(key.text.sentences, response.text.sentences):
         unequal += one is None or other is None or len(one.words) != len(other.words)
-    what = "not as long as the key's, or on one side only; as in corefud-scorer 1.2, mentions "
-    what += "there count like all others"
+    what = "longer or shorter than the key's, or on one side only; as in corefud-scorer 1.2, "
+    what += "mentions there count like all others"
     return [*notices, *note("misaligned", unequal, "sentence", what, whose=response.name)]
 
 

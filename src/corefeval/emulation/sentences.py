@@ -157,11 +157,11 @@ def _read_node(source: Source, line: int, sentence: Sentence, cells: list[str]) 
     text = cells[_ID]
     if not (_DECIMAL if "." in text else _INTEGER).fullmatch(text):
         raise source.error(
-            "the first column is no id of CoNLL-U",
+            "the first column is not a CoNLL-U id",
             line,
             found=excerpt(text),
             expected="1 for a word, 1-2 for a token of several words, 1.1 for an empty node",
-            fix="corefud-scorer reads CorefUD alone: corefeval convert FILE NEW --to corefud, or "
+            fix="corefud-scorer reads only CorefUD: corefeval convert FILE NEW --to corefud, or "
             "score by --match head --singletons drop without it",
         )
     # As in the program, 5.10 is a number, and the same as 5.1.
@@ -184,7 +184,7 @@ def _check_words(source: Source, words: Sequence[Node]) -> None:
         text = "0" if node.head == "_" else node.head
         if not _INTEGER.fullmatch(text) or int(text) > len(words):
             raise source.error(
-                "the head of the word is no word of its sentence",
+                "the head of the word is not a word of its sentence",
                 node.line,
                 found=excerpt(node.head),
                 expected=f"a number from 0 to {len(words)}, in the seventh column",
@@ -198,7 +198,7 @@ def _check_words(source: Source, words: Sequence[Node]) -> None:
             path.append(place)
             place = heads[place]
         if place in path:
-            raise source.error("the heads of the sentence go round in a circle", node.line)
+            raise source.error("the heads of the sentence form a circle", node.line)
 
 
 def _number(source: Source, sentences: Sequence[Sentence]) -> None:
@@ -208,10 +208,10 @@ def _number(source: Source, sentences: Sequence[Sentence]) -> None:
         name, _, zone = sentence.identifier.partition("/")
         if not _ZONE.fullmatch(zone):
             raise source.error(
-                "corefud-scorer takes what follows a slash in sent_id for a language",
+                "corefud-scorer takes what follows a slash in sent_id as a language",
                 sentence.line,
                 found=excerpt(sentence.identifier),
-                expected="a language code behind the slash, or no slash",
+                expected="a language code after the slash, or no slash",
                 fix="replace the slash in both files",
             )
         if not name or name != last:

@@ -108,9 +108,9 @@ class _Emulation:
             )
         if drops and protocol.split == "score" and any(len(find_sets(c)) for c in self.corpora):
             raise InputError(
-                "there are sets of antecedents, and the program stops where it is to score them "
-                "and to drop singletons",
-                fix="--split off or --singletons keep goes on",
+                "there are sets of antecedents, and the program cannot score them and drop "
+                "singletons",
+                fix="use --split off or --singletons keep",
             )
 
     def _make(self, *, with_sets: bool, keeps_singletons: bool) -> list[tuple[Scene, Scene]]:

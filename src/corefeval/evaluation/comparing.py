@@ -67,7 +67,7 @@ def compare(
     from corefeval.stats import compare as compare_results
 
     if isinstance(responses, str | os.PathLike | Result) or not isinstance(responses, Iterable):
-        raise UsageError(f"a comparison needs two responses at least, not only {responses!r:.60}")
+        raise UsageError(f"a comparison needs at least two responses, not only {responses!r:.60}")
     metrics = metrics if isinstance(metrics, str | Metric) else list(metrics)
     parse_metrics(metrics)  # what is misspelt is told before anything is read
     made, by = plan(protocol, options, features=features), feature_names(by)
@@ -77,7 +77,7 @@ def compare(
         asked = [*options, *(["features"] if features else []), *(["protocol"] if protocol else [])]
         asked += ["segments"] if segments != SEGMENTS else []
         if asked:
-            message = f"results were scored already: {', '.join(asked)} would change nothing"
+            message = f"results are already scored: {', '.join(asked)} would change nothing"
             raise UsageError(message)
     cutting = Cutting(piece_size, executor)
     in_pieces = [
@@ -147,7 +147,7 @@ def _narrow(result: Result, metrics: Metrics) -> Result:
 
 def _demand(key: Corpus | None) -> Corpus:
     if key is None:
-        raise UsageError("responses that are no results need a key")
+        raise UsageError("responses that are not results need a key")
     return key
 
 

@@ -37,7 +37,7 @@ class Sampling:
 
         number = self.segments
         if isinstance(number, bool) or not isinstance(number, int) or number < LEAST:
-            raise UsageError(f"segments is a whole number from {LEAST}, not {number!r}")
+            raise UsageError(f"segments must be a whole number of at least {LEAST}, not {number!r}")
 
 
 def count(
@@ -158,7 +158,7 @@ def _count(prepared: Prepared, wanted: Sequence[MetricRequest], by: Sequence[str
 def _about_identity(scored: Sequence[Metric]) -> list[Notice]:
     """What to say of metrics that count what no other layer than identity has."""
     names = [str(metric) for metric in scored if metric.name in ("bridging", "non-referring")]
-    text = f"nothing for {', '.join(names)} here: --layer identity has it"
+    text = f"nothing to count for {', '.join(names)} here: use --layer identity"
     return [Notice("other-layer", text, len(names), tuple(names))] if names else []
 
 
@@ -198,9 +198,9 @@ def _with_bounds(result: Result, prepared: Prepared) -> Result:
             figures[name] = f1
     texts = {
         "strict": "{} if lost mentions count as wrong",
-        "reached": "{} on the text that was reached",
-        "lowest": "{} if strings with several places are all wrong",
-        "highest": "{} if they are all placed as the key would like",
+        "reached": "{} on the text that the answers cover",
+        "lowest": "{} if strings that occur several times are all wrong",
+        "highest": "{} if they are all placed to match the key",
     }
     shown = [texts[name].format(f"{100 * figures[name]:.2f}") for name in texts if name in figures]
     notices = []

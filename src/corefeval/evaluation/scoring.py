@@ -123,7 +123,7 @@ def score_pieces(
     except KeyNeededError:
         if cutting.is_asked_for:
             message = (
-                f"{theirs.path} has answers, which are laid upon the whole key: leave out pieces"
+                f"{theirs.path} has answers, which are aligned with the whole key: leave out pieces"
             )
             raise UsageError(message) from None
         return None
@@ -180,7 +180,7 @@ def _with_protocol(made: Plan, sampling: Sampling) -> tuple[Plan, Sampling]:
     if protocol.ci != "none" and sampling.ci is None:
         text = re.search(r"level=([\d.]+),samples=(\d+),seed=(\d+)", protocol.ci)
         if text is None:
-            raise UsageError(f"the protocol says ci:{protocol.ci}, which cannot be done again")
+            raise UsageError(f"the protocol says ci:{protocol.ci}, which cannot be repeated")
         level, samples, seed = text.groups()
         sampling = replace(sampling, ci=float(level), samples=int(samples), seed=int(seed))
     if protocol.segments != "none" or protocol.ci != "none":
@@ -215,13 +215,13 @@ def emulate(
             result = score_anaphora(corpus, read_response, metrics, protocol)
     else:
         if {made.key_format, made.response_format} - {None, "corefud"} or made.word_column:
-            raise UsageError(f"{accident} reads corefud alone: leave out formats")
+            raise UsageError(f"{accident} reads only corefud: leave out formats")
         result = score_emulated(key, response, metrics, protocol, encodings=made.encodings)
     if len(result.document_ids) == 1:
         text = f"{result.document_ids[0]} is a single document, which is not cut into segments "
         text += f"under {accident}"
         if sampling.as_segments:
-            raise UsageError(f"{text}, so that there is nothing to compare")
+            raise UsageError(f"{text}, so there is nothing to compare")
         if sampling.ci is not None:
             notices = (*result.notices, Notice("no-segments", text))
             result = replace(result, notices=notices)

@@ -25,7 +25,7 @@ from corefeval.model.categories import Categories
 
 _BRACKETS = re.compile(r"\*|\*?\)+|\([^()]*\)*\*?\)*")
 _OWN_TAGS = (
-    'say what tags mean: tagset="penn", "upos" or "stts", or your own lists '
+    'choose a tagset: tagset="penn", "upos" or "stts", or your own lists '
     '{"pronoun": ["PRP*"], "name": ["NNP*"], "noun": ["NN*"]}'
 )
 # What tells the head of a mention, the best first.
@@ -78,7 +78,7 @@ class TokenAnnotations:
             raise MissingFeatureError(
                 self._feature,
                 f"needs tags of {asked.name}; these look like {known.name}",
-                fix=f'leave the tag set out, or say tagset="{known.name}"',
+                fix=f'leave the tag set out, or use tagset="{known.name}"',
             )
 
     def _recognise(self, sample: Counter[str]) -> TagSet:
@@ -87,7 +87,7 @@ class TokenAnnotations:
             common = ", ".join(f"{tag} ({count})" for tag, count in sample.most_common(8))
             raise MissingFeatureError(
                 self._feature,
-                f"needs tags that are known; the most frequent ones here are {common}",
+                f"needs known tags; the most frequent ones here are {common}",
                 fix=_OWN_TAGS,
             )
         return known
@@ -346,7 +346,7 @@ class TokenAnnotations:
         if columns.find(("speaker",)) is not None:
             raise MissingFeatureError(
                 "speaker",
-                "needs speakers; the column in their place has nothing but brackets",
+                "needs speakers; the column in their place has only brackets",
                 fix=fix,
             )
         raise columns.missing("speaker", "speakers", ("speaker",), fix)
@@ -356,7 +356,7 @@ class TokenAnnotations:
         if column is not None:
             values = self.column(column, at="start")
             if values is None:
-                fix = "name a column that is there, or its number"
+                fix = "name an existing column, or its number"
                 raise self.columns.missing("sentence_type", "a column", (_name(column),), fix)
             return values
         values = self._for("sentence_type").sentence_values("s_type")

@@ -196,7 +196,7 @@ MOST_CROSSED = 3
 def split_crossed(text: str) -> list[FeatureRequest]:
     """The features that are crossed, each in its one spelling; most often it is one alone.
 
-    UsageError: there are too many of them, or one is there twice.
+    UsageError: there are too many of them, or one appears twice.
 
     >>> [str(one) for one in split_crossed("Genre * size(1,2+)")]
     ['genre', 'size(1, 2+)']

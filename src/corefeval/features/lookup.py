@@ -240,7 +240,7 @@ class Features:
             )
         message = f"{feature} is guessed for {mentions}: as the same "
         message += f"words in {owner.name or 'the key'} have it, else by capital letters; tags or "
-        message += "--features tell for sure"
+        message += "--features would settle it"
         self._notices.append(Notice("guessed-kinds", message, rows.size))
         examples = TokenColumns(self.texts, owner, feature)
         return guess_kinds(self.annotations.columns, rows, examples, stated)
@@ -383,7 +383,7 @@ class Features:
         column = self.annotations.column(name, at=at)
         if column is None:
             raise self.annotations.columns.missing(
-                str(request), "a token column", [name], "name a column that is there"
+                str(request), "a token column", [name], "name an existing column"
             )
         return column
 

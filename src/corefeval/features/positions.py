@@ -189,7 +189,7 @@ def find_nested(spans: TokenSpans) -> BoolArray:
         return np.zeros(0, dtype=np.bool_)
     new = np.ones(start.size, dtype=np.bool_)
     new[1:] = (start[1:] != start[:-1]) | (end[1:] != end[:-1])
-    ends = end[new]  # of each span once: a mention that is there twice is not inside itself
+    ends = end[new]  # of each span once: a mention that appears twice is not inside itself
     inside = np.zeros(ends.size, dtype=np.bool_)
     inside[1:] = np.maximum.accumulate(ends)[:-1] >= ends[1:]
     result: BoolArray = inside[np.cumsum(new) - 1]

@@ -67,7 +67,7 @@ def read_given(
     wrong = next((text for text in texts if text is not None and text not in choices), None)
     if wrong is not None:
         raise InputError(
-            f"a {name} that there is not",
+            f"an unknown {name}",
             found=excerpt(wrong),
             expected=f"one of {', '.join(choices)}",
             fix=f"rename the values that are given for {name}",
@@ -115,15 +115,15 @@ def check_coverage(
     unused, known = _find_unused(first, corpora)
     if not known:
         raise InputError(
-            "features of none of the documents",
+            "the features are about none of the documents",
             file=file,
             found=excerpt(next(iter(first))),
             expected=f"documents such as {', '.join(map(excerpt, map(str, key.documents[:3])))}",
         )
     notices = []
     if unused:
-        message = f"{file}: {plural(len(unused), 'line')} about no document or mention that there "
-        message += f"is: {', '.join(unused[:_SHOWN])}" + ", …" * (len(unused) > _SHOWN)
+        message = f"{file}: {plural(len(unused), 'line')} about unknown documents or "
+        message += f"mentions: {', '.join(unused[:_SHOWN])}" + ", …" * (len(unused) > _SHOWN)
         notices.append(Notice("unused-features", message, len(unused), tuple(unused)))
     for name, source in given.items():
         for corpus in corpora:
@@ -321,7 +321,7 @@ def find_metadata(texts: Sequence[Corpus], name: str) -> list[str | None]:
     raise MissingFeatureError(
         f"metadata({name})",
         f"needs metadata of that name, and the documents have {examples or 'none'}",
-        fix="name one that is there" if there else "use a format that has it, such as CoNLL-U",
+        fix="name an existing one" if there else "use a format that has it, such as CoNLL-U",
     )
 
 
@@ -349,9 +349,9 @@ def find_genres(texts: Sequence[Corpus]) -> list[str | None]:
     whose = f" of {texts[0].name}" if texts[0].name else ""
     raise MissingFeatureError(
         "genre",
-        f"is neither stated about the documents{whose} nor to be seen in their names "
+        f"is neither given for the documents{whose} nor visible in their names "
         f"({', '.join(names[:3])}{', …' if len(names) > 3 else ''})",
-        fix="state the genre of the documents, or name them genre/name",
+        fix="give the genre of the documents, or name them genre/name",
     )
 
 

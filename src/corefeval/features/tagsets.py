@@ -49,7 +49,7 @@ class TagSet:
             if field.name in ("name", "column"):
                 continue
             if isinstance(value, str) or not all(isinstance(tag, str) for tag in value):
-                raise UsageError(f"tag set {self.name}: {field.name} is no list of tags: {value!r}")
+                raise UsageError(f"tag set {self.name}: {field.name} is not a list: {value!r}")
             object.__setattr__(self, field.name, tuple(value))
 
     def __getstate__(self) -> dict[str, Any]:

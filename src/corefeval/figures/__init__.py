@@ -164,7 +164,7 @@ _BROKEN = ("#FBE6CC", "#E8862E")  # and their orange: the rarer, the lighter
 _TICK, _CROSS = "M-0.5,0L-0.15,0.4L0.5,-0.5", "M-0.4,-0.4L0.4,0.4M-0.4,0.4L0.4,-0.4"
 _LEGEND = (
     "Cross: broken in this share of the random documents to which the property applies.",
-    "Tick: no counterexample was found, which is no proof. –: the metric lacks the rate.",
+    "Tick: no counterexample was found (which proves nothing). –: the metric lacks the rate.",
 )
 _EXAMPLE = ("key", "first", "second", "kinds")
 _TOOLTIP = {

@@ -91,7 +91,7 @@ def read(
 def unknown_files(path: str) -> InputError:
     """The error for a folder without a file that can be read."""
     return InputError(
-        "none of the files has a format that corefeval knows",
+        "none of the files is in a known format",
         file=path,
         expected="; ".join(f"{known.name} ({known.summary})" for known in FORMATS.values()),
     )
@@ -136,7 +136,7 @@ def read_file(
         chosen = format_of(source, file, find_format(format) if format else None)
         if chosen.needs_key and file == "-":  # which is gone by now
             raise UsageError(
-                "standard input has answers: say --response-format llm, or name a file"
+                "standard input has answers: add --response-format llm, or name a file"
             )
         if chosen.needs_key:
             raise KeyNeededError(f"{source.file} has answers of a language model")
@@ -217,7 +217,7 @@ def write(
     from corefeval.model import Corpus
 
     if not isinstance(corpus, Corpus):
-        raise UsageError(f"a Corpus can be written, not {corpus!r:.60}")
+        raise UsageError(f"only a Corpus can be written, not {corpus!r:.60}")
     if not isinstance(target, str | os.PathLike) and not hasattr(target, "write"):
         raise UsageError(f"a corpus is written to a path or a binary stream, not {target!r:.60}")
     name = os.fspath(target) if isinstance(target, str | os.PathLike) else "-"
@@ -226,7 +226,7 @@ def write(
     chosen = find_format(format) if format else format_for(name)
     if not chosen.writer:
         raise UsageError(
-            f"{chosen.name} is read, not written: corefeval prompt writes what models are asked"
+            f"{chosen.name} can only be read: corefeval prompt writes prompts for models"
         )
     lost: tuple[Notice, ...] = ()
     if corpus.entity_layer is not None and not chosen.has_layers:
@@ -306,7 +306,7 @@ def files_of(path: str | os.PathLike[str]) -> tuple[list[str], bool]:
         below = sorted(str(file) for file in Path(text).rglob("*") if os.path.isfile(file))
         found = [file for file in below if _is_content(Path(file).relative_to(text), Path(text))]
         if not found:
-            raise InputError("there is no file in the folder", file=text, fix="check the path")
+            raise InputError("there are no files in the folder", file=text, fix="check the path")
         return found, True
     found = sorted(file for file in glob.glob(text, recursive=True) if os.path.isfile(file))
     found = [file for file in found if _is_content(Path(file), Path())]

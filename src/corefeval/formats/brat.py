@@ -64,9 +64,9 @@ _ASIDE = {
 }
 _LOSSES = {
     "changed-words": ("word", "with blanks or without text, written with _"),
-    "entity-names": ("entity", "called after the mention that comes first"),
+    "entity-names": ("entity", "named after their first mention"),
     "changed-types": ("mention", "of a type with blanks, written with _"),
-    "mention-kinds": ("mention", "whose mention_type its type does not tell"),
+    "mention-kinds": ("mention", "whose mention_type its type does not show"),
     "chosen-anchors": ("antecedent", "written as the mention before the anaphor"),
     "trimmed-mentions": ("mention", "written without line ends at the edges"),
     **FILE_NAMES,
@@ -117,11 +117,11 @@ class _Annotations:
     def refuse(self, line: str, number: int, expected: str) -> InputError:
         """The error of a line that cannot be read."""
         return self.source.error(
-            "this is no line of brat",
+            "this is not a line of brat",
             number,
             found=excerpt(line),
             expected=expected,
-            fix="mend or remove the line",
+            fix="fix or remove the line",
         )
 
     def join(self, identifiers: list[str], line: str, number: int) -> None:
@@ -145,7 +145,7 @@ class _Annotations:
             start, end = map(int, span.split())
             if not start < end <= len(self.text):
                 raise self.source.error(
-                    f"mention {excerpt(identifier)} is outside of the text",
+                    f"mention {excerpt(identifier)} is outside the text",
                     number,
                     found=f"characters {start} up to {end}",
                     expected=f"start before end, and end at most {len(self.text)}",
@@ -294,11 +294,11 @@ def read_brat(source: Source, *, name: str = "") -> Corpus:
             },
         )
     found.relate(document, numbers, {mention.identifier: mention.entity for mention in mentions})
-    what = "with another text than there is at its offsets; the offsets count"
+    what = "whose text is not what is at its offsets; the offsets count"
     builder.notices += note("other-text", found.other_text, "mention", what, whose=source.file)
     if aside := found.aside.total():
         kinds = ", ".join(f"{count} of {kind}" for kind, count in found.aside.items())
-        message = f"{source.file}: {plural(aside, 'line')} left aside: {kinds}"
+        message = f"{source.file}: {plural(aside, 'line')} ignored: {kinds}"
         builder.notices.append(Notice("left-aside", message, aside, tuple(found.aside)))
     return builder.build(TextTokens([text], companion.file))
 

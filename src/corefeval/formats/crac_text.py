@@ -47,8 +47,8 @@ _LOSSES = {
     "changed-words": ("word", "with blanks or without text, written with _"),
     "zero-words": ("zero", "whose word is written with ## before it"),
     "false-zeros": ("word", "that will read as a zero"),
-    "document-names": ("document", "whose name cannot be carried"),
-    "entity-names": ("entity", "numbered, as names cannot be marks"),
+    "document-names": ("document", "whose name cannot be expressed"),
+    "entity-names": ("entity", "numbered, because marks cannot hold names"),
 }
 
 
@@ -85,7 +85,7 @@ class _Line:
                 self.mentions.append((entity, here, 0))
         if unopened:
             raise self.balance_error(
-                f"a mention of entity {excerpt(unopened[0])} closes that was never opened",
+                f"a mention of entity {excerpt(unopened[0])} closes without being opened",
                 f"word {here + 1}, {excerpt(cell)}",
                 f"{excerpt('[' + unopened[0])} on a word before it",
             )
@@ -106,7 +106,7 @@ class _Line:
                 raise self.balance_error(
                     f"a mention of entity {excerpt(entity)} never closes",
                     f"{excerpt('[' + entity)} on word {start + 1}, {excerpt(self.words[start])}",
-                    f"{excerpt(entity + ']')} on a word behind it",
+                    f"{excerpt(entity + ']')} on a word after it",
                 )
 
     def balance_error(self, problem: str, found: str, expected: str) -> InputError:
@@ -149,7 +149,7 @@ def read_crac_text(source: Source, *, name: str = "") -> Corpus:
         )
         for entity, start, end in line.mentions:
             document.mention(entity, start, end)
-    what = "with brackets behind a bar that are no marks, kept as they are"
+    what = "with brackets after a bar that are not marks, kept as they are"
     builder.notices += note("unread-marks", doubtful, "word", what, whose=source.file)
     return builder.build()
 

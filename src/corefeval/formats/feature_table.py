@@ -56,7 +56,7 @@ def read_features(
         place = _place(source, row, number)
         if (first := seen.setdefault((row[DOCUMENT], place), number)) != number:
             raise source.error(
-                "a mention that is there twice" if place else "a document that is there twice",
+                "a mention that appears twice" if place else "a document that appears twice",
                 number,
                 found=f"what line {first} is about: {excerpt(line)}",
                 expected="one line for each",
@@ -77,7 +77,7 @@ def _check_header(source: Source, names: list[str]) -> list[str]:
                                                    (DOCUMENT,)))  # fmt: skip
     if not sound or not features or "" in features or len(set(features)) < len(features):
         raise source.error(
-            "no header of a file of features", 1, found=excerpt("\t".join(names)), expected=_HEADER
+            "not the header of a feature file", 1, found=excerpt("\t".join(names)), expected=_HEADER
         )
     return features
 
@@ -109,7 +109,7 @@ def _check_value(
 ) -> None:
     if choices is not None and value and value not in choices:
         raise source.error(
-            f"a {name} that there is not",
+            f"an unknown {name}",
             number,
             found=excerpt(value),
             expected=f"one of {', '.join(choices)}",

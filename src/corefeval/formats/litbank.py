@@ -49,7 +49,7 @@ _SAFE_NAME = re.compile(r"[^\t\r\n]+")
 _LOSSES = {
     **GAPS,
     "changed-words": ("word", "with blanks or without text, written with _"),
-    "entity-names": ("entity", "numbered, as names have tabs or the like"),
+    "entity-names": ("entity", "numbered, because names have tabs or the like"),
     **FILE_NAMES,
 }
 
@@ -119,7 +119,7 @@ def read_litbank(source: Source, *, name: str = "") -> Corpus:
         lines=text.lines,
     )
     _add_mentions(document, found)
-    what = "with another text than its tokens have; the tokens count"
+    what = "whose text is not that of its tokens; the tokens count"
     builder.notices += note("other-text", found.other_text, "mention", what, whose=source.file)
     what = "repeated, which changes nothing"
     builder.notices += note("repeated-links", repeated, "COREF line", what, whose=source.file)
@@ -138,11 +138,11 @@ def _read_line(
         found.relations.append((RELATIONS[keyword], cells[1], cells[2], number))
     else:
         raise source.error(
-            "this is no line of LitBank",
+            "this is not a line of LitBank",
             number,
             found=excerpt("\t".join(cells)),
             expected=f"{_COLUMNS}; COREF, mention, entity; APPOS or COP, mention, mention",
-            fix="mend or remove the line",
+            fix="fix or remove the line",
         )
 
 
@@ -180,7 +180,7 @@ def _position(source: Source, text: _Text, sentence: str, token: str, number: in
     else:
         expected = f"a sentence from 0 to {n_lines - 1}, and a token in it"
     raise source.error(
-        "a mention outside of the text",
+        "a mention outside the text",
         number,
         found=f"sentence {excerpt(sentence)}, token {excerpt(token)}",
         expected=expected,

@@ -14,7 +14,7 @@ from corefeval.diagnostics import InputError, Notice, excerpt, note, plural
 from corefeval.model import IDENTITY, LAYERS, Corpus, Document, Mention, Relation, Relations
 from corefeval.model.text_tokens import tokenise
 
-GAPS = {"discontinuous-mentions": ("mention", "with gaps written as one span")}
+GAPS = {"discontinuous-mentions": ("mention", "with gaps, written as one span")}
 # Columns that say where a token stands, and its word: every format has these in its own way.
 _STRUCTURE = ("word", "document", "part", "number")
 
@@ -40,7 +40,7 @@ def check_distinct(names: Iterable[str], format: str) -> None:
         if name in seen:
             raise InputError(
                 f"two documents would both be called {excerpt(name)} in {format}",
-                found="ids that differ only in what the format cannot carry, such as line ends",
+                found="ids that differ only in what the format cannot express, such as line ends",
                 fix="rename one of the two",
             )
         seen.add(name)
@@ -108,7 +108,7 @@ def without_layers(corpus: Corpus) -> tuple[Corpus, tuple[Notice, ...]]:
     lost = len(corpus.relations) - len(kept.relations)
     told = corpus.n_mentions - kept.n_mentions
     return kept, (
-        *note("layers", told, "mention", f"that are no identity left out: {others}"),
+        *note("layers", told, "mention", f"of other layers left out: {others}"),
         *note("relations", lost, "relation", "of these left out"),
     )
 

@@ -175,7 +175,7 @@ _DECLARED = (
     ),
     (
         "json",
-        "JSON or JSON lines of any of the kinds below, told by its keys",
+        "JSON or JSON lines of any of the kinds below, recognised by its keys",
         is_json,
         "json.kinds:read_json",
         "json.token_lists:write_e2e",
@@ -240,7 +240,7 @@ _DECLARED = (
     ),
     (
         "crac-text",
-        "CRAC's plain text: words with |[e1, |e1] or |[e1] behind them",
+        "CRAC's plain text: words followed by |[e1, |e1] or |[e1]",
         is_crac_text,
         "crac_text:read_crac_text",
         "crac_text:write_crac_text",
@@ -269,19 +269,19 @@ FORMATS = {
 
 # How language models write coreference; `llm` finds out which of them it is.
 _ANSWERS = {
-    "llm": "what language models wrote, in any of the ways below, against a key",
-    "llm-crac": "CRAC's marks behind words, mended: `Ada|[e1] met`",
+    "llm": "answers of language models in any of the styles below, read against a key",
+    "llm-crac": "CRAC's marks after words, repaired: `Ada|[e1] met`",
     "llm-bracket": "brackets that open with the entity: `[e1 Ada]`, `[1 Ada]`",
     "llm-markdown": "links: `[Ada](#cluster_1)`",
     "llm-xml": 'XML-like tags: `<m id="1">Ada</m>`, `<e1>Ada</e1>`, MUC\'s COREF',
     "llm-subscript": "subscripts: `[Ada]_1`",
     "llm-hash": "hashes: `[Ada]#1`",
-    "llm-colon": "numbers behind colons: `[Ada: 1]`",
+    "llm-colon": "numbers after colons: `[Ada: 1]`",
     "llm-seq2seq": "Seq2seqCoref's: `<m> Ada | 1 </m>`",
     "llm-mask": "CorefInst's: `<m>Ada</m>#1`",
     "llm-curly": "braces: `{{Ada|1}}`",
     "llm-tanl": "TANL's, linked by words: `[ she | Ada ]`",
-    "llm-link-append": "link-append's links with the words behind mentions",
+    "llm-link-append": "link-append's links with the words after mentions",
     "llm-qa": "questions and answers: `*It* refers to [the park]`",
     "llm-json": "JSON of clusters, of strings or objects, broken or not",
     "llm-lines": 'a line for each entity: `Entity 1: "Ada"; "she"`',
@@ -313,7 +313,7 @@ def format_for(name: str) -> Format:
         return FORMATS["conll"]
     known = (f"{', '.join(one.endings)} ({one.name})" for one in FORMATS.values() if one.endings)
     raise UsageError(
-        f"{name} does not say in which format to write: end it in {', '.join(known)}\n"
+        f"{name} does not show which format to write: end it in {', '.join(known)}\n"
         f"  or name it with format=… / --to: {', '.join(FORMATS)}"
     )
 
@@ -346,7 +346,7 @@ def detect_format(head: bytes, file: str) -> Format:
             return candidate
     first = head.lstrip().split(b"\n", 1)[0].decode("utf-8", "replace").strip()
     raise UnknownFormatError(
-        f"this is no format that corefeval knows: {excerpt(first)}",
+        f"this is not in a format that corefeval knows: {excerpt(first)}",
         file=file,
         line=1,
         fix=f"name its format if it is one of {', '.join(FORMATS)}; or convert it",

@@ -11,7 +11,7 @@ from corefeval.formats.source import Source
 from corefeval.model import Document, DocumentId
 
 # Documents whose files do not give their ids back.
-FILE_NAMES = {"document-names": ("document", "whose id cannot be the name of a file as it is")}
+FILE_NAMES = {"document-names": ("document", "whose id cannot be used as a file name as it is")}
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _SAFE_ID = re.compile(r"T[^\s:;]*[0-9]")
 _UNSAFE = re.compile(r"[\t\r\n]+")
@@ -41,10 +41,10 @@ def text_bytes(text: str) -> bytes:
 def repetition_error(source: Source, identifier: str, first: int, again: int) -> InputError:
     """The error of an id that two mentions have, by their lines."""
     return source.error(
-        f"mention {excerpt(identifier)} is there twice",
+        f"mention {excerpt(identifier)} appears twice",
         again,
         found=f"the id that line {first} has",
-        expected="an id of its own for each mention",
+        expected="a different id for each mention",
         fix="rename or remove one of the two",
     )
 

@@ -37,7 +37,7 @@ def number_documents(documents: Iterable[Sequence[Any]], name: str) -> Corpus | 
     except TypeError:
         pass
     raise InputError(
-        f"the {name} are not of one form",
+        f"the {name} have different forms",
         found=f"{several!r:.60}",
         expected="for each document a list of clusters of mentions, or the lines of a CoNLL file",
     )

@@ -37,10 +37,10 @@ def check_gate(
     asked = {**named, **(at_least or {})}
     for name, limit in asked.items():
         if not isinstance(limit, int | float) or 0 < limit < 1:
-            raise UsageError(f"limits are in per cent, like {name}=70, not {limit!r:.60}")
+            raise UsageError(f"limits are in percent, such as {name}=70, not {limit!r:.60}")
     limits = parse_limits([f"{name}={limit}" for name, limit in asked.items()])
     if not limits:
-        raise UsageError("coref_gate has no limit: say one, like conll=70")
+        raise UsageError("coref_gate needs a limit, such as conll=70")
     metrics = options.pop("metrics", ())
     metrics = [metrics] if isinstance(metrics, str) else list(metrics)
     result = score(key, response, metrics=[*metrics, *(limit[0] for limit in limits)], **options)

@@ -52,7 +52,7 @@ class CorefMetric(Metric):
         self._empty: Result = score({"0": []}, {"0": []}, **self._options)
         if self._empty.protocol.aggregate != "micro":
             aggregate = self._empty.protocol.aggregate
-            raise UsageError(f"counts of batches add up for aggregate:micro, not {aggregate}")
+            raise UsageError(f"counts of batches add up only for aggregate:micro, not {aggregate}")
         width = sum(table.values.shape[1] for table in self._tables(self._empty))
         self.add_state("counts", torch.zeros(width, dtype=torch.float64), dist_reduce_fx="sum")
         self.add_state("documents", torch.tensor(0), dist_reduce_fx="sum")

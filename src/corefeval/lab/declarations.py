@@ -54,7 +54,7 @@ def perturbation(
     def declare(function: Function) -> Function:
         name = function.__name__.replace("_", "-")
         if name in PERTURBATIONS:
-            raise UsageError(f"there is a perturbation {name!r} already")
+            raise UsageError(f"a perturbation {name!r} already exists")
         summary = (function.__doc__ or "").strip().partition("\n")[0]
         PERTURBATIONS[name] = Perturbation(
             name, summary, correct_links, wrong_links, mentions, function, reference

@@ -287,7 +287,7 @@ def _text_findings(
         if not notice.items:
             yield locator.about_file("reading-notice", notice.message)
         for identifier in notice.items:
-            message = "a text that is not made of the key's words"
+            message = "the text differs from the key's words"
             yield Finding("differing-tokens", message, locator.file, document=identifier)
     (key, placed), notices = settle_zeros((key, placed), "align")
     for notice in notices:

@@ -57,7 +57,7 @@ def repair_file(
     A file that cannot be read at all is an error, and the input is never overwritten.
     """
     if os.path.isdir(path):
-        raise UsageError(f"one file can be repaired at a time, not the folder {os.fspath(path)}")
+        raise UsageError(f"only single files can be repaired, not the folder {os.fspath(path)}")
     _refuse_to_overwrite(os.fspath(path), os.fspath(target))
     (before, *_) = inspect(path, format=format, encoding=encoding, word_column=word_column)
     if before.corpus is None or before.format is None or before.source is None:
@@ -125,9 +125,9 @@ def _form(format: Format, source: Source) -> str:
     kinds = list(dict.fromkeys(kind_of(record) for record in records_of(source)))
     if len(kinds) != 1:
         raise InputError(
-            f"the file has records of {plural(len(kinds), 'kind')}, and is written as one",
+            f"the file has records of {plural(len(kinds), 'kind')}, but can only be written as one",
             file=source.file,
             found=", ".join(kinds),
-            fix="repair the records of each kind in a file of their own",
+            fix="put the records of each kind into a separate file",
         )
     return kinds[0]

@@ -107,7 +107,7 @@ def _describe(finding: Finding) -> str:
 
 def _repair_block(repair: FileRepair, color: bool) -> str:
     count = len(repair.changes)
-    summary = plural(count, "repair") if count else "nothing to repair, written anew"
+    summary = plural(count, "repair") if count else "nothing to repair, written again"
     files = visible(f"{repair.file} → {repair.target}")
     lines = [f"{files}: {_paint(summary, 'good', color)}"]
     for change in repair.changes:

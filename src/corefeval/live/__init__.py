@@ -100,7 +100,7 @@ def _common_kind(values: Sequence[object], name: str) -> ObjectKind | None:
         return kind
     stranger = next(value for value, other in zip(values, kinds, strict=True) if other is not kind)
     raise InputError(
-        f"one of the documents is no {kind.name}, but others are",
+        f"one of the documents is not a {kind.name}, but others are",
         file=name or None,
         found=f"{type(stranger).__name__} {stranger!r:.60}",
         expected=f"a {kind.name} for every document",
@@ -114,7 +114,7 @@ def _check_named(pairs: Sequence[Named], kind: ObjectKind, name: str) -> None:
     nameless = sum(not identifier for identifier, _ in pairs)
     example = next((identifier for identifier, _ in pairs if identifier), "essay")
     raise InputError(
-        f"{nameless} of {len(pairs)} documents have no id, so that they cannot be paired",
+        f"{nameless} of {len(pairs)} documents have no id, so they cannot be paired",
         file=name or None,
         found=f"a list; documents never pair by their position in it ({kind.name}s)",
         expected="an id for every document",

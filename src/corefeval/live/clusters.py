@@ -65,7 +65,7 @@ def _are_texts(texts: Sequence[object], name: str) -> bool:
     ):
         return False
     raise InputError(
-        "the fastcoref results are neither all of texts nor all of words",
+        "some fastcoref results are of texts, others of words",
         file=name or None,
         found=", ".join(sorted({type(text).__name__ for text in texts})),
         expected="`text` is a string in every result, or a list of words in every result",
@@ -115,7 +115,7 @@ def _read_words(tokens: Any, document: str, name: str) -> tuple[list[str], list[
     stranger = next((word for word in words if not isinstance(word, str)), None)
     if stranger is not None:
         raise InputError(
-            f"a token of document {excerpt(document)} is no text",
+            f"a token of document {excerpt(document)} is not text",
             file=name or None,
             found=f"{type(stranger).__name__} {stranger!r:.60}",
             expected="tokens as a list of strings",
@@ -139,12 +139,12 @@ def _read_clusters(
                 spans.append((number, index(start), index(end)))
     except (TypeError, ValueError):
         raise InputError(
-            f"{where} are no spans",
+            f"{where} are not spans",
             file=builder.source,
             found=f"{clusters!r:.60}",
             expected=f"a list of entities, each a list of ({form})",
         ) from None
     if placeless:
-        text = f"{builder.name}: {{n}} without a place in the text left out"
+        text = f"{builder.name}: {{n}} without a place in the text, left out"
         builder.notices.append(Notice("placeless-mentions", text, placeless, noun="mention"))
     return spans

@@ -145,7 +145,7 @@ def _find_span(mention: Any, tokens: _Tokens, document: str, name: str) -> tuple
         positions = tokens.positions[mention.sentence]
     if first not in positions or last not in positions:
         raise InputError(
-            f"a mention outside of its sentence in document {excerpt(document)}",
+            f"a mention outside its sentence in document {excerpt(document)}",
             file=name or None,
             found=f"words {start} to {end} of sentence {mention.sentence}",
             expected="indices of words in the sentence, end exclusive, all counted from 0",

@@ -17,7 +17,7 @@ from corefeval.protocol import Spans
 def spans_reading(labelled: Corpus, spans: Spans) -> Spans | None:
     """Whether the ends of a labelled corpus' spans are inclusive or exclusive.
 
-    None if its mentions are no spans, each two whole numbers. `auto` takes ends as inclusive if
+    None if its mentions are not spans, each two whole numbers. `auto` takes ends as inclusive if
     some span starts where it ends, which with exclusive ends would have no token, and as exclusive
     otherwise.
     """
@@ -73,7 +73,7 @@ def _numbers(labelled: Corpus) -> tuple[IntArray, IntArray]:
         pairs = np.array(_pairs(labelled), dtype=np.int64).reshape(-1, 2)
     except OverflowError:
         raise InputError(
-            "a span with a number that no text reaches", file=labelled.name or None
+            "a span with a number too large for any text", file=labelled.name or None
         ) from None
     # Beyond any text, but so that an end may still be counted up.
     pairs = np.minimum(pairs, np.iinfo(np.int64).max - 1)
@@ -98,12 +98,12 @@ def _outside(labelled: Corpus, other: Corpus, row: int, reading: Spans) -> Input
     relation = "<=" if reading == "inclusive" else "<"
     fix = f"ends were read as {reading}: "
     fix += (
-        "if they point behind the last token, say spans='exclusive'"
+        "if they point after the last token, use spans='exclusive'"
         if reading == "inclusive"
-        else "if they point at the last token, say spans='inclusive'"
+        else "if they point at the last token, use spans='inclusive'"
     )
     return InputError(
-        f"a span outside of document {excerpt(str(labelled.documents[index]))}",
+        f"a span outside document {excerpt(str(labelled.documents[index]))}",
         file=labelled.name or None,
         found=f"({start}, {end})" + (f" in {count:,} tokens" if count else ""),
         expected=f"0 <= start {relation} end{top}, counted in the document",

@@ -225,7 +225,7 @@ def stated_minima(corpus: Corpus) -> tuple[TokenSets, list[Notice]]:
     lost = int((~there).sum())
     notices = []
     if lost:
-        text = f"{corpus.name or 'corpus'}: {{n}} of minimum spans outside of their mentions"
+        text = f"{corpus.name or 'corpus'}: {{n}} of minimum spans outside their mentions"
         notices.append(Notice("minimum-outside", text, lost, noun="token"))
     counts = np.bincount(owner[there], minlength=corpus.n_mentions)
     return TokenSets(counts, tokens[there]), notices

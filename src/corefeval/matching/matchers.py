@@ -209,5 +209,5 @@ def _contain_cores(
 
 def _require(value: T | None) -> T:
     if value is None:
-        raise TypeError("mentions without what this matcher goes by")
+        raise TypeError("mentions without what this matcher needs")
     return value

@@ -54,11 +54,11 @@ def register(declaration: Declaration) -> None:
     """Add a metric of your own: it is then parsed, listed and scored like the others."""
     if not re.fullmatch(r"[\w.-]+(:[\w.]+)?", str(declaration.name)):
         raise UsageError(
-            f"{declaration.name!r} is no name of a metric: give one of letters, digits, dots and "
-            "hyphens, Declaration('own', function=f)"
+            f"{declaration.name!r} is not a name for a metric: use letters, digits, dots and "
+            "hyphens, as in Declaration('own', function=f)"
         )
     if declaration.name in REGISTRY or declaration.name in presets():
-        raise UsageError(f"there is a metric or preset {declaration.name!r} already")
+        raise UsageError(f"a metric or preset {declaration.name!r} already exists")
     check_choice(f"the shape of {declaration.name}", declaration.shape, get_args(Shape))
     function = declaration.function
     if declaration.shape != "mean" and not callable(function) and ":" not in str(function):
@@ -267,7 +267,7 @@ def _parse_items(items: Iterable[str | Metric | MetricRequest]) -> list[MetricRe
                 for part in (*map(Metric.parse, metric.declaration.parts), metric):
                     is_named[part] = is_named.get(part, False) or preset is None
     if not is_named:
-        raise UsageError("no metric was asked for")
+        raise UsageError("no metric was chosen")
     texts = [str(metric) for metric in is_named]
     for text in texts:
         if texts.count(text) > 1:

@@ -315,7 +315,7 @@ def _as_mean(rate: object) -> tuple[Any, Any]:
     except (TypeError, ValueError):
         values = None
     if rate is None or values is None:
-        raise UsageError(f"its function gives no number but {type(rate).__name__} {rate!r:.60}")
+        raise UsageError(f"its function returns no number but {type(rate).__name__} {rate!r:.60}")
     known = ~np.isnan(values)
     return np.where(known, values, 0.0), known.astype(np.float64)
 

@@ -64,12 +64,12 @@ class DocumentBuilder:
         """
         if not 0 <= start < end <= self.tokens.count:
             raise InputError(
-                f"a mention outside of document {excerpt(str(self.identifier))}",
+                f"a mention outside document {excerpt(str(self.identifier))}",
                 file=self.builder.source,
                 found=f"tokens {start} to {end - 1} for entity {excerpt(entity)}",
                 expected=f"positions from 0 to {self.tokens.count - 1}",
-                fix="check whether ends are inclusive, and whether positions count from the start of the "
-                "document or of the sentence",
+                fix="check whether ends are inclusive, and whether positions count from the "
+                "start of the document or of the sentence",
             )
         place = -1 if head is None else head
         self.builder.mentions.append(
@@ -142,7 +142,7 @@ class CorpusBuilder:
             identifier = DocumentId.parse(identifier)
         if identifier in self.known:
             raise InputError(
-                f"document {excerpt(str(identifier))} is there twice",
+                f"document {excerpt(str(identifier))} appears twice",
                 file=self.source,
                 expected="one document for each id and part",
                 fix="rename or remove one of the two",
@@ -221,7 +221,7 @@ class CorpusBuilder:
 
 def note_unresolved(count: int, file: str) -> tuple[Notice, ...]:
     """A notice on relations of entities that no mention belongs to."""
-    what = "left out, or without an antecedent, for want of mentions"
+    what = "left out, or without an antecedent, because mentions are missing"
     return note("unresolved-relations", count, "relation", what, whose=file or "corpus")
 
 

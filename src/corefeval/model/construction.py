@@ -276,13 +276,13 @@ def _flat_spans(entities: Sequence[object], where: str) -> list[Notice]:
         for one in entities
     ):
         return []
-    fix = "put the spans of each entity into a list of their own: [[(0, 1), (3, 4)], [(6, 6)]]"
+    fix = "put the spans of each entity into a list: [[(0, 1), (3, 4)], [(6, 6)]]"
     if isinstance(first, tuple):
         raise InputError(
             f"an entity of {where} is a tuple of {len(first)} numbers, like a span",
             found=f"{first!r:.60}",
             expected="a list of entities, each a list of mentions",
-            fix=f"{fix}; numbers that are mentions stand in a list: [[0, 1], [3, 4]]",
+            fix=f"{fix}; numbers that are mentions go into a list: [[0, 1], [3, 4]]",
         )
     pairs = cast("Sequence[tuple[int, int]]", entities)
     if len(first) != 2 or len(pairs) < 2 or any(start > end for start, end in pairs):
@@ -341,13 +341,13 @@ def _integers(name: str, values: ArrayLike, size: int | None = None) -> IntArray
     array = _array(name, values)
     if array.size and not np.issubdtype(array.dtype, np.integer):
         raise InputError(
-            f"‘{name}’ is no list of whole numbers",
+            f"‘{name}’ is not a list of whole numbers",
             found=f"values of type {array.dtype}",
             expected="one whole number per mention",
         )
     if size is not None and array.size != size:
         raise InputError(
-            f"‘{name}’ has another length than ‘entity’",
+            f"‘{name}’ differs in length from ‘entity’",
             found=f"{array.size} values",
             expected=f"{size}, one per mention",
         )
@@ -361,7 +361,7 @@ def _array(name: str, values: ArrayLike, size: int | None = None) -> NDArray[Any
         array = np.empty((0, 0))
     if array.ndim != 1 or (size is not None and array.size != size):
         raise InputError(
-            f"‘{name}’ is no list with one value per mention",
+            f"‘{name}’ is not a list with one value per mention",
             found=f"{array.shape} values",
             expected=f"{size} values" if size is not None else "one value per mention",
         )
@@ -371,7 +371,7 @@ def _array(name: str, values: ArrayLike, size: int | None = None) -> NDArray[Any
 def _check_document_ids(identifiers: Sequence[DocumentId]) -> None:
     if len(set(identifiers)) != len(identifiers):
         twice = next(value for value in identifiers if identifiers.count(value) > 1)
-        raise InputError(f"document {str(twice)!r} is there twice", fix="give each its own id")
+        raise InputError(f"document {str(twice)!r} appears twice", fix="give each its own id")
 
 
 def textual_order(

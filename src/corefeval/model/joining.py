@@ -156,7 +156,7 @@ def check_repetition(sources: Iterable[tuple[str, Sequence[DocumentId]]]) -> Non
         for identifier in documents:
             if identifier in seen:
                 raise InputError(
-                    f"document {excerpt(str(identifier))} is there twice",
+                    f"document {excerpt(str(identifier))} appears twice",
                     file=name,
                     found=f"a document of this id, which is also in {seen[identifier]}",
                     expected="one document for each id and part",

@@ -34,8 +34,8 @@ class EntitySets:
 
     def notices(self, name: str) -> tuple[Notice, ...]:
         """What was left out of the sets of a corpus of that name."""
-        circles = "with a circle of antecedents, which is cut"
-        unmentioned = "with a set of antecedents that nobody mentions, left out"
+        circles = "with circular antecedents, which are cut"
+        unmentioned = "with a set of antecedents that have no mentions, left out"
         return (
             *note("circular-sets", self.circular, "entity", circles, whose=name or "corpus"),
             *note("empty-sets", self.empty, "entity", unmentioned, whose=name or "corpus"),

@@ -29,7 +29,7 @@ from corefeval.model.tokens import (
 
 _VISIBLE = re.compile(r"\S+")
 _LINE_END = re.compile(r"\r\n|\n|\r")
-_LEFT_OUT = "of white space alone left out"
+_LEFT_OUT = "of nothing but white space, left out"
 _WIDENED, _BLANK, _UNPLACED = 1, 2, 3  # what may become of a mention
 
 

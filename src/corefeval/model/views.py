@@ -259,7 +259,7 @@ class Document:
 
     def _tokens(self) -> Tokens:
         if self.corpus.tokens is None:
-            raise InputError("this corpus was made without tokens")
+            raise InputError("this corpus has no tokens")
         return self.corpus.tokens
 
 

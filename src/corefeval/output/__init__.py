@@ -131,14 +131,14 @@ def _things(results: object) -> list[Any]:
         several = list(results)
         if several and all(isinstance(one, Tabular) for one in several):
             return several
-    raise UsageError(f"what can be rendered are results, one or several, not {results!r:.60}")
+    raise UsageError(f"only results can be rendered, one or several, not {results!r:.60}")
 
 
 def _drawing_type(things: Sequence[object]) -> type[Drawing]:
     """The drawing for things of one type."""
     names = {type(one).__name__ for one in things}
     if len(names) > 1:
-        raise UsageError(f"things of one type are rendered together, not {', '.join(names)}")
+        raise UsageError(f"results of one type are rendered at once, not {', '.join(names)}")
     bases = (base.__name__ for base in type(things[0]).__mro__)
     home, _, name = DRAWINGS[next(base for base in bases if base in DRAWINGS)].partition(":")
     kind: type[Drawing] = getattr(importlib.import_module(home), name)

@@ -51,7 +51,7 @@ class Style:
                 raise UsageError(f"{name} is for LaTeX, not for {format}: add the format latex")
         digits, label = given.get("digits"), given.get("label", "")
         if digits is not None and not (type(digits) is int and 0 <= digits <= MOST_DIGITS):
-            raise UsageError(f"digits is a number from 0 to {MOST_DIGITS}, not {digits!r}")
+            raise UsageError(f"digits must be from 0 to {MOST_DIGITS}, not {digits!r}")
         if not re.fullmatch(r"[\w:.+/-]*", label, re.ASCII):
             raise UsageError(f"a label has letters, digits and any of :.+/-_ in it, not {label!r}")
         check_choice("width", given.get("width", "page"), get_args(Width))
@@ -95,8 +95,8 @@ def parse_rates(text: str | Sequence[str]) -> tuple[str, ...]:
         if rate not in RATES:
             raise UsageError(f"there is no rate {word!r}: {did_you_mean(word, RATES)}")
         if rate in rates:
-            raise UsageError(f"the rate {rate} is there twice")
+            raise UsageError(f"the rate {rate} appears twice")
         rates.append(rate)
     if text and not rates:
-        raise UsageError("rates are some of recall, precision and f1, with commas between them")
+        raise UsageError("rates are any of recall, precision and f1, separated by commas")
     return tuple(rates)

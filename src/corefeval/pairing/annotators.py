@@ -153,5 +153,5 @@ def _absence_error(corpora: Sequence[Corpus]) -> PairingError:
     return PairingError(
         "there is no document that all annotators have",
         found="; ".join(examples),
-        fix="documents pair by id and part: all annotators must call them the same",
+        fix="documents are paired by id and part: use the same names for all annotators",
     )

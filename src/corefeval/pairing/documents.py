@@ -91,13 +91,11 @@ def pair(
             check_tokens(key.documents, key.tokens, response.tokens, paired, response.name)
         elif different := find_differing_documents(key.tokens, response.tokens, paired):
             others = tuple(str(key.documents[index]) for index in different)
-            text = (
-                f"{response.name or 'response'}: {{n}} with other tokens than in the key: {{items}}"
-            )
+            text = f"{response.name or 'response'}: {{n}} with tokens unlike the key's: {{items}}"
             notices.append(Notice("other-tokens", text, len(others), others, "document"))
     for side, corpus in (("key", key), ("response", response)):
         if not corpus.n_mentions:
-            message = f"{corpus.name or side}: there is not a single mention"
+            message = f"{corpus.name or side}: there are no mentions"
             notices.append(Notice("no-mentions", message))
     return Pairing(key, response, tuple(notices), spans)
 
@@ -192,7 +190,7 @@ def _pair_in_order(
     renames = sum(one != other for one, other in zip(identifiers, other_ids, strict=False))
     notices: tuple[Notice, ...] = ()
     if renames or mine.size != theirs.size:
-        text = f"{name or 'response'}: documents pair by position: {mine.size} in the key, "
+        text = f"{name or 'response'}: documents are paired by position: {mine.size} in the key, "
         text += f"{theirs.size} in the response, {{n}} under other names"
         notices = (Notice("positions", text, renames, noun="document"),)
     return DocumentPairs(identifiers[:number], mine[:number], theirs[:number], notices)
@@ -205,7 +203,7 @@ _MISSING = {
 }
 _EXTRA = {
     "ignore": "{n} not in the key, left out: {items}",
-    "count": "{n} not in the key, all in them counted as spurious: {items}",
+    "count": "{n} not in the key, everything in them counted as spurious: {items}",
 }
 
 
@@ -228,7 +226,7 @@ def _list_lacking(
             f"{plural(len(lacking), noun)} not in the {other}",
             file=name or None,
             found=list_names([str(one) for one in lacking]) + hint,
-            fix=f"call documents the same on both sides, or go on with --{which} "
+            fix=f"use the same names for documents on both sides, or --{which} "
             + " or ".join(texts),
         )
     text = f"{name or 'response'}: {texts[policy]}{hint}"

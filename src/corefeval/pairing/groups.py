@@ -34,12 +34,12 @@ def join_groups(corpora: Sequence[Corpus], across: str) -> tuple[list[Corpus], l
         group[members] = number
     lengths = np.maximum.reduce([_lengths(corpus) for corpus in corpora])
     merged = [merge_documents(corpus, group, identifiers, lengths) for corpus in corpora]
-    text = "{n} joined into " + f"{len(groups):,} by --across {across}: entities of the same id "
+    text = "{n} joined into " + f"{len(groups):,} by --across {across}: entities with the same id "
     notices = [
         Notice("joined-documents", text + "in them are one", len(documents), noun="document")
     ]
     if alone:
-        text = f"{{n}} in whose ids {across!r} finds nothing, each by itself: {{items}}"
+        text = f"{{n}} in whose ids {across!r} finds nothing, each kept by itself: {{items}}"
         notices.append(Notice("alone", text, len(alone), alone, "document"))
     return merged, notices
 
@@ -78,10 +78,10 @@ def _lengths(corpus: Corpus) -> IntArray:
 
 def _nameless(corpus: Corpus) -> InputError:
     return InputError(
-        "entities across documents need ids that hold across documents",
+        "joining entities across documents needs ids that are valid across documents",
         file=corpus.name or None,
-        found="entities that this source does not name, or names in each document anew",
+        found="entities without ids, or with ids that are valid within a document only",
         expected="a format with ids of entities: conll, corefud, crac-text or parquet, or "
         "corefeval.corpus_from_arrays(entity=…, document=…)",
-        fix="leave out --across, or make one document of those that belong together",
+        fix="leave out --across, or merge the documents that belong together",
     )

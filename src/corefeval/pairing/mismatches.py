@@ -168,7 +168,7 @@ def _notices(whole: Suspects) -> list[Notice]:
     where = ""
     if not whole.n_common:
         counts = f"{plural(response.n_mentions, 'mention')} and the key's {key.n_mentions:,}"
-        message = f"not one mention in common between its {counts}: "
+        message = f"no mention in common between its {counts}: "
     else:
         documents = plural(whole.n_documents, "document")
         where = f" in {len(names):,} of {documents} ({list_names(names)})"
@@ -194,7 +194,7 @@ def tell_cause(found: Mismatch, index: int | None = None) -> str:
         why = "ends are inclusive on one side and exclusive on the other"
     else:
         how = f"starts {steps[start]}" + (f" and ends {steps[end]}" if end else "")
-        why = "spans are counted otherwise on the two sides"
+        why = "the two sides count spans differently"
     return f"spans are off by one: {count:,} of {size:,} would be, with {how} ({why})"
 
 
@@ -303,7 +303,7 @@ def _cause(found: Mismatch, whole: Suspects) -> str:
         or _other_tokens(found, whole)
         or _explain_exchange(found, key, response)
         or _other_units(found, key, response)
-        or "the cause is not plain; the first mentions are "
+        or "the cause is unclear; the first mentions are "
         f"{_first(response)} here and {_first(key)} in the key: check that both are of the same "
         "text and tokens"
     )
@@ -320,7 +320,7 @@ def _other_types(key: Corpus, response: Corpus) -> str:
     if 2 * len(texts[0] & texts[1]) < min(map(len, texts)):
         return ""
     here, there = (_type_of(side.labels or ()) for side in (response, key))
-    return f"mentions are of other types: {here} here, {there} in the key"
+    return f"mentions are of different types: {here} here, {there} in the key"
 
 
 def _as_text(label: Hashable) -> Hashable:
@@ -338,7 +338,7 @@ def _other_tokens(found: Mismatch, whole: Suspects) -> str:
     if not different:
         return ""
     share = f"{different:,} of {plural(found.documents.size, 'document')}"
-    return f"another tokenisation: the tokens of {share} are not the key's"
+    return f"another tokenisation: the tokens of {share} differ from the key's"
 
 
 def _explain_exchange(found: Mismatch, key: Corpus, response: Corpus) -> str:
@@ -361,7 +361,7 @@ def _explain_exchange(found: Mismatch, key: Corpus, response: Corpus) -> str:
     if 2 * len(pairs) <= len(looked_at):
         return ""
     here, there = (excerpt(str(key.documents[index])) for index in pairs[0][::-1])
-    return f"documents are exchanged: what is {there} in the key seems to be {here} here"
+    return f"documents are mixed up: what is {there} in the key seems to be {here} here"
 
 
 def _number(corpus: Corpus, numbers: dict[Hashable, int]) -> IntArray | None:

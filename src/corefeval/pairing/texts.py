@@ -23,7 +23,7 @@ from corefeval.model.text_tokens import (
 )
 from corefeval.model.tokens import plain_word, seen_word, writable_text
 
-_GO_ON = "or go on with --ignore-tokens / ignore_tokens=True"
+_GO_ON = "or score anyway with --ignore-tokens / ignore_tokens=True"
 
 
 def check_tokens(
@@ -40,7 +40,7 @@ def check_tokens(
     difference = key.first_difference(response, paired)
     if difference is not None:
         found, expected = _describe(difference, key)
-        fix = f"score the same tokenisation, {_GO_ON}"
+        fix = f"use the same tokenisation, {_GO_ON}"
         if "�" in difference.theirs + difference.mine:
             fix = f"name the files' encoding with --encoding / encoding=…, {_GO_ON}"
         identifier, line = documents[difference.document], difference.their_line
@@ -64,14 +64,14 @@ def _other_length(
     theirs, mine = int(response.counts[document]), int(key.counts[document])
     difference = key.first_difference(response, [document])
     found, expected = f"{theirs:,} tokens", f"{mine:,} tokens as in the key"
-    fix = f"score the same tokenisation, {_GO_ON}"
+    fix = f"use the same tokenisation, {_GO_ON}"
     line = response.line(document, min(theirs - 1, mine)) if theirs else None
     if difference is not None and (difference.theirs or difference.position < theirs - 1):
         found, expected = _describe(difference, key, f"; {found} in all", f"; {expected}")
         line = difference.their_line
     elif theirs < mine:
         found += ", then the document ends"
-        fix = f"the response seems to be cut short: write it again, {_GO_ON}"
+        fix = f"the response seems to be cut short: produce it again, {_GO_ON}"
     return _another_text(documents[document], file, line, found, expected, fix)
 
 
@@ -79,7 +79,7 @@ def _another_text(
     identifier: DocumentId, file: str | None, line: int | None, found: str, expected: str, fix: str
 ) -> PairingError:
     return PairingError(
-        f"document {excerpt(str(identifier))} is another text than in the key",
+        f"document {excerpt(str(identifier))} has another text than in the key",
         file=file,
         line=line,
         found=found,
@@ -171,9 +171,9 @@ def with_key_on_tokens(key: Corpus, response: Corpus) -> tuple[Corpus, tuple[Not
             "the key is a text without tokens, and not all of its mentions are whole tokens of the "
             "response",
             file=_file(response),
-            found=f"{plural(widened[0].count, 'mention')} of the key inside of tokens",
+            found=f"{plural(widened[0].count, 'mention')} of the key inside tokens",
             expected="tokens that begin and end where the mentions of the key do",
-            fix="score against a key that has tokens: mentions in characters are put on them",
+            fix="score against a key with tokens: mentions in characters are mapped to these",
         )
     return moved, notices
 
@@ -198,7 +198,7 @@ def _words(key: Corpus, response: Corpus, index: int) -> tuple[list[str], list[b
             f"document {excerpt(str(key.documents[index]))} of the response is a text without "
             "tokens, and the key has no words to find in it",
             file=_file(response),
-            expected="a key with words, so that mentions in characters can be put on its tokens",
+            expected="a key with words, so that mentions in characters can be mapped to its tokens",
         )
     words = tokens.column(index, "word") if tokens.counts[index] else []
     if "empty" not in tokens.columns:
@@ -245,7 +245,7 @@ def _some_text(text: str) -> str:
 
 def _misfit_error(key: Corpus, response: Corpus, index: int, misfit: _Misfit) -> PairingError:
     return PairingError(
-        f"document {excerpt(str(key.documents[index]))} is another text than in the key",
+        f"document {excerpt(str(key.documents[index]))} has another text than in the key",
         file=_file(response),
         found=misfit.found,
         expected=misfit.expected,

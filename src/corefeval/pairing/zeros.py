@@ -197,7 +197,7 @@ def _on_one_axis(sides: Sequence[_Side], *, align: bool) -> tuple[list[Corpus], 
     other = "the other side" if len(sides) == 2 else "another one"
     for side, places, moved in zip(sides, where, moves, strict=True):
         name = side.corpus.name or "corpus"
-        what = "taken for one at another place, by dependencies"
+        what = "matched by dependencies with one at another place"
         notices += note("aligned-nodes", moved, "empty node", what, whose=name)
         what = f"where {other} has none; mentions of them match nothing"
         what += " (zeros=drop leaves them out)"

@@ -42,11 +42,11 @@ class Cutting:
 
     def __post_init__(self) -> None:
         if self.size is not None and self.bytes < 1:
-            raise UsageError(f"a piece has a byte at least, not {self.size!r:.60}")
+            raise UsageError(f"a piece must have at least one byte, not {self.size!r:.60}")
         if self.executor is not None and not callable(getattr(self.executor, "submit", None)):
             raise UsageError(f"an executor has a method submit; {self.executor!r:.60} has none")
         if not isinstance(self.resume, str | os.PathLike | None):
-            raise UsageError(f"resume is the path of a folder, not {self.resume!r:.60}")
+            raise UsageError(f"resume must be the path of a folder, not {self.resume!r:.60}")
 
     @property
     def bytes(self) -> int:
@@ -79,14 +79,14 @@ def watch_workers() -> Iterator[None]:
         from concurrent.futures import BrokenExecutor, CancelledError
 
         if isinstance(error, RuntimeError) and "after shutdown" in str(error):
-            raise UsageError("the executor was shut down: take one that still works") from None
+            raise UsageError("the executor was shut down: pass one that still works") from None
         lost = isinstance(error, BrokenExecutor | CancelledError)
         if not lost and not type(error).__module__.startswith("distributed"):
             raise
         raise InputError(
             f"the workers are gone: {error or type(error).__name__}",
-            fix="they may have had too little memory: take smaller pieces or fewer workers, and go "
-            "on with --resume / resume=…",
+            fix="they may have run out of memory: use smaller pieces or fewer workers, and "
+            "continue with --resume / resume=…",
         ) from None
 
 

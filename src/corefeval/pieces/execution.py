@@ -152,7 +152,7 @@ class Kept:
 
     def __init__(self, folder: str, run: dict[str, object]) -> None:
         if is_remote(folder):
-            raise UsageError(f"--resume is a folder of this machine, not an address: {folder}")
+            raise UsageError(f"--resume must be a local folder, not an address: {folder}")
         self.folder = folder
         described = {"version": __version__, **run}
         text = json.dumps(described, indent=1, ensure_ascii=False, default=str)
@@ -165,11 +165,11 @@ class Kept:
         except OSError as error:
             raise UsageError(f"--resume {folder}: {error.strerror or error}") from None
         if earlier is None and there:
-            raise UsageError(f"--resume {folder}: it has other files in it: name an empty folder")
+            raise UsageError(f"--resume {folder}: it has other files in it: use an empty folder")
         if earlier is not None and earlier != text:
             raise UsageError(
-                f"--resume {folder}: it is of another run{_difference(earlier, described)}: "
-                "name another folder, or empty it"
+                f"--resume {folder}: it belongs to another run{_difference(earlier, described)}: "
+                "use another folder, or empty it"
             )
         if earlier is None:
             write_file(place, text)
@@ -227,7 +227,7 @@ class _Unpickler(pickle.Unpickler):
         found = super().find_class(module, name) if _may_be_made(module, name) else None
         if found is None or (module.startswith("corefeval.") and name != "spell"
                              and not isinstance(found, type)):  # fmt: skip
-            raise pickle.UnpicklingError(f"{module}.{name} is no part of a result")
+            raise pickle.UnpicklingError(f"{module}.{name} is not part of a result")
         return found
 
 

@@ -285,8 +285,8 @@ def _check_value(name: str, value: object) -> str:
         if found is None:
             message = f"{name} is one of {', '.join(choice.spellings)}, not {value!r:.60}"
             if name == "match" and "," in str(value):
-                message += ": several at once are for the command score; in Python, read the files "
-                message += "once and call score for each"
+                message += ": only the command score takes several at once; in Python, read the "
+                message += "files once and call score for each"
             raise UsageError(message + _explain_share(choice, value))
         return found
     if type(value) is int and choice.pattern == NUMBER:
@@ -294,14 +294,14 @@ def _check_value(name: str, value: object) -> str:
     if not isinstance(value, str):
         raise UsageError(f"{name} is a text, not {value!r:.60}")
     if value != choice.default and not re.fullmatch(choice.pattern, value, re.DOTALL):
-        raise UsageError(f"{name}: {value!r:.60} is no value that it can have")
+        raise UsageError(f"{name}: {value!r:.60} is not a possible value")
     if choice.is_expression:
         try:
             with warnings.catch_warnings():  # of what later Pythons may take for something else
                 warnings.simplefilter("error", FutureWarning)
                 re.compile(value)
         except (re.error, OverflowError, RecursionError, FutureWarning) as error:
-            message = f"{name}: {value!r:.60} is no regular expression: {error}"
+            message = f"{name}: {value!r:.60} is not a regular expression: {error}"
             raise UsageError(message) from None
     return str(value)
 
@@ -347,10 +347,10 @@ def _hint(name: str, is_before_choices: bool) -> str:
 def _check_version(version: str) -> None:
     """Refuse what a later version wrote: it may mean something else by the same words."""
     if not re.fullmatch(r"\d+(\.\d+)*\w*", version):
-        raise UsageError(f"version:{version} is no version of corefeval: leave it out")
+        raise UsageError(f"version:{version} is not a version of corefeval: leave it out")
     if _numbers(version) > _numbers(__version__):
         raise UsageError(
-            f"version:{version} is later than this corefeval, {__version__}: install that version, "
+            f"version:{version} is newer than this corefeval, {__version__}: install that version, "
             "or leave the version out to take its choices as this one understands them"
         )
 
@@ -369,7 +369,7 @@ def _split(text: str) -> Iterator[tuple[str, str]]:
         part = _PART.match(text, place)
         if part is None or not part[1]:
             raise UsageError(
-                f"{text[place : place + 40]!r} is no part of a protocol: write name:value|…, and "
+                f"{text[place : place + 40]!r} is not part of a protocol: write name:value|…, and "
                 'values with | or " in them in quotes: documents:"a|b"'
             )
         value = part[2] or ""

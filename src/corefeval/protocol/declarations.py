@@ -146,7 +146,7 @@ class SoundChoices(TypedDict, total=False):
         ),
     ]
     documents: Annotated[
-        str, Choice("*", "Score only the documents whose id matches this glob.", at="pairing")
+        str, Choice("*", "Score only the documents whose id matches this pattern.", at="pairing")
     ]
     missing: Annotated[
         Missing,

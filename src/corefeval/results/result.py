@@ -167,7 +167,7 @@ class Result(Tabular, Mapping[str, Score]):
         """
         parts = [result.without_intervals() for result in results]
         if not parts:
-            raise UsageError("there are no results to add up")
+            raise UsageError("there are no results to add")
         first = parts[0]
         if len(parts) == 1:
             return first
@@ -322,7 +322,7 @@ def _check_addends(first: Result, part: Result, joint: Protocol) -> None:
     ]
     if apart or first.version != part.version or first.metrics != part.metrics:
         raise UsageError(
-            "results that were scored differently do not add up: "
+            "results that were scored differently do not add up:  "
             f"{first.signature} with {', '.join(first.metrics)} against "
             f"{part.signature} with {', '.join(part.metrics)}"
         )

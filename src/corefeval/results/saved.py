@@ -74,7 +74,7 @@ def read_saved(path: PathLike, make: Callable[[Mapping[str, Any]], T]) -> T:
             return make(_record(file))
     except UsageError as error:
         raise InputError(
-            f"the saved results were scored in a way that is not known here: {error}",
+            f"the saved results were scored in a way that this version does not know: {error}",
             file=file,
             fix="read them with the version of corefeval that saved them, or a newer one",
         ) from None
@@ -83,7 +83,7 @@ def read_saved(path: PathLike, make: Callable[[Mapping[str, Any]], T]) -> T:
             "the saved results are damaged",
             file=file,
             found=excerpt(f"{type(error).__name__}: {error}", 120),
-            fix="save them again, or take another copy of the file",
+            fix="save them again, or use another copy of the file",
         ) from None
 
 
@@ -120,7 +120,7 @@ def _record(file: str) -> dict[str, Any]:
         raise InputError(message, file=file) from None
     except (ValueError, RecursionError) as error:
         raise InputError(
-            "these are no saved results: the file is no JSON, or not complete",
+            "these are not saved results: the file is not JSON, or not complete",
             file=file,
             found=excerpt(str(error)),
             expected="a file that --save or result.save wrote",
@@ -128,7 +128,7 @@ def _record(file: str) -> dict[str, Any]:
     version: object = record.get(_MARK) if isinstance(record, dict) else None
     if version is None:
         raise InputError(
-            "these are no saved results",
+            "these are not saved results",
             file=file,
             expected=f"a file that --save or result.save wrote, with {_MARK!r} in it",
         )
@@ -147,7 +147,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     record = dict(pairs)
     if len(record) < len(pairs):
         names = [name for name, _ in pairs]
-        raise ValueError(f"{max(names, key=names.count)!r} is there twice")
+        raise ValueError(f"{max(names, key=names.count)!r} appears twice")
     return record
 
 
@@ -366,10 +366,10 @@ def _notice(record: Mapping[str, Any]) -> Notice:
 
 def _numbers_in(values: object, what: str) -> list[float]:
     if not isinstance(values, list):
-        raise ValueError(f"{what}: {values!r:.40} is no list of numbers")
+        raise ValueError(f"{what}: {values!r:.40} is not a list of numbers")
     if not set(map(type, values)) <= {int, float}:
         wrong = next(value for value in values if type(value) not in (int, float))
-        raise ValueError(f"{what}: {wrong!r:.40} is no number")
+        raise ValueError(f"{what}: {wrong!r:.40} is not a number")
     return values
 
 
@@ -400,19 +400,19 @@ def _interval(ends: object, what: str) -> tuple[float, float]:
 
 def _whole(value: object, what: str) -> int:
     if type(value) is not int or not 0 <= value < _EXACT:
-        raise ValueError(f"{what}: {value!r:.40} is no whole number from 0")
+        raise ValueError(f"{what}: {value!r:.40} is not a whole number of at least 0")
     return value
 
 
 def _text(value: object, what: str) -> str:
     if not isinstance(value, str):
-        raise ValueError(f"{what}: {value!r:.40} is no text")
+        raise ValueError(f"{what}: {value!r:.40} is not text")
     return value
 
 
 def _texts(values: object, what: str) -> list[str]:
     if not isinstance(values, list):
-        raise ValueError(f"{what}: {values!r:.40} is no list of texts")
+        raise ValueError(f"{what}: {values!r:.40} is not a list of texts")
     return [_text(value, what) for value in values]
 
 

@@ -135,7 +135,7 @@ def _choose(cells: Cells, metrics: Iterable[str] | None, rate: str) -> list[str]
 def _warn_of_few(number: int, options: CorporaOptions) -> tuple[Notice, ...]:
     if number >= FEW_DOCUMENTS or "corpora" not in options.resample:
         return ()
-    message = f"intervals from {plural(number, 'corpus')} alone say little about corpora that are "
+    message = f"intervals from {plural(number, 'corpus')} say little about corpora that are "
     message += "not here"
     return (Notice("few-corpora", message, number),)
 
@@ -169,7 +169,7 @@ def _warn_of_hopeless(suite: _Suite, pairs: int) -> tuple[Notice, ...]:
         what = "so few seeds" if seeds_alone else plural(units, noun)
         message += f"of {what} no p-value is below {least:.2g}"
     elif options.trials + 1 < needed and pairs:
-        message += f"that takes {needed:,} trials at least"
+        message += f"that takes at least {needed:,} trials"
     else:
         return ()
     return (Notice("hopeless-test", message),)

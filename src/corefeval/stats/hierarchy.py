@@ -46,7 +46,7 @@ class CorpusCounts:
     def known(self) -> Stack:
         """The counts, of a corpus that has any."""
         if self.stack is None:
-            raise ValueError("nobody has a result on this corpus")
+            raise ValueError("no system has a result on this corpus")
         return self.stack
 
 

@@ -114,7 +114,7 @@ def warn_of_few(result: Result) -> tuple[Notice, ...]:
     if count >= FEW_DOCUMENTS:
         return ()
     units = plural(count, unit_of(result))
-    message = f"intervals from {units} alone are too narrow: do not trust them"
+    message = f"intervals from only {units} are too narrow: do not trust them"
     return (Notice("few-documents", message, count, result.document_ids),)
 
 

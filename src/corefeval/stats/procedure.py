@@ -222,8 +222,8 @@ def _hold_to_whole(
             pair = replace(pair, significant=False)
             reversals.append(f"{pair.first} and {pair.second} by {pair.metric}")
         checked.append(pair)
-    message = "the whole document and its segments put systems in different orders, which is not "
-    message += f"taken for significant: {_list(reversals, '; ')}"
+    message = "the whole document and its segments rank systems differently, which is not "
+    message += f"counted as significant: {_list(reversals, '; ')}"
     return tuple(checked), _notice("turned-by-segments", message, reversals)
 
 
@@ -235,8 +235,8 @@ def _warn_of_opposite_means(pairs: Sequence[PairDifference], unit: str) -> list[
         if pair.difference * pair.effect.mean < 0
         and min(abs(pair.difference), abs(pair.effect.mean)) > TIE
     ]
-    message = f"one system is better on all {unit}s together, the other in the mean over {unit}s, "
-    message += f"which effect sizes are of: {_list(opposites, '; ')}"
+    message = f"one system is better on all {unit}s together, the other on average over {unit}s, "
+    message += f"which effect sizes measure: {_list(opposites, '; ')}"
     return _notice("opposite-means", message, opposites)
 
 
@@ -270,7 +270,7 @@ def _warn_of_slices(compared: Comparison) -> list[Notice]:
             hopeless.append(f"{feature}={value}")
     left_out = f"{plural(len(few), 'slice')} of fewer than two documents left out: {_list(few)}"
     message = f"{plural(len(hopeless), 'slice')} with too few documents for anything to be "
-    message += f"significant, so that all systems share a rank: {_list(hopeless)}"
+    message += f"significant, so all systems share a rank: {_list(hopeless)}"
     return [
         *_notice("small-slices", left_out, few),
         *_notice("hopeless-slices", message, hopeless),
@@ -282,7 +282,7 @@ def _left_out_metrics(compared: Comparison) -> list[Notice]:
     results = compared.results.values()
     every = dict.fromkeys(metric for result in results for metric in result.metrics)
     missing = [m for m in every if not all(m in result.tables for result in results)]
-    message = f"not compared, as not all responses were scored by it: {', '.join(missing)}"
+    message = f"not compared, because not all responses were scored by it: {', '.join(missing)}"
     return _notice("left-out-metrics", message, missing)
 
 

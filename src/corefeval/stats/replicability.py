@@ -58,7 +58,7 @@ def partial_conjunction(
     check_choice("the combination", combination, get_args(Combination))
     values = np.sort(np.asarray(p_values, dtype=np.float64))
     if values.size and not 0 <= values[0] <= values[-1] <= 1:
-        raise UsageError(f"p-values lie between 0 and 1, and are not {p_values!r:.60}")
+        raise UsageError(f"p-values must be between 0 and 1, not {p_values!r:.60}")
     left = np.arange(values.size, 0, -1)
     if combination == "bonferroni":
         claims = values * left

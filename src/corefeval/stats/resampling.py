@@ -72,7 +72,7 @@ def check_documents(result: Result) -> None:
 def check_comparable(results: Mapping[str, Result]) -> None:
     """The same documents in the same order, more than one of them, scored alike."""
     if len(results) < 2:
-        raise UsageError(f"a comparison needs two results at least, not {len(results)}")
+        raise UsageError(f"a comparison needs at least two results, not {len(results)}")
     check_alike(results)
     check_documents(next(iter(results.values())))
 

@@ -56,9 +56,9 @@ class Options:
         """The options that were asked for; a UsageError for one that is out of range, or unused."""
         check_choice("test", test, get_args(Test))
         if test == "exact" and trials is not None:
-            raise UsageError("an exact test goes through all swaps: leave out trials")
+            raise UsageError("an exact test tries all swaps: leave out trials")
         if test == "bootstrap" and samples is not None:
-            raise UsageError("a bootstrap test takes its trials for intervals: leave out samples")
+            raise UsageError("a bootstrap test uses its trials for intervals: leave out samples")
         options = cls(
             test=test,
             trials=_TRIALS if trials is None else trials,

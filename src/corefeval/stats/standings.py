@@ -44,7 +44,7 @@ class CorporaOptions:
         check_choice("the combination", self.combination, get_args(Combination))
         check_choice("absent", self.absent, get_args(Absent))
         if not self.resample:
-            raise UsageError(f"resample needs one at least of {', '.join(LEVELS)}")
+            raise UsageError(f"resample needs at least one of {', '.join(LEVELS)}")
         for one in self.resample:
             check_choice("resample", one, LEVELS)
         check_count("the number of trials", self.trials)
@@ -314,13 +314,13 @@ class CorporaComparison(Tabular):
 def _check_names(names: Sequence[str], known: Collection[str]) -> None:
     for name in names:
         if not isinstance(name, str) or name not in known:
-            raise ValueError(f"{name!r:.40} is nothing that was compared")
+            raise ValueError(f"{name!r:.40} was not compared")
 
 
 def _check_numbers(numbers: Iterable[object]) -> None:
     for number in numbers:
         if not isinstance(number, int | float) or not math.isfinite(number):
-            raise ValueError(f"{number!r:.40} is no number")
+            raise ValueError(f"{number!r:.40} is not a number")
 
 
 def _standing_of(record: Mapping[str, Any]) -> Standing:

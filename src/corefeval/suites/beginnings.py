@@ -109,7 +109,7 @@ def find_pattern(folder: str, corpora: Sequence[str]) -> tuple[str, list[str]]:
                 break
     if not plain:
         raise UsageError(
-            f"{folder}: no file has the name of a corpus in its own: {list_names(list(corpora))}"
+            f"{folder}: no file name contains the name of a corpus: {list_names(list(corpora))}"
         )
     best = max(plain, key=lambda one: len(plain[one]))
     for general, seeds in sorted(seeded.items(), key=lambda one: -len(one[1])):
@@ -138,6 +138,6 @@ def _text(text: str) -> str:
         text.encode()
     except UnicodeEncodeError:
         raise UsageError(
-            f"{text!r} is no text, and cannot be in a file of text: rename it"
+            f"{text!r} is not valid text, so it cannot be written to a text file: rename it"
         ) from None
     return json_text(text).rstrip("\n")

@@ -124,7 +124,11 @@ class Suite:
                 yield "", 0, f"{name}: {error}"
         if self.metric_names and self.headline not in self.metric_names:
             there = ", ".join(self.metric_names)
-            yield "", 0, f"the headline {self.headline!r} is none of the metrics: there are {there}"
+            yield (
+                "",
+                0,
+                f"the headline {self.headline!r} is not a metric here: there are {there}",
+            )
         yield from (("", 0, f"by: {text}") for text in _feature_mistakes(self.by))
 
     def check(self) -> Suite:
@@ -147,7 +151,7 @@ def _naming_mistakes(table: str, entries: Sequence[SuiteCorpus | SuiteSystem]) -
         elif times[entry.name] > 1:
             seen.add(entry.name)
         if not entry.name.strip() or re.search(r"[{}\x00-\x1f]", entry.name):
-            yield table, place, f"{excerpt(entry.name)} is no name: it is blank, or has braces"
+            yield table, place, f"{excerpt(entry.name)} is not a name: it is blank, or has braces"
 
 
 def _corpus_mistakes(corpus: SuiteCorpus) -> Iterator[str]:
@@ -197,7 +201,7 @@ def _system_mistakes(system: SuiteSystem, corpora: Sequence[str]) -> Iterator[st
         )
         yield f"it has {has}"
     if len(set(system.seeds)) < len(system.seeds):
-        yield f"the seed {max(system.seeds, key=system.seeds.count)!r} is there twice"
+        yield f"the seed {max(system.seeds, key=system.seeds.count)!r} appears twice"
     if system.corpora is not None:
         if not system.corpora:
             yield "it takes part in no corpus"
@@ -245,7 +249,7 @@ def read_suite(path: PathLike) -> Suite:
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         line = re.search(r"\(at line (\d+)", str(error))
         raise InputError(
-            f"this is no TOML: {str(error) or 'it is nested too deeply'}",
+            f"this is not TOML: {str(error) or 'it is nested too deeply'}",
             file=file,
             line=int(line[1]) if line else None,
             fix="corefeval suite init writes a first file",
@@ -357,7 +361,7 @@ def _value(name: str, type: str, value: Any) -> tuple[Any, str]:
         try:
             return (float(value), "") if is_number else (value, "a number")
         except OverflowError:
-            return value, "a number that is not so large"
+            return value, "a smaller number"
     if "int" in type:
         is_whole = isinstance(value, int) and not isinstance(value, bool) and value > 0
         return (value, "") if is_whole else (value, "a whole number from 1")

@@ -104,7 +104,7 @@ class SuiteResult(Tabular):
             mine = {place: cell for place, cell in self.cells.items() if place[0] == corpus.name}
             faults = [cell.problem for cell in mine.values() if cell.fault == "key"]
             if faults:
-                text = f"{corpus.name}: left out for all, because of its key: {faults[0]}"
+                text = f"{corpus.name}: left out for all systems because of its key: {faults[0]}"
                 yield Notice("broken-key", text)
                 continue
             if all(cell.result is None for cell in mine.values()):
@@ -347,11 +347,11 @@ def _outcome(record: Mapping[str, Any], file: str, spell: Any) -> SuiteResult:
     texts += [one.group for one in corpora]
     texts += [*facts["metrics"], *(facts[name] for name in ("headline", "rate", "title"))]
     if not (corpora and systems and all(isinstance(one, str) for one in texts)):
-        raise ValueError("corpora, systems or metrics are not there, or no names")
+        raise ValueError("corpora, systems or metrics are missing, or not names")
     if facts["missing"] not in get_args(Missing) or facts["headline"] not in facts["metrics"]:
-        raise ValueError("the headline or what is missing is nothing that is known")
+        raise ValueError("the headline or the value of missing is unknown")
     if not all(0 < corpus.weight < math.inf for corpus in corpora):
-        raise ValueError("a weight is no number above 0")
+        raise ValueError("a weight is not a number above 0")
     problems = {
         tuple(one["cell"]): Cell(None, str(one["problem"]), one["fault"])
         for one in facts["problems"]

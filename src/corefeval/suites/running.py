@@ -107,7 +107,7 @@ def run_suite(
             outcome = replace(outcome, statistics=found)
             notices += found.notices
     if kept is not None and kept.problem:
-        notices.append(Notice("no-cache", f"{kept.problem}: the next run scores everything anew"))
+        notices.append(Notice("no-cache", f"{kept.problem}: the next run scores everything again"))
     return replace(outcome, notices=tuple(notices))
 
 
@@ -355,9 +355,9 @@ class Cache:
     def __init__(self, folder: PathLike) -> None:
         self.folder = os.fspath(folder)
         if is_remote(self.folder):
-            raise UsageError(f"a cache is a folder of this machine, not {self.folder}")
+            raise UsageError(f"a cache must be a local folder, not {self.folder}")
         if os.path.exists(self.folder) and not os.path.isdir(self.folder):
-            raise UsageError(f"a cache is a folder, and {self.folder} is a file")
+            raise UsageError(f"a cache must be a folder, and {self.folder} is a file")
         self._stamps = self._load_stamps()
         self._waiting: dict[str, bytes] = {}
         self._has_new_stamps = False

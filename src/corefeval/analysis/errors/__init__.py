@@ -87,14 +87,14 @@ def analyse_prepared(
     Points are those of entities: sets of antecedents, where they count, are listed alone.
     """
     if prepared.protocol.split == "score":
-        text = "points are without sets of antecedents, which are listed (--list set)"
+        text = "points do not include sets of antecedents; --list set lists these"
         notices = (*prepared.notices, Notice("sets-without-points", text))
         protocol = prepared.protocol.but(split="off")
         prepared = replace(prepared, protocol=protocol, notices=notices)
     result = count(prepared, metrics)
     scored = [one.metric for one in parse_metrics(metrics) if str(one.metric) in result.tables]
     if beyond := [str(metric) for metric in scored if metric.declaration.beyond]:
-        text = f"no points for {', '.join(beyond)}: errors of coreference are fixed here, no others"
+        text = f"no points for {', '.join(beyond)}: only coreference errors are fixed here"
         result = replace(result, notices=(*result.notices, Notice("no-points", text)))
     classification = classify(prepared, prepared.protocol.wrong_spans)
     analysis = ErrorAnalysis(replace(result, slices={}), classification, tuple(scored), by)

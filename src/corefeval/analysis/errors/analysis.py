@@ -288,7 +288,7 @@ class ErrorAnalysis(Tabular):
         metrics = [one for one in self.scored if decomposes(one)]
         if not metrics:
             raise UndefinedMetricError(
-                f"none of {', '.join(self.metrics)} can be shared out to mentions or entities: "
+                f"none of {', '.join(self.metrics)} can be divided among mentions or entities: "
                 "ask for b3, lea or muc"
             )
         return [self.attribution(one) for one in metrics]

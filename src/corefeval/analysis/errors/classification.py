@@ -44,13 +44,13 @@ OTHERS = tuple(
 )
 
 SUMMARIES: dict[ErrorKind, str] = {
-    "span": "a mention with the wrong span, in the place of one that the key has",
-    "conflated": "mentions of a key entity in a response entity that is mostly another one's",
+    "span": "a mention with the wrong span, in place of one in the key",
+    "conflated": "mentions of a key entity in a response entity that mostly belongs to another",
     "extra mention": "a mention that the key lacks, in an entity that the key has",
-    "extra entity": "an entity of nothing but mentions that the key lacks",
+    "extra entity": "an entity made up only of mentions that the key lacks",
     "missing mention": "a mention that the response lacks, of an entity that it has",
     "missing entity": "an entity of which the response has no mention",
-    "divided": "mentions of a key entity apart from most of it",
+    "divided": "mentions of a key entity that are separated from most of it",
 }
 
 # What other people call them.
@@ -124,7 +124,7 @@ def decide_rule(key: SideFeatures, response: SideFeatures, policy: WrongSpans) -
     if not any(map(_knows_heads, (key, response))):
         for side in (key, response):
             side.lookup.annotations.heads("--wrong-spans head")  # says what is missing
-    message = f"{count} without a known head, which are never taken for wrong spans"
+    message = f"{count} without a known head, which never count as wrong spans"
     return SpanDecision("head", (Notice("wrong-spans", message, unknown),))
 
 
@@ -138,7 +138,7 @@ def _knows_heads(side: SideFeatures) -> bool:
 
 def explain_overlap(why: str, count: int = 1) -> Notice:
     """The notice that heads do not tell wrong spans, and why."""
-    message = f"{why}, so any overlap makes a wrong span; with heads there may be fewer"
+    message = f"{why}, so any overlap counts as a wrong span; with heads there may be fewer"
     return Notice("wrong-spans", message, count)
 
 

@@ -214,7 +214,7 @@ def attribute(errors: Classification, metric: Metric) -> Attribution:
     why = "it has counts for whole documents only"
     if "ceaf" in metric.name or metric.shape == "mean":
         why = "CEAF aligns all entities of a document at once, so none has a share of its own"
-    raise UndefinedMetricError(f"the loss of {metric} cannot be shared out: {why}")
+    raise UndefinedMetricError(f"the loss of {metric} cannot be divided: {why}")
 
 
 def _share_among_mentions(errors: Classification, metric: Metric) -> SideShares:

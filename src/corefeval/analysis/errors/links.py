@@ -99,7 +99,7 @@ def count_links(alignment: Alignment, feature: str = "kind") -> LinkCounts:
     try:
         kinds = alignment.key.feature(feature), alignment.response.feature(feature)
     except UndefinedMetricError as error:
-        notices.append(Notice("unknown-kinds", f"links are not told apart by {feature}: {error}"))
+        notices.append(Notice("unknown-kinds", f"links are not broken down by {feature}: {error}"))
         kinds = _alike(alignment.key), _alike(alignment.response)
     both = Categories.concatenate(*kinds)
     names = both.names

@@ -120,7 +120,7 @@ def explain(
         corpora = [made.read(one, "response", key=corpus) for one in sources]
         return measure_corpora(corpus, corpora, made, wanted, sources=sources)
     if more:
-        raise UsageError("two protocols, or a number, are explained on one response, not several")
+        raise UsageError("to explain two protocols or a number, give one response, not several")
     if is_number(to):
         scorings = Scorings(key, response, made, "conll" if metrics is None else metrics)
         return search_number(scorings, made.protocol, to)
@@ -185,7 +185,7 @@ def _check(name: str, result: Result, scores: Points) -> Iterator[str]:
             now = f"{100 * (scores[metric] or 0):.2f}"
             yield (
                 f"{name}: this key and response give {metric} {now}, not the saved "
-                f"{100 * saved[metric]:.2f}: they are not its data"
+                f"{100 * saved[metric]:.2f}: it was made from other data"
             )
             return
 
@@ -201,7 +201,7 @@ def _remarks(first: Result, second: Result) -> Iterator[str]:
             f"{len(theirs - mine):,} only in the second"
         )
     if first.version != second.version:
-        yield f"they were made by corefeval {first.version} and {second.version}"
+        yield f"they were saved by corefeval {first.version} and {second.version}"
     if first.tables == second.tables and first.protocol != second.protocol:
         yield "their counts are the same: only rates differ, if anything"
 
@@ -222,8 +222,8 @@ def measure_corpora(
     if made.protocol.emulate != "none":
         program = made.protocol.emulate
         raise UsageError(
-            f"{program} takes no choices of other programs: say with to=… / --to what to compare "
-            "it with"
+            f"{program} takes no choices of other programs: name what to compare it with by "
+            "to=… / --to"
         )
     names = distinct_names([corpus.name or "response" for corpus in responses])
     wanted = metrics if isinstance(metrics, str | Metric) else list(metrics)

@@ -345,7 +345,7 @@ def search_number(scorings: Scorings, base: Protocol, wanted: object) -> Search:
     parts = {part for one in scorings.metrics for part in Metric.parse(one).declaration.parts}
     metric, *others = [one for one in scorings.metrics if one not in parts]
     if others:
-        raise UsageError(f"a number is of one metric, not of {metric}, {', '.join(others)}")
+        raise UsageError(f"a number is for one metric, not for {metric}, {', '.join(others)}")
     text = str(wanted).strip().removesuffix("%")
     if not re.fullmatch(r"\d{1,3}(\.\d{0,12})?|\.\d{1,12}", text) or float(text) > 150:
         raise UsageError(f"a published number is a percentage like 61.3, not {str(wanted)[:40]!r}")

@@ -46,9 +46,9 @@ class KeyTexts:
             "word" not in key.tokens.columns and text_of(key.tokens, 0) is None
         ):
             raise InputError(
-                "answers of language models are laid upon the words of the key, which has none",
+                "answers of language models are aligned with the words of the key, which has none",
                 file=key.name or None,
-                fix="take a key with words: CoNLL, CoNLL-U, JSON with sentences or tokens …",
+                fix="use a key with words: CoNLL, CoNLL-U, JSON with sentences or tokens …",
             )
         self.key = key
         self.vocabulary = Vocabulary()

@@ -57,15 +57,15 @@ def _about_reading(ledger: Ledger, remarks: Remarks) -> list[Notice]:
     refused = [one.document for one in ledger.documents if one.finish in ("refusal", "error")]
     return [
         *notices,
-        named("llm-refusal", "of which nothing can be read, empty: {items}", sorted(empty)),
-        named("llm-stopped", "refused or failed, as the records say: {items}", refused),
-        named("llm-limit", "cut off by a limit of tokens, as the records say: {items}", cut),
+        named("llm-refusal", "that cannot be read, scored as empty: {items}", sorted(empty)),
+        named("llm-stopped", "refused or failed, according to the records: {items}", refused),
+        named("llm-limit", "cut off by a token limit, according to the records: {items}", cut),
         named("llm-cut", "ending early: {items}", places),
-        named("llm-unknown", "of no document, left out: {items}", remarks.unknown, "answer"),
+        named("llm-unknown", "of unknown documents, left out: {items}", remarks.unknown, "answer"),
         named("llm-twice", "answered again, the first answer kept: {items}", remarks.twice),
-        named("llm-unswept", "too long to weigh all places of listed strings: each takes the first "
-              "that is free: {items}", remarks.unswept),
-        Notice("llm-several", f"{name}: {{n}} with several documents, cut apart", remarks.several,
+        named("llm-unswept", "too long to compare all places of listed strings: each gets the "
+              "first free one: {items}", remarks.unswept),
+        Notice("llm-several", f"{name}: {{n}} with several documents, split", remarks.several,
                noun="answer"),
     ]  # fmt: skip
 
@@ -100,12 +100,12 @@ def _about_strings(ledger: Ledger, remarks: Remarks) -> list[Notice]:
     if not several:
         return []
     share = len(several) / len(entries)
-    text = f"{remarks.name}: {{n}} of {len(entries):,} ({share:.0%}) stand at several places of "
-    text += f"the text; which is meant was told by occurrences:{remarks.occurrences}"
+    text = f"{remarks.name}: {{n}} of {len(entries):,} ({share:.0%}) occur several times in "
+    text += f"the text; occurrences:{remarks.occurrences} decided which is meant"
     notices = [Notice("llm-ambiguous", text, len(several), noun="string")]
     strings = [(one.document, one.entity, one.written.lower()) for one in entries]
     if len(set(strings)) == len(strings) and share >= 0.3 and remarks.occurrences != "all":
-        text = f"{remarks.name}: no string is listed twice in a cluster: if each stands for all of "
-        text += "its places, say --occurrences all"
+        text = f"{remarks.name}: no string is listed twice in a cluster: if each means all of "
+        text += "its occurrences, use --occurrences all"
         notices.append(Notice("llm-once", text))
     return notices

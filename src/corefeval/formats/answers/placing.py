@@ -142,7 +142,7 @@ class Projector:
             return Placement(why="there is no zero here")
         best = int(free[np.argmin(np.abs(2 * free + 1 - start - end))])
         self.taken[best] = True
-        return self._tokens(best, best + 1, "a zero that stands elsewhere")
+        return self._tokens(best, best + 1, "a zero at another place")
 
     def _tokens(self, start: int, end: int, why: str) -> Placement:
         """Atoms of the key as whole tokens."""

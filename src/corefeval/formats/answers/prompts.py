@@ -92,7 +92,7 @@ def write_prompts(
             question = f"{worked}Text:\n{_ask(piece, chosen, mentions)}\n\nAnswer:"
             record = {"id": f"{document.id}{behind}", "system": system, "user": question}
             made.records.append(record)
-    what = "cut into pieces: a model that is to link across them must see its earlier answers, and "
+    what = "cut into pieces: to link across them, a model must see its earlier answers, and "
     made.notices += note("cut-prompts", cut, "document", what + "keep their numbers")
     return made
 
@@ -116,7 +116,7 @@ def _solve(
     usable = [document for document in examples if document.rows]
     usable.sort(key=lambda document: (document.n_tokens, document.index))
     if len(usable) < shots:
-        text = f"there are only {{n}} with mentions to take {shots} worked examples from"
+        text = f"only {{n}} with mentions to take {shots} worked examples from"
         notices.append(Notice("few-examples", text, len(usable), noun="document"))
     parts, crossing, lost = [], 0, 0
     for document in usable[:shots]:

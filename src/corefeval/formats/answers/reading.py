@@ -282,7 +282,7 @@ def read_answers(
             file=where,
             found=", ".join(map(excerpt, unknown[:3])),
             expected=", ".join(f"‘{one}’" for one in texts.identifiers[:3]),
-            fix="give answers the ids of the key's documents",
+            fix="use the ids of the key's documents for answers",
         )
     ordered = [pages[index] for index in sorted(pages)]
     corpus = _corpus_of(ordered, key, name or where)
@@ -316,7 +316,7 @@ def _unreadable_error(jobs: Sequence[_Job], format: str, where: str) -> InputErr
     tried = [f"{CONVENTIONS[n].example} (llm-{n})" for n in FAMILIES[format] if n in CONVENTIONS]
     tried += [f"lists (llm-{name})" for name in FAMILIES[format] if name in LISTS]
     return InputError(
-        "there is no mention in the answers that anybody could read",
+        "no mentions could be read from the answers",
         file=where,
         found=excerpt(jobs[0].text.strip(), 60) if jobs else "nothing",
         expected="; ".join(tried),

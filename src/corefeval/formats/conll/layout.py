@@ -129,8 +129,8 @@ def find_layout(sample: Sample) -> Layout:
         best = max(known, key=lambda n: known[n], default=word)
         behind = [best] if known.get(best, 0) > len(set(sample.column(word))) else []
     if behind and behind[0] != word:
-        message = f"{sample.file}: the words seem to be column {behind[0]}, not {word} as in "
-        message += "CoNLL-2012; --word-column / word_column=… says which they are"
+        message = f"{sample.file}: the words seem to be in column {behind[0]}, not {word} as in "
+        message += "CoNLL-2012; choose it with --word-column / word_column=…"
         notice = Notice("word-column", message) if sample.n_columns > word else None
         return Layout(_around(sample, behind[0]), notice)
     return Layout(usual.numbers, _doubt(sample, word) if has_tags else None)
@@ -139,7 +139,7 @@ def find_layout(sample: Sample) -> Layout:
 def stated_layout(sample: Sample, word: int) -> Layout:
     """The columns where somebody says which has the words, counted from 1."""
     if isinstance(word, bool) or not isinstance(word, int) or word < 1:
-        raise UsageError(f"the word column is a number from 1, not {word!r}")
+        raise UsageError(f"the word column must be 1 or more, not {word!r}")
     if word >= sample.n_columns:
         raise InputError(
             f"there is no column {word} that could be the words",
@@ -165,5 +165,5 @@ def _around(sample: Sample, word: int) -> dict[str, int]:
 
 def _doubt(sample: Sample, word: int) -> Notice:
     some = ", ".join(map(excerpt, list(dict.fromkeys(sample.column(word)))[:3]))
-    message = f"{sample.file}: the words, column {word}, look like tags ({some}): say which column "
-    return Notice("word-column", message + "they are with --word-column / word_column=…")
+    message = f"{sample.file}: the words, column {word}, look like tags ({some}): choose "
+    return Notice("word-column", message + "their column with --word-column / word_column=…")

@@ -292,9 +292,9 @@ def _notices(
     overlapping = _overlapping(marks)
     if overlapping.size:
         line = source.line(tokens.line_number[overlapping[0]])
-        text = f"{source.file}: {{n}} in which a mention ends and another one of its entity "
-        text += "begins, like ‘0)|(0’ (first on {items}): read as it is written; the official "
-        text += "scorer v8.01 opens first, and scores other mentions"
+        text = f"{source.file}: {{n}} where a mention ends and another one of its entity "
+        text += "begins, like ‘0)|(0’ (first on {items}): read as written; the official "
+        text += "scorer v8.01 reads the opening first, and gets other mentions"
         where = (f"line {line}",)
         found.append(Notice("overlapping-mentions", text, overlapping.size, where, "cell"))
     return tuple(found)
@@ -309,7 +309,7 @@ def unfinished_notices(file: str, outline: Outline) -> list[Notice]:
         found.append(Notice("unfinished-documents", text, outline.unfinished, noun="document"))
     if outline.cut_short:
         last = excerpt(str(outline.identifiers[-1]))
-        message = f"{file}: the file ends inside of document {last}, without "
+        message = f"{file}: the file ends inside document {last}, without "
         found.append(Notice("unfinished-file", message + "‘#end document’: it may be cut short"))
     return found
 

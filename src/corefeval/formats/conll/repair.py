@@ -30,7 +30,7 @@ CELL_EXAMPLES = "‘-’, ‘_’, nothing, or brackets such as ‘(12’, ‘12
 def repeated_document(source: Source, identifier: DocumentId, first: int, again: int) -> InputError:
     """Two documents of one id, by the lines (counted from 0) on which they begin."""
     return InputError(
-        f"document {excerpt(str(identifier))} is there twice",
+        f"document {excerpt(str(identifier))} appears twice",
         file=source.file,
         line=source.line(again),
         found=f"a second ‘#begin document’ for it (the first is on line {source.line(first)})",
@@ -45,7 +45,7 @@ def no_document(source: Source) -> InputError:
         "there is no document in the file",
         file=source.file,
         expected="‘#begin document (id); part 000’ and a line for each token",
-        fix="check that this is the file you mean, and its format",
+        fix="check that this is the right file, and its format",
     )
 
 
@@ -64,7 +64,7 @@ def control_character(source: Source, line: int, text: bytes) -> InputError:
 def stray_token(source: Source, line: int, text: bytes) -> InputError:
     """A token that no document has: its line (counted from 0), and what stands there."""
     return InputError(
-        "a token outside of any document",
+        "a token outside any document",
         file=source.file,
         line=source.line(line),
         found=excerpt(text.decode(source.encoding, "replace").strip()),
@@ -86,7 +86,7 @@ def no_coreference_cell(tokens: ConllTokens, token: int) -> InputError:
             fix="put the token before its coreference",
         )
     return InputError(
-        "the last column is no coreference column",
+        "the last column is not a coreference column",
         file=tokens.origin.file,
         line=tokens.origin.line(tokens.line_number[token]),
         found=excerpt(cells[-1]) + (" as the only column" if len(cells) == 1 else ""),
@@ -171,11 +171,11 @@ def decodable(source: Source, repairs: list[Repair]) -> Source:
             text = source.decode(line, index)
         except InputError as error:
             text = line.decode(source.encoding, "replace")
-            repairs.append(Repair("wrong-encoding", error, "replaced what is no text with �"))
+            repairs.append(Repair("wrong-encoding", error, "replaced invalid bytes with �"))
         if has_controls and min(line, default=TAB) < TAB:
             text = text.translate(_REPLACED)
             control = control_character(source, index, line)
-            repairs.append(Repair("wrong-encoding", control, "replaced what is no text with �"))
+            repairs.append(Repair("wrong-encoding", control, "replaced invalid bytes with �"))
         lines[index] = text.encode(errors="backslashreplace")
     mended = np.frombuffer(newline.join(lines), dtype=np.uint8)
     return replace(source, data=mended, encoding="utf-8")

@@ -34,12 +34,12 @@ _LOSSES = {
     "overlapping-mentions": (
         "token",
         "on which a mention ends and another one of its entity begins: the official scorer "
-        "v8.01 takes these for other mentions",
+        "v8.01 reads these as other mentions",
     ),
     **GAPS,
     "blank-words": ("word", "with blanks, written as ‘_’"),
-    "document-names": ("document", "whose name CoNLL cannot carry as it is"),
-    "entity-names": ("entity", "numbered, as the official scorer reads no other names"),
+    "document-names": ("document", "whose name CoNLL cannot express as it is"),
+    "entity-names": ("entity", "numbered, because the official scorer reads only numbers"),
 }
 
 

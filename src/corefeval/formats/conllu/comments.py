@@ -97,7 +97,7 @@ def _telling_comments(found: Scan) -> list[int]:
 def repetition_error(source: Source, identifier: DocumentId, first: int, again: int) -> InputError:
     """Two documents of one id, by the lines (counted from 0) on which they begin."""
     return source.error(
-        f"document {excerpt(str(identifier))} is there twice",
+        f"document {excerpt(str(identifier))} appears twice",
         source.line(again),
         found=f"a second ‘# newdoc id’ for it (the first is on line {source.line(first)})",
         expected="one document for each id",

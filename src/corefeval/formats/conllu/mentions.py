@@ -129,27 +129,27 @@ def _judge(
     for at in foreign:
         if headers[owners[at]] is not None:
             raise brackets.error(
-                "an Entity attribute that is no row of brackets",
+                "an Entity attribute that is not a row of brackets",
                 tokens[at],
                 found=excerpt(values[at].decode("utf-8", "replace")),
                 expected="brackets such as ‘(e1-person-2’, ‘e1)’ or ‘(e1-person-1)’",
-                fix="percent-encode brackets in values, or mend the attribute",
+                fix="percent-encode brackets in values, or fix the attribute",
             )
-    count, what = len(set(foreign)), "of another kind left aside"
+    count, what = len(set(foreign)), "of another kind, ignored"
     notices += note("foreign-entities", count, "Entity attribute", what, whose=file)
     without_header = [key for key in brackets.keys if headers[key[0]] is None]
     for key in without_header:
         if not _PLAIN_ID.fullmatch(key[1]):
             row = brackets.key.index(brackets.keys.index(key))
             raise brackets.error(
-                "an Entity attribute without ‘# global.Entity’, so its fields are not known",
+                "an Entity attribute without ‘# global.Entity’, so its fields are unknown",
                 brackets.token[row],
                 found=excerpt(f"({brackets.text[row]}"),
                 expected="‘# global.Entity = eid-etype-head’ before the first document",
                 fix="add such a line, with the fields in the order of this file",
             )
     if without_header:
-        message = f"{file}: no ‘# global.Entity’; first fields are taken for entity ids"
+        message = f"{file}: no ‘# global.Entity’; first fields are taken as entity ids"
         notices.append(Notice("no-entity-header", message))
     if any(header is not None and header.id_index is None for header in headers):
         message = f"{file}: ‘# global.Entity’ names no eid; mentions are their own entities"
@@ -217,7 +217,7 @@ def _continue(
             waiting[place] = (mention, part)
             return mention
     raise brackets.error(
-        f"part {part} of a mention whose other parts are not there",
+        f"part {part} of a mention whose other parts are missing",
         brackets.token[row],
         found=excerpt(f"({entity}[{part}/{parts}]"),
         expected=excerpt(f"({entity}[{part - 1}/{parts}]") + " before it",

@@ -35,10 +35,10 @@ def read_conllu(source: Source, *, name: str = "", oddities: list[Oddity] | None
         raise source.error(
             "there is no sentence in the file",
             expected="CoNLL-U: ten columns, separated by tabs",
-            fix="check that this is the file you mean, and its format",
+            fix="check that this is the right file, and its format",
         )
     tokens = ConlluTokens(source, found, documents.first, documents.counts)
-    what = "not numbered 1, 2, 3, … in the order of lines, which counts"
+    what = "not numbered 1, 2, 3, …; the order of lines counts"
     notices = [*note("word-ids", found.misnumbered.size, "word", what, whose=source.file)]
     mentions = find_mentions(source, found, documents, notices)
     headers = [header or Header() for header in documents.headers]
@@ -159,7 +159,7 @@ def _relations(
                 match = _RELATION.fullmatch(one)
                 if match is None:
                     unresolved += 1
-                    message = f"{excerpt(one, 40)} is no relation of two entities, such as e1<e2"
+                    message = f"{excerpt(one, 40)} is not a relation of two entities, such as e1<e2"
                     told.append(Oddity("unmentioned-entity", source.line(line), message))
                     continue
                 antecedent, anaphor = (entities.get((document, match[n])) for n in (1, 2))
@@ -170,7 +170,7 @@ def _relations(
                 if antecedent is None or anaphor is None:
                     unresolved += 1
                     nobody = excerpt(match[1 if antecedent is None else 2], 30)
-                    message = f"{excerpt(match[0], 40)}: nobody mentions {nobody}"
+                    message = f"{excerpt(match[0], 40)}: no mention of {nobody}"
                     told.append(Oddity("unmentioned-entity", source.line(line), message))
                 elif is_split:
                     sets.setdefault((anaphor, -1), []).append((antecedent, -1))

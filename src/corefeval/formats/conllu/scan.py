@@ -78,7 +78,7 @@ def scan(source: Source) -> Scan:
     if wrong.any():
         line = int(content[np.argmax(wrong)])
         found = data[line_start[line] : line_end[line]].tobytes()
-        problem, expected = "a line of another number of columns", "ten, separated by tabs"
+        problem, expected = "a line with another number of columns", "ten, separated by tabs"
         raise not_conllu(source, line, found, problem, expected)
     first_tab = tabs[first] if content.size else first
     last_column = tabs[first + N_COLUMNS - 2] + 1 if content.size else first
@@ -198,5 +198,5 @@ def not_conllu(source: Source, line: int, found: bytes, problem: str, expected: 
         source.line(line),
         found=excerpt(found.decode("utf-8", "replace")),
         expected=expected,
-        fix="check that this is the file you mean, and its format",
+        fix="check that this is the right file, and its format",
     )

@@ -35,7 +35,7 @@ _LOSSES = {
         "left out: crossing another one of the same entity, which brackets cannot express",
     ),
     "blank-tokens": ("token", "with blanks at the edges or alone, written with ‘_’"),
-    "entity-names": ("entity", "numbered, as names cannot be in brackets"),
+    "entity-names": ("entity", "numbered, because brackets cannot hold names"),
     "antecedent-mentions": (
         "antecedent",
         "of bridging written as an entity, not as the mention that it is",
@@ -44,7 +44,7 @@ _LOSSES = {
         "anaphor",
         "of bridging written for another mention of the entity: one that opens last on a token",
     ),
-    "document-names": ("document", "whose name CoNLL-U cannot carry as it is"),
+    "document-names": ("document", "whose name CoNLL-U cannot express as it is"),
 }
 _RELATIONS = {BRIDGING: "Bridge", SPLIT: "SplitAnte"}
 

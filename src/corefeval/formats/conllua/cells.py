@@ -84,10 +84,10 @@ def read_brackets(cells: Iterable[Cell], file: str, column: str) -> list[Markabl
                 markable, begin = still_open.pop()
                 markable.parts.append((begin.position, cell.position + 1))
             elif mark[2]:
-                raise _balance_error(cell, file, column, "closes that was never opened")
+                raise _balance_error(cell, file, column, "closes without being opened")
             elif mark[3]:
                 raise InputError(
-                    f"a cell of {column} is no list of brackets",
+                    f"a cell of {column} is not a list of brackets",
                     file=file,
                     line=cell.line,
                     found=excerpt(cell.text),

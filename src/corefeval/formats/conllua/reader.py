@@ -33,16 +33,19 @@ _LAYERS = {"IDENTITY": IDENTITY, "DISCOURSE_DEIXIS": DEIXIS}
 _MARKED = (*_LAYERS, "BRIDGING", "REFERENCE", "NOM_SEM")
 _KNOWN = frozenset(("EntityID", "MarkableID", "Min", "SemType", "ElementOf"))
 _ODDITIES = {
-    "minimum-outside": ("markable", "with a Min that is not inside of its span, which is not used"),
+    "minimum-outside": ("markable", "with a Min outside its span, which is not used"),
     "no-entity": ("markable", "without EntityID, each an entity of its own"),
-    "repeated-markables": ("markable", "with the id of another entity's: relations mean the first"),
+    "repeated-markables": (
+        "markable",
+        "with the id of another entity's: relations go to the first",
+    ),
     "contradictory-anchors": (
         "relation",
-        "of bridging with a MentionAnchor that is not of the EntityAnchor: the mention counts",
+        "of bridging with a MentionAnchor outside the EntityAnchor: the mention counts",
     ),
-    "misspelt-attributes": ("attribute", "with a misspelt name, taken for what it seems to be"),
+    "misspelt-attributes": ("attribute", "with a misspelt name, read as what it seems to be"),
     "multiword-lines": ("line", "of a multi-word token left out"),
-    "unread-columns": ("document", "whose column REFERENCE or NOM_SEM is no list of brackets"),
+    "unread-columns": ("document", "whose column REFERENCE or NOM_SEM is not a list of brackets"),
 }
 
 
@@ -89,7 +92,7 @@ def read_conllua(
         raise source.error(
             "there is no sentence in the file",
             expected="CoNLL-U Plus: a line for each token, columns as ‘# global.columns’ says",
-            fix="check that this is the file you mean, and its format",
+            fix="check that this is the right file, and its format",
         )
     _drop_empty_columns(builder, but=("empty", *(TOKEN_COLUMNS if all_columns else ("word",))))
     builder.notices += note_counts(counts, _ODDITIES, whose=source.file)
@@ -151,7 +154,7 @@ def _split(line: str, columns: Sequence[str], file: str, place: int) -> list[str
     else:
         return cells[: last + 1] + ["_"] * (last + 1 - len(cells))
     raise InputError(
-        "this is no line of a token",
+        "this is not a token line",
         file=file,
         line=place,
         found=f"{found} in {excerpt(line)}",
@@ -303,7 +306,7 @@ class _DocumentReader:
         stated = [_place(match[0]) for match in _NUMBER.finditer(text)]
         own = [_place(self.text.ids[position]) for position in positions]
         if not stated or not {*stated} <= {*own}:
-            message = f"Min={excerpt(text, 30)} is not inside of tokens "
+            message = f"Min={excerpt(text, 30)} is not inside tokens "
             message += f"{self.text.ids[positions[0]]} to {self.text.ids[positions[-1]]}"
             self._note("minimum-outside", "unusable-minimum", markable, message)
             return ""
@@ -327,7 +330,7 @@ class _DocumentReader:
                 if whole in layers:
                     sets.setdefault(whole, []).append((entity, layers[entity]))
                 else:
-                    message = f"an element of {excerpt(whole, 30)}, which nobody mentions"
+                    message = f"an element of {excerpt(whole, 30)}, which has no mentions"
                     self._note("unresolved-relations", "unmentioned-entity", one, message)
         for whole, elements in sets.items():
             document.relation(SPLIT, (whole, layers[whole]), elements)
@@ -348,7 +351,7 @@ class _DocumentReader:
                 missing += one.list("EntityAnchor") or ["nothing"]
             if missing:
                 listed = " and ".join(excerpt(name, 30) for name in missing)
-                message = f"bridging of {listed}, which is no markable of IDENTITY"
+                message = f"bridging of {listed}, which is not a markable of IDENTITY"
                 self._note("unresolved-relations", "unknown-markable", one, message)
             if anaphor is None:
                 continue

@@ -43,8 +43,8 @@ _NOM_SEM = {"entity_type": "Entity_Type", "genericity": "Genericity"}
 _LOSSES = {
     "crossing-mentions": ("mention", "that cross others, written in parts of one markable"),
     "changed-words": ("word", "with blanks or without text, written with _"),
-    "entity-names": ("entity", "numbered, as names cannot be in brackets"),
-    "document-names": ("document", "whose name CoNLL-U cannot carry as it is"),
+    "entity-names": ("entity", "numbered, because brackets cannot hold names"),
+    "document-names": ("document", "whose name CoNLL-U cannot express as it is"),
     "chosen-anchors": ("antecedent", "written as the mention before the anaphor"),
     "minimum-ranges": ("minimum span", "with gaps written as a range"),
     "changed-values": ("value", "with blanks or brackets, written with _"),

@@ -119,8 +119,8 @@ class Assembly:
         if before is not record:
             other = f"record {before.number + 1}" if before.line is None else f"line {before.line}"
             raise record.error(
-                f"document {excerpt(str(identifier))} is there twice",
-                found=f"an id that {other} has already",
+                f"document {excerpt(str(identifier))} appears twice",
+                found=f"an id that {other} already has",
                 expected="one document for each id and part",
                 fix="rename or remove one of the two",
             )
@@ -141,7 +141,8 @@ def id_text(record: Record) -> str | None:
             return value
         if type(value) is int:
             return str(value)
-        raise record.error(f"‘{key}’ is no id", found=show(value), expected="a string or a number")
+        expected = "a string or a number"
+        raise record.error(f"‘{key}’ is not an id", found=show(value), expected=expected)
     return None
 
 

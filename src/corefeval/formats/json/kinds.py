@@ -45,7 +45,7 @@ def add_fastcoref(record: Record, assembly: Assembly) -> None:
     """
     text = record.value("text")
     if not isinstance(text, str):
-        raise record.error("‘text’ is no text", found=show(text), expected="a string")
+        raise record.error("‘text’ is not a string", found=show(text), expected="a string")
     value = record.value("clusters")
     clusters = clusters_in(record, value, "clusters", len(text), inclusive=False, unit="character")
     assembly.text(record, text, clusters)
@@ -120,7 +120,7 @@ def add_bookcoref(record: Record, assembly: Assembly) -> None:
         assembly.tally(
             "unplaced-characters",
             "document",
-            "with characters that are no entity, or in an unknown shape: kept as metadata",
+            "with characters that are not an entity, or in an unknown shape: kept as metadata",
         )
     if isinstance(record.values.get(_BOOK), str | int):
         metadata[_BOOK] = str(record.values[_BOOK])
@@ -166,7 +166,7 @@ def _character_names(
 
 
 def _spans(cluster: Any) -> frozenset[tuple[int, int]]:
-    """The spans of a character's cluster; none where they are no spans."""
+    """The spans of a character's cluster; none where they are not spans."""
     try:
         return frozenset((start, end + 1) for start, end in cluster)
     except (TypeError, ValueError):
@@ -234,7 +234,7 @@ def kind_of(record: Record) -> str:
         "no known kind of JSON has these keys",
         found=record.list_keys(),
         expected=_KINDS,
-        fix="convert the file to one of these, or name its kind as the format if you know better",
+        fix="convert the file to one of these, or name its format if you know it",
     )
 
 

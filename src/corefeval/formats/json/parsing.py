@@ -79,7 +79,7 @@ def records_of(source: Source) -> list[Record]:
             record = Record(element, source, len(found), None if several else line - 1)
             if not isinstance(element, dict):
                 raise record.error(
-                    "a record is no object",
+                    "a record is not an object",
                     found=show(element),
                     expected='an object with keys, such as {"doc_key": …, "sentences": …}',
                     fix="each document is an object: one per line, or all of them in one list",
@@ -87,9 +87,9 @@ def records_of(source: Source) -> list[Record]:
             found.append(record)
     if not found:
         raise source.error(
-            "there is no record in the file",
+            "there are no records in the file",
             expected="a JSON object for each document",
-            fix="check that this is the file you mean, and its format",
+            fix="check that this is the right file, and its format",
         )
     return found
 
@@ -145,7 +145,7 @@ def _decode(
         return decoder.raw_decode(text, position)
     except json.JSONDecodeError as error:
         here = text[error.pos : error.pos + 40].strip()
-        problem = f"this is no JSON: {error.msg[:1].lower()}{error.msg[1:]}"
+        problem = f"this is not JSON: {error.msg[:1].lower()}{error.msg[1:]}"
         found = f"{excerpt(here) if here else 'the end of the file'} at column {error.colno}"
         if error.lineno != line:
             found += f", in the record that begins on line {line}"
@@ -241,12 +241,12 @@ def cluster_list(record: Record, value: Any, key: str) -> list[list[Any]]:
     """A list of lists, whatever is in these."""
     if not isinstance(value, list):
         raise record.error(
-            f"‘{key}’ is no list", found=show(value), expected="a list of clusters of mentions"
+            f"‘{key}’ is not a list", found=show(value), expected="a list of clusters of mentions"
         )
     for number, cluster in enumerate(value):
         if not isinstance(cluster, list):
             raise record.error(
-                f"cluster {number} of ‘{key}’ is no list",
+                f"cluster {number} of ‘{key}’ is not a list",
                 found=show(cluster),
                 expected="a list of mentions",
             )
@@ -269,19 +269,19 @@ def _bad_span(
     pair = f"[start, end] with 0 ≤ start {'≤' if beyond else '<'} end, the end {ends}"
     fix = None
     if not whole_numbers(span, 2):
-        problem = "a mention is no pair of whole numbers"
+        problem = "a mention is not a pair of whole numbers"
     elif span[0] < 0 or span[1] < 0:
         problem = "a mention begins before the document"
     elif span[0] >= span[1] + beyond:
         problem = "a mention ends before it begins" if beyond else "a mention spans nothing"
         if not beyond:
-            fix = "ends are exclusive here: add 1 to them if yours are inclusive"
+            fix = "ends are exclusive here: add 1 if yours are inclusive"
     else:
         problem = "a mention goes beyond the document"
         pair += f", in a document of {plural(count, unit)}"
         if span[1] + beyond == count + 1:
             fix = (
-                "ends are inclusive here: take 1 from them if yours are exclusive"
+                "ends are inclusive here: subtract 1 if yours are exclusive"
                 if beyond
                 else "check that positions are counted from 0"
             )

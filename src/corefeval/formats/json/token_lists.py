@@ -230,7 +230,7 @@ def _bad_mention(record: Record, number: int, mention: Any, lengths: list[int]) 
         problem = f"there is no sentence {mention[0]}: there are {len(lengths)}"
     elif 0 <= mention[2] <= mention[1]:
         problem = "a mention spans nothing"
-        fix = "ends are exclusive here: add 1 to them if yours are inclusive"
+        fix = "ends are exclusive here: add 1 if yours are inclusive"
     else:
         length = lengths[mention[0]]
         problem = f"a mention goes beyond sentence {mention[0]}, which has {plural(length, 'word')}"

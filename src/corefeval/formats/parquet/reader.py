@@ -90,7 +90,7 @@ def _note_unknown(table: ParquetTable) -> tuple[Notice, ...]:
     others = [
         n for n in table.types if n not in _OF_DOCUMENTS and not n.startswith((TOKEN, FEATURE))
     ]
-    text = f"{table.source.file}: {{n}} left out that mean nothing here: {{items}}"
+    text = f"{table.source.file}: {{n}} with no meaning here, left out: {{items}}"
     return (Notice("unknown-columns", text, len(others), (*others,), "column"),) if others else ()
 
 
@@ -119,7 +119,7 @@ def _of_lists(table: ParquetTable) -> _Mentions:
     if len(set(documents)) < len(documents):
         twice = next(one for one in documents if documents.count(one) > 1)
         raise table.source.error(
-            f"document {excerpt(str(twice))} is there twice",
+            f"document {excerpt(str(twice))} appears twice",
             expected="one row for each document and part",
             fix="rename or remove one of the two",
         )
@@ -149,7 +149,7 @@ def _layers(table: ParquetTable, counts: IntArray) -> IntArray | None:
     codes, names = table.coded("layer", _as_many(table, "layer", counts))
     unknown = [name for name in names if name not in LAYERS]
     if unknown or (codes < 0).any():
-        problem = "column 'layer' has something that is none"
+        problem = "column 'layer' has an unknown layer"
         found = excerpt(unknown[0]) if unknown else "nothing"
         raise table.error(problem, found, ", ".join(LAYERS))
     layers = np.array([LAYERS.index(name) for name in names], dtype=np.int64)
@@ -249,14 +249,14 @@ def _check(table: ParquetTable, mentions: _Mentions, tokens: ParquetTokens | Non
         outside &= mentions.head >= 0
         if outside.any():
             found = mentions.where(int(np.argmax(outside)))
-            raise table.error("a head is outside of its mention", found)
+            raise table.error("a head is outside its mention", found)
     row, begin, end = mentions.gaps.T
     inside = (mentions.start[row] < begin) & (begin < end) & (end < mentions.end[row])
     inside[1:] &= (row[1:] > row[:-1]) | (begin[1:] > end[:-1])
     if not inside.all():
         found = mentions.where(int(row[np.argmin(inside)]))
-        expected = "gaps inside of their mention, in order and apart"
-        raise table.error("a gap is not inside of its mention", found, expected)
+        expected = "gaps inside their mention, in order and separate"
+        raise table.error("a gap is not inside its mention", found, expected)
 
 
 def _with_texts(table: ParquetTable, corpus: Corpus, mentions: _Mentions) -> Corpus:
@@ -288,7 +288,7 @@ def _values(table: ParquetTable, name: str, kind: type) -> list[Any]:
 
 
 def _not_json(table: ParquetTable, name: str) -> InputError:
-    problem = f"column {name!r} is not what it should be"
+    problem = f"column {name!r} has the wrong contents"
     return table.error(problem, "other values", "JSON, as described")
 
 

@@ -45,7 +45,7 @@ def guard(file: str) -> Iterator[None]:
         if isinstance(error, MemoryError):
             raise
         first = str(error).strip().split("\n")[0]
-        problem = "this is no Parquet file that can be read"
+        problem = "this is not a readable Parquet file"
         fix = "write the file again"
         raise InputError(problem, file=file, found=first[:200], fix=fix) from None
 
@@ -201,7 +201,7 @@ class ParquetTokens(Tokens):
             lengths, values = self.table.lists(stored)
             if not np.array_equal(lengths, self.file_counts):
                 row = int(np.argmax(lengths != self.file_counts))
-                problem = f"column {stored!r} has another number of tokens than the others"
+                problem = f"column {stored!r} differs from the others in the number of tokens"
                 found = f"{lengths[row]:,} in row {row + 1}"
                 expected = f"{self.file_counts[row]:,}, one for each token"
                 raise self.table.error(problem, found, expected)
@@ -237,7 +237,7 @@ class ParquetTokens(Tokens):
         if bad.any():
             place = int(np.argmax(bad))
             raise self.table.error(
-                "column 'sentence' has a place at which no sentence can begin",
+                "column 'sentence' has a position where no sentence can begin",
                 f"{starts[place]} in row {row[place] + 1}",
                 "rising numbers of tokens, from 0",
             )

@@ -54,7 +54,7 @@ def write_parquet(corpus: Corpus) -> Written:
     table = arrow.table(columns.arrays).replace_schema_metadata({IDS: ids})
     target = io.BytesIO()
     arrow.parquet.write_table(table, target, row_group_size=GROUP)
-    notices += note("surrogates", columns.replaced, "text", "with characters that are none, as �")
+    notices += note("surrogates", columns.replaced, "text", "with invalid characters, written as �")
     return Written({"": target.getvalue()}, notices)
 
 
