@@ -113,13 +113,13 @@ def test_brat_offsets_count_every_character_of_a_line_end(pair):
         ("T9\tX 5 3\t", "outside the text"),
         ("T9\tX 38 99\t", "outside the text"),
         ("T9\tX 0 3;38 99\t", "outside the text"),
-        ("T9\tX 0-3\tAda", "no line of brat"),
-        ("T9 X 0 3 Ada", "no line of brat"),
-        ("R9\tCoreference T1 T2", "no line of brat"),
+        ("T9\tX 0-3\tAda", "not a line of brat"),
+        ("T9 X 0 3 Ada", "not a line of brat"),
+        ("R9\tCoreference T1 T2", "not a line of brat"),
         ("R9\tCoreference Arg1:T1 Arg2:T9", "no mention ‘T9’"),
         ("*\tEquiv T1 T9", "no mention ‘T9’"),
         ("MENTION", None),
-        ("whatever", "no line of brat"),
+        ("whatever", "not a line of brat"),
     ],
 )
 def test_brat_mistakes_are_named(pair, line, problem):

@@ -286,7 +286,7 @@ class TestStanza:
     def test_mentions_outside_of_their_sentence(self, key, mention):
         doc = stanza_doc()
         doc.coref[0].mentions.append(CorefMention(*mention))
-        with pytest.raises(InputError, match="outside of its sentence"):
+        with pytest.raises(InputError, match="outside its sentence"):
             corefeval.score(key, doc)
 
     def test_a_document_without_coreference(self, key):

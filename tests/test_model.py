@@ -50,7 +50,7 @@ def test_heads_and_features_travel_with_their_mentions():
     [
         ({"entity": [0], "start": [3], "end": [3]}, "spans no tokens"),
         ({"entity": [0], "start": [-1]}, "spans no tokens"),
-        ({"entity": [0, 1], "start": [1]}, "another length"),
+        ({"entity": [0, 1], "start": [1]}, "differs in length"),
         ({"entity": [0.5], "start": [1]}, "whole numbers"),
         ({"entity": [[0]], "start": [1]}, "one value per mention"),
         ({"entity": [[0], 1], "start": [1]}, "one value per mention"),

@@ -67,9 +67,9 @@ def test_whatever_there_is_can_be_rendered(results, format):
 
 @pytest.mark.parametrize("wrong", [[], None, "scores.json", {}, [None], 3])
 def test_what_cannot_be_rendered(results, wrong):
-    with pytest.raises(corefeval.UsageError, match="what can be rendered"):
+    with pytest.raises(corefeval.UsageError, match="only results can be rendered"):
         render(wrong)
-    with pytest.raises(corefeval.UsageError, match="what can be rendered"):
+    with pytest.raises(corefeval.UsageError, match="only results can be rendered"):
         render([*results, wrong])
 
 

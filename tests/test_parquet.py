@@ -104,7 +104,7 @@ def test_only_what_is_asked_for_is_read(tmp_path):
     path = write_table(tmp_path / "a.parquet", {**DOCUMENT, "token:tag": [["DT"]]})
     corpus = corefeval.read(path)
     assert corpus[0].words == DOCUMENT["word"][0]
-    with pytest.raises(InputError, match="another number of tokens"):
+    with pytest.raises(InputError, match="in the number of tokens"):
         corpus[0].column("tag")
 
 
@@ -152,7 +152,7 @@ MISTAKES = {
     "gap is not inside": {"gaps": [[[], [3, 4]]]},
     "start without an end": {"gaps": [[[], [3]]]},
     "no sentence can begin": {"sentence": [[0, 4]]},
-    "another number of tokens": {"n_tokens": [5]},
+    "in the number of tokens": {"n_tokens": [5]},
     "too few tokens": {"n_tokens": [-5]},
     "has the wrong contents": {"relations": ['[["bridging", ["z", -1], [["a", -1]], ""]]']},
     "'metadata' is not": {"metadata": ["[1]"]},

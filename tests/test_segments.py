@@ -204,7 +204,7 @@ def test_what_is_said_beside_the_intervals_of_one_document(run):
     low, high = map(float, interval.split("–"))
     assert low <= float(own) <= high
     assert "|ci:bootstrap(5 segments," in out
-    assert "intervals are from 5 segments of it, each scored as a document of its own" in err
+    assert "intervals are from 5 segments of it, each scored as a document" in err
     assert "segments" not in run("score", KEY, EAGER, *options)[1]
 
 

@@ -99,10 +99,10 @@ def test_litbank_with_other_line_ends(pair):
         ("T5\t2\t5\t2\t6", "T5\t3\t0\t3\t0", "outside the text", 6),
         ("T5\t2\t5\t2\t6", "T5\t-1\t5\t2\t6", "outside the text", 6),
         ("T5\t2\t5\t2\t6", "T4\t2\t5\t2\t6", "appears twice", 6),
-        ("T5\t2\t5\t2\t6", "T5\t2\t5", "no line of LitBank", 6),
+        ("T5\t2\t5\t2\t6", "T5\t2\t5", "not a line of LitBank", 6),
         ("COREF\tT4", "COREF\tT9", "no mention ‘T9’", 9),
         ("COP\tT5", "COP\tT9", "no mention ‘T9’", 11),
-        ("COP\tT5", "COPULA\tT5", "no line of LitBank", 11),
+        ("COP\tT5", "COPULA\tT5", "not a line of LitBank", 11),
     ],
 )
 def test_litbank_mistakes_are_named(pair, old, new, problem, line):

@@ -176,11 +176,11 @@ def test_features_of_documents(litbank, response, table):
 @pytest.mark.parametrize(
     ("text", "line", "problem"),
     [
-        ("", 1, "no header"),
-        ("kind\nname\n", 1, "no header"),
-        ("document\tstart\tkind\n", 1, "no header"),
-        ("document\tstart\tend\n", 1, "no header"),
-        ("document\tstart\tend\tkind\tkind\n", 1, "no header"),
+        ("", 1, "not the header"),
+        ("kind\nname\n", 1, "not the header"),
+        ("document\tstart\tkind\n", 1, "not the header"),
+        ("document\tstart\tend\n", 1, "not the header"),
+        ("document\tstart\tend\tkind\tkind\n", 1, "not the header"),
         ("document\tstart\tend\tkind\nstory\t0\t1\n", 2, "3 columns"),
         ("document\tstart\tend\tkind\nstory\t1\t1\tname\n", 2, "about nothing"),
         ("document\tstart\tend\tkind\nstory\tx\t1\tname\n", 2, "about nothing"),

@@ -33,11 +33,11 @@ _ROUNDING = 1e-6
 _MOST_VALUES = 500  # per-document counts of more would fill the memory for nobody to read
 
 _WHY_NOT = {
-    "entity": "has no share for single entities",
-    "mention": "has no share for single mentions",
+    "entity": "cannot be divided among entities",
+    "mention": "cannot be divided among mentions",
 }
 # A set belongs to several entities at once, and is no mention.
-_WITH_SETS = "has no shares where sets of antecedents count: --split off has them"
+_WITH_SETS = "cannot be divided where sets of antecedents count: use --split off"
 
 
 @dataclass(frozen=True, slots=True)

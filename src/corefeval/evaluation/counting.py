@@ -94,9 +94,8 @@ def with_intervals(result: Result, sampling: Sampling, segments: Result | None =
 
 def _of_segments(result: Result, parts: Result) -> Result:
     """The segments' result in place of the document's, and what to say of it."""
-    text = f"{result.document_ids[0]}: one document alone cannot be tested; tests are on {{n}} of "
-    text += "it, each a document of its own, which do not see what is split or merged over long "
-    text += "distances"
+    text = f"{result.document_ids[0]}: a single document cannot be tested; tests are on {{n}} of "
+    text += "it, each taken as a document, which miss what is split or merged over long distances"
     notice = Notice("segments", text, len(parts.document_ids), noun="segment")
     return replace(
         parts,

@@ -110,7 +110,7 @@ def _about(results: Sequence[Result]) -> str:
     against = f"{shorten(first.response)} against {shorten(first.key)}"
     names = [] if len(results) > 1 else [against]
     name = Intervals.of(results).segments
-    segments = [f"intervals of {name} of it, and F1 of these beside them"] if name else []
+    segments = [f"with the F1 and intervals of {name} of it"] if name else []
     return ", ".join([*names, plural(len(first.document_ids), "document"), *segments])
 
 

@@ -128,7 +128,7 @@ def _split(corpus: Corpus, place: IntArray, number: int) -> Corpus:
 def segment_notice(number: int, document: str) -> Notice:
     """What to say beside an interval that comes from segments."""
     message = (
-        f"{document}: one document alone cannot be resampled; intervals are from "
-        f"{plural(number, 'segment')} of it, each scored as a document of its own"
+        f"{document}: a single document cannot be resampled; intervals are from "
+        f"{plural(number, 'segment')} of it, each scored as a document"
     )
     return Notice("segments", message, number)

@@ -135,7 +135,9 @@ def _name_matches(
 def _explain_tests(scored: Sequence[Scored]) -> list[Notice]:
     if len(scored) < 2 or len(scored[0].result.document_ids) != 1:
         return []
-    message = "one document alone: differences are not tested here; `corefeval compare` tests them "
+    message = (
+        "on a single document nothing is tested here; `corefeval compare` tests differences "
+    )
     return [Notice("no-tests", message + "on its segments")]
 
 
@@ -155,7 +157,7 @@ def _score(
     if len(prepared.document_ids) == 1 and sampling.ci is not None:
         # Those of its segments do not belong beside the scores of the whole.
         sampling = replace(sampling, ci=None)
-        message = "one document alone has no intervals here; `corefeval score --ci` has those of "
+        message = "a single document has no intervals here; `corefeval score --ci` has those of "
         notices.append(Notice("no-interval", message + "its segments"))
     result = count(prepared, metrics, by=features, sampling=sampling)
     protocol = result.protocol.but(wrong_spans=analysis.result.protocol.wrong_spans)

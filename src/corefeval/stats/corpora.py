@@ -135,8 +135,8 @@ def _choose(cells: Cells, metrics: Iterable[str] | None, rate: str) -> list[str]
 def _warn_of_few(number: int, options: CorporaOptions) -> tuple[Notice, ...]:
     if number >= FEW_DOCUMENTS or "corpora" not in options.resample:
         return ()
-    message = f"intervals from {plural(number, 'corpus')} say little about corpora that are "
-    message += "not here"
+    message = f"intervals from {plural(number, 'corpus')} say little about other "
+    message += "corpora"
     return (Notice("few-corpora", message, number),)
 
 
@@ -167,7 +167,7 @@ def _warn_of_hopeless(suite: _Suite, pairs: int) -> tuple[Notice, ...]:
         noun = "document" if "documents" in options.resample else "corpus"
         seeds_alone = options.resample == ("seeds",)
         what = "so few seeds" if seeds_alone else plural(units, noun)
-        message += f"of {what} no p-value is below {least:.2g}"
+        message += f"with {what}, no p-value is below {least:.2g}"
     elif options.trials + 1 < needed and pairs:
         message += f"that takes at least {needed:,} trials"
     else:
