@@ -127,6 +127,6 @@ def test_shares_by_hand():
 def test_ceaf_is_not_shared_out():
     analysis = analyse([["a", "b"]], [["a"], ["b"]], metrics="ceafe")
     for ask in (lambda: analysis.attribution("ceafe"), analysis.mentions):
-        with pytest.raises(corefeval.UndefinedMetricError, match="shared out"):
+        with pytest.raises(corefeval.UndefinedMetricError, match="cannot be divided"):
             ask()
     assert analysis.as_dict()["mentions"] == []

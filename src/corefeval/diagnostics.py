@@ -83,11 +83,11 @@ class KeyNeededError(UsageError):
 
 
 class UndefinedMetricError(CorefEvalError):
-    """A metric that this data cannot define, because something that it needs is not there."""
+    """A metric that is not defined on this data, because something that it needs is missing."""
 
 
 class UndefinedRateError(CorefEvalError, AttributeError):
-    """A rate that a score does not have, like the recall of the CoNLL average."""
+    """A rate that a score does not have, such as the recall of the CoNLL average."""
 
 
 class LongWait(UserWarning):

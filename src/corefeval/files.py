@@ -219,7 +219,7 @@ def _one_error(path: PathLike, problem: str) -> Iterator[None]:
 
 @contextmanager
 def unpack_limit(limit: str | int) -> Iterator[None]:
-    """Within, a packed file may unpack to so many bytes, in the whole process.
+    """A context in which a packed file may unpack to this many bytes, in the whole process.
 
     The limit is a number of bytes or a size such as `"20GB"`. Outside it is the environment's
     `COREFEVAL_UNPACK_LIMIT`, or 1GB.

@@ -50,11 +50,10 @@ def compare(
 ) -> Comparison:
     """Score several responses against a key, and compare each with each.
 
-    `responses` may be a mapping, which names them, and may have results among them (of `score`, or
-    from `load`); with nothing but results the key may be None, and there is nothing left to choose
-    about how they are scored. A single document is compared by its `segments`. `by`, `protocol`,
-    `features`, `piece_size`, `executor` and `options` are those of `score`; the others are those of
-    `stats.compare`.
+    `responses` may be a mapping from names, and may include results (of `score` or `load`). If all
+    are results, the key may be None, and how they were scored cannot be changed. A single document
+    is compared by its `segments`. `by`, `protocol`, `features`, `piece_size`, `executor` and
+    `options` are those of `score`; the others are those of `stats.compare`.
 
     >>> key = {name: [["a", "b", "c"]] for name in "12345678"}
     >>> full, half = (dict.fromkeys(key, [list(side)]) for side in ("abc", "ab"))

@@ -63,17 +63,17 @@ def score(
     number. Every choice of it is also an option, which overrides it: `singletons="drop"`,
     `duplicates="error"`, `documents="bc/*"`, `aggregate="macro"`, `ignore_tokens=True` and so on;
     `corefeval protocols` lists them. `encoding`, `key_format`, `response_format` and
-    `word_column` (of CoNLL files, counted from 1) say how files are read, if they do not tell.
+    `word_column` (of CoNLL files, counted from 1) say how to read files, if they do not show it.
 
-    `features` states features itself: for each name a mapping from mentions to values (with several
-    documents, from document ids to such mappings), or a function of a mention; or it is a file that
-    states them (`kinds.tsv`).
+    `features` gives features of your own: for each name a mapping from mentions to values (with
+    several documents, from document ids to such mappings) or a function of a mention; or a file of
+    features (`kinds.tsv`).
 
     `ci` is the level of intervals (.95) for every rate, metric and slice, from a bootstrap over
     documents of `samples` samples: `result["muc"].intervals["f1"]`. A single document is cut into
     about `segments` runs of sentences, which are resampled instead; a notice says so. With
-    `as_segments` the result of a single document is that of its segments, each a document of its
-    own, so that it can be compared with others.
+    `as_segments` the result of a single document is that of its segments, each taken as a document,
+    so that it can be compared with others.
 
     Files larger than 200 MB are scored in pieces of their documents, with the same result and far
     less memory. `piece_size` says how large these are (`"16MB"`), of files of any size; `executor`

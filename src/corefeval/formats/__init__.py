@@ -59,8 +59,8 @@ def read(
     """Read a corpus from a file, packed with gzip or not; `-` is standard input.
 
     A folder or a pattern such as `'dev/*.conll'` stands for all of its files, whose documents make
-    one corpus. The format is told by the content unless `format` names it. `word_column` is the
-    column of the words in CoNLL files, counted from 1; by default it is told by what is in it.
+    one corpus. The format is recognised by the content unless `format` names it. `word_column` is
+    the column of the words in CoNLL files, counted from 1; by default it is recognised, too.
 
     Answers of language models (formats `llm…`) are read against a `key`; `occurrences` says which
     place a listed string means. Other formats have no use for either.
@@ -204,9 +204,9 @@ def _try(job: Callable[[], Corpus]) -> Corpus | None:
 def write(
     corpus: Corpus, target: str | os.PathLike[str] | IO[bytes], *, format: str | None = None
 ) -> tuple[Notice, ...]:
-    """Write a corpus to a file or binary stream; what the format cannot carry comes back.
+    """Write a corpus to a file or binary stream; returns notices of what the format cannot express.
 
-    The format is told by the file's ending if it is not named: `.conll` is conll, `.conllu`
+    The format follows from the file's ending if it is not named: `.conll` is conll, `.conllu`
     corefud, `.conllua` conllua, `.json` and `.jsonl` are e2e, `.ann` is brat, `.parquet` is
     parquet; what has no ending is conll, and another ending is a UsageError. A path that ends in
     `.gz` is packed; `-` is standard output. Formats with files for each document take a folder, or

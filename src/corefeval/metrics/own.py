@@ -68,7 +68,8 @@ def metric(
     arguments have a number as default, and are parameters of the metric: `own(weight=2)`.
 
     `needs` are features that the metric cannot do without, `levels` what its counts can be divided
-    by: a function of entities has documents alone. UsageError: it is no such function.
+    by: a function of entities can only be divided by document. Raises a UsageError if it is no
+    such function.
 
     >>> @metric(name="exact-entities")
     ... def find_exact(key, response):

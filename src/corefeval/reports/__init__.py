@@ -56,12 +56,12 @@ def report(
     `responses` is a path or a `Corpus`, a list of responses, or a mapping from the names that the
     report shows to responses; plain Python entities go into such a list or mapping. Other options
     are those of `score`; with several ways to match mentions (`match="exact, head"`) each response
-    is there once for each, to be switched between. What `by` names and the data do not have is left
+    is there once for each, to switch between. Features in `by` that the data do not have are left
     out, and the report says so. `ci` is the level of the intervals (None: no intervals). With
-    `text=False` the report has no words of the corpus in it, for texts that may not be passed on:
+    `text=False` the report has no words of the corpus in it, for texts that may not be shared:
     scores, errors and the shape of the annotation stay. With `explain` it also shows how much
     scores depend on the choices that scorers make, which takes the time of some forty scorings.
-    Responses are shown as they are given, or the best first (`sort="score"`), by CoNLL or else by
+    Responses are shown in the given order, or the best first (`sort="score"`), by CoNLL or else by
     the first metric.
 
     >>> made = report([["Ada", "she"], ["it"]], {"mine": [["Ada", "she", "it"]]}, metrics="b3")
@@ -135,9 +135,7 @@ def _name_matches(
 def _explain_tests(scored: Sequence[Scored]) -> list[Notice]:
     if len(scored) < 2 or len(scored[0].result.document_ids) != 1:
         return []
-    message = (
-        "on a single document nothing is tested here; `corefeval compare` tests differences "
-    )
+    message = "on a single document nothing is tested here; `corefeval compare` tests differences "
     return [Notice("no-tests", message + "on its segments")]
 
 

@@ -80,7 +80,7 @@ class Comparison(Tabular):
 
     @property
     def rate(self) -> str:
-        """What of each metric was compared."""
+        """Which rate of each metric was compared."""
         return self.options.rate
 
     @property
@@ -95,7 +95,7 @@ class Comparison(Tabular):
 
     @property
     def baseline(self) -> str | None:
-        """The system that all others were compared with, where it was one alone."""
+        """The only system that the others were compared with, if there was one."""
         return self.options.baseline
 
     @property
@@ -159,7 +159,7 @@ class Comparison(Tabular):
         return pair is not None and pair.significant and pair.difference > 0
 
     def better_than(self, metric: str, system: str) -> tuple[str, ...]:
-        """The systems than which one is significantly better."""
+        """The systems that one is significantly better than."""
         others = (other for other in self.systems if other != system)
         return tuple(other for other in others if self.is_better(metric, system, other))
 
@@ -264,7 +264,7 @@ class Comparison(Tabular):
         return concordance(self.results, metrics=self.metrics, rate=self.rate)
 
     def power(self, metric: object = None) -> tuple[Power, ...]:
-        """How many documents the differences that are not significant would need, by one metric."""
+        """How many documents would make the other differences significant, by one metric."""
         name = self.main_metric(metric)
         if name not in self._powers:
             mine = [pair for pair in self.pairs if pair.metric == name]

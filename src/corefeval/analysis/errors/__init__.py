@@ -62,11 +62,10 @@ def analyse(
     """Say what is wrong with a response, and what each kind of error costs.
 
     Key and response are what `score` takes, and so are protocol, features and options. `by` is the
-    feature of mentions by which links are told apart. `wrong_spans` ("auto", "head" or "overlap")
-    says when an extra mention that overlaps a missing one is that mention with a wrong span: when
-    it has the same head, in any case, or (auto) by the head where all heads are known; the
-    signature has what it was in the end. By "head", `MissingFeatureError` says that no head is
-    known.
+    feature of mentions to break links down by. `wrong_spans` says when an extra mention counts as
+    an overlapping missing one with a wrong span: if both have the same head ("head"), always
+    ("overlap"), or by the head if all heads are known ("auto"); the signature has what was used.
+    Raises a `MissingFeatureError` if heads are wanted and none is known.
 
     >>> analysis = analyse([["Ada", "she"], ["it"]], [["Ada", "she", "it"]], metrics="b3")
     >>> [(row.kind, row.count) for row in analysis.kinds if row.count]

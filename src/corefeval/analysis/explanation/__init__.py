@@ -94,15 +94,15 @@ def explain(
 ) -> Explanation | Search | Sensitivity:
     """Explain why a score is what it is: which choices of scorers it depends on, and how much.
 
-    With `to`, a protocol, it is which choices make its numbers differ from those of `from_` (by
-    default corefeval's own), and what each is worth: alone, last, in turn, and with `shapley` as
-    the mean over all orders. With a number as `to`, in per cent and as it was published (61.3, or
-    "61.30" for two decimals), it is which named protocols and single choices give it. Without `to`
-    it is how much numbers depend on each choice; with several responses it is also told whether
+    If `to` is a protocol, the answer is which choices make its numbers differ from those of `from_`
+    (by default corefeval's own), and what each is worth: alone, last, in turn, and with `shapley`
+    on average over all orders. If `to` is a number, in percent and as it was published (61.3, or
+    "61.30" for two decimals), it is which named protocols and single choices give that number.
+    Without `to`, it is how much numbers depend on each choice and, with several responses, whether
     their order changes.
 
-    `metrics` are muc, b3, ceafe and conll by default, for a number conll. Options are those of
-    `score`; choices among them go for both protocols. See docs/explain.md.
+    `metrics` are muc, b3, ceafe and conll by default, and conll for a number. Options are those of
+    `score`; choices among them apply to both protocols. See docs/explain.md.
 
     >>> key = [["a", "b"], ["c"], ["d"]]
     >>> found = explain(key, key, from_="conll-8.01", to="e2e")
@@ -141,8 +141,8 @@ def explain_results(
 ) -> ResultDifference:
     """What differs between two results: their choices, their data and their numbers.
 
-    With the key and the response of both at hand, it is also what each choice is worth. Raises a
-    UsageError where they have no metric in common.
+    Given the key and the response of both, it also says what each choice is worth. Raises a
+    UsageError if they have no metric in common.
 
     >>> from corefeval import score
     >>> key = [["a", "b"], ["c"]]

@@ -229,13 +229,13 @@ def read_answers(
     encoding: str = "utf-8",
     name: str = "",
 ) -> Corpus:
-    """What language models wrote, as a corpus on the key's tokens; its `ledger` tells all.
+    """Read answers of language models as a corpus on the key's tokens, with a `ledger` of mentions.
 
     `key` is a corpus, or the path of one. `answers` is a path (JSON lines with ids and answers,
     records of chat interfaces, a folder of texts named by document, one text) or a mapping from
     document ids to texts. `format` is `llm`, which finds the convention, or one of them, such
-    as `llm-markdown`. `occurrences` says which place a listed string means that has several:
-    the one that the order of the list tells (`in-order`), the `first`, or `all`.
+    as `llm-markdown`. `occurrences` says which place is meant by a listed string that has several:
+    the one that fits the order of the list (`in-order`), the `first`, or `all`.
 
     >>> import corefeval
     >>> key = corefeval.read(corefeval.example("key"))

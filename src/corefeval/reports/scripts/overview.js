@@ -225,7 +225,7 @@ function costItem(cost, changes, text, about, doc) {
 }
 
 function nothingShared() {
-  return el("p", { class: "hint" }, "Nothing is lost, or none of the metrics can be shared out to mentions: ask for muc, b3 or lea.");
+  return el("p", { class: "hint" }, "Nothing is lost, or none of the metrics can be divided among mentions: ask for muc, b3 or lea.");
 }
 
 function notices(system) {
