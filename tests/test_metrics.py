@@ -268,7 +268,7 @@ def test_a_metric_is_called_as_its_function_unless_told():
 @pytest.mark.parametrize("function", ["no_module:f", "test_metrics:nothing", ":f"])
 def test_a_function_that_is_not_there(declare, function):
     declare("own", function=function)
-    with pytest.raises(corefeval.UsageError, match="is no function that counts"):
+    with pytest.raises(corefeval.UsageError, match="is not a counting function"):
         corefeval.score([["a"]], [["a"]], metrics="own")
 
 

@@ -151,7 +151,7 @@ def check_choices(
         allowed = values.get(name, (choice.default,))
         if name not in free and value not in allowed:
             raise UsageError(
-                f"emulate:{protocol.emulate} has {name} {' or '.join(allowed)} alone, not {value}: "
+                f"emulate:{protocol.emulate} has {name} {' or '.join(allowed)} only, not {value}: "
                 "the program has nothing else"
             )
 

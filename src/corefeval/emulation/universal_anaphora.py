@@ -103,8 +103,8 @@ class _Emulation:
         deixis, drops = protocol.layer == "deixis", protocol.singletons == "drop"
         if deixis and (drops or protocol.split == "off"):
             raise UsageError(
-                f"emulate:{protocol.emulate} has layer deixis with singletons keep and split score "
-                "alone"
+                f"emulate:{protocol.emulate} has layer deixis only with singletons keep and split "
+                "score"
             )
         if drops and protocol.split == "score" and any(len(find_sets(c)) for c in self.corpora):
             raise InputError(

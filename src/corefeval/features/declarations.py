@@ -114,8 +114,8 @@ _DECLARED = (
         "link",
         "within where the mention before it in its entity is in the same document, across where "
         "it is in another (`--across`); none for first mentions",
-        arguments="`column=`: a token column that says to which document a token belongs, where "
-        "several stand in one",
+        arguments="`column=`: a token column that names the document of each token, if a document "
+        "contains several",
         settings=("column",),
     ),
     FeatureDeclaration(

@@ -33,8 +33,8 @@ def check_given(given: object) -> Mapping[str, object]:
     for name, source in given.items():
         if not isinstance(name, str) or not (callable(source) or isinstance(source, Mapping)):
             raise UsageError(
-                f"{name!r:.60} is given as {source!r:.60}, which is no mapping from mentions to "
-                'values and no function: did you mean features={"kind": …}?'
+                f"{name!r:.60} is given as {source!r:.60}, which is neither a mapping from "
+                'mentions to values nor a function: did you mean features={"kind": …}?'
             )
     return given
 

@@ -84,7 +84,7 @@ def _guess(labelled: Corpus, reading: Spans) -> Notice:
     why = "one" if reading == "inclusive" else "none"
     message = (
         f"{labelled.name}: (start, end) spans were read with {reading} ends, as {why} of them has "
-        f"start = end; say spans='inclusive' or 'exclusive', or use corefeval.corpus_from_arrays, "
+        f"start = end; use spans='inclusive' or 'exclusive', or corefeval.corpus_from_arrays, "
         "to leave nothing to guess"
     )
     return Notice("spans", message, labelled.n_mentions)

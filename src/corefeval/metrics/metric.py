@@ -63,7 +63,7 @@ def register(declaration: Declaration) -> None:
     function = declaration.function
     if declaration.shape != "mean" and not callable(function) and ":" not in str(function):
         raise UsageError(
-            f"{declaration.name} has no function that counts but {function!r}: declare it as "
+            f"{declaration.name} has no counting function but {function!r}: declare it as "
             "function=f, or as text, 'module:function'"
         )
     REGISTRY[declaration.name] = declaration
@@ -311,7 +311,7 @@ def _import_function(place: str, metric: str) -> Callable[..., Mapping[str, Any]
         function: Callable[..., Mapping[str, Any]] = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
         raise UsageError(
-            f"{metric}: {place!r} is no function that counts ({error}): declare it as "
+            f"{metric}: {place!r} is not a counting function ({error}): declare it as "
             "function=f, or as text, 'module:function'"
         ) from None
     return function

@@ -167,7 +167,7 @@ def _of_place(module: str, attribute: str, name: str = "") -> str:
     is_module = all(part.isidentifier() for part in module.split("."))
     if not attribute or not is_module or module.endswith(".py"):
         fix = f"{module.removesuffix('.py')}:{attribute or 'my_metric'}"
-        raise UsageError(f"{place!r} is no place of a metric: write module:function, such as {fix}")
+        raise UsageError(f"{place!r} is not a metric: write module:function, such as {fix}")
     if os.getcwd() not in sys.path and "" not in sys.path:
         sys.path.append(os.getcwd())  # where commands are given, as `python -m` has it
     try:

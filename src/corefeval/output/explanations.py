@@ -74,7 +74,7 @@ def _refusal(one: Refusal) -> str:
     text = f"{one.name} gives no number: {one.reason}"
     if one.choices:
         chosen = ", ".join(choice.replace("_", "-") for choice in one.choices)
-        return f"{text}. Below it goes on with the other's {chosen}."
+        return f"{text}. The table below uses the other's {chosen} instead."
     return f"{text}."
 
 

@@ -249,8 +249,8 @@ def _misfit_error(key: Corpus, response: Corpus, index: int, misfit: _Misfit) ->
         file=_file(response),
         found=misfit.found,
         expected=misfit.expected,
-        fix="give the resolver the key's words with blanks between them, or go on with "
-        "--ignore-tokens / ignore_tokens=True, where such documents count as empty",
+        fix="give the resolver the key's words with blanks between them, or use "
+        "--ignore-tokens / ignore_tokens=True, which counts such documents as empty",
     )
 
 

@@ -347,7 +347,7 @@ def _check_counts(
         raise ValueError(f"{metric}: a count is missing, too large, or below 0")
     rates = rates_of(shape, dict(zip(counts, values.T, strict=True)))
     if bounded and any((rate > 1 + _ROUNDING).any() for rate in rates.values()):
-        raise ValueError(f"{metric}: more was found than there is")
+        raise ValueError(f"{metric}: more was found than exists")
 
 
 def _notice(record: Mapping[str, Any]) -> Notice:

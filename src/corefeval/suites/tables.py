@@ -243,7 +243,7 @@ def legend(table: SuiteTable) -> str:
     problems = [cell for cell in outcome.cells.values() if cell.result is None]
     if any(cell.fault == "response" for cell in problems):
         counts = "counts as 0" if outcome.missing == "zero" else "is left out of averages"
-        told.append(f"{NOTHING} is no result, which {counts}.")
+        told.append(f"{NOTHING} means no result, which {counts}.")
     return " ".join(told)
 
 

@@ -49,7 +49,7 @@ SUMMARIES: dict[ErrorKind, str] = {
     "extra mention": "a mention that the key lacks, in an entity that the key has",
     "extra entity": "an entity made up only of mentions that the key lacks",
     "missing mention": "a mention that the response lacks, of an entity that it has",
-    "missing entity": "an entity of which the response has no mention",
+    "missing entity": "an entity without any mention in the response",
     "divided": "mentions of a key entity that are separated from most of it",
 }
 

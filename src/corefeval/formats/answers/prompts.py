@@ -23,11 +23,11 @@ from corefeval.model import Corpus, Document
 
 _TASK = (
     "You annotate coreference: which words of a text mention the same entity. Mark every mention "
-    "(names, descriptions, pronouns, possessives), the whole phrase with all that belongs to it; "
-    "phrases may stand within phrases. Entities are numbered from 1 in the order of their first "
-    "mention, and all mentions of an entity have its number."
+    "(names, descriptions, pronouns, possessives) as a whole phrase, with everything that belongs "
+    "to it; mentions may contain other mentions. Entities are numbered from 1 in the order of "
+    "their first mention, and all mentions of an entity have its number."
 )
-_GIVEN = "The mentions are marked already: say for each of them which entity it is of."
+_GIVEN = "The mentions are already marked: say which entity each of them belongs to."
 _SAMPLE = Passage(
     ["Ada", "met", "the", "captain", "of", "the", "Argo", ".", "She", "greeted", "him", "."],
     (0, 8),
@@ -129,7 +129,7 @@ def _solve(
         parts.append(f"Text:\n{_ask(passage, style, mentions)}\n\nAnswer:\n{answer}\n\n")
     what = f"left out of worked examples: {style.name} cannot write mentions that cross"
     notices += note("crossing-mentions", crossing, "mention", what)
-    what = f"of worked examples {style.name} cannot tell from others of the same words"
+    what = f"in worked examples that {style.name} cannot tell from others with the same words"
     notices += note("misread-examples", lost, "entity", what)
     return "".join(parts)
 

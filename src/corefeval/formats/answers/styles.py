@@ -162,13 +162,13 @@ _STYLES = (
     Style(
         "markdown",
         _tags("[", "](#cluster_{e})"),
-        f"{_IN_BRACKETS}, with a link to {_NUMBER} behind it",
+        f"{_IN_BRACKETS}, followed by a link to {_NUMBER}",
         "",
     ),
     Style(
         "bracket",
         _tags("[e{e} ", "]"),
-        f"{_IN_BRACKETS} that open with its entity, e1, e2 and so on",
+        f"{_IN_BRACKETS} that begin with its entity: e1, e2 and so on",
     ),
     Style(
         "xml",
@@ -178,24 +178,24 @@ _STYLES = (
     Style(
         "crac",
         _write_crac,
-        f"{COPY}behind the first word of a mention write |[e1, behind its last word |e1], behind "
-        f"a mention of one word |[e1], with {_NUMBER}; marks of one word are joined by commas",
+        f"{COPY}after the first word of a mention write |[e1, after its last word |e1], after a "
+        f"mention of one word |[e1], with {_NUMBER}; join several marks on one word by commas",
         crossing=True,
     ),
     Style(
-        "subscript", _tags("[", "]_{e}"), f"{_IN_BRACKETS}, with {_NUMBER} as a subscript behind it"
+        "subscript", _tags("[", "]_{e}"), f"{_IN_BRACKETS}, followed by {_NUMBER} as a subscript"
     ),
-    Style("hash", _tags("[", "]#{e}"), f"{_IN_BRACKETS}, with # and {_NUMBER} behind it", "MASK"),
+    Style("hash", _tags("[", "]#{e}"), f"{_IN_BRACKETS}, followed by # and {_NUMBER}", "MASK"),
     Style(
         "colon",
         _tags("[", ": {e}]"),
-        f"{_IN_BRACKETS}, with a colon and {_NUMBER} before the closing one",
+        f"{_IN_BRACKETS}, with a colon and {_NUMBER} before the closing bracket",
         "0",
     ),
     Style(
         "seq2seq", _tags("<m> ", " | {e} </m>"), f"{_IN_TAGS}, with a bar and {_NUMBER} before </m>"
     ),
-    Style("mask", _tags("<m>", "</m>#{e}"), f"{_IN_TAGS}, with # and {_NUMBER} behind it", "MASK"),
+    Style("mask", _tags("<m>", "</m>#{e}"), f"{_IN_TAGS}, followed by # and {_NUMBER}", "MASK"),
     Style(
         "curly",
         _tags("{{", "|{e}}}"),
@@ -204,13 +204,13 @@ _STYLES = (
     Style(
         "tanl",
         _write_tanl,
-        f"{_IN_BRACKETS}; if its entity was mentioned before, add a bar and the words of a mention "
-        "before",
+        f"{_IN_BRACKETS}; if its entity was mentioned before, add a bar and the words of an "
+        "earlier mention",
     ),
     Style(
         "json",
         _write_json,
-        f"Answer with JSON alone: a list of entities, each with its mentions {_ORDER}, each with "
+        f"Answer with JSON only: a list of entities, each with its mentions {_ORDER}, each with "
         + _SENTENCE,
         crossing=True,
     ),
@@ -230,8 +230,8 @@ _STYLES = (
     Style(
         "link-append",
         _write_links,
-        f"{_AGAIN}links it: the mention, ##, the words behind it, ->, the first mention with the "
-        "words behind it, or [ and the number of the entity if it has links already, ;;",
+        f"{_AGAIN}links it: the mention, ##, the words after it, ->, the first mention with the "
+        "words after it, or [ and the number of the entity if it already has links, ;;",
         crossing=True,
     ),
 )
