@@ -125,8 +125,8 @@ def test_answers_for_nobody_and_second_answers_are_told(key, expected):
     ("text", "problem"),
     [
         ("", "empty"),
-        ("Nothing to see here.", "no mention in the answer"),
-        ('{"id": "b", "answer": "x"}\n{"id": "b"', "no JSON"),
+        ("Nothing to see here.", "no mentions could be read"),
+        ('{"id": "b", "answer": "x"}\n{"id": "b"', "not JSON"),
         ('{"id": "b", "answer": "x"}\n{"id": "a"}', "answer"),
     ],
 )
@@ -220,7 +220,7 @@ def test_formats_and_choices_of_the_command(run):
     assert "occurrences:first" in outs["first"]
     assert "lost:strict" in run("score", key, listed, "--lost", "strict", "-q")[1]
     status, _, err = run("score", key, listed, "--response-format", "llm-markdown")
-    assert status == 0 and "nothing can be read" in err
+    assert status == 0 and "that cannot be read" in err
 
 
 def test_report_and_compare_take_answers(run, tmp_path):

@@ -388,7 +388,7 @@ def test_the_score_on_what_was_reached():
     conll = result.answers["conll"]
     assert conll["reached"] == pytest.approx(2 / 3)  # MUC has no links there
     assert result.answers["documents"][0]["reached"] == 8
-    assert any("on the text that was reached" in str(notice) for notice in result.notices)
+    assert any("on the text that the answers cover" in str(notice) for notice in result.notices)
 
 
 def test_a_refusal_is_an_empty_document_with_a_notice():
@@ -415,5 +415,5 @@ def test_what_is_no_answer_is_refused():
         corefeval.score([["a", "b"]], {"": "[e1 a]"}, response_format="llm")
     with pytest.raises(UsageError, match="read against"):
         corefeval.read(corefeval.example("tagged"))
-    with pytest.raises(UsageError, match="llm can only be read"):
+    with pytest.raises(UsageError, match="can only be read"):
         corefeval.write(KEY, "-", format="llm-markdown")

@@ -102,7 +102,7 @@ def test_rates_unpack_as_scikit_learn_has_them():
     ("labels_true", "labels_pred", "problem"),
     [
         ([0, 1], [0], "not of 2 and 1"),
-        ([], [], "one at least"),
+        ([], [], "at least one"),
         ([[0, 1]], [0, 1], r"labels_true has the shape \(1, 2\)"),
         (3, [3], r"labels_true has the shape \(\)"),
         ([0.0, float("nan")], [0, 1], "labels_true has labels that are not numbers"),

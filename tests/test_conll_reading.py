@@ -268,9 +268,9 @@ def test_tokens_outside_of_documents(conll, text):
     ("data", "problem"),
     [
         (b"", "empty"),
-        (b"\n\n", "no format"),
-        (b"hello", "no format"),
-        (b"\x00\xff\xfe", "no format"),
+        (b"\n\n", "not in a format"),
+        (b"hello", "not in a format"),
+        (b"\x00\xff\xfe", "not in a format"),
         (b"\x1f\x8bbroken", "gzip data is damaged"),
         (gzip.compress(PLAIN.encode())[:-9], "gzip data is damaged"),
         (b"#begin document (\xff\xfe);\na -\n", "not utf-8"),
@@ -288,7 +288,7 @@ def test_files_that_cannot_be_read(tmp_path):
         corefeval.read(tmp_path / "nowhere.conll")
     with pytest.raises(InputError, match="no files in the folder"):
         corefeval.read(tmp_path)
-    with pytest.raises(InputError, match="no such file"):
+    with pytest.raises(InputError, match="no file can have this name"):
         corefeval.read("nul\0.conll")
 
 

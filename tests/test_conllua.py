@@ -151,9 +151,9 @@ def test_brackets_close_in_any_order(file, cell, spans):
         (line(1, "a", ")"), "closes without being opened"),
         (line(1, "a", "(EntityID=1"), "never closes"),
         (line(1, "a", "EntityID=1"), "not a list of brackets"),
-        ("1 a b\n", "no line of a token"),
-        (line("one", "a"), "no line of a token"),
-        (line(1, "two words").replace("\t", " "), "no line of a token"),
+        ("1 a b\n", "not a token line"),
+        (line("one", "a"), "not a token line"),
+        (line(1, "two words").replace("\t", " "), "not a token line"),
     ],
 )
 def test_mistakes_are_named_with_their_lines(file, row, problem):
@@ -368,7 +368,7 @@ def test_old_gum_says_split(file):
 @pytest.mark.parametrize("target", ["x.conll", "x.jsonl", "x.conllu"])
 def test_layers_that_a_format_lacks_are_told(file, tmp_path, target):
     notices = {n.kind: n.message for n in write(read(file(TEXT)), tmp_path / target)}
-    assert notices["layers"] == ("3 mentions of other layers left out:  2 deixis, 1 non-referring")
+    assert notices["layers"] == ("3 mentions of other layers left out: 2 deixis, 1 non-referring")
     assert read(tmp_path / target).n_mentions == 4
 
 

@@ -214,7 +214,7 @@ def test_what_the_program_does_not_have_is_refused(options, message):
 
 def test_only_scores_and_comparisons_are_emulated():
     paths = pair_of("span-in-two-entities-response")
-    with pytest.raises(UsageError, match="has scores alone") as caught:
+    with pytest.raises(UsageError, match="is only for `score`") as caught:
         corefeval.prepare(*paths, "crac-2022")
     choices = str(caught.value).split("'")[1]  # as they can be used instead
     assert choices.startswith("match:partial|singletons:drop|")
@@ -252,10 +252,10 @@ def conllu(*lines: str, header: str = "eid-etype-head-other") -> str:
         (conllu("a Entity=(x-y-)"), 4, "head of a mention is not a number"),
         (conllu("a Entity=(-y-1)"), 4, "has no id"),
         (conllu("a Entity=(x[2/2]-y-1)"), 4, "comes before its first part"),
-        (conllu("a Entity=(x-y-1", "b Entity=x)(x-y-3", "c Entity=x)"), 6, "outside of it"),
+        (conllu("a Entity=(x-y-1", "b Entity=x)(x-y-3", "c Entity=x)"), 6, "outside it"),
         (conllu("a Entity=(x-y-1)|Bridge=z<x"), 4, "names an entity that has no mention"),
-        (conllu("a Entity=(x-y-1)|Bridge=x<x"), 4, "Bridge names an entity"),
-        (conllu("a Entity=(x-y-1)|SplitAnte=z<q"), 4, "SplitAnte names an entity"),
+        (conllu("a Entity=(x-y-1)|Bridge=x<x"), 4, "Bridge names no entity"),
+        (conllu("a Entity=(x-y-1)|SplitAnte=z<q"), 4, "SplitAnte names no entity"),
         (conllu("a Entity=(x-y-1)", header="etype-head"), None, "neither eid nor GRP"),
         (conllu("a").replace("1\ta", "one\ta"), 4, "is not a CoNLL-U id"),
         (conllu("a", "b").replace("2\tb", "3\tb"), 5, "not numbered from 1"),

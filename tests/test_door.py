@@ -158,7 +158,7 @@ def test_render_refuses_what_it_does_not_use(things):
         render(things["Result"], pairs=True)
     with pytest.raises(UsageError, match="no by_document for a Comparison"):
         render(things["Comparison"], by_document=True)
-    with pytest.raises(UsageError, match="things of one type"):
+    with pytest.raises(UsageError, match="results of one type"):
         render([things["Result"], things["Comparison"]])
 
 

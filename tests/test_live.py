@@ -183,7 +183,7 @@ def test_another_text_is_an_error(conll, make):
 
 
 def test_objects_of_several_kinds_are_an_error(key):
-    with pytest.raises(InputError, match="no stanza document, but others are"):
+    with pytest.raises(InputError, match="not a stanza document, but others are"):
         corefeval.score(key, {"a": stanza_doc(), "b": [["x"]]})
 
 

@@ -154,7 +154,7 @@ def test_words_out_of_order_are_told_of(run, tmp_path):
     assert "3 words not numbered 1, 2, 3, …; the order of lines" in run("score", path, path)[2]
     status, out, _ = run("check", path)
     assert status == 0 and "word-ids" in out
-    assert re.findall(r"line (\d+): .*which is not the next one", out) == ["5", "8", "10"]
+    assert re.findall(r"line (\d+): .*which is out of order", out) == ["5", "8", "10"]
     assert "reading-notice" not in out
     path.write_text(
         DISORDERED.replace("2\tc", "3\tc").replace("3\td", "4\td").replace("3.1\te", "4.1\te")

@@ -343,7 +343,7 @@ def test_heads_other_than_the_signature_says_are_told():
     other = score(key, response, metrics="lea", protocol="match:head|heads:file")
     assert [n.message for n in other.notices if n.kind == "other-heads"] == [
         "the protocol says heads:file, but here they are heads:parse+tags: "
-        "numbers made from other heads are not comparable"
+        "numbers from other heads are not comparable"
     ]
     exact = score(key, response, metrics="lea", protocol=first.signature, match="exact")
     assert [n for n in exact.notices if n.kind == "other-heads"] == []

@@ -182,7 +182,7 @@ def test_a_metric_has_slices_where_it_says_so(module):
     [
         ("their_metrics:fails", r"raised ZeroDivisionError: .* \(their_metrics.py, line \d+\)"),
         ("their_metrics:returns_nothing", "returns nothing: return counts or rates"),
-        ("their_metrics:returns_text", "gives no number but str 'much'"),
+        ("their_metrics:returns_text", "returns no number but str 'much'"),
         ("their_metrics:returns_much", "not between 0 and 1"),
         ("their_metrics:returns_pieces", r"gives no counts|of shape"),
         ("their_metrics:takes_three", r"takes_three\(key, response, text\) is no metric"),

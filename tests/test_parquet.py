@@ -155,8 +155,8 @@ MISTAKES = {
     "in the number of tokens": {"n_tokens": [5]},
     "too few tokens": {"n_tokens": [-5]},
     "has the wrong contents": {"relations": ['[["bridging", ["z", -1], [["a", -1]], ""]]']},
-    "'metadata' is not": {"metadata": ["[1]"]},
-    "'sentence_metadata' is not": {"sentence_metadata": ["[1]"]},
+    "'metadata' has": {"metadata": ["[1]"]},
+    "'sentence_metadata' has": {"sentence_metadata": ["[1]"]},
     "there is twice": None,
 }
 

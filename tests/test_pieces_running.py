@@ -218,8 +218,8 @@ def test_the_command_line(paths, capsys, tmp_path):
     [
         (["--piece-size", "many"], "a size such as"),
         (["--piece-size", "0"], "at least one byte"),
-        (["--jobs", "0"], "from 1"),
-        (["--jobs", "2", "--scheduler", "tcp://127.0.0.1:1"], "take one"),
+        (["--jobs", "0"], "1 or more"),
+        (["--jobs", "2", "--scheduler", "tcp://127.0.0.1:1"], "use one"),
         (["--resume", "{folder}", "--piece-size", "99"], "other files"),
         (["--resume", "s3://bucket/kept", "--piece-size", "99"], "not an address"),
         (["--protocol", "corefud-1.2", "--piece-size", "1MB"], "cannot be made in pieces"),

@@ -108,9 +108,9 @@ def test_names_of_protocols():
         ("singletons:keep|match:", "no value for 'match'"),
         ("match:exact|version:99.1", "version:99.1 is newer than"),
         ("match:exact|version:new", "version:new is not a version"),
-        ('documents:"a', "is no part of a protocol"),
+        ('documents:"a', "is not part of a protocol"),
         ("slice:kind=name", "slice:kind=name, a part of a result"),
-        ("features:kind", "features:kind: state them"),
+        ("features:kind", "features:kind: pass them"),
         ("ci:guessed", "cannot be repeated"),
         ("segments:many", "segments"),
         ("defualt", r"did you mean 'default'\? Or write choices as match:exact"),
@@ -142,7 +142,7 @@ def test_options_that_do_nothing_are_refused():
     with pytest.raises(UsageError, match="no option 'singleton' here: did you mean 'singletons'"):
         score(KEY, RESPONSE, singleton="drop")
     results = [score(KEY, side, metrics="muc") for side in (KEY, RESPONSE)]
-    with pytest.raises(UsageError, match="scored already: singletons"):
+    with pytest.raises(UsageError, match="already scored: singletons"):
         corefeval.compare(None, results, singletons="drop")
 
 

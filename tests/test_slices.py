@@ -146,7 +146,7 @@ def test_what_the_data_lacks_is_an_error_by_name_and_a_notice_in_a_preset(tmp_pa
         ({"Ada": "name"}, "did you mean"),
         ([("kind", {})], "features is a mapping"),
         ({"kind": {"nowhere": {"Ada": "name"}}}, "no document 'nowhere'"),
-        ({"kind": {"Ada": "noun"}}, "a kind that there is not"),
+        ({"kind": {"Ada": "noun"}}, "an unknown kind"),
     ],
 )
 def test_features_that_cannot_be_given(features, problem):

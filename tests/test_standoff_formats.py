@@ -106,7 +106,7 @@ def test_litbank_with_other_line_ends(pair):
     ],
 )
 def test_litbank_mistakes_are_named(pair, old, new, problem, line):
-    if problem.startswith("no line") and old.startswith("T5"):
+    if problem.startswith("not a line") and old.startswith("T5"):
         new += "\nMENTION\tT5\t2\t5\t2\t6"
     with pytest.raises(InputError, match=problem) as error:
         corefeval.read(pair(LITBANK.replace(old, new, 1)))

@@ -43,11 +43,11 @@ TAIL = '[[systems]]\nname = "x"\nresponses = "{corpus}.x"\n'
 MISTAKES = [
     (f'titel = "x"\n{HEAD}{TAIL}', "there is no field 'titel': did you mean 'title'?"),
     (f'metrics = "muk"\nheadline = "muc"\n{HEAD}{TAIL}', "metrics: there is no metric 'muk'"),
-    (f'headline = "lea"\nmetrics = "muc"\n{HEAD}{TAIL}', "the headline 'lea' is none of the"),
+    (f'headline = "lea"\nmetrics = "muc"\n{HEAD}{TAIL}', "the headline 'lea' is not a metric here"),
     (f'metrics = "muc, evil:f"\n{HEAD}{TAIL}', "names code, which no file may run"),
     (f'metrics = "muc"\nheadline = "evil:f"\n{HEAD}{TAIL}', "headline: 'evil:f' names code"),
     (f'missing = "no"\n{HEAD}{TAIL}', "missing is one of zero, leave-out, not 'no'"),
-    (f'by = "size("\n{HEAD}{TAIL}', "by: 'size(' is no feature"),
+    (f'by = "size("\n{HEAD}{TAIL}', "by: 'size(' is not a feature"),
     (f'rate = "f2"\n{HEAD}{TAIL}', "rate is one of recall, precision, f1, accuracy, not 'f2'"),
     (f"title = 3\n{HEAD}{TAIL}", "title is text, not 3"),
     (HEAD, "there are no systems: write [[systems]]"),

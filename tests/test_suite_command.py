@@ -18,7 +18,7 @@ def test_run_prints_the_table_and_saves(folder, run):
     assert status == 0
     assert "steady" in out
     assert "few-corpora" not in err
-    assert "intervals from 3 corpora alone" in err
+    assert "intervals from 3 corpora say little" in err
     assert (folder / "suite.cache" / "files.json").exists()
     again = run("suite", "run", folder / "suite.toml")
     assert again[1] == out
@@ -62,7 +62,7 @@ def test_run_refuses_what_makes_no_sense(folder, run):
         (("--cache", "x", "--no-cache"), "use one of them"),
         (("--averages", "all"), "an average is one of"),
         (("--jobs", "0"), "--jobs must be 1 or more"),
-        (("--trials", "0"), "the number of trials is a whole number"),
+        (("--trials", "0"), "the number of trials must be a whole number"),
         (("--trials", "1" + "0" * 40), "a whole number from 1 to 100,000,000, not more"),
         (("--save", path), "would overwrite an input"),
     ):
