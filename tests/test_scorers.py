@@ -309,6 +309,17 @@ def test_neleval_takes_the_last_of_mentions_that_end_side_by_side(cells, links, 
     assert score.counts["recall_denominator"] == score.counts["precision_denominator"] == links
 
 
+def test_neleval_looks_a_mention_up_in_the_entity_that_begins_last(tmp_path):
+    """Not in the one with the highest number, where both have it and do not end it together."""
+    paths = []
+    for name, cells in (("key", "(1) (2 (0)|2)|(1) (0)"), ("response", "- - (0) (0)")):
+        paths.append(tmp_path / name)
+        rows = "".join(f"d\t0\t{row}\tw\t{cell}\n" for row, cell in enumerate(cells.split()))
+        paths[-1].write_text(f"#begin document (d); part 000\n{rows}\n#end document\n")
+    for protocol in ("neleval", "neleval-by-doc"):
+        assert corefeval.score(*paths, protocol=protocol, metrics="muc")["muc"].precision == 1
+
+
 def test_windows_of_nothing_score_nothing():
     """Documents without a mention have no (start, end) spans, and need none."""
     for key, response in (({"1": []}, {"1": []}), ({"1": [[(0, 0), (1, 1)]]}, {})):

@@ -176,7 +176,7 @@ def _entities(
         first: dict[Any, Any] = {}
         for entity, place in zip(owners, _places(corpus, mentions, order), strict=True):
             first[entity] = min(place, first.get(entity, place))
-        names = sorted(first, key=lambda name: first[name])
+        names = sorted((name for name in names if name in first), key=lambda name: first[name])
     if longest is not None:
         return [[entities[name] for name in names if entities[name]]]
     documents: list[Entities] = [[] for _ in corpus.documents]
