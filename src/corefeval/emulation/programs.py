@@ -124,13 +124,11 @@ class Material:
         )
         if protocol.undefined == "error":
             _check_defined(result)
-        weighed = [
-            any(entities) for entities in zip(*(one.sides for one in documents), strict=True)
-        ]
-        if protocol.aggregate == "weighted" and not (weighed and all(weighed)):
+        # scorch's key has all mentions of the response, so that it never lacks weights alone.
+        if protocol.aggregate == "weighted" and not any(one.response for one in documents):
             raise InputError(
-                "a side has not a single mention, so that its weights of all documents are zero, "
-                f"which ends {programs_with('aggregate', 'weighted')}",
+                "the response has not a single mention, so that its weights of all documents are "
+                f"zero, which ends {programs_with('aggregate', 'weighted')}",
                 file=self.response.name or None,
                 fix="--aggregate micro goes on",
             )
