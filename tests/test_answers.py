@@ -133,6 +133,13 @@ def test_thoughts_and_escapes_are_no_text():
     assert placed(corpus) == {(0, 1, "1"), (2, 4, "2")}
 
 
+def test_a_tag_without_a_blank_before_it_begins_a_word_and_one_within_a_word_does_not():
+    words = 'a conventional doctor , but he replied " I am not able to do that " .'.split()
+    answer = "a conventional {{doc|2}}tor, but {{he|1}} replied{{I|1}} am not able to do that"
+    corpus = corefeval.read_answers({"d": answer}, key_of({"tokens": words}))
+    assert placed(corpus) == {(2, 3, "2"), (5, 6, "1"), (8, 9, "1")}
+
+
 def test_unspaced_scripts():
     key = key_of({"tokens": ["我", "喜欢", "北京", "。", "它", "很", "大", "。"]})
     corpus = corefeval.read_answers({"d": "我喜欢[北京](#1)。[它](#1)很大。"}, key)

@@ -38,6 +38,13 @@ class TaggedText:
     text: str
     mentions: list[Tagged]
 
+    @property
+    def cuts(self) -> list[int]:
+        """Where mentions begin or end within what would else be one word, in order."""
+        ends = {place for m in self.mentions if not m.lost for place in (m.start, m.end)}
+        inner = (place for place in ends if 0 < place < len(self.text))
+        return sorted(p for p in inner if self.text[p - 1 : p + 1].isalnum())
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mark:
