@@ -93,6 +93,9 @@ def test_every_format_of_answers_is_registered():
          {(0, 1, "1"), (8, 9, "1"), (10, 11, "1")}),
         ("llm-xml", '<COREF ID="1">Ada</COREF> met x . <COREF ID="2" REF="1">She</COREF> greeted',
          {(0, 1, "1"), (8, 9, "1")}),
+        ("llm-xml", '<m id="the ship">Ada</m> met <m type=x id=\'the captain\'>the captain</m> of '
+         '<m id="the ship" x="y">the Argo</m>', {(0, 1, "the ship"), (2, 4, "the captain"),
+                                                (5, 7, "the ship")}),
         ("llm-seq2seq", "<m> Ada </new> met the captain of the Argo . <m> She | 0 </m> greeted",
          {(0, 1, "0"), (8, 9, "0")}),
         ("llm-json", '[{"Expression": "Ada", "RefersTo": "Ada"}, {"Expression": "She", '

@@ -180,13 +180,11 @@ def _read_subscript(text: str) -> TaggedText:
 
 _NAMES = r"(?:m|mention|entity|coref|rs|span|e|ref|np|ent)"
 _ATTRIBUTE = r"(?:\b(?:xml:)?(?:id|cluster|entity|cluster_id|entity_id|eid|chain|set)\s*=\s*)"
-_XML_OPEN = re.compile(
-    rf"""<{_NAMES}\b[^<>]{{0,200}}?{_ATTRIBUTE}["'“”]?([^"'“”\s<>]*)[^<>]{{0,200}}>"""
-)
-_XML_REF = re.compile(r"""<coref\b[^<>]{0,200}?\bref\s*=\s*["'“”]?([^"'“”\s<>]*)""", re.IGNORECASE)
-_REF_ONLY = re.compile(
-    rf"""<{_NAMES}\b[^<>]{{0,200}}?\bref\s*=\s*["'“”]?([^"'“”\s<>]*)[^<>]{{0,200}}>"""
-)
+# A name in quotes may have blanks in it: id="the captain".
+_VALUE = r"""(?:["“”]([^"“”<>]*)["“”]|'([^'<>]*)'|["'“”]?([^"'“”\s<>]*))"""
+_XML_OPEN = re.compile(rf"<{_NAMES}\b[^<>]{{0,200}}?{_ATTRIBUTE}{_VALUE}[^<>]{{0,200}}>")
+_XML_REF = re.compile(rf"<coref\b[^<>]{{0,200}}?\bref\s*=\s*{_VALUE}", re.IGNORECASE)
+_REF_ONLY = re.compile(rf"<{_NAMES}\b[^<>]{{0,200}}?\bref\s*=\s*{_VALUE}[^<>]{{0,200}}>")
 _NAMED_OPEN = re.compile(r"<(?:e|entity|ent|c|cluster|m)[ _-]?(\d+)>")
 _NAMED_CLOSE = re.compile(r"</(?:e|entity|ent|c|cluster|m)[ _-]?(\d+)>")
 _XML_CLOSE = re.compile(rf"</\s?{_NAMES}\s?>")
@@ -198,7 +196,7 @@ def _read_xml(text: str) -> TaggedText:
     marks = find_marks(text, *kinds, (CLOSE, _NAMED_CLOSE), (CLOSE, _XML_CLOSE))
     parsed = read_labelled(text, marks)
     references = {
-        mark.start: found[1]
+        mark.start: next(one for one in found.groups() if one is not None)
         for mark in marks
         if mark.kind == OPEN and (found := _XML_REF.match(text[mark.start : mark.end]))
     }
