@@ -143,6 +143,15 @@ def test_a_tag_without_a_blank_before_it_begins_a_word_and_one_within_a_word_doe
     assert placed(corpus) == {(2, 3, "2"), (5, 6, "1"), (8, 9, "1")}
 
 
+def test_signs_that_the_key_lacks_are_no_words_of_a_mention():
+    answer = (
+        '[**Ada**](#1) met [*the captain* of ["the Argo"](#3)](#2). [__She__](#1) left [(him)](#2)'
+    )
+    corpus = corefeval.read_answers({"d": answer}, key_of({"tokens": WORDS}))
+    expect = {(0, 1, "1"), (2, 7, "2"), (5, 7, "3"), (8, 9, "1"), (10, 11, "2")}
+    assert placed(corpus) == expect
+
+
 def test_unspaced_scripts():
     key = key_of({"tokens": ["我", "喜欢", "北京", "。", "它", "很", "大", "。"]})
     corpus = corefeval.read_answers({"d": "我喜欢[北京](#1)。[它](#1)很大。"}, key)
