@@ -137,10 +137,28 @@ def test_thoughts_and_escapes_are_no_text():
 
 
 def test_a_tag_without_a_blank_before_it_begins_a_word_and_one_within_a_word_does_not():
-    words = 'a conventional doctor , but he replied " I am not able to do that " .'.split()
+    text = 'a conventional doctor , but he replied " I am not able to do that " .'
     answer = "a conventional {{doc|2}}tor, but {{he|1}} replied{{I|1}} am not able to do that"
-    corpus = corefeval.read_answers({"d": answer}, key_of({"tokens": words}))
+    corpus = corefeval.read_answers({"d": answer}, key_of({"tokens": text.split()}))
     assert placed(corpus) == {(2, 3, "2"), (5, 6, "1"), (8, 9, "1")}
+
+
+@pytest.mark.parametrize(
+    ("whole", "shortest"),
+    [
+        ("[Ada](#cluster_1) met [the captain](#cluster_2)", 36),
+        ("[Ada]#1 met [the captain]#2", 26),
+        ("[Ada]<sub>1</sub> met [the captain]<sub>2</sub>", 36),
+        ("Ada|[e1] met the captain|[e2]", 26),
+        ("Ada|[e1] met the captain|[e1],[e2]", 31),
+    ],
+)
+def test_a_mention_whose_tag_is_cut_off_is_in_the_ledger(whole, shortest):
+    written = corefeval.read_answers({"d": whole}, key_of({"tokens": WORDS})).ledger.written
+    for end in range(shortest, len(whole)):
+        ledger = corefeval.read_answers({"d": whole[:end]}, key_of({"tokens": WORDS})).ledger
+        assert ledger.written == written, whole[:end]
+        assert {row["written"] for row in ledger.rows()} <= {"Ada", "the captain", "captain"}
 
 
 def test_signs_that_the_key_lacks_are_no_words_of_a_mention():
