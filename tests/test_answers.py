@@ -101,6 +101,10 @@ def test_every_format_of_answers_is_registered():
         ("llm-json", '[{"Expression": "Ada", "RefersTo": "Ada"}, {"Expression": "She", '
          '"RefersTo": "Ada"}, {"Expression": "him", "RefersTo": "captain"}]',
          {(0, 1, "0"), (8, 9, "0"), (10, 11, "1")}),
+        ("llm-json", '[[“Ada”, “She”], [“him”, “he”]]',
+         {(0, 1, "0"), (8, 9, "0"), (10, 11, "1"), (13, 14, "1")}),
+        ("llm-json", r'"[\n  [\"Ada\", \"She\"],\n  [\"him\", \"he\"]\n]"',
+         {(0, 1, "0"), (8, 9, "0"), (10, 11, "1"), (13, 14, "1")}),
         ("llm-json", '[[["Ada", 0, 3], ["She", 34, 37]]]', {(0, 1, "0"), (8, 9, "0")}),
         ("llm-lines", "Entity 1: Ada, She\nEntity 2: him; he",
          {(0, 1, "0"), (8, 9, "0"), (10, 11, "1"), (13, 14, "1")}),

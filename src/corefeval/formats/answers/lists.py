@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from corefeval.formats.answers.broken_json import Node, Text, parse_json
+from corefeval.formats.answers.broken_json import Node, Text, parse_json, plain_quotes
 from corefeval.formats.answers.text import fold_text
 
 
@@ -348,6 +348,7 @@ def list_counts(text: str) -> Iterator[tuple[str, int]]:
     if not listed and len(lines) > 1:  # Entity 1: Ada, she
         listed = [one for one in lines if "," in one]
     yield "lines", sum(max(one.count('"') // 2, 1) for one in listed)
+    text = plain_quotes(text)
     strings = r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'(?=\s*[,\]}:])"
     rest, number = re.subn(strings, "", text)
     talk = len(re.findall(r"[^\W\d_]{2,}", rest))  # a text with tags may have quotes, too
