@@ -243,7 +243,7 @@ def _explain(
     reading: Reading,
 ) -> Explanation | Search | Sensitivity:
     """What was asked for: of several responses how much they depend on choices, else of one."""
-    from corefeval.analysis.explanation import explain, measure_corpora
+    from corefeval.analysis.explanation import check_choosing, explain, measure_corpora
     from corefeval.analysis.explanation.scorings import CONLL
     from corefeval.cli.responses import read_all
     from corefeval.preparation import plan
@@ -254,10 +254,11 @@ def _explain(
     if to is None:
         if shapley:
             raise UsageError("--shapley goes with --to, the protocol to end with")
-        key_corpus, corpora = read_all(key, [*zip(names, paths, strict=True)], reading)
         base = options.pop("protocol", None) if from_ is None else from_
         wanted = CONLL if metrics is None else metrics
         made = plan(base, options)
+        check_choosing(made, wanted)
+        key_corpus, corpora = read_all(key, [*zip(names, paths, strict=True)], reading)
         return measure_corpora(key_corpus, list(corpora), made, wanted, sources=paths)
     # Files, not what was read of them: some programs read them in their own way.
     found: Explanation | Search = explain(
