@@ -131,6 +131,48 @@ def test_what_is_wrong_with_a_comparison_is_told_before_reading(options):
     assert refuse(SCORERS["compare"], options) == told
 
 
+COMMANDS = ("score", "compare", "errors", "explain", "agree", "report")
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["--metrics muk", "--word-column 0", "--tagset penm", "--encoding utf-9", "--match heads"],
+)
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands_refuse_by_the_same_words_before_they_read(run, command, option):
+    files = [KEY, RESPONSE, "no/such/other.conllu"] if command == "compare" else [KEY, RESPONSE]
+    status, _, told = run(command, *files, *option.split())
+    name, value = option.split()
+    with pytest.raises(UsageError) as expected:
+        wrong = int(value) if value.isdigit() else value
+        corefeval.score(KEY, RESPONSE, **{name.strip("-").replace("-", "_"): wrong})
+    assert (status, told) == (2, f"error: {expected.value}\n")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["score", KEY, RESPONSE, "--ci", "--level", "7"],
+        ["score", KEY, RESPONSE, "--ci", "--samples", "0"],
+        ["score", KEY, RESPONSE, "--response-format", "conl"],
+        ["score", KEY, RESPONSE, "--protocol", "corefud-1.2", "--metrics", "links"],
+        ["score", KEY, RESPONSE, "--protocol", "corefud-1.2", "--key-format", "conll"],
+        ["compare", KEY, RESPONSE, KEY, "--alpha", "5"],
+        ["compare", KEY, RESPONSE, KEY, "--trials", "0"],
+        ["compare", KEY, RESPONSE, KEY, "--segments", "1"],
+        ["agree", KEY, RESPONSE, "--distances", "euclid"],
+        ["errors", KEY, RESPONSE, "--protocol", "coval"],
+        ["report", KEY, RESPONSE, "--level", "7"],
+        ["explain", KEY, RESPONSE, "--to", "500"],
+    ],
+    ids=" ".join,
+)
+def test_what_else_a_command_refuses_it_refuses_before_it_reads(run, arguments):
+    status, _, told = run(*arguments)
+    assert status == 2
+    assert "no/such" not in told
+
+
 def test_a_baseline_that_is_no_response_is_told_before_reading():
     with pytest.raises(UsageError, match="the baseline is one of a, b, not 'c'"):
         corefeval.compare(KEY, {"a": RESPONSE, "b": RESPONSE}, baseline="c")

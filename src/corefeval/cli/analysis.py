@@ -68,7 +68,7 @@ def errors(
     """
     from corefeval.analysis.errors import analyse, judge_alike
     from corefeval.analysis.errors.classification import KINDS, OTHERS, error_kind
-    from corefeval.cli.responses import read_all
+    from corefeval.cli.responses import check_asked, read_all
 
     if top < 0:
         raise UsageError(f"--top is a number from 0, not {top}")
@@ -81,6 +81,7 @@ def errors(
     labels = [label(argument) for argument in (response, *more)]
     paths = [path for _, path in labels]
     check_paths(labels, [key, *paths], output)
+    check_asked(metrics, {**reading.policies, "by": (by,)}, reading)
     key_corpus, corpora = read_all(key, [*zip(names_of(labels), paths, strict=True)], reading)
     analyses = judge_alike(
         [
@@ -130,12 +131,15 @@ def agree(
     file_format
         The files' format (conll, corefud, e2e, …); by default it is recognised by their content.
     """
-    from corefeval.analysis.agreement import agree
+    from corefeval.analysis.agreement import agree, parse_distances
+    from corefeval.cli.responses import check_asked
     from corefeval.formats import read, read_ahead
 
     labels = [label(argument) for argument in (file, other, *more)]
     paths = [path for _, path in labels]
     _check_annotators(labels, paths, output)
+    check_asked(metrics, reading.policies, reading)
+    parse_distances(distances)
     names = names_of(labels)
     jobs = [
         partial(read, path, name=name, **{**reading.of_key, "format": file_format})
