@@ -11,6 +11,7 @@ from itertools import pairwise
 from corefeval.diagnostics import InputError, Notice, excerpt, note, plural
 from corefeval.formats.brat_types import are_kinds, chain_types, kind_and_class, make_types
 from corefeval.formats.losses import (
+    IDS,
     carry_words,
     check_writable,
     list_losses,
@@ -70,6 +71,7 @@ _LOSSES = {
     "chosen-anchors": ("antecedent", "written as the mention before the anaphor"),
     "trimmed-mentions": ("mention", "written without line ends at the edges"),
     **FILE_NAMES,
+    **IDS,
 }
 _SAFE_KIND = re.compile(r"(?!coref)[^\s:]+", re.IGNORECASE)
 _LINE_END = re.compile(r"[\r\n]+")
@@ -391,7 +393,7 @@ def _text(document: Document, counts: Counter[str]) -> tuple[str, list[int], lis
 def _annotation(
     document: Document, text: str, spans: list[list[tuple[int, int]]], counts: Counter[str]
 ) -> str:
-    identifiers, types = mention_ids(document), make_types(document, counts)
+    identifiers, types = mention_ids(document, counts), make_types(document, counts)
     lines = []
     members: dict[int, list[str]] = defaultdict(list)
     described = []

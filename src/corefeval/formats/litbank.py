@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from corefeval.diagnostics import excerpt, note
 from corefeval.formats.losses import (
     GAPS,
+    IDS,
     carry_words,
     check_writable,
     count_gapped,
@@ -51,6 +52,7 @@ _LOSSES = {
     "changed-words": ("word", "with blanks or without text, written with _"),
     "entity-names": ("entity", "numbered, as names have tabs or the like"),
     **FILE_NAMES,
+    **IDS,
 }
 
 
@@ -262,7 +264,7 @@ def _annotation(
         for token in range(end - start)
     ]
     identifiers, names = (
-        mention_ids(document, shared=True),
+        mention_ids(document, counts, shared=True),
         name_entities(document, _SAFE_NAME, counts),
     )
     types = [feature_values(document, name) for name in FEATURES[1:]]

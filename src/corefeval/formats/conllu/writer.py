@@ -15,6 +15,7 @@ from corefeval.formats.losses import (
     name_entities,
     nested_mentions,
     note_counts,
+    partial_by_origin,
     relations_of,
     sentence_numbers,
     with_tokens,
@@ -57,7 +58,8 @@ def write_conllu(corpus: Corpus) -> Written:
     """
     check_writable(corpus, "CoNLL-U")
     corpus, made_up = with_tokens(corpus)
-    fields = [name for name in corpus.features if re.fullmatch(r"\w+", name)]
+    own = ("eid", "head")  # which are not to be taken for features of that name
+    fields = [name for name in corpus.features if re.fullmatch(r"\w+", name) and name not in own]
     fields.sort(key=lambda name: name != "etype")
     relations: list[Relation] = []
     pairs = bridging_pairs(corpus)
@@ -69,9 +71,10 @@ def write_conllu(corpus: Corpus) -> Written:
     lost = list_losses(
         corpus,
         columns=(*COLUMNS, "empty"),
-        features=("head", *fields),
+        features=(*fields, *({"head"} - {*corpus.features})),
         relations=relations,
         metadata=True,
+        partial=partial_by_origin(corpus),
     )
     return Written({"": data}, (*made_up, *note_counts(counts, _LOSSES), *lost))
 
