@@ -10,6 +10,7 @@ import pytest
 import corefeval
 from corefeval.formats import FORMATS
 from corefeval.model import CorpusBuilder, join
+from corefeval.model.text_tokens import TextTokens
 from standoff_strategies import write_pair
 
 
@@ -186,3 +187,55 @@ def test_a_feature_does_not_take_the_place_of_what_the_format_says(format, name,
     assert f"1 mention feature left out: {name}" in told
     again = corefeval.read(tmp_path / "out")
     assert [len(entity.mentions) for document in again for entity in document.entities] == [2, 2]
+
+
+HALF = "half\udc80"  # of a character
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_an_id_that_no_file_can_hold_is_one_error(format, tmp_path):
+    builder = CorpusBuilder()
+    builder.document(HALF, words=["a"]).mention("1", 0, 1)
+    with pytest.raises(corefeval.InputError, match="whose id has half a character"):
+        corefeval.write(builder.build(), tmp_path / "out", format=format)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("where", ["word", "entity", "lemma", "speaker", "feature", "metadata"])
+@pytest.mark.parametrize("format", FORMATS)
+def test_half_characters_come_back_or_are_told(format, where, tmp_path):
+    builder = CorpusBuilder()
+    columns = {where: [HALF, "b"]} if where in ("lemma", "speaker") else None
+    words = [HALF if where == "word" else "a", "b"]
+    metadata = {"author": HALF} if where == "metadata" else None
+    document = builder.document("d", words=words, columns=columns, metadata=metadata)
+    entity = HALF if where == "entity" else "1"
+    document.mention(entity, 0, 1, features={"etype": HALF} if where == "feature" else {})
+    document.mention(entity, 1, 2)
+    corpus = builder.build()
+    told = corefeval.write(corpus, tmp_path / "out", format=format)
+    again = corefeval.read(tmp_path / "out")
+    assert corefeval.score(corpus, again)["conll"].f1 == 1
+    if not told:
+        assert HALF in repr_of(again)
+
+
+def repr_of(corpus) -> str:
+    """All texts of a corpus."""
+    tokens = corpus.tokens
+    columns = [tokens.column(0, name) for name in tokens.columns]
+    features = [list(values) for values in corpus.features.values()]
+    if isinstance(tokens, TextTokens):
+        return "".join(filter(None, tokens.texts))
+    return "".join(
+        str(text)
+        for texts in (*columns, *features, corpus.names or (), *map(dict.values, corpus.metadata))
+        for text in texts
+    )
+
+
+def test_speakers_with_blanks_are_told(tmp_path):
+    corpus = CorpusBuilder()
+    corpus.document("d", words=["a", "b"], columns={"speaker": ["Ann Lee", "Bob"]})
+    told = corefeval.write(corpus.build(), tmp_path / "out.conll")
+    assert [str(one).split(" with")[0] for one in told] == ["1 value of token columns"]

@@ -14,6 +14,7 @@ from corefeval.formats.losses import (
     IDS,
     carry_words,
     check_writable,
+    encode_text,
     list_losses,
     note_counts,
     relations_of,
@@ -325,7 +326,7 @@ def write_brat(corpus: Corpus) -> Written:
         ]
         lines = _annotation(document, text, spans, counts)
         lines += _relation_lines(document, anchors, lost, counts)
-        files[f"{stem}.ann"] = lines.encode(errors="backslashreplace")
+        files[f"{stem}.ann"] = encode_text(lines, counts)
         files[f"{stem}.txt"] = text_bytes(text)
     notices = (
         *note_counts(counts, _LOSSES),

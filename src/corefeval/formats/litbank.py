@@ -13,6 +13,7 @@ from corefeval.formats.losses import (
     carry_words,
     check_writable,
     count_gapped,
+    encode_text,
     list_losses,
     name_entities,
     note_counts,
@@ -277,7 +278,7 @@ def _annotation(
         mentions[identifiers[index]] = f"MENTION\t{identifiers[index]}\t{place}\t{described}\n"
         links.append(f"COREF\t{identifiers[index]}\t{names[mention.entity.index]}\n")
     relations = _relation_lines(document, identifiers, lost)
-    return "".join((*mentions.values(), *links, *relations)).encode(errors="backslashreplace")
+    return encode_text("".join((*mentions.values(), *links, *relations)), counts)
 
 
 def _relation_lines(document: Document, identifiers: list[str], lost: list[Relation]) -> list[str]:

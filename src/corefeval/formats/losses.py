@@ -13,8 +13,10 @@ import numpy as np
 from corefeval.diagnostics import InputError, Notice, excerpt, note, plural
 from corefeval.model import IDENTITY, LAYERS, Corpus, Document, Mention, Relation, Relations
 from corefeval.model.text_tokens import origin, tokenise
+from corefeval.model.tokens import writable_text
 
 GAPS = {"discontinuous-mentions": ("mention", "with gaps written as one span")}
+_HALVES = {"surrogates": ("half character", "(lone surrogate) written as an escape, like \\udc80")}
 IDS = {"mention-ids": ("mention", "with an id, numbered anew")}
 # Columns that say where a token stands, and its word: every format has these in its own way.
 _STRUCTURE = ("word", "document", "part", "number")
@@ -32,6 +34,23 @@ def check_writable(corpus: Corpus, format: str) -> None:
             f"a corpus without documents cannot be written as {format}",
             fix="make the corpus with corpus_from_arrays",
         )
+    for name in map(str, corpus.documents):
+        if writable_text(name) != name:
+            raise InputError(
+                f"a document whose id has half a character cannot be written as {format}",
+                found=excerpt(name),
+                expected="an id of whole characters: files cannot hold lone surrogates",
+                fix="rename the document",
+            )
+
+
+def encode_text(text: str, counts: Counter[str]) -> bytes:
+    """A text for a file; what UTF-8 cannot hold is an escape, and counted as `surrogates`."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        counts["surrogates"] += sum(map(ne, text, writable_text(text)))
+        return text.encode(errors="backslashreplace")
 
 
 def check_distinct(names: Iterable[str], format: str) -> None:
@@ -57,7 +76,7 @@ def note_counts(
     counts: Mapping[str, int], texts: Mapping[str, tuple[str, str]], *, whose: str = ""
 ) -> Iterator[Notice]:
     """Notices of what was counted by kind; `texts` has for each the noun, and what was done."""
-    for kind, (noun, what) in texts.items():
+    for kind, (noun, what) in {**texts, **_HALVES}.items():
         yield from note(kind, counts[kind], noun, what, whose=whose)
 
 

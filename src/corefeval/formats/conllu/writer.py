@@ -11,6 +11,7 @@ from corefeval.formats.conllu.tokens import COLUMNS, ConlluTokens
 from corefeval.formats.losses import (
     check_distinct,
     check_writable,
+    encode_text,
     list_losses,
     name_entities,
     nested_mentions,
@@ -67,7 +68,7 @@ def write_conllu(corpus: Corpus) -> Written:
     counts = Counter({"antecedent-mentions": int(chosen.sum())})
     writers = [_DocumentWriter(document, fields, counts, relations) for document in corpus]
     check_distinct((writer.name for writer in writers), "CoNLL-U")
-    data = "".join(writer.text() for writer in writers).encode(errors="backslashreplace")
+    data = encode_text("".join(writer.text() for writer in writers), counts)
     lost = list_losses(
         corpus,
         columns=(*COLUMNS, "empty"),

@@ -14,6 +14,7 @@ from corefeval.formats.losses import (
     IDS,
     check_distinct,
     check_writable,
+    encode_text,
     list_losses,
     note_counts,
     relations_of,
@@ -77,7 +78,7 @@ def write_conllua(corpus: Corpus) -> Written:
     losses = list_losses(
         corpus, columns=(*TOKEN_COLUMNS, "empty"), features=written, relations=lost, metadata=True
     )
-    data = "".join(parts).encode(errors="backslashreplace")
+    data = encode_text("".join(parts), counts)
     return Written({"": data}, (*made_up, *note_counts(counts, _LOSSES), *losses))
 
 

@@ -69,7 +69,9 @@ class _Columns:
         self.replaced = 0
 
     def add(self, name: str, array: Any) -> None:
-        self.arrays[writable_text(name)] = array
+        safe = writable_text(name)
+        self.replaced += safe != name
+        self.arrays[safe] = array
 
     def texts(self, values: Sequence[str | None]) -> Any:
         try:
