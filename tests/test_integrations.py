@@ -111,6 +111,17 @@ def test_lines_keep_their_documents_apart():
     assert corpus.n_mentions == corefeval.read(KEY).n_mentions
 
 
+def test_lines_of_a_whole_file_are_its_documents():
+    """Who has used coval in evaluate gives all lines of a file as one document."""
+    key, response = (
+        number_documents([Path(path).read_text(encoding="utf-8").splitlines()], name)
+        for path, name in ((KEY, "references"), (EAGER, "predictions"))
+    )
+    assert [str(one.id) for one in key] == [f"0/{one.id}" for one in corefeval.read(KEY)]
+    assert corefeval.score(key, response)["b3"] == corefeval.score(KEY, EAGER)["b3"]
+
+
+
 # spaCy --------------------------------------------------------------------------------------------
 
 
