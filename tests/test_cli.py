@@ -30,6 +30,17 @@ def test_score(run):
     assert err == ""
 
 
+def test_a_response_that_is_called_like_its_key_has_its_path(run, tmp_path):
+    """Shared tasks have files of the same name in a folder for the keys and one for each team."""
+    for folder, path in (("keys", KEY), ("team", EAGER)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "dev.conll").write_bytes(Path(path).read_bytes())
+    response = tmp_path / "team" / "dev.conll"
+    status, out, err = run("score", tmp_path / "keys" / "dev.conll", response)
+    assert (status, f"{response} against dev.conll, 9" in " ".join(out.split())) == (0, True)
+    assert err.startswith(f"note: {response}: 1 repeated mention")
+
+
 def test_notices_go_to_the_error_stream_unless_quiet(run):
     status, out, err = run("score", KEY, EAGER)
     assert status == 0

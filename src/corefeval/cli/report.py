@@ -77,7 +77,7 @@ def report(
     if len(set(titles)) < len(titles):
         twice = max(titles, key=titles.count)
         raise UsageError(f"{twice} is there twice: give each its name, as in first={twice}")
-    names = plain_names(names_of(labels), {name for name, _ in labels})
+    names = plain_names(names_of(labels, key), {name for name, _ in labels})
     key_corpus, corpora = read_all(key, [*zip(names, paths, strict=True)], reading)
     page = make(
         key_corpus,

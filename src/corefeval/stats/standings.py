@@ -161,8 +161,15 @@ class Standing:
 
     @cached_property
     def ranks(self) -> dict[str, int]:
-        """Ranks, best first, with ties where there is no significant difference."""
-        return ranks(self.scores, self.is_better)
+        """Ranks, best first, with ties where there is no significant difference.
+
+        Who has nothing on any corpus, as where all files are broken, is below all others: few
+        documents, on which nothing can be significant, should not put such a system first.
+        """
+        scores = self.scores
+        return ranks(
+            scores, lambda one, other: self.is_better(one, other) or scores[one] > 0 == scores[other]
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
