@@ -121,7 +121,6 @@ def test_lines_of_a_whole_file_are_its_documents():
     assert corefeval.score(key, response)["b3"] == corefeval.score(KEY, EAGER)["b3"]
 
 
-
 # spaCy --------------------------------------------------------------------------------------------
 
 

@@ -168,7 +168,8 @@ class Standing:
         """
         scores = self.scores
         return ranks(
-            scores, lambda one, other: self.is_better(one, other) or scores[one] > 0 == scores[other]
+            scores,
+            lambda one, other: self.is_better(one, other) or scores[one] > 0 == scores[other],
         )
 
 
