@@ -149,7 +149,7 @@ def _check_units(key: Corpus, response: Corpus) -> None:
             file=response.name or None,
             found=f"{units[1]} in the response",
             expected=f"{units[0]} as in the key",
-            fix="leave out --pairing one, so that texts are put on tokens, or convert one side first",
+            fix="leave out --pairing one, so that texts are put on tokens, or convert one side",
         )
 
 

@@ -166,11 +166,11 @@ class Standing:
         Who has nothing on any corpus, as where all files are broken, is below all others: few
         documents, on which nothing can be significant, should not put such a system first.
         """
-        scores = self.scores
-        return ranks(
-            scores,
-            lambda one, other: self.is_better(one, other) or scores[one] > 0 == scores[other],
-        )
+
+        def is_above(one: str, other: str) -> bool:
+            return self.is_better(one, other) or self.scores[one] > 0 == self.scores[other]
+
+        return ranks(self.scores, is_above)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

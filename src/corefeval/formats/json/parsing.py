@@ -147,10 +147,8 @@ def _decode(
         here = text[error.pos : error.pos + 40].strip()
         what = error.msg.removesuffix(" at").removesuffix(" starting")
         if text[error.pos : error.pos + 1] in ("\n", "\r"):  # to Python a control character
-            what, fix = (
-                "a string does not end on its line",
-                "write the record again, or leave it out",
-            )
+            what = "a string does not end on its line"
+            fix = "write the record again, or leave it out"
         problem = f"this is no JSON: {what[:1].lower()}{what[1:]}"
         found = f"{excerpt(here) if here else 'the end of the file'} at column {error.colno}"
         if error.lineno != line:
