@@ -70,7 +70,7 @@ def test_brat_is_scored_on_the_tokens_of_a_key(pair, conll):
 
 def test_check_counts_no_tokens_where_there_are_none(pair, run):
     status, out, _ = run("check", pair(BRAT, PROSE))
-    assert (status, "brat, 1 document, 2 entities" in out) == (0, True), out
+    assert (status, "brat, 1 document, 3 entities" in out) == (0, True), out
 
 
 def test_brat_joins_are_transitive(pair):
