@@ -106,7 +106,7 @@ def run(
 
     A response that is missing or broken is named and does not stop the others. Systems are compared
     by the headline metric: a superscript names the systems that one is significantly better than,
-    and systems without a significant difference share a rank. The exit status is 3 if a key is
+    and systems of the same rank do not differ significantly. The exit status is 3 if a key is
     broken.
 
     Parameters

@@ -120,6 +120,11 @@ _DECLARED: dict[Severity, dict[str, tuple[str, str, str]]] = {
             "it is left out of the score",
             "remove the document, or name it as the key does",
         ),
+        "no-mentions": (
+            "a file without a single mention",
+            "a response like this scores 0",
+            "check that the coreference column was written",
+        ),
         "repeated-mention": (
             "a mention that occurs more than once in its entity",
             "counted once here, but repeatedly by some scorers, whose rates can exceed 100 %",
@@ -262,11 +267,6 @@ _DECLARED: dict[Severity, dict[str, tuple[str, str, str]]] = {
             "a file with only one token",
             "it adds almost nothing to the score",
             "check that the file is complete",
-        ),
-        "no-mentions": (
-            "a file without any mentions",
-            "a response like this scores 0",
-            "check that the coreference column was written",
         ),
         "singletons": (
             "entities with only one mention",

@@ -234,7 +234,8 @@ def kind_of(record: Record) -> str:
         "no known kind of JSON has these keys",
         found=record.list_keys(),
         expected=_KINDS,
-        fix="convert the file to one of these, or name its format if you know it",
+        fix="convert the file to one of these, or name its format if you know it "
+        "(llm for answers of a language model)",
     )
 
 
