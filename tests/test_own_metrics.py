@@ -188,7 +188,7 @@ def test_a_metric_has_slices_where_it_says_so(module):
         ("their_metrics:returns_text", "returns no number but str 'much'"),
         ("their_metrics:returns_much", r"not between 0 and 1, or a count below 0: recall 1\.5$"),
         ("their_metrics:returns_f1", "expected recall and precision, .* found f1, and none"),
-        ("their_metrics:returns_pieces", r"gives no counts|of shape"),
+        ("their_metrics:returns_pieces", r"returns no counts|of shape"),
         ("their_metrics:takes_three", r"takes_three\(key, response, text\) is no metric"),
         ("their_metrics:takes_text", "'mode' has no number as default"),
         ("their_metrics:number", "is 3, and no metric: a metric is a function"),

@@ -133,7 +133,7 @@ def _check_units(key: Corpus, response: Corpus) -> None:
             file=response.name or None,
             found=f"{units[1]} in the response",
             expected=f"{units[0]} as in the key",
-            fix="leave out --pairing one, so that texts are mapped to tokens, or convert one side",
+            fix="leave out --pairing one, to map texts to tokens, or convert one side",
         )
 
 
