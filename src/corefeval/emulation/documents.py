@@ -129,7 +129,7 @@ def _check_units(key: Corpus, response: Corpus) -> None:
     units = ["characters" if has_texts(tokens) else "tokens" for tokens in sides]
     if len(set(units)) > 1:
         raise PairingError(
-            "--pairing one compares positions as they are, but the two sides count different things",
+            "--pairing one compares positions as they are, but the sides count different things",
             file=response.name or None,
             found=f"{units[1]} in the response",
             expected=f"{units[0]} as in the key",
