@@ -268,7 +268,7 @@ def test_tokens_outside_of_documents(conll, text):
     ("data", "problem"),
     [
         (b"", "empty"),
-        (b"\n\n", "not in a format"),
+        (b"\n\n", "only white space"),
         (b"hello", "not in a format"),
         (b"\x00\xff\xfe", "not in a format"),
         (b"\x1f\x8bbroken", "gzip data is damaged"),

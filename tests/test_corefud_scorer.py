@@ -190,11 +190,11 @@ def test_a_rate_above_one_is_kept(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"duplicates": "error"}, "has duplicates first alone"),
-        ({"zeros": "drop"}, "has zeros place or align alone"),
+        ({"duplicates": "error"}, "has duplicates first only"),
+        ({"zeros": "drop"}, "has zeros place or align only"),
         ({"documents": "a*"}, "has documents"),
-        ({"missing": "skip"}, "has missing empty alone"),
-        ({"ignore_tokens": True}, "has tokens check alone"),
+        ({"missing": "skip"}, "has missing empty only"),
+        ({"ignore_tokens": True}, "has tokens check only"),
         ({"by": "kind"}, "has no scores by kind"),
         ({"features": {"kind": {}}}, "has no features of mentions"),
         ({"metrics": "lmuc"}, "corefud-scorer has no lmuc: it has muc, b3, ceafe"),

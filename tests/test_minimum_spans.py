@@ -267,7 +267,7 @@ def test_what_told_minimum_spans_is_in_the_signature(conll, stated):
     assert found == {"parse": "parse", "stated": "stated", "partial": "stated"}
     other = score(parsed, parsed, protocol="match:min|minimum:stated", metrics="muc")
     assert [str(n) for n in other.notices if n.kind == "other-minimum"] == [
-        "the protocol says minimum:stated, but here they are minimum:parse: numbers made from "
+        "the protocol says minimum:stated, but here they are minimum:parse: numbers from "
         "other minimum spans are not comparable"
     ]
 
