@@ -62,6 +62,11 @@ class TokenView(Tokens):
         return (*columns, "empty") if self._has_foreign and "empty" not in columns else columns
 
     @property
+    def partial_columns(self) -> tuple[str, ...]:
+        """The columns that only some documents have."""
+        return self.tokens.partial_columns
+
+    @property
     def source(self) -> str | None:
         """The file that the tokens come from, where there is one."""
         return self.tokens.source
