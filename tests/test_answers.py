@@ -428,6 +428,13 @@ def test_lost_mentions_are_left_out_or_match_nothing():
         assert other["b3"].precision == pytest.approx((4 / 3 + 2) / 5)
 
 
+def test_lost_mentions_of_nobody_are_not_of_one_entity():
+    corpus = corefeval.read_answers({"d": "[Ada](#1) met [the captain . She saw [him , [he"}, KEY)
+    assert corpus.ledger.lost == 3
+    result = corefeval.score(KEY, corpus, metrics="muc", lost="strict")
+    assert result.per_document_counts("muc")["precision_denominator"].sum() == 0
+
+
 def test_the_score_on_what_was_reached():
     result = scores("[e1 Ada] met [e2 the captain of the Argo] .")
     conll = result.answers["conll"]
