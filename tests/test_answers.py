@@ -6,6 +6,7 @@ import importlib.util
 import json
 import random
 import sys
+import time
 import warnings
 from functools import cache
 from pathlib import Path
@@ -341,6 +342,16 @@ def test_deep_and_long_nonsense_ends():
     for answer in ("[" * 5000, "{" * 5000 + '"a"', "[e1 " * 3000, "<e1>" * 3000 + "</e2>" * 3000):
         check_ledger(answer, "llm")
         check_ledger(answer, "llm-json")
+
+
+@pytest.mark.parametrize("unit", ["*", "Entity 1\n- a\n", '<m id="a b', "](#", '[\\"', "a|[e"])
+def test_long_nonsense_takes_time_by_its_length(unit):
+    times = []
+    for size in (30_000, 120_000):
+        began = time.process_time()
+        check_ledger(unit * (size // len(unit)), "llm")
+        times.append(time.process_time() - began)
+    assert times[1] < 9 * times[0] + 0.5
 
 
 # ------------------------------------------------------------------ strings with several places

@@ -234,15 +234,8 @@ def read_lines(text: str) -> list[Listed]:
     Or a heading for each entity, and a line for each of its mentions.
     """
     mentions: list[Listed] = []
-    if headed := list(_HEADED.finditer(text)):
-        for number, block in enumerate(headed):
-            for item in _ITEM.finditer(block[1]):
-                said, quoted = _SAID.search(item[1]), _QUOTED.match(item[1])
-                words = quoted[1] if quoted else _SAID.sub("", item[1]).strip(" .")
-                sentence = int(said[1][:9]) if said else None
-                place = block.start(1) + item.start(1)
-                mentions.append(Listed(words, str(number), place, sentence))
-        return mentions
+    if _HEADED.search(text):
+        return _read_headed(text)
     for number, line in enumerate(_LINE.finditer(text)):
         content, shift = line[1], line.start(1)
         quoted = list(_QUOTED.finditer(content))
@@ -264,9 +257,24 @@ def read_lines(text: str) -> list[Listed]:
     return mentions
 
 
+def _read_headed(text: str) -> list[Listed]:
+    mentions: list[Listed] = []
+    for number, block in enumerate(_HEADED.finditer(text)):
+        for item in _ITEM.finditer(block[1]):
+            said, quoted = _SAID.search(item[1]), _QUOTED.match(item[1])
+            words = quoted[1] if quoted else _SAID.sub("", item[1]).strip(" .")
+            sentence = int(said[1][:9]) if said else None
+            place = block.start(1) + item.start(1)
+            mentions.append(Listed(words, str(number), place, sentence))
+    return mentions
+
+
 # ------------------------------------------------------------------ questions and answers
 
-_QUOTE = r"(?:\*+(?P<{0}marked>[^*\n]{{1,400}})\*+|[\"“](?P<{0}quoted>[^\"“”\n]{{1,400}})[\"”])"
+_QUOTE = (
+    r"(?:\*{{1,3}}(?P<{0}marked>[^*\n]{{1,400}})\*{{1,3}}|"
+    r"[\"“](?P<{0}quoted>[^\"“”\n]{{1,400}})[\"”])"
+)
 _IN = r"(?:\s*\(sentence\s*(?P<{0}sentence>\d{{1,9}})\))?"
 _QA = re.compile(
     r"(?:mention\s*:\s*(?P<mention>[^\n]{1,400}?)\s*\n[\s\S]{0,400}?|"
