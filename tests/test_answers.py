@@ -113,6 +113,11 @@ def test_every_format_of_answers_is_registered():
          {(0, 1, "0"), (8, 9, "0"), (10, 11, "1"), (13, 14, "1")}),
         ("llm", '**Cluster 1**\n- Ada\n- "She" (sentence 1)\n\n**Cluster 2: him**\n\n* him\n* he\n',
          {(0, 1, "0"), (8, 9, "0"), (10, 11, "1"), (13, 14, "1")}),
+        ("llm", "| Entity | Mentions |\n|---|:--|\n| Ada | Ada, She |\n| Captain | **him**, he |\n",
+         {(0, 1, "0"), (8, 9, "0"), (10, 11, "1"), (13, 14, "1")}),
+        ("llm", '| # | Mention | Cluster |\n|---|---|---|\n| 1 | Ada | 1 |\n| 2 | "him" | 2 |\n'
+         "| 3 | She | 1 |\n| 4 | he | 2 |",
+         {(0, 1, "0"), (8, 9, "0"), (10, 11, "1"), (13, 14, "1")}),
         ("llm-markdown", "[Ada](#) met the captain of the Argo . [She](#) greeted him",
          {(0, 1, "?1"), (8, 9, "?2")}),
     ],
