@@ -104,7 +104,8 @@ def plan(
     for name in rest:
         if name not in _READING:
             known = [*choices(steps), *_READING]
-            raise UsageError(f"there is no option {name!r} here: {did_you_mean(name, known)}")
+            hint = did_you_mean(name, (*known, "metrics", "by", "protocol", "features"), known)
+            raise UsageError(f"there is no option {name!r} here: {hint}")
     check_reading(**rest)
     if features is not None and not isinstance(features, str | os.PathLike):
         from corefeval.features.statements import check_given

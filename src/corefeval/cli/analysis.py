@@ -82,7 +82,7 @@ def errors(
     paths = [path for _, path in labels]
     check_paths(labels, [key, *paths], output)
     check_asked(metrics, {**reading.policies, "by": (by,)}, reading)
-    key_corpus, corpora = read_all(key, [*zip(names_of(labels), paths, strict=True)], reading)
+    key_corpus, corpora = read_all(key, [*zip(names_of(labels, key), paths, strict=True)], reading)
     analyses = judge_alike(
         [
             analyse(key_corpus, corpus, metrics=metrics, by=by, **reading.policies)
@@ -254,7 +254,7 @@ def _explain(
 
     from_, to, metrics, shapley = asked
     options = _options(reading)
-    names, paths = names_of(labelled), [path for _, path in labelled]
+    names, paths = names_of(labelled, key), [path for _, path in labelled]
     if to is None:
         if shapley:
             raise UsageError("--shapley goes with --to, the protocol to end with")

@@ -77,7 +77,7 @@ def report(
     if len(set(titles)) < len(titles):
         twice = max(titles, key=titles.count)
         raise UsageError(f"{twice} is there twice: give each its name, as in first={twice}")
-    names = plain_names(names_of(labels), {name for name, _ in labels})
+    names = plain_names(names_of(labels, key), {name for name, _ in labels})
     asked: dict[str, Any] = {"by": DEFAULT_FEATURES if by is None else [*split_list(by)]}
     asked |= {"ci": None if no_ci else level, "samples": samples, "seed": seed, **reading.policies}
     for match in [*split_list(asked.get("match") or "")] or [None]:

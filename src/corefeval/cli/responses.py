@@ -134,7 +134,7 @@ def _score_files(
 
     files = [
         (name, path)
-        for name, (_, path) in zip(names_of(labels), labels, strict=True)
+        for name, (_, path) in zip(names_of(labels, key), labels, strict=True)
         if path not in saves
     ]
     if not files:

@@ -21,7 +21,6 @@ from corefeval.emulation.documents import (
     Document,
     Paired,
     cut_windows,
-    drop_repeats,
     identify,
     list_documents,
     pair_corpora,
@@ -31,6 +30,7 @@ from corefeval.emulation.minimum_spans import cut_mentions, read_texts
 from corefeval.emulation.policies import (
     Facts,
     drop_keyless,
+    drop_repeats,
     find_facts,
     settle_repeats,
     settle_singletons,
@@ -115,10 +115,11 @@ class Material:
         )
         if protocol.undefined == "error":
             _check_defined(result)
-        if protocol.aggregate == "weighted" and not any(s for one in documents for s in one.sides):
+        # scorch's key has all mentions of the response, so that it never lacks weights alone.
+        if protocol.aggregate == "weighted" and not any(one.response for one in documents):
             raise InputError(
-                "there is not a single mention, so that the weights of all documents are zero, "
-                f"which ends {programs_with('aggregate', 'weighted')}",
+                "the response has not a single mention, so that its weights of all documents are "
+                f"zero, which ends {programs_with('aggregate', 'weighted')}",
                 file=self.response.name or None,
                 fix="--aggregate micro goes on",
             )
@@ -178,14 +179,19 @@ class Material:
         return self._remember("pair", (), names, protocol, make)
 
     def _drop_repeats(self, protocol: Protocol) -> Paired:
-        """The same without repeats, where these go by corefeval's own rule: who opens first."""
+        """The same without repeats that reading leaves out: by corefeval's own rule, or neleval's.
+
+        The own rule is about who opens first, and so needs brackets and entities as written.
+        """
         paired = self._pair(protocol)
-        sides = protocol.repeats_key, protocol.repeats_response
-        is_own = (protocol.order, protocol.brackets) == ("list", "written") and "once" in sides
-        if not is_own or protocol.duplicates == "error":
+        rules = protocol.repeats_key, protocol.repeats_response
+        is_own = (protocol.order, protocol.brackets) == ("list", "written")
+        once = is_own and protocol.duplicates != "error"
+        if not (once and "once" in rules) and "adjacent" not in rules:
             return paired
-        make = partial(drop_repeats, paired, protocol)
-        return self._remember("once", (paired,), _REPEATS[:3], protocol, make)
+        make = partial(drop_repeats, paired, protocol, once=once)
+        step = "once" if once else "adjacent"
+        return self._remember(step, (paired,), _REPEATS[:3], protocol, make)
 
     @cached_property
     def _are_alike(self) -> bool:
