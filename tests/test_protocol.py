@@ -141,6 +141,8 @@ def test_options_that_do_nothing_are_refused():
         score(KEY, RESPONSE, wrong_spans="head")
     with pytest.raises(UsageError, match="no option 'singleton' here: did you mean 'singletons'"):
         score(KEY, RESPONSE, singleton="drop")
+    with pytest.raises(UsageError, match="no option 'metric' here: did you mean 'metrics'"):
+        score(KEY, RESPONSE, metric="muc")
     results = [score(KEY, side, metrics="muc") for side in (KEY, RESPONSE)]
     with pytest.raises(UsageError, match="scored already: singletons"):
         corefeval.compare(None, results, singletons="drop")

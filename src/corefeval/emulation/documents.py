@@ -18,6 +18,7 @@ from corefeval.diagnostics import InputError, Notice, PairingError, excerpt, not
 from corefeval.formats.conll.tokens import ConllTokens
 from corefeval.live.spans import spans_reading, with_positions
 from corefeval.model import Corpus, DocumentId
+from corefeval.model.text_tokens import has_texts
 from corefeval.pairing import pair
 from corefeval.pairing.groups import join_groups
 from corefeval.protocol import Protocol, Spans, programs_with
@@ -68,6 +69,7 @@ def pair_corpora(key: Corpus, response: Corpus, protocol: Protocol) -> Paired:
     With `pairing:one` documents are only put beside each other, as many as the longer side has.
     """
     if protocol.pairing == "one":
+        _check_units(key, response)
         _check_sentences(key, response, protocol)
         number = max(len(key.documents), len(response.documents))
         names = [DocumentId(str(place)) for place in range(number)]
@@ -119,6 +121,20 @@ def _place_spans(side: Corpus, other: Corpus, reading: Any) -> Corpus:
         return with_positions(side, other, reading, guessed=False)
     except InputError:  # two numbers, but no spans: they are labels
         return side
+
+
+def _check_units(key: Corpus, response: Corpus) -> None:
+    """Where all documents are one, positions are compared as they are: tokens with tokens."""
+    sides = [side.tokens for side in (key, response) if side.tokens is not None]
+    units = ["characters" if has_texts(tokens) else "tokens" for tokens in sides]
+    if len(set(units)) > 1:
+        raise PairingError(
+            "--pairing one compares positions as they are, and these count different things",
+            file=response.name or None,
+            found=f"{units[1]} in the response",
+            expected=f"{units[0]} as in the key",
+            fix="leave out --pairing one, so that texts are put on tokens, or convert one side",
+        )
 
 
 def _check_sentences(key: Corpus, response: Corpus, protocol: Protocol) -> None:

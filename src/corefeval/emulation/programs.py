@@ -8,7 +8,7 @@ given: protocols that share steps share their work.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TypeVar
 
@@ -36,7 +36,8 @@ from corefeval.emulation.policies import (
     settle_singletons,
     settle_twinless,
 )
-from corefeval.metrics import Metric, parse_metrics, spell
+from corefeval.emulation.scoring import Metrics
+from corefeval.metrics import parse_metrics, spell
 from corefeval.model import IDENTITY, Corpus
 from corefeval.model.identity import digest
 from corefeval.model.sets import find_sets
@@ -88,25 +89,15 @@ class Material:
         self.key, self.response = (side.keep_layer(IDENTITY) for side in (key, response))
         self._known: dict[tuple[object, ...], tuple[object, Sequence[object]]] = {}
 
-    def result(
-        self, protocol: Protocol, metrics: str | Metric | Iterable[str | Metric] = "standard"
-    ) -> Result:
+    def result(self, protocol: Protocol, metrics: Metrics = "standard") -> Result:
         """The result under a protocol; an error where a program that it describes would stop."""
-        if protocol.match != "exact":
-            raise UsageError(
-                f"{_text(protocol)} goes with match exact alone, not {protocol.match}: leave "
-                "one of them out"
-            )
-        if protocol.layer != "identity" or (protocol.split != "off" and self.has_sets):
-            raise UsageError(
-                f"{_text(protocol)} knows of no sets of antecedents and of no other layer: leave "
-                "out split and layer"
-            )
+        wanted = choose_metrics(metrics, protocol)
+        if protocol.split != "off" and self.has_sets:
+            raise _no_layers(protocol)
         if protocol.lost == "strict" and self.response.ledger is not None:
             raise UsageError(
                 f"{_text(protocol)} does not know of mentions that were lost: leave out lost strict"
             )
-        wanted = wanted_metrics(metrics, protocol)
         with memory_for():
             documents, notices = self.documents(protocol)
             tables = {name: self._table(name, documents, protocol) for name in wanted}
@@ -322,8 +313,25 @@ def _text(protocol: Protocol) -> str:
     )
 
 
-def wanted_metrics(metrics: str | Metric | Iterable[str | Metric], protocol: Protocol) -> list[str]:
-    """The metrics that are asked for; presets leave out what other programs do not have."""
+def _no_layers(protocol: Protocol) -> UsageError:
+    return UsageError(
+        f"{_text(protocol)} knows of no sets of antecedents and of no other layer: leave out split "
+        "and layer"
+    )
+
+
+def choose_metrics(metrics: Metrics, protocol: Protocol) -> list[str]:
+    """The metrics that are asked for; presets leave out what other programs do not have.
+
+    Raises a UsageError for a metric or a choice that they do not have.
+    """
+    if protocol.match != "exact":
+        raise UsageError(
+            f"{_text(protocol)} goes with match exact alone, not {protocol.match}: leave one of "
+            "them out"
+        )
+    if protocol.layer != "identity":
+        raise _no_layers(protocol)
     wanted = []
     for request in parse_metrics(metrics):
         name = str(request.metric)
