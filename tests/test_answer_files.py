@@ -12,6 +12,7 @@ from corefeval.diagnostics import InputError
 from corefeval.formats.answers.prompts import drop_crossing, passages, write_prompts
 from corefeval.formats.answers.styles import STYLES, Passage
 from corefeval.model import CorpusBuilder
+from corefeval.preparation import prepare
 
 TEXTS = {
     "a/one": "Ada met the captain of the old ship in the harbour of Tarn . She greeted him .",
@@ -72,8 +73,14 @@ def test_records(kind, key, expected, tmp_path):
     records = [RECORDS[kind](name, text) for name, text in ANSWERS.items()]
     file.write_text("\n".join(map(json.dumps, records)))
     assert read(file, key)[0] == expected
+    assert {str(d.id): sorted(m.span for m in d.mentions) for d in _response(key, file)} == expected
     file.write_text(json.dumps(records))
     assert read(file, key)[0] == expected
+
+
+def _response(key, file):
+    """What is scored of a file whose format nobody names."""
+    return prepare(key, file).response
 
 
 def test_finish_reasons(key, tmp_path):

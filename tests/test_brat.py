@@ -68,6 +68,11 @@ def test_brat_is_scored_on_the_tokens_of_a_key(pair, conll):
     assert result["conll"].f1 == 1.0
 
 
+def test_check_counts_no_tokens_where_there_are_none(pair, run):
+    status, out, _ = run("check", pair(BRAT, PROSE))
+    assert (status, "brat, 1 document, 3 entities" in out) == (0, True), out
+
+
 def test_brat_joins_are_transitive(pair):
     text = "a b c d e f"
     lines = [f"T{n}\tX {2 * n} {2 * n + 1}\t{text[2 * n]}" for n in range(6)]

@@ -178,3 +178,13 @@ def test_a_folder_of_texts(file, tmp_path):
     result = corefeval.score(key, str(tmp_path / "texts"))
     assert result["conll"].f1 == 1.0
     assert result.notices == ()
+
+
+def test_all_documents_as_one_do_not_mix_characters_with_tokens(file):
+    """Positions are compared as they are, which would find nothing in common."""
+    words, text = file(RECORDS["e2e"]), file(in_characters(TEXT, (0, 3), (16, 19)), name="r.json")
+    for sides in ((words, text), (text, words)):
+        with pytest.raises(PairingError, match="count different things") as caught:
+            corefeval.score(*sides, protocol="pairing:one")
+        assert "leave out --pairing one" in str(caught.value)
+    assert corefeval.score(text, text, protocol="pairing:one")["conll"].f1 == 1.0

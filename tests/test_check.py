@@ -304,9 +304,9 @@ def test_text_shows_five_of_a_kind_unless_all_are_asked_for(run, conll):
     assert "  … and 3 more (--all shows them)\n" in out
     assert out.endswith(
         "\n8 errors (scoring stops, or mentions are lost): unbalanced-bracket 8\n"
-        "0 warnings (scores may not mean what you think)\n"
-        "1 note (good to know): no-mentions 1\n\n"
-        f"{path} fails: 8 errors, 1 note\n"
+        "1 warning (scores may not mean what you think): no-mentions 1\n"
+        "0 notes (good to know)\n\n"
+        f"{path} fails: 8 errors, 1 warning\n"
     )
     status, out, _ = run("check", path, "--all")
     assert out.count("never closes: found") == 8
@@ -315,7 +315,7 @@ def test_text_shows_five_of_a_kind_unless_all_are_asked_for(run, conll):
 def test_json_has_everything(run, conll):
     path = conll(document(*["(1"] * 8))
     report = json.loads(run("check", path, "-f", "json")[1])
-    assert report["summary"] == {"errors": 8, "warnings": 0, "notes": 1}
+    assert report["summary"] == {"errors": 8, "warnings": 1, "notes": 0}
     (file,) = report["files"]
     assert (file["format"], file["documents"], file["tokens"]) == ("conll", 1, 8)
     fields = {"severity", "kind", "file", "line", "document", "span", "text", "message",

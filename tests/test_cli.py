@@ -30,6 +30,17 @@ def test_score(run):
     assert err == ""
 
 
+def test_a_response_that_is_called_like_its_key_has_its_path(run, tmp_path, monkeypatch):
+    """Shared tasks have files of the same name in a folder for the keys and one for each team."""
+    for folder, path in (("keys", KEY), ("team", EAGER)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "dev.conll").write_bytes(Path(path).read_bytes())
+    monkeypatch.chdir(tmp_path)
+    status, out, err = run("score", "keys/dev.conll", "team/dev.conll")
+    assert (status, "team/dev.conll against dev.conll, 9 documents" in out) == (0, True)
+    assert err.startswith("note: team/dev.conll: 1 repeated mention")
+
+
 def test_notices_go_to_the_error_stream_unless_quiet(run):
     status, out, err = run("score", KEY, EAGER)
     assert status == 0

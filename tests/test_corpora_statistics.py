@@ -231,6 +231,14 @@ def test_ranks_differences_and_corpora_to_name():
     assert same.as_dict() == found.as_dict()
 
 
+def test_who_has_nothing_at_all_is_last_where_nothing_can_be_significant():
+    cells = make_cells(8, 1, 3, documents=2)
+    cells["c0"]["s1"] = [None]
+    found = compare_corpora(cells, metrics=["muc"], trials=200)
+    assert not any(pair.significant for pair in found.standing("muc").pairs)
+    assert found.ranks("muc") == {"s0": 1, "s2": 1, "s1": 3}
+
+
 def test_results_that_are_not_there():
     cells = make_cells(8, 4, 3, documents=6)
     cells["c1"]["s2"] = [None]

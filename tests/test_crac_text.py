@@ -71,6 +71,12 @@ def test_comments_of_other_formats_are_no_text(tmp_path):
         corefeval.read(tmp_path / "x.conllu")
 
 
+def test_a_file_of_white_space(tmp_path):
+    (tmp_path / "x.conll").write_text("\n \n\n")
+    with pytest.raises(InputError, match="there is only white space"):
+        corefeval.read(tmp_path / "x.conll")
+
+
 def test_the_format_is_recognised(tmp_path):
     (tmp_path / "x.txt").write_text(LINE)
     assert corefeval.read(tmp_path / "x.txt").n_mentions == 6

@@ -111,6 +111,16 @@ def test_lines_keep_their_documents_apart():
     assert corpus.n_mentions == corefeval.read(KEY).n_mentions
 
 
+def test_lines_of_a_whole_file_are_its_documents():
+    """Who has used coval in evaluate gives all lines of a file as one document."""
+    key, response = (
+        number_documents([Path(path).read_text(encoding="utf-8").splitlines()], name)
+        for path, name in ((KEY, "references"), (EAGER, "predictions"))
+    )
+    assert [str(one.id) for one in key] == [f"0/{one.id}" for one in corefeval.read(KEY)]
+    assert corefeval.score(key, response)["b3"] == corefeval.score(KEY, EAGER)["b3"]
+
+
 # spaCy --------------------------------------------------------------------------------------------
 
 
@@ -306,6 +316,11 @@ def test_wrong(coref_gate, wrong):
     import corefeval
     with pytest.raises(corefeval.UsageError):
         coref_gate(KEY, EAGER, **wrong)
+
+def test_misspelt(coref_gate):
+    import corefeval
+    with pytest.raises(corefeval.UsageError, match="no metric 'conl': did you mean 'conll'"):
+        coref_gate(KEY, EAGER, conl=70)
 """
 
 
@@ -314,7 +329,7 @@ def test_pytest_has_gates(tmp_path):
     plugin = ["-p", "no:corefeval", "-p", "corefeval.integrations.pytest_plugin"]
     command = [sys.executable, "-m", "pytest", "-q", *plugin, "-p", "no:cacheprovider", "."]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    assert "1 failed, 6 passed" in done.stdout, done.stdout
+    assert "1 failed, 7 passed" in done.stdout, done.stdout
     score = 100 * corefeval.score(KEY, EAGER, singletons="drop")["conll"].f1
     assert f"conll of {EAGER} is {score:.2f}, under 75" in done.stdout
     assert "CEAFm" in done.stdout and "singletons:drop" in done.stdout

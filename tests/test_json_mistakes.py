@@ -139,6 +139,8 @@ def test_unknown_keys_are_listed_with_the_kinds(file):
         (WHOLE + "\nnonsense", "no JSON", 2),
         (WHOLE[:-3] + "\n" + WHOLE, "no JSON", 2),
         (WHOLE.replace('"s"', "'s'"), "no JSON", 1),
+        (WHOLE + '\n{"a": "cut short\n', "no JSON: a string does not end on its line", 2),
+        (WHOLE + '\n{"a": "cut short', r"no JSON: unterminated string\n", 2),
         (WHOLE + "\n3", "a record is no object", 2),
         ("[]", "no record", None),
         ("[3]", "record 1: a record is no object", None),

@@ -57,8 +57,8 @@ def test_heads_and_features_travel_with_their_mentions():
         ({"entity": [0], "start": [1], "features": {"kind": ["a", "b"]}}, "‘kind’ is no list"),
         ({"entity": [0], "start": [1], "document": [10**9]}, "give document_ids"),
         ({"entity": [0], "start": [1], "document_ids": 5}, "document_ids is no list"),
-        ({"entity": [0], "start": [1], "document": [2], "document_ids": ["a"]}, "document ids"),
-        ({"entity": [0], "start": [1], "document": [-1]}, "document ids"),
+        ({"entity": [0], "start": [1], "document": [2], "document_ids": ["a"]}, "not there"),
+        ({"entity": [0], "start": [1], "document": [-1]}, "document -1"),
         ({"entity": [0], "start": [1], "document_ids": ["a", "a"]}, "twice"),
     ],
 )

@@ -51,6 +51,9 @@ def returns_text(key, response):
 def returns_much(key, response):
     return 1.5
 
+def returns_f1(key, response):
+    return {"f1": 0.5}
+
 def returns_pieces(key, response):
     return {"recall": (1, 2, 3), "precision": 1}
 
@@ -183,18 +186,21 @@ def test_a_metric_has_slices_where_it_says_so(module):
         ("their_metrics:fails", r"raised ZeroDivisionError: .* \(their_metrics.py, line \d+\)"),
         ("their_metrics:returns_nothing", "returns nothing: return counts or rates"),
         ("their_metrics:returns_text", "gives no number but str 'much'"),
-        ("their_metrics:returns_much", "not between 0 and 1"),
+        ("their_metrics:returns_much", r"not between 0 and 1, or a count below 0: recall 1\.5$"),
+        ("their_metrics:returns_f1", "expected recall and precision, .* found f1, and none"),
         ("their_metrics:returns_pieces", r"gives no counts|of shape"),
         ("their_metrics:takes_three", r"takes_three\(key, response, text\) is no metric"),
         ("their_metrics:takes_text", "'mode' has no number as default"),
         ("their_metrics:number", "is 3, and no metric: a metric is a function"),
         ("their_metrics:nothing", "has no attribute 'nothing'"),
         ("their_metrics:", "write module:function, such as their_metrics:my_metric"),
-        ("their_metrics.py:exact", "such as their_metrics:exact"),
+        ("their_metrics.py:exact", "such as their_metrics:exact$"),
+        ("x/their_metrics.py:exact", "such as their_metrics:exact, in the folder of their_metrics"),
+        (":exact", "such as my_module:exact$"),
         ("builtins:max", "max is no metric. A metric is f"),
         ("their_script:f", "cannot be imported: SystemExit: 0"),
         ("no_such_module:f", "there is no module 'no_such_module'"),
-        ("broken_metrics:f", r"SyntaxError: .*\(broken_metrics.py, line 1\)"),
+        ("broken_metrics:f", r"SyntaxError: [^(]*\(broken_metrics.py, line 1\)$"),
         ("wrong_metrics:f", r"^wrong_metrics:f: f\(a, b, c\) is no metric.* a number as default$"),
         ("nothing-like-it", "there is no metric 'nothing-like-it'"),
     ],

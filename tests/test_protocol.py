@@ -141,6 +141,8 @@ def test_options_that_do_nothing_are_refused():
         score(KEY, RESPONSE, wrong_spans="head")
     with pytest.raises(UsageError, match="no option 'singleton' here: did you mean 'singletons'"):
         score(KEY, RESPONSE, singleton="drop")
+    with pytest.raises(UsageError, match="no option 'metric' here: did you mean 'metrics'"):
+        score(KEY, RESPONSE, metric="muc")
     results = [score(KEY, side, metrics="muc") for side in (KEY, RESPONSE)]
     with pytest.raises(UsageError, match="scored already: singletons"):
         corefeval.compare(None, results, singletons="drop")
@@ -199,7 +201,8 @@ def test_nobody_else_pairs_or_matches():
         "matching": doors,
         "preparation.py": doors,
         "evaluation/segments.py": {"segment"},
-        "emulation/documents.py": {"pair", "without_duplicates"},
+        "emulation/documents.py": {"pair"},
+        "emulation/policies.py": {"without_duplicates"},
         "analysis/agreement.py": {"pair_annotations", "prepare_corpora"},
         "analysis/errors": {"resolve"},
         "pieces/planning.py": {"prepare_corpora"},

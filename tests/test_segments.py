@@ -127,6 +127,26 @@ def test_what_cannot_be_cut_has_no_interval_and_says_so(key, response):
     assert not result["muc"].intervals
     assert {"no-segments", "no-interval"} <= {notice.kind for notice in result.notices}
     assert "ci:" not in result.signature
+    with pytest.raises(UsageError, match=r"or segments: one document with.* cannot be cut"):
+        corefeval.compare(key, {"one": response, "other": key})
+
+
+def test_a_key_without_tokens_is_cut_like_each_response(tmp_path):
+    """Segments that differ cannot be compared; the same key is not to blame."""
+    text = "Ada came.\nShe saw it.\nIt fell.\nShe left.\n"
+    spans = [(0, 3), (10, 13), (31, 34)]
+    mentions = [f"T{n}\tPerson {a} {b}\t{text[a:b]}\n" for n, (a, b) in enumerate(spans, 1)]
+    (tmp_path / "d.txt").write_text(text)
+    (tmp_path / "d.ann").write_text("".join((*mentions, "*\tEquiv T1 T2 T3\n")))
+    words = [("Ada", "(1)"), ("came.", "-"), ("She", "(1)"), ("saw it. It fell.", "-"),
+             ("She", "(1)"), ("left.", "-")]  # fmt: skip
+    rows = [f"d 0 0 {word} {mark}" for text, mark in words for word in text.split()]
+    rows.insert(2, "")
+    lines = ["#begin document (d); part 000", *rows, "", "#end document", ""]
+    (tmp_path / "d.conll").write_text("\n".join(lines))
+    sides = {"tokens": tmp_path / "d.conll", "text": tmp_path / "d.ann"}
+    with pytest.raises(UsageError, match="tokens has 2 segments of the document and text has 3"):
+        corefeval.compare(tmp_path / "d.ann", sides)
 
 
 def test_intervals_are_those_of_the_bootstrap():

@@ -145,7 +145,10 @@ def slice_result(result: Result, prepared: Prepared, cut: Cut) -> tuple[Slices, 
         ] or names[:1]
         results, sizes = {n: results[n] for n in shown}, {n: sizes[n] for n in shown}
         special = {role: name for role, name in special.items() if name in results}
-    return Slices(cut.feature, cut.level, whole, results, sizes, undefined, special), [
+    from corefeval.features.statements import ORDERED_VALUES
+
+    slices = Slices(cut.feature, cut.level, whole, results, sizes, undefined, special)
+    return slices.sort_values(ORDERED_VALUES), [
         *values.notices,
         *_explain(undefined, cut),
     ]
@@ -173,22 +176,24 @@ def _check(metric: Metric, counts: object, n_groups: int) -> Counts:
         rates_of(metric.shape, dict.fromkeys(arrays, np.zeros(1)))
         if all(one.shape == (n_groups,) and np.isfinite(one).all() for one in arrays.values()):
             rates = rates_of(metric.shape, arrays)
-            if all((one >= 0).all() for one in arrays.values()) and all(
-                (rate <= 1 + _ROUNDING).all() for rate in rates.values()
-            ):
+            wrong = [f"{name} {one.min():g}" for name, one in arrays.items() if (one < 0).any()]
+            high = 1 + _ROUNDING
+            wrong += [f"{name} {one.max():g}" for name, one in rates.items() if (one > high).any()]
+            if not wrong:
                 return arrays
             raise UsageError(
                 f"{metric}: its function gives a rate that is not between 0 and 1, or a count "
-                "below 0"
+                f"below 0: {wrong[0]}"
             )
         found = ", ".join(f"{name} of shape {one.shape}" for name, one in arrays.items())
     except KeyError as error:
-        found = f"none that is called {error}"
+        found = f"{', '.join(map(str, counts)) or 'nothing'}, and none that is called {error}"  # type: ignore[call-overload]
     except (AttributeError, TypeError, ValueError):
         found = f"{type(counts).__name__} {counts!r:.60}"
     raise UsageError(
-        f"{metric}: its function gives no counts of the shape {metric.shape!r}: expected a mapping "
-        f"from names to arrays of {n_groups} finite numbers (alignment.n_groups), found {found}"
+        f"{metric}: its function gives no counts of the shape {metric.shape!r}: expected "
+        f"{'recall and precision, or ' if metric.shape == 'ratio' else ''}a mapping from names to "
+        f"arrays of {n_groups} finite numbers (alignment.n_groups), found {found}"
     )
 
 

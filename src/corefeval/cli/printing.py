@@ -27,9 +27,14 @@ def label(argument: str) -> tuple[str | None, str]:
     return None, argument
 
 
-def names_of(arguments: Sequence[tuple[str | None, str]]) -> list[str]:
-    """Labels, else file names, else whole paths where file names are the same."""
-    names = [name or short(path) for name, path in arguments]
+def names_of(arguments: Sequence[tuple[str | None, str]], key: str | None = None) -> list[str]:
+    """Labels, else file names, else whole paths where file names are the same, or the key's.
+
+    >>> names_of([(None, "a/x.conll"), ("b", "b/x.conll"), (None, "y")], "keys/x.conll")
+    ['a/x.conll', 'b', 'y']
+    """
+    theirs = None if key is None else short(key)
+    names = [name or (path if short(path) == theirs else short(path)) for name, path in arguments]
     return distinct_names(names, [name or path for name, path in arguments])
 
 

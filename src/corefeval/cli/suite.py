@@ -106,7 +106,7 @@ def run(
 
     A response that is missing or broken is named and does not stop the others. Systems are compared
     by the headline: a superscript names those than which one is significantly better, and those
-    without a significant difference share a rank. The exit status is 3 where a key is broken.
+    of the same rank do not differ significantly. The exit status is 3 where a key is broken.
 
     Parameters
     ----------

@@ -129,7 +129,8 @@ def is_brat(head: bytes) -> bool:
 def is_answers(head: bytes) -> bool:
     """A record with an answer of a language model, and nothing of a corpus."""
     line = head.lstrip().split(b"\n", 1)[0]
-    answer = rb'"(answer|output|response|completion|prediction|generated_text|choices)"\s*:'
+    answer = rb'"(answer|output|response|completion|prediction|generated_text|generation|choices|'
+    answer += rb'candidates|message|result|content)"\s*:'
     corpus = rb'"(sentences|tokens|clusters|mention_clusters|clusters_token_offsets)"\s*:'
     start = re.match(rb'\s*(\[\s*)?\{\s*"', head) is not None
     return start and re.search(answer, line) is not None and re.search(corpus, line) is None
@@ -344,12 +345,15 @@ def detect_format(head: bytes, file: str) -> Format:
     for candidate in (ANSWERS["llm"], *FORMATS.values()):  # which is JSON, too
         if candidate.looks_like(head):
             return candidate
+    if not head.strip():
+        raise UnknownFormatError("there is only white space", file=file, fix="check the path")
     first = head.lstrip().split(b"\n", 1)[0].decode("utf-8", "replace").strip()
     raise UnknownFormatError(
         f"this is no format that corefeval knows: {excerpt(first)}",
         file=file,
         line=1,
-        fix=f"name its format if it is one of {', '.join(FORMATS)}; or convert it",
+        fix=f"name its format if it is one of {', '.join(FORMATS)}, or llm for answers of a "
+        "language model; or convert it",
     )
 
 

@@ -13,13 +13,15 @@ from corefeval.formats.source import Source
 from corefeval.model import Corpus
 
 Clusters = dict[str, list[list[object]]]
+_BEGIN = "#begin document"
 
 
 def number_documents(documents: Iterable[Sequence[Any]], name: str) -> Corpus | Clusters:
     """Documents with their places as ids: lines of CoNLL files as a corpus, clusters as they are.
 
-    A mention is made hashable where it is a list, such as `[0, 3]`. InputError: documents of both
-    forms, or of none, or lines that are no CoNLL.
+    Lines of a whole file, which begin several documents, keep these apart. A mention is made
+    hashable where it is a list, such as `[0, 3]`. InputError: documents of both forms, or of none,
+    or lines that are no CoNLL.
 
     >>> number_documents([[[[0, 1], [4, 4]]]], "references")
     {'0': [[(0, 1), (4, 4)]]}
@@ -48,12 +50,18 @@ def _freeze(mention: object) -> object:
 
 
 def _read_lines(documents: Sequence[Sequence[object]], name: str) -> Corpus:
-    """The corpus of lines, each list of which is one document, whatever they say of documents."""
+    """The corpus of lines: each list is a document, or has as many as it begins, by their names."""
     parts = []
-    for place, lines in enumerate(documents):
-        stripped = (str(line).rstrip("\r\n") for line in lines)
-        kept = [line for line in stripped if not line.startswith("#")]
-        parts += [f"#begin document ({place}); part 000", *kept, "", "#end document"]
+    for place, given in enumerate(documents):
+        lines = [str(line).rstrip("\r\n") for line in given]
+        if sum(line.startswith(_BEGIN) for line in lines) > 1:
+            parts += [
+                line.replace("(", f"({place}/", 1) if line.startswith(_BEGIN) else line
+                for line in lines
+            ]
+        else:
+            kept = [line for line in lines if not line.startswith("#")]
+            parts += [f"{_BEGIN} ({place}); part 000", *kept, "", "#end document"]
     data = np.frombuffer(("\n".join(parts) + "\n").encode(), dtype=np.uint8)
     corpus: Corpus = load(find_format("conll").reader)(Source(data, name), name=name)
     return corpus

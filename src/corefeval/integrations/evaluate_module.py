@@ -1,7 +1,7 @@
 """A metric for Hugging Face's `evaluate`: `evaluate.load(corefeval.integrations.EVALUATE)`.
 
 It is loaded from this file, without a network. Documents are pairs of a prediction and a reference,
-in the order in which they come; each is a document of its own.
+in the order in which they come; each is a document of its own, or the lines of a file with several.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ import evaluate
 _DESCRIPTION = "Coreference: mentions, MUC, B³, CEAF, BLANC, LEA and the CoNLL average."
 _INPUTS = """
 Args:
-    predictions, references: a document each, all in one of two forms: the lines of a CoNLL file,
-        or clusters of mentions, each with its first and last token, `[[[0, 1], [4, 4]], …]`.
+    predictions, references: a document each, all in one of two forms: the lines of a CoNLL file
+        (of one document or of several, which then pair by their names), or clusters of mentions,
+        each with its first and last token, `[[[0, 1], [4, 4]], …]`.
     metrics: names of metrics and presets, as corefeval has them.
     Other keywords are those of `corefeval.score`: protocol, singletons, duplicates and so on.
 Returns:

@@ -30,7 +30,7 @@ def check_gate(
 ) -> Result:
     """The result of a response; pytest's failure says which rates are under their limits."""
     __tracebackhide__ = True
-    from corefeval import UsageError, render, score
+    from corefeval import Metric, UsageError, render, score
     from corefeval.cli.gates import check_rates, find_low, parse_limits
 
     named = {name: options.pop(name) for name in [*options] if _is_metric(name)}
@@ -40,6 +40,9 @@ def check_gate(
             raise UsageError(f"limits are in per cent, like {name}=70, not {limit!r:.60}")
     limits = parse_limits([f"{name}={limit}" for name, limit in asked.items()])
     if not limits:
+        for name, value in options.items():
+            if isinstance(value, int | float):
+                Metric.parse(name)  # which says what is wrong with the name
         raise UsageError("coref_gate has no limit: say one, like conll=70")
     metrics = options.pop("metrics", ())
     metrics = [metrics] if isinstance(metrics, str) else list(metrics)

@@ -119,6 +119,11 @@ _DECLARED: dict[Severity, dict[str, tuple[str, str, str]]] = {
             "it is left out of the score",
             "remove the document, or call it as the key does",
         ),
+        "no-mentions": (
+            "a file without a single mention",
+            "a response like this scores 0",
+            "check that the coreference column was written",
+        ),
         "repeated-mention": (
             "a mention that an entity has more than once",
             "counted once here, and several times by some scorers, so that rates can pass 100 %",
@@ -263,11 +268,6 @@ _DECLARED: dict[Severity, dict[str, tuple[str, str, str]]] = {
             "a file of one token",
             "it adds next to nothing to the score",
             "check that the file is complete",
-        ),
-        "no-mentions": (
-            "a file without a single mention",
-            "a response like this scores 0",
-            "check that the coreference column was written",
         ),
         "singletons": (
             "entities of one mention",

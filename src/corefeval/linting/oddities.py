@@ -18,6 +18,7 @@ from corefeval.linting.findings import Finding, Locator, from_error
 from corefeval.model import DEIXIS, IDENTITY, LAYERS, Corpus
 from corefeval.model.arrays import BoolArray, IntArray
 from corefeval.model.identity import mention_codes
+from corefeval.model.text_tokens import has_texts
 
 _TRIED = 64
 _NAMED = 10
@@ -285,7 +286,7 @@ class Contents:
         sizes = identity.entity_sizes
         return Contents(
             len(corpus.documents),
-            None if tokens is None else int(tokens.counts.sum()),
+            None if tokens is None or has_texts(tokens) else int(tokens.counts.sum()),
             int((sizes > 0).sum()),
             identity.n_mentions,
             int((sizes == 1).sum()),

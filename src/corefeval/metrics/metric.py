@@ -58,7 +58,9 @@ def register(declaration: Declaration) -> None:
             "hyphens, Declaration('own', function=f)"
         )
     if declaration.name in REGISTRY or declaration.name in presets():
-        raise UsageError(f"there is a metric or preset {declaration.name!r} already")
+        raise UsageError(
+            f"there is a metric or preset {declaration.name!r} already: give yours another name"
+        )
     check_choice(f"the shape of {declaration.name}", declaration.shape, get_args(Shape))
     function = declaration.function
     if declaration.shape != "mean" and not callable(function) and ":" not in str(function):

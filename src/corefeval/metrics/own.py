@@ -165,7 +165,9 @@ def _of_place(module: str, attribute: str, name: str = "") -> str:
     place = f"{module}:{attribute}"
     is_module = all(part.isidentifier() for part in module.split("."))
     if not attribute or not is_module or module.endswith(".py"):
-        fix = f"{module.removesuffix('.py')}:{attribute or 'my_metric'}"
+        file = os.path.basename(module.removesuffix(".py")) or "my_module"
+        fix = f"{file}:{attribute or 'my_metric'}"
+        fix += f", in the folder of {file}.py" if os.path.dirname(module) else ""
         raise UsageError(f"{place!r} is no place of a metric: write module:function, such as {fix}")
     if os.getcwd() not in sys.path and "" not in sys.path:
         sys.path.append(os.getcwd())  # where commands are given, as `python -m` has it
@@ -347,7 +349,7 @@ def _tell(error: BaseException, module: str) -> str:
     lines = [
         one.lineno for one in traceback.extract_tb(error.__traceback__) if one.filename == file
     ]
-    if isinstance(error, SyntaxError):
-        file, lines = error.filename, [error.lineno]
+    if isinstance(error, SyntaxError):  # which says where
+        lines = []
     where = f" ({os.path.basename(file)}, line {lines[-1]})" if file and lines else ""
     return " ".join(f"{type(error).__name__}: {error}".split())[:160] + where

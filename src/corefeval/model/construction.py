@@ -75,10 +75,15 @@ def corpus_from_arrays(
             for value in _iterate(document_ids, "document_ids is", "a list of ids")
         )
     _check_document_ids(identifiers)
-    if entities.size and (
-        highest >= len(identifiers) or (documents is not None and int(documents.min()) < 0)
-    ):
-        raise InputError(f"there are {len(identifiers)} document ids, but a document {highest}")
+    lowest = 0 if documents is None or not documents.size else int(documents.min())
+    if entities.size and (highest >= len(identifiers) or lowest < 0):
+        raise InputError(
+            "mentions are of a document that is not there",
+            found=f"document {min(lowest, 0) or highest}",
+            expected=f"a number from 0, and below {len(identifiers)} for as many document ids"
+            if lowest >= 0
+            else "a number from 0",
+        )
     return assemble(
         documents=identifiers,
         mention_document=documents,

@@ -99,7 +99,7 @@ def legend(standing: Standing, thing: CorporaComparison) -> str:
     return (
         f"Averages over {plural(len(standing.corpora), 'corpus')}. Differences in bold are "
         f"significant at {options.alpha:g} (bootstrap of {drawn}, {options.trials:,} trials); "
-        "systems without a significant difference share a rank. better and worse say on how many "
+        "systems of the same rank do not differ significantly. better and worse say on how many "
         "corpora, at least, the first system is better or worse than the second "
         f"({options.combination.title()} on paired randomization tests), and which names these "
         "corpora (Holm)."

@@ -279,5 +279,5 @@ def legend(comparison: Comparison, *, compact: bool = False) -> str:
     rank = "the number after the score" if compact else "#"
     return (
         f"{start} A superscript names the systems that this one is significantly better than "
-        f"({how}); systems without a significant difference share a rank ({rank})."
+        f"({how}); systems of the same rank ({rank}) do not differ significantly."
     )

@@ -62,6 +62,10 @@ def unit_of(result: Result) -> str:
 def check_documents(result: Result) -> None:
     """At least two documents: one alone cannot vary."""
     if len(result.document_ids) < 2:
+        for notice in result.notices:
+            if notice.kind == "no-segments":
+                why = notice.message.removesuffix(": no intervals")
+                raise UsageError(f"tests and intervals are over documents or segments: {why}")
         raise UsageError(
             "tests and intervals are over documents, and this result has "
             f"{plural(len(result.document_ids), 'document')}: compare the responses themselves "
@@ -98,6 +102,13 @@ def _check_same_documents(first: str, reference: Result, name: str, result: Resu
         for index, pair in enumerate(zip_longest(reference.document_ids, result.document_ids))
         if pair[0] != pair[1]
     )
+    if {unit_of(reference), unit_of(result)} == {"segment"}:
+        raise UsageError(
+            f"{first} has {plural(len(reference.document_ids), 'segment')} of the document and "
+            f"{name} has {len(result.document_ids):,}: a key without tokens is cut where each "
+            "response has sentences; convert the key to a format with tokens, or give all "
+            "responses the same sentences, and the same --segments"
+        )
     left, right = (excerpt(side) if side is not None else "nothing" for side in (left, right))
     raise UsageError(
         f"only results of the same documents can be compared: document {index + 1} is {left} "

@@ -161,8 +161,16 @@ class Standing:
 
     @cached_property
     def ranks(self) -> dict[str, int]:
-        """Ranks, best first, with ties where there is no significant difference."""
-        return ranks(self.scores, self.is_better)
+        """Ranks, best first, with ties where there is no significant difference.
+
+        Who has nothing on any corpus, as where all files are broken, is below all others: few
+        documents, on which nothing can be significant, should not put such a system first.
+        """
+
+        def is_above(one: str, other: str) -> bool:
+            return self.is_better(one, other) or self.scores[one] > 0 == self.scores[other]
+
+        return ranks(self.scores, is_above)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -108,11 +108,13 @@ class SuiteResult(Tabular):
                 yield Notice("broken-key", text)
                 continue
             if all(cell.result is None for cell in mine.values()):
-                yield Notice("empty-corpus", f"{corpus.name}: no system has a response to it")
+                text = f"{corpus.name}: no system has a response to it that could be scored"
+                yield Notice("empty-corpus", text)
         for system in self.systems:
             own = [cell for (_, name, _), cell in self.cells.items() if name == system.name]
             if all(cell.result is None for cell in own):
-                yield Notice("empty-system", f"{system.name}: it has no response to any corpus")
+                text = f"{system.name}: it has no response that could be scored, on any corpus"
+                yield Notice("empty-system", text)
         for (name, system_name, seed), cell in self.cells.items():
             if cell.fault == "response":
                 who = system_name if seed is None else f"{system_name}, seed {seed}"

@@ -258,7 +258,7 @@ def _told_ranks(table: SuiteTable) -> str:
     )
     return (
         f"A superscript names the systems that this one is significantly better than ({how}); "
-        "systems without a significant difference share a rank."
+        "systems of the same rank do not differ significantly."
     )
 
 

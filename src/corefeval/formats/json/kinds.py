@@ -234,7 +234,8 @@ def kind_of(record: Record) -> str:
         "no known kind of JSON has these keys",
         found=record.list_keys(),
         expected=_KINDS,
-        fix="convert the file to one of these, or name its kind as the format if you know better",
+        fix="convert the file to one of these, or name its kind as the format if you know better "
+        "(llm for answers of a language model)",
     )
 
 

@@ -145,7 +145,11 @@ def _decode(
         return decoder.raw_decode(text, position)
     except json.JSONDecodeError as error:
         here = text[error.pos : error.pos + 40].strip()
-        problem = f"this is no JSON: {error.msg[:1].lower()}{error.msg[1:]}"
+        what = error.msg.removesuffix(" at").removesuffix(" starting")
+        if text[error.pos : error.pos + 1] in ("\n", "\r"):  # to Python a control character
+            what = "a string does not end on its line"
+            fix = "write the record again, or leave it out"
+        problem = f"this is no JSON: {what[:1].lower()}{what[1:]}"
         found = f"{excerpt(here) if here else 'the end of the file'} at column {error.colno}"
         if error.lineno != line:
             found += f", in the record that begins on line {line}"

@@ -27,7 +27,7 @@ export const comparisonView = {
     const picker = choice("with", systems.map((one, place) => [place, one.name]).filter(([place]) => place !== state.system), state.other, (place) => go({ other: Number(place) }));
     const head = [el("h1", {}, `${a.name} and ${b.name}`), el("div", { class: "tools" }, picker)];
     if (a.version !== b.version) {
-      return [...head, el("p", { class: "card" }, "These two responses were scored on different versions of the key, because empty nodes were left out for one of them. They cannot be compared mention by mention.")];
+      return [...head, el("p", { class: "card" }, "These two responses were scored on different versions of the key: empty nodes were left out for one of them, or the key has no tokens and took those of one of them. They cannot be compared mention by mention.")];
     }
     const mentions = compared(a, b);
     const list = el("div");
