@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from corefeval.diagnostics import UsageError
 from corefeval.evaluation.counting import SEGMENTS, Metrics, Sampling, count, feature_names
-from corefeval.evaluation.scoring import emulate, score_pieces
+from corefeval.evaluation.scoring import emulate, read_as_program, score_pieces
 from corefeval.metrics import Metric, parse_metrics, spell
 from corefeval.model import Corpus
 from corefeval.model.identity import digest
@@ -90,9 +90,7 @@ def compare(
     from_corpora = key is not None and not is_read_by_program and None in in_pieces
     corpus = made.read(key, "key", is_key=True) if from_corpora else None
     if is_read_by_program:
-        from corefeval.emulation import read_text
-
-        key = read_text(key, encoding=made.encodings[0])
+        key = read_as_program(key, made.encodings[0])
     texts = key if is_read_by_program else corpus
     check_keys((one for one in sources if isinstance(one, Result)), texts)
     sampling = Sampling(segments=segments, as_segments=True)

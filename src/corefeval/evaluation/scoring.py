@@ -19,13 +19,15 @@ from corefeval.evaluation.counting import (
 )
 from corefeval.metrics import parse_metrics
 from corefeval.metrics.metric import DEFAULT_PRESET, MetricRequest
-from corefeval.pieces import Cutting, Progress, as_file
+from corefeval.pieces import Cutting, NamedFile, Progress, as_file
 from corefeval.preparation import Input, Options, Plan, Stated, plan, prepare_inputs
 from corefeval.protocol import Protocol
 from corefeval.results import Result
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
+
+    from corefeval.emulation.scoring import CorefudText
 
 
 def score(
@@ -160,9 +162,7 @@ class Method:
         """A key to be scored against again and again, read where it is a file."""
         if not self.plan.protocol.reads_itself:
             return self.plan.read(key, "key", is_key=True)
-        from corefeval.emulation import read_text
-
-        return read_text(key, encoding=self.plan.encodings[0])
+        return read_as_program(key, self.plan.encodings[0])
 
     def score(self, key: Input, response: Input) -> Result:
         """The result of a response."""
@@ -186,6 +186,15 @@ def _with_protocol(made: Plan, sampling: Sampling) -> tuple[Plan, Sampling]:
     if protocol.segments != "none" or protocol.ci != "none":
         made = replace(made, protocol=protocol.but(segments="none", ci="none"))
     return made, sampling
+
+
+def read_as_program(source: Input, encoding: str) -> CorefudText:
+    """An input as another program reads it; a file is called by the name that it was given."""
+    from corefeval.emulation import read_text
+
+    file = as_file(source)
+    text = read_text(source if file is None else file.path, encoding=encoding)
+    return replace(text, name=file.name) if file is not None and file.name else text
 
 
 def emulate(
@@ -216,7 +225,11 @@ def emulate(
     else:
         if {made.key_format, made.response_format} - {None, "corefud"} or made.word_column:
             raise UsageError(f"{accident} reads corefud alone: leave out formats")
-        result = score_emulated(key, response, metrics, protocol, encodings=made.encodings)
+        sides = [
+            read_as_program(side, encoding) if isinstance(side, NamedFile) else side
+            for side, encoding in zip((key, response), made.encodings, strict=True)
+        ]
+        result = score_emulated(*sides, metrics, protocol, encodings=made.encodings)
     if len(result.document_ids) == 1:
         text = f"{result.document_ids[0]} is a single document, which is not cut into segments "
         text += f"under {accident}"
