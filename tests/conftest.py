@@ -30,8 +30,11 @@ def examples(number: int) -> int:
     return number if settings.default.max_examples == ALL else max(1, number // 5)
 
 
-# Tables are as wide as where there is no terminal, wherever tests run; xdist's workers say 80.
-os.environ.pop("COLUMNS", None)
+# What is printed is what is printed where nobody asked for anything, wherever tests run: xdist's
+# workers say 80 columns, some machines that tests run on ask for colours or have a dumb terminal.
+for name in ("COLUMNS", "LINES", "TERM", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE",
+             "TTY_INTERACTIVE", "COREFEVAL_UNPACK_LIMIT"):  # fmt: skip
+    os.environ.pop(name, None)
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared" / "conformance"

@@ -93,13 +93,24 @@ def test_every_format_of_answers_is_registered():
          {(0, 1, "1"), (8, 9, "1"), (10, 11, "1")}),
         ("llm-xml", '<COREF ID="1">Ada</COREF> met x . <COREF ID="2" REF="1">She</COREF> greeted',
          {(0, 1, "1"), (8, 9, "1")}),
+        ("llm-xml", '<m id="the ship">Ada</m> met <m type=x id=\'the captain\'>the captain</m> of '
+         '<m id="the ship" x="y">the Argo</m>', {(0, 1, "the ship"), (2, 4, "the captain"),
+                                                (5, 7, "the ship")}),
         ("llm-seq2seq", "<m> Ada </new> met the captain of the Argo . <m> She | 0 </m> greeted",
          {(0, 1, "0"), (8, 9, "0")}),
         ("llm-json", '[{"Expression": "Ada", "RefersTo": "Ada"}, {"Expression": "She", '
          '"RefersTo": "Ada"}, {"Expression": "him", "RefersTo": "captain"}]',
          {(0, 1, "0"), (8, 9, "0"), (10, 11, "1")}),
+        ("llm-json", '[[“Ada”, “She”], [“him”, “he”]]',
+         {(0, 1, "0"), (8, 9, "0"), (10, 11, "1"), (13, 14, "1")}),
+        ("llm-json", r'"[\n  [\"Ada\", \"She\"],\n  [\"him\", \"he\"]\n]"',
+         {(0, 1, "0"), (8, 9, "0"), (10, 11, "1"), (13, 14, "1")}),
         ("llm-json", '[[["Ada", 0, 3], ["She", 34, 37]]]', {(0, 1, "0"), (8, 9, "0")}),
         ("llm-lines", "Entity 1: Ada, She\nEntity 2: him; he",
+         {(0, 1, "0"), (8, 9, "0"), (10, 11, "1"), (13, 14, "1")}),
+        ("llm", '1. **Ada** – "Ada", "She"\n2. **The captain** – "him", "he"',
+         {(0, 1, "0"), (8, 9, "0"), (10, 11, "1"), (13, 14, "1")}),
+        ("llm", '**Cluster 1**\n- Ada\n- "She" (sentence 1)\n\n**Cluster 2: him**\n\n* him\n* he\n',
          {(0, 1, "0"), (8, 9, "0"), (10, 11, "1"), (13, 14, "1")}),
         ("llm-markdown", "[Ada](#) met the captain of the Argo . [She](#) greeted him",
          {(0, 1, "?1"), (8, 9, "?2")}),
@@ -131,6 +142,40 @@ def test_thoughts_and_escapes_are_no_text():
     )
     corpus = corefeval.read_answers({"d": answer}, key_of({"tokens": WORDS}))
     assert placed(corpus) == {(0, 1, "1"), (2, 4, "2")}
+
+
+def test_a_tag_without_a_blank_before_it_begins_a_word_and_one_within_a_word_does_not():
+    text = 'a conventional doctor , but he replied " I am not able to do that " .'
+    answer = "a conventional {{doc|2}}tor, but {{he|1}} replied{{I|1}} am not able to do that"
+    corpus = corefeval.read_answers({"d": answer}, key_of({"tokens": text.split()}))
+    assert placed(corpus) == {(2, 3, "2"), (5, 6, "1"), (8, 9, "1")}
+
+
+@pytest.mark.parametrize(
+    ("whole", "shortest"),
+    [
+        ("[Ada](#cluster_1) met [the captain](#cluster_2)", 36),
+        ("[Ada]#1 met [the captain]#2", 26),
+        ("[Ada]<sub>1</sub> met [the captain]<sub>2</sub>", 36),
+        ("Ada|[e1] met the captain|[e2]", 26),
+        ("Ada|[e1] met the captain|[e1],[e2]", 31),
+    ],
+)
+def test_a_mention_whose_tag_is_cut_off_is_in_the_ledger(whole, shortest):
+    written = corefeval.read_answers({"d": whole}, key_of({"tokens": WORDS})).ledger.written
+    for end in range(shortest, len(whole)):
+        ledger = corefeval.read_answers({"d": whole[:end]}, key_of({"tokens": WORDS})).ledger
+        assert ledger.written == written, whole[:end]
+        assert {row["written"] for row in ledger.rows()} <= {"Ada", "the captain", "captain"}
+
+
+def test_signs_that_the_key_lacks_are_no_words_of_a_mention():
+    answer = (
+        '[**Ada**](#1) met [*the captain* of ["the Argo"](#3)](#2). [__She__](#1) left [(him)](#2)'
+    )
+    corpus = corefeval.read_answers({"d": answer}, key_of({"tokens": WORDS}))
+    expect = {(0, 1, "1"), (2, 7, "2"), (5, 7, "3"), (8, 9, "1"), (10, 11, "2")}
+    assert placed(corpus) == expect
 
 
 def test_unspaced_scripts():

@@ -115,6 +115,18 @@ def test_of_several_antecedents_all_must_be_right():
         assert counted(result, "bridging") == [(hits, 1 - hits, 1 - hits)]
 
 
+@pytest.mark.parametrize("named", [True, False])
+def test_an_antecedent_that_repeats_another_span_is_that_span(named):
+    """Whether its mention is named or its entity, which has no mention left."""
+    builder = CorpusBuilder(name="x")
+    document = builder.document("d", words=list("abc"))
+    document.mention("house", 0, 1)
+    twin = document.mention("home", 0, 1)
+    document.relation("bridging", document.mention("door", 1, 2), [twin if named else "home"])
+    result = corefeval.score(*[builder.build()] * 2, metrics="bridging")
+    assert counted(result, "bridging") == [(1, 0, 0)]
+
+
 @st.composite
 def spans_with_bridging(draw):
     """Overlapping spans with heads, some of which refer to nothing, one antecedent per anaphor."""

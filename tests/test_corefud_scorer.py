@@ -242,6 +242,59 @@ def conllu(*lines: str, header: str = "eid-etype-head-other") -> str:
     return text + "\n"
 
 
+def rows(*nodes: str) -> str:
+    """A document of one sentence: `id` or `id Entity` for each word and empty node."""
+    lines = ["# newdoc id = d", "# global.Entity = eid-etype-head", "# sent_id = s"]
+    for node in nodes:
+        number, _, entity = node.partition(" ")
+        deps = "1:x" if "." in number else "_"
+        lines.append(f"{number}\tw\t_\t_\t_\t_\t0\t_\t{deps}\t{entity or '_'}")
+    return "\n".join([*lines, "", ""])
+
+
+@pytest.mark.parametrize(
+    ("nodes", "mention"),
+    [
+        # 1.10 is the number 1.1, so that it does not lie behind 1.1.
+        (("1", "1.1 Entity=(a-x-1", "1.10", "2 Entity=a)", "3"), "1:1.1,2*1.1"),
+        # It lies behind 1; a mention that closes at the first of the two ends there.
+        (("1 Entity=(a-x-1", "1.1", "1.10", "2 Entity=a)", "3"), "1:1,1.1,1.1,2*1"),
+        (("1 Entity=(a-x-1", "1.1 Entity=a)", "1.10", "2", "3"), "1:1,1.1*1"),
+        # What closes behind its last node is never reached: it runs to the end of the sentence.
+        (("1", "1.1 Entity=(a-x-1", "1.10 Entity=a)", "2", "3"), "1:1.1,2,3*1.1"),
+        # So does the first part here; the second begins before that end, and adds its first node.
+        (
+            ("1 Entity=(a[1/2]-x-1(b-x-1)a[1/2])", "2", "3 Entity=(a[2/2]-x-1", "4 Entity=a[2/2])"),
+            "1:1,2,3,3,4*1",
+        ),
+    ],
+)
+def test_a_mention_is_filled_up_behind_its_last_place(conll, nodes, mention):
+    """The program compares ids as numbers, and takes the greatest one of a mention for its end."""
+    text = read_text(conll(rows(*nodes), "key.conllu"))
+    [document] = emulate(text, text, Protocol.of("corefud-1.2", singletons="keep"))
+    assert {str(one) for one, _ in document.pairs} - {"1:1*1"} == {mention}
+
+
+def test_zeros_that_the_sort_does_not_tell_apart_come_from_the_first_set(conll):
+    """The program's second set, a copy from which the rest is matched, has them the other way."""
+    a, b = ([f"({name}[{k}/3]-x-2)" for k in (1, 2, 3)] for name in "ab")
+    key = rows(
+        f"1 Entity={a[0]}{b[0]}(c-x-1)",
+        f"1.3 Entity={a[1]}",
+        "2 Entity=(d-x-1)",
+        f"2.3 Entity={b[1]}",
+        "3 Entity=(e-x-1)",
+        f"4 Entity={a[2]}{b[2]}",
+    )
+    response = rows("0.1 Entity=(f-x-1)", "1", "2", "3", "4")
+    texts = [
+        read_text(conll(text, name)) for text, name in ((key, "k.conllu"), (response, "r.conllu"))
+    ]
+    [document] = emulate(*texts, Protocol.of("corefud-1.2", singletons="keep"))
+    assert [str(one) for one, _ in document.pairs] == ["1:1,1.3,4*1.3"]
+
+
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [

@@ -67,3 +67,17 @@ def write(sentence, mentions, path) -> str:
         lines.append("\t".join(cells))
     path.write_text("\n".join((*lines, "", "#end document", "")))
     return str(path)
+
+
+def test_trees_are_cut_from_the_sentence_of_the_same_number_in_the_key(tmp_path):
+    """Where the response cuts its sentences elsewhere, that is another place in the text."""
+    texts = []
+    for name, cut in (("key", 2), ("response", 1)):
+        path = tmp_path / name
+        write("he/PRP/(NP*) saw/VBD/(VP* it/PRP/(NP*)) ran/VBD/(VP*)", [(0, 0), (2, 2)], path)
+        lines = path.read_text().splitlines()
+        path.write_text("\n".join((*lines[: cut + 1], "", *lines[cut + 1 :], "")))
+        texts.append(str(path))
+    # Its third word is the second one of its second sentence, and that of the key's is a verb.
+    score = corefeval.score(*texts, protocol="coval-np-only", metrics="mentions")["mentions"]
+    assert (score.counts["recall_denominator"], score.counts["precision_denominator"]) == (2, 0)

@@ -223,8 +223,8 @@ def test_books_are_read_in_no_time(file):
     text["clusters"] = [[[5 * s, 5 * s + 4] for s, _ in c] for c in book["clusters"]]
     many = [changed("preco", id=number) for number in range(3000)]
     key, response, folder = file(book), file(text, name="r.json"), file(*many, name="many.json")
-    began = time.perf_counter()
+    began = time.process_time()
     assert corefeval.score(key, response, metrics="muc")["muc"].f1 == 1.0
     corpus = corefeval.read(folder)
     corefeval.write(corpus, io.BytesIO(), format="e2e")
-    assert time.perf_counter() - began < 20
+    assert time.process_time() - began < 20

@@ -88,6 +88,19 @@ def test_the_example_in_pieces(in_pieces, options):
     assert len(in_pieces) == 1 and in_pieces[0] is not None
 
 
+@pytest.mark.parametrize("sides", [(KEY, EAGER), (EAGER, KEY)], ids=["key", "eager"])
+@pytest.mark.parametrize("by", ["words", "head", "link", "entity_class", "kind*head"])
+def test_values_come_in_one_order(in_pieces, sides, by):
+    """The largest of the key first, then by name: whatever is counted, and in pieces too."""
+    whole = corefeval.score(*sides, metrics="muc", by=by).by(by)
+    pieces = corefeval.score(*sides, metrics="muc", by=by, piece_size="1KB").by(by)
+    assert len(in_pieces) == 1 and in_pieces[0] is not None
+    assert list(pieces) == list(whole)
+    if by in ("words", "head", "entity_class"):
+        stated = [name for name in whole if name not in whole.special.values()]
+        assert stated == sorted(stated, key=lambda name: (-whole.sizes[name], name))
+
+
 def test_a_piece_larger_than_the_files_is_the_whole(in_pieces, paths):
     corefeval.score(*paths, piece_size="1GB")
     assert not in_pieces

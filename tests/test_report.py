@@ -216,6 +216,15 @@ def test_the_command_writes_a_file(run, tmp_path):
     assert "mine" in path.read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("match", ["exact", "exact,head"])
+def test_an_error_names_the_file_and_not_what_a_page_would_call_it(run, tmp_path, match):
+    other = tmp_path / "other.conll"
+    other.write_text("#begin document (x); part 000\nx 0 0 a (1)\n#end document\n")
+    status, _, err = run("report", KEY, other, "-o", tmp_path / "page.html", "--match", match)
+    assert status != 0
+    assert err.startswith(f"error: {other}: no document of the response is in the key")
+
+
 def test_the_command_puts_the_best_first_and_ranks(run, tmp_path):
     shown = {}
     for sort in ("score", "given"):

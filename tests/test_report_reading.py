@@ -29,6 +29,12 @@ WORDS = [
     "laughed",
     ".",
 ]
+COME_TO_REST = """async () => {
+  for (let before = -1; before !== scrollY;) {
+    before = scrollY;
+    for (let frame = 0; frame < 10; frame++) await new Promise(requestAnimationFrame);
+  }
+}"""
 FIRST = """() => [...document.querySelectorAll(".sentence")].find((one) =>
     one.getBoundingClientRect().bottom
     > document.querySelector(".errors-bar").getBoundingClientRect().bottom + 8).dataset.sentence"""
@@ -101,7 +107,7 @@ def test_the_place_in_a_long_text_is_kept(visit, novel_page, width):
     page.mouse.move(100, 500)
     page.mouse.wheel(0, 6000)
     page.wait_for_function("() => scrollY > 5000")
-    page.wait_for_timeout(200)
+    page.evaluate(COME_TO_REST)
     place = page.evaluate(FIRST)
     assert int(place) > 50
 

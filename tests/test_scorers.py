@@ -272,6 +272,8 @@ def test_refusals_name_the_program_and_what_goes_on():
         (twice, twice, "conll-8.01", "conll-8.01", "--limit none"),
         (one, {"1": []}, "neleval", "neleval", "--nothing ok"),
         ({"1": []}, {"1": []}, "scorch", "scorch", "--aggregate micro"),
+        # numpy's weighted mean of the precision, whose weights are the response's mentions
+        (one, {"1": []}, "scorch", "scorch", "--aggregate micro"),
     ):
         with pytest.raises(InputError) as caught:
             corefeval.score(key, response, protocol=protocol)
@@ -287,6 +289,35 @@ def test_choices_that_end_a_program_whatever_the_files_are_bad_usage():
     with pytest.raises(UsageError, match=r"minimum spans end hf-coval .* --min-span no goes on"):
         corefeval.score(one, one, protocol="hf-coval|min-span:yes")
     assert corefeval.score(one, one, protocol="hf-coval", min_span="no")["muc"].f1 == 1
+
+
+@pytest.mark.parametrize(
+    ("cells", "links"),
+    [
+        ("(1)|(0) (0)", 1),  # 0 ends last, and keeps the mention that 1 has too
+        ("(0)|(1) (0)", 0),
+        ("(2 (0)|2)|(1) (0)", 1),  # not side by side: both keep it
+        ("(1|(0 (0 0)|1)|0)", 1),  # the first 0) ends the inner mention, the second the outer
+        ("(1|(0 (0 0)|0)|1)", 0),
+    ],
+)
+def test_neleval_takes_the_last_of_mentions_that_end_side_by_side(cells, links, tmp_path):
+    rows = "".join(f"d\t0\t{place}\tw\t{cell}\n" for place, cell in enumerate(cells.split()))
+    path = tmp_path / "both.conll"
+    path.write_text(f"#begin document (d); part 000\n{rows}\n#end document\n")
+    score = corefeval.score(path, path, protocol="neleval", metrics="links")["links"]
+    assert score.counts["recall_denominator"] == score.counts["precision_denominator"] == links
+
+
+def test_neleval_looks_a_mention_up_in_the_entity_that_begins_last(tmp_path):
+    """Not in the one with the highest number, where both have it and do not end it together."""
+    paths = []
+    for name, cells in (("key", "(1) (2 (0)|2)|(1) (0)"), ("response", "- - (0) (0)")):
+        paths.append(tmp_path / name)
+        rows = "".join(f"d\t0\t{row}\tw\t{cell}\n" for row, cell in enumerate(cells.split()))
+        paths[-1].write_text(f"#begin document (d); part 000\n{rows}\n#end document\n")
+    for protocol in ("neleval", "neleval-by-doc"):
+        assert corefeval.score(*paths, protocol=protocol, metrics="muc")["muc"].precision == 1
 
 
 def test_windows_of_nothing_score_nothing():

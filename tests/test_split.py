@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
+from math import isfinite
 from pathlib import Path
 
 import pytest
@@ -289,3 +290,11 @@ def test_bugs_as_they_should_be_and_as_the_program_has_them(vectors, number):
         found = score(*files, metrics=metric, protocol="ua-1", **options)[metric]
         rates = [round(100 * rate, 2) for rate in (found.recall, found.precision, found.f1)]
         assert rates == ([100.0] * 3 if case["id"] in NOT_EMULATED else expected), name
+
+
+def test_a_span_repeated_in_an_element_has_links_that_the_other_side_lacks():
+    """The program keeps the repeat in the set, so that there is something right of nothing."""
+    key, response = (build([([spans, [1]], {1: [0]})]) for spans in ([0, 0], [0]))
+    for sides in ((key, response), (response, key)):
+        result = score(*sides, metrics=[*WITH_BLANC, *ALL_ALONE], protocol="ua-1")
+        assert all(isfinite(result[metric].f1) for metric in result.metrics)

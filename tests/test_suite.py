@@ -168,7 +168,7 @@ def test_a_broken_key_leaves_its_corpus_out_for_all(folder, suite):
 
 
 def test_a_suite_by_the_numbers_of_corefud_scorer(tmp_path):
-    """Shared tasks on CorefUD: the same numbers as `score`, and checks that fail what is refused."""
+    """Shared tasks on CorefUD have the numbers of `score`, and checks fail what is refused."""
     data = Path(__file__).parent / "data" / "corefud" / "random"
     names = ("000", "003", "006")
     for folder, side in (("keys", "key"), ("ours", "response")):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from numbers import Real
 
 from corefeval.diagnostics import UsageError
 
@@ -15,7 +16,7 @@ def check_choice(name: str, value: object, choices: Iterable[str]) -> None:
 
 def check_probability(name: str, value: float) -> None:
     """Strictly between 0 and 1."""
-    if not 0 < value < 1:
+    if not isinstance(value, Real) or not 0 < value < 1:
         raise UsageError(f"{name} lies between 0 and 1, like .05 or .95, and is not {value!r}")
 
 

@@ -48,6 +48,11 @@ class InputError(CorefEvalError):
         names = ("file", "line", "found", "expected", "fix", "kind")
         return _remake, (type(self), self.problem, {name: getattr(self, name) for name in names})
 
+    def of_file(self, file: str) -> InputError:
+        """The same error of a file that goes by another name."""
+        names = ("line", "found", "expected", "fix", "kind")
+        return type(self)(self.problem, file=file, **{n: getattr(self, n) for n in names})
+
     def _message(self) -> str:
         where = ", ".join(
             part for part in (self.file, f"line {self.line}" if self.line else None) if part

@@ -14,7 +14,7 @@ from corefeval.alignment import Alignment, align
 from corefeval.checks import did_you_mean
 from corefeval.diagnostics import Notice, UsageError, plural
 from corefeval.features import SideFeatures
-from corefeval.formats import read, read_with_key
+from corefeval.formats import check_reading, read, read_with_key
 from corefeval.matching import Matches, Mentions, matcher
 from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray
@@ -106,6 +106,11 @@ def plan(
             known = [*choices(steps), *_READING]
             hint = did_you_mean(name, (*known, "metrics", "by", "protocol", "features"), known)
             raise UsageError(f"there is no option {name!r} here: {hint}")
+    check_reading(**rest)
+    if features is not None and not isinstance(features, str | os.PathLike):
+        from corefeval.features.statements import check_given
+
+        check_given(features)
     tagset = chosen.get("tagset")
     if tagset is not None and not isinstance(tagset, str):
         from corefeval.features.tagsets import read_tagset
@@ -125,6 +130,10 @@ def plan(
     made = base.but(**chosen, features="none", heads="none", minimum="none")
     if tagset is None and made.tagset != "auto":
         tagset = made.tagset
+    if isinstance(tagset, str) and tagset != "auto":
+        from corefeval.features.tagsets import read_tagset
+
+        read_tagset(tagset)  # for all to be there, and be one
     return Plan(made, features, tagset, base, **rest)
 
 
@@ -222,6 +231,7 @@ def prepare(
 
 def prepare_inputs(key: Input, response: Input, plan: Plan) -> Prepared:
     """The same, for what `plan` made of the options."""
+    plan.protocol.check_sound()
     jobs = partial(plan.read, key, "key", is_key=True), partial(plan.read, response, "response")
     paths = [file.path for side in (key, response) if (file := as_file(side)) is not None]
     if len(paths) == len(jobs):
@@ -255,12 +265,7 @@ def _prepare_corpora(
     key: Corpus, response: Corpus, plan: Plan, pairs: DocumentPairs | None
 ) -> Prepared:
     protocol = plan.protocol
-    if protocol.emulates:
-        accidents = "|".join(f"{n.replace('_', '-')}:{v}" for n, v in protocol.accidents.items())
-        raise UsageError(
-            f"{accidents} has scores alone, of `score` and `compare`: take the other choices, the "
-            f"protocol '{protocol.without_accidents}'"
-        )
+    protocol.check_sound()
     key_digest, own_tokens = digest(key), not has_texts(key.tokens)
     pairing = pair(key, response, protocol, pairs=pairs)
     if pairing.spans is not None:

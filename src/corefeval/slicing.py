@@ -145,7 +145,10 @@ def slice_result(result: Result, prepared: Prepared, cut: Cut) -> tuple[Slices, 
         ] or names[:1]
         results, sizes = {n: results[n] for n in shown}, {n: sizes[n] for n in shown}
         special = {role: name for role, name in special.items() if name in results}
-    return Slices(cut.feature, cut.level, whole, results, sizes, undefined, special), [
+    from corefeval.features.statements import ORDERED_VALUES
+
+    slices = Slices(cut.feature, cut.level, whole, results, sizes, undefined, special)
+    return slices.sort_values(ORDERED_VALUES), [
         *values.notices,
         *_explain(undefined, cut),
     ]

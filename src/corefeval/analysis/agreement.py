@@ -216,6 +216,7 @@ def agree(
     parse_metrics(metrics)  # what is misspelt is told before anything is read
     wanted = parse_distances(distances)
     made = plan(protocol, options, steps=(*STEPS, "agreement"))
+    made.protocol.check_sound()
     corpora = _read(sources, replace(made, response_format=format))
     notices = [notice for corpus in corpora for notice in corpus.notices]
     annotations = pair_annotations(corpora, made.protocol)

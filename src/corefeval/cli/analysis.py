@@ -68,7 +68,7 @@ def errors(
     """
     from corefeval.analysis.errors import analyse, judge_alike
     from corefeval.analysis.errors.classification import KINDS, OTHERS, error_kind
-    from corefeval.cli.responses import read_all
+    from corefeval.cli.responses import check_asked, read_all
 
     if top < 0:
         raise UsageError(f"--top is a number from 0, not {top}")
@@ -81,6 +81,7 @@ def errors(
     labels = [label(argument) for argument in (response, *more)]
     paths = [path for _, path in labels]
     check_paths(labels, [key, *paths], output)
+    check_asked(metrics, {**reading.policies, "by": (by,)}, reading)
     key_corpus, corpora = read_all(key, [*zip(names_of(labels, key), paths, strict=True)], reading)
     analyses = judge_alike(
         [
@@ -130,12 +131,15 @@ def agree(
     file_format
         The files' format (conll, corefud, e2e, …); by default it is recognised by their content.
     """
-    from corefeval.analysis.agreement import agree
+    from corefeval.analysis.agreement import agree, parse_distances
+    from corefeval.cli.responses import check_asked
     from corefeval.formats import read, read_ahead
 
     labels = [label(argument) for argument in (file, other, *more)]
     paths = [path for _, path in labels]
     _check_annotators(labels, paths, output)
+    check_asked(metrics, reading.policies, reading)
+    parse_distances(distances)
     names = names_of(labels)
     jobs = [
         partial(read, path, name=name, **{**reading.of_key, "format": file_format})
@@ -243,7 +247,7 @@ def _explain(
     reading: Reading,
 ) -> Explanation | Search | Sensitivity:
     """What was asked for: of several responses how much they depend on choices, else of one."""
-    from corefeval.analysis.explanation import explain, measure_corpora
+    from corefeval.analysis.explanation import check_choosing, explain, measure_corpora
     from corefeval.analysis.explanation.scorings import CONLL
     from corefeval.cli.responses import read_all
     from corefeval.preparation import plan
@@ -254,10 +258,11 @@ def _explain(
     if to is None:
         if shapley:
             raise UsageError("--shapley goes with --to, the protocol to end with")
-        key_corpus, corpora = read_all(key, [*zip(names, paths, strict=True)], reading)
         base = options.pop("protocol", None) if from_ is None else from_
         wanted = CONLL if metrics is None else metrics
         made = plan(base, options)
+        check_choosing(made, wanted)
+        key_corpus, corpora = read_all(key, [*zip(names, paths, strict=True)], reading)
         return measure_corpora(key_corpus, list(corpora), made, wanted, sources=paths)
     # Files, not what was read of them: some programs read them in their own way.
     found: Explanation | Search = explain(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -121,6 +121,7 @@ def compare(
     from corefeval.evaluation import COMPARED, common_metrics
     from corefeval.stats import compare
     from corefeval.stats.resampling import name_results
+    from corefeval.stats.significance import Options
 
     tables.check(format, rate)
     if baseline is not None and fail_if_worse not in (None, baseline):
@@ -139,6 +140,9 @@ def compare(
         pieces=pieces,
         targets=(output, save),
     )
+    testing: dict[str, Any] = {"rate": rate, "test": test, "trials": trials, "seed": seed}
+    testing |= {"correction": correction, "alpha": alpha, "level": level, "samples": samples}
+    Options.of(**testing)  # which refuses what is out of range before anything is read
     results = results_of(key, response, request)
     systems = name_results(results)
     given = {label(argument)[0] for argument in (key, *response)}
@@ -155,15 +159,8 @@ def compare(
             systems,
             metrics=None if metrics is None else common_metrics(results, metrics, rate),
             by=by,
-            rate=rate,
-            test=test,
-            trials=trials,
-            seed=seed,
-            correction=correction,
-            alpha=alpha,
-            level=level,
-            samples=samples,
             baseline=baseline,
+            **testing,
         )
         main = comparison.main_metric(metric)  # what is misspelt is told before it is written
         comparison = comparison.order_by(main) if sort == "score" else comparison

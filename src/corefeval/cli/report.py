@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 from corefeval.cli.arguments import FLAG, Level, Metrics, Seed, file_parameter
 from corefeval.cli.printing import check_paths, label, names_of, plain_names, tell
 from corefeval.cli.reading import ERRORS, ErrorReading
-from corefeval.diagnostics import UsageError
+from corefeval.diagnostics import InputError, UsageError
 from corefeval.display import visible
 
 _FILE = file_parameter("report")
@@ -63,7 +63,7 @@ def report(
     sort
         Responses by their scores, best first, or as they are given.
     """
-    from corefeval.cli.responses import read_all
+    from corefeval.cli.responses import check_asked, read_all
     from corefeval.reports import DEFAULT_FEATURES
     from corefeval.reports import report as make
     from corefeval.reports.page import check_library
@@ -78,21 +78,27 @@ def report(
         twice = max(titles, key=titles.count)
         raise UsageError(f"{twice} is there twice: give each its name, as in first={twice}")
     names = plain_names(names_of(labels, key), {name for name, _ in labels})
+    asked: dict[str, Any] = {"by": DEFAULT_FEATURES if by is None else [*split_list(by)]}
+    asked |= {"ci": None if no_ci else level, "samples": samples, "seed": seed, **reading.policies}
+    for match in [*split_list(asked.get("match") or "")] or [None]:
+        check_asked(metrics, {**asked, "match": match}, reading)
     key_corpus, corpora = read_all(key, [*zip(names, paths, strict=True)], reading)
-    page = make(
-        key_corpus,
-        dict(zip(names, corpora, strict=True)),
-        metrics=metrics,
-        by=DEFAULT_FEATURES if by is None else split_list(by),
-        text=not no_text,
-        title=title,
-        ci=None if no_ci else level,
-        samples=samples,
-        seed=seed,
-        explain=explain,
-        sort=sort,
-        **reading.policies,
-    )
+    try:
+        page = make(
+            key_corpus,
+            dict(zip(names, corpora, strict=True)),
+            metrics=metrics,
+            text=not no_text,
+            title=title,
+            explain=explain,
+            sort=sort,
+            **asked,
+        )
+    except InputError as error:  # a page has its own names for responses
+        for name, path in zip(names, paths, strict=True):
+            if error.file == name or f"{error.file}".startswith(f"{name} ("):
+                raise error.of_file(path) from None
+        raise
     page.save(output)
     size = os.path.getsize(output) / 1_000_000
     sys.stdout.write(f"{visible(output)}: {page.summary}, {size:.1f} MB\n")

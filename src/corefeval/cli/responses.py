@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from corefeval.cli.printing import check_paths, label, names_of, short, tell
 from corefeval.diagnostics import Notice, UsageError
 from corefeval.display import distinct_names
+from corefeval.protocol import STEPS
 
 if TYPE_CHECKING:
     from corefeval.cli.pieces import PieceOptions
@@ -140,6 +141,8 @@ def _score_files(
         return
     metrics = request.default if request.metrics is None else request.metrics
     matches = _matches(request)
+    for options in matches:
+        check_asked(metrics, options, request.reading, is_score=True)
     protocol = protocol_of(matches[0])
     asked = [] if request.pieces is None else request.pieces.asked_for
     if protocol.emulates and asked:
@@ -227,6 +230,31 @@ def _read_texts(
         )
     )
     return next(texts), texts
+
+
+_STEPS = (*STEPS, "errors", "agreement")  # those of all commands, none of which offers too much
+_SAMPLING = ("ci", "samples", "seed", "segments", "as_segments")
+
+
+def check_asked(
+    metrics: Any, options: Mapping[str, Any], reading: ReadingOptions, *, is_score: bool = False
+) -> None:
+    """Refuse what cannot be had, as `score` does, before any file is read.
+
+    `options` are those of `score`, but for formats, which `reading` has. Accidents of other
+    programs are for scores alone.
+    """
+    from corefeval.evaluation import Method, Sampling
+    from corefeval.preparation import plan
+
+    names = ("key_format", "response_format", "word_column")
+    asked = {**options, **{name: getattr(reading, name) for name in names}}
+    sampling = Sampling(**{name: asked.pop(name) for name in _SAMPLING if name in asked})
+    by, features, protocol = (asked.pop(name, None) for name in ("by", "features", "protocol"))
+    made = plan(protocol, asked, features=features, steps=_STEPS)
+    if not is_score:
+        made.protocol.check_sound()
+    Method.of(metrics, by or (), made, sampling)
 
 
 def protocol_of(options: Mapping[str, Any]) -> Protocol:

@@ -7,8 +7,27 @@ asked for.
 
 from __future__ import annotations
 
+from corefeval.emulation import programs, scoring, universal_anaphora
 from corefeval.emulation.programs import Material
-from corefeval.emulation.scoring import digest_text, read_text, score_emulated
+from corefeval.emulation.scoring import Metrics, digest_text, read_text, score_emulated
 from corefeval.emulation.universal_anaphora import score_anaphora
+from corefeval.protocol import Protocol
 
-__all__ = ["Material", "digest_text", "read_text", "score_anaphora", "score_emulated"]
+__all__ = [
+    "Material",
+    "check_request",
+    "digest_text",
+    "read_text",
+    "score_anaphora",
+    "score_emulated",
+]
+
+
+def check_request(metrics: Metrics, protocol: Protocol) -> None:
+    """Refuse metrics and choices that the program does not have: before anything is read."""
+    if protocol.reads_itself:
+        scoring.choose_metrics(metrics, protocol)
+    elif protocol.emulate != "none":
+        universal_anaphora.choose_metrics(metrics, protocol)
+    else:
+        programs.choose_metrics(metrics, protocol)

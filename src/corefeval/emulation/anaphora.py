@@ -361,7 +361,7 @@ def count_scenes(
             counts[i, j] = _count(metric, Pair(mine, theirs, loose=loose), inside=True)
     recall, precision = (
         np.divide(counts[..., n], counts[..., n + 1], out=np.zeros(counts.shape[:2]),
-                  where=counts[..., n] != 0)
+                  where=counts[..., n + 1] != 0)
         for n in (0, 2)
     )  # fmt: skip
     f1 = 2 * recall * precision / np.where(recall + precision == 0, 1, recall + precision)

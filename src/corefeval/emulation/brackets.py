@@ -1,7 +1,8 @@
 """The brackets of `Entity=` as corefud-scorer 1.2 understands them, one node after the other.
 
 Its accidents are these. The last `global.Entity` of the file holds everywhere. A mention that
-closes at the node at which it opened, in another bracket, runs to the end of the sentence. Without
+closes at the node at which it opened, in another bracket, runs to the end of the sentence, and so
+does one from 5.1 to 5.10: as numbers they are the same, and nothing behind 5.1 closes it. Without
 a head, or with head 0, the first node is the head; in a last part of one word, 0 is the last node.
 A mention whose last part never comes stays as it is. A node may join a mention twice.
 """
@@ -171,6 +172,7 @@ class _Reader:
                 "a bracket closes that was never opened", node.line, found=excerpt(content + ")")
             )
         mention, head = entity.open.pop()
+        mention.nodes.sort(key=attrgetter("place"))
         last = mention.nodes[-1]
         if last.sentence is not node.sentence:
             raise self.text.refuse(
@@ -180,15 +182,14 @@ class _Reader:
                 expected="a bracket that closes in the same sentence",
             )
         mention.is_open = False
-        nodes = node.sentence.nodes
-        end = len(nodes) if node is last else nodes.index(node) + 1
-        mention.nodes += nodes[nodes.index(last) + 1 : end]
+        behind = [one for one in node.sentence.nodes if one.id > last.id]
+        mention.nodes += behind[: behind.index(node) + 1] if node in behind else behind
         if part != parts:
             return
         if head:
             if head > len(mention.nodes):
                 raise self._head_error(node, content)
-            mention.head = sorted(mention.nodes, key=lambda one: one.place)[head - 1]
+            mention.head = mention.nodes[head - 1]
         if part is not None:
             self._complete(node, entity, mention, content)
 

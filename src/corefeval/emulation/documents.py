@@ -18,11 +18,9 @@ from corefeval.diagnostics import InputError, Notice, PairingError, excerpt, not
 from corefeval.formats.conll.tokens import ConllTokens
 from corefeval.live.spans import spans_reading, with_positions
 from corefeval.model import Corpus, DocumentId
-from corefeval.model.identity import mention_codes
 from corefeval.model.text_tokens import has_texts
 from corefeval.pairing import pair
 from corefeval.pairing.groups import join_groups
-from corefeval.pairing.policies import without_duplicates
 from corefeval.protocol import Protocol, Spans, programs_with
 
 Mention = Any  # hashable; a tuple (first token, last token, gaps …) where there are tokens
@@ -90,20 +88,6 @@ def pair_corpora(key: Corpus, response: Corpus, protocol: Protocol) -> Paired:
         told = (*made.key.notices, *made.response.notices, *made.notices, *joined)
         paired = Paired(key, response, made.spans or protocol.spans, told)
     return _with_spans(paired)
-
-
-def drop_repeats(paired: Paired, protocol: Protocol) -> Paired:
-    """The same with each mention once, by corefeval's own rule, on the sides that go by it."""
-    sides, dropped = [paired.key, paired.response], [0, 0]
-    codes = mention_codes(*sides)
-    for place, rule in enumerate((protocol.repeats_key, protocol.repeats_response)):
-        if rule == "once":
-            before = sides[place].n_mentions
-            sides[place] = without_duplicates(sides[place], codes[place], protocol.duplicates)[0]
-            dropped[place] = before - sides[place].n_mentions
-    if not any(dropped):
-        return paired  # what was made of it stays known
-    return replace(paired, key=sides[0], response=sides[1], dropped=(dropped[0], dropped[1]))
 
 
 def _of_program(error: PairingError, protocol: Protocol) -> PairingError:
@@ -208,7 +192,7 @@ def _entities(
         first: dict[Any, Any] = {}
         for entity, place in zip(owners, _places(corpus, mentions, order), strict=True):
             first[entity] = min(place, first.get(entity, place))
-        names = sorted(first, key=lambda name: first[name])
+        names = sorted((name for name in names if name in first), key=lambda name: first[name])
     if longest is not None:
         return [[entities[name] for name in names if entities[name]]]
     documents: list[Entities] = [[] for _ in corpus.documents]
@@ -236,11 +220,11 @@ def _places(corpus: Corpus, mentions: list[Mention], order: str) -> list[tuple[A
     if order == "start":
         return [mention[:2] for mention in mentions]
     end = order == "close"
-    ranks = _ranks_in_cells(corpus, is_opening=not end) or [-m[not end] for m in mentions]
+    ranks = ranks_in_cells(corpus, is_opening=not end) or [-m[not end] for m in mentions]
     return [(m[end], m[0] != m[1], rank) for m, rank in zip(mentions, ranks, strict=True)]
 
 
-def _ranks_in_cells(corpus: Corpus, *, is_opening: bool) -> list[int]:
+def ranks_in_cells(corpus: Corpus, *, is_opening: bool) -> list[int]:
     """For each mention, which bracket of its cell opens or closes it; none without such cells."""
     tokens, names = corpus.tokens, corpus.names
     if not isinstance(tokens, ConllTokens) or names is None or corpus.mention_start is None:
@@ -250,13 +234,20 @@ def _ranks_in_cells(corpus: Corpus, *, is_opening: bool) -> list[int]:
     rows = (tokens.first[corpus.mention_document] + place).tolist()
     cells = {row: _BRACKET.findall(tokens.cells(row)[-1]) for row in set(rows)}
     single = corpus.mention_end - corpus.mention_start == 1
-    ranks = []
-    for row, entity, is_single in zip(
-        rows, corpus.mention_entity.tolist(), single.tolist(), strict=True
+    brackets: dict[tuple[int, str], list[int]] = {}
+    for mention, (row, entity, is_single) in enumerate(
+        zip(rows, corpus.mention_entity.tolist(), single.tolist(), strict=True)
     ):
         name = names[entity]
         text = f"({name})" if is_single else f"({name}" if is_opening else f"{name})"
-        ranks.append(cells[row].index(text) if text in cells[row] else len(cells[row]))
+        brackets.setdefault((row, text), []).append(mention)
+    ranks = [0] * len(rows)
+    # Of an entity's mentions the outermost opens first, and the innermost closes first.
+    other = corpus.mention_end if is_opening else corpus.mention_start
+    for (row, text), own in brackets.items():
+        found = [rank for rank, bracket in enumerate(cells[row]) if bracket == text]
+        for place, mention in enumerate(sorted(own, key=lambda one: -other[one])):
+            ranks[mention] = found[place] if place < len(found) else len(cells[row])
     return ranks
 
 

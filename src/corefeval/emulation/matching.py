@@ -37,12 +37,13 @@ def match_mentions(key: Entities, response: Entities, match: str, zeros: str) ->
 
     `match` is exact, partial or head; `zeros` is place or align.
     """
-    key_left = {mention for entity in key for mention in entity}.copy()
-    response_left = {mention for entity in response for mention in entity}.copy()
+    key_set = {mention for entity in key for mention in entity}
+    response_set = {mention for entity in response for mention in entity}
+    key_left, response_left = key_set.copy(), response_set.copy()
     zero_pairs: list[Pair] = []
     if zeros == "align":
-        key_zeros = {mention for mention in key_left if mention.is_zero}
-        response_zeros = {mention for mention in response_left if mention.is_zero}
+        key_zeros = {mention for mention in key_set if mention.is_zero}
+        response_zeros = {mention for mention in response_set if mention.is_zero}
         if key_zeros and response_zeros:
             zero_pairs = _assign(key_zeros, response_zeros, "zeros")
             key_left = key_left - {one for one, _ in zero_pairs}

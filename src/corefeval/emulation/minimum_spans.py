@@ -42,12 +42,14 @@ class Node:
 class Text:
     """The columns of the key's document that trees are cut from; tokens of all sentences.
 
-    `trees` are those that were cut, by their first and last token and the first one's number.
+    `starts` are where sentences begin, and where the last one ends; `trees` are those that were
+    cut, by their first and last token and the first one's number.
     """
 
     words: Sequence[str]
     tags: Sequence[str]
     bits: Sequence[str]
+    starts: Sequence[int]
     trees: dict[tuple[int, int, int], Node | None] = field(default_factory=dict)
 
 
@@ -69,7 +71,8 @@ def read_texts(documents: Sequence[Document], paired: Paired) -> Texts:
         last = len(cells[0]) if index is None else first + int(tokens.counts[index])
         words, bits, tags = (column[first:last] for column in cells)
         has_trees = any("*" in cell or "(" in cell for cell in bits)
-        texts[index] = Text(words, tags, bits) if has_trees else None
+        starts = [*sentence_starts(paired.key, index), last - first]
+        texts[index] = Text(words, tags, bits, starts) if has_trees else None
     return texts
 
 
@@ -135,15 +138,20 @@ class _Side:
         return sentence, first - self.starts[other], last - self.starts[sentence]
 
     def tree(self, mention: Mention) -> Node | None:
-        """The tree of a mention, from the tokens of the sentence of its end."""
+        """The tree of a mention, from the key's sentence with the number of that of its end."""
         if self.text is None:
             return None
-        sentence, first, last = self.place(mention)
-        start = self.starts[sentence]
-        place = start + first, start + last, first
+        place = *self._tokens(mention, self.text.starts), self.place(mention)[1]
         if place not in self.text.trees:
             self.text.trees[place] = _cut(self.text, *place)
         return self.text.trees[place]
+
+    def _tokens(self, mention: Mention, starts: Sequence[int]) -> tuple[int, int]:
+        """The key's first and last token of a mention; no token where its sentence is shorter."""
+        sentence, first, last = self.place(mention)
+        if sentence + 1 >= len(starts):
+            return 0, -1
+        return starts[sentence] + first, min(starts[sentence] + last, starts[sentence + 1] - 1)
 
     def _identity(self, mention: Mention) -> Mention:
         tree = self.tree(mention) if self.protocol.min_span == "yes" else None
@@ -152,8 +160,8 @@ class _Side:
         place = self.place(mention)
         if tree is None or self.text is None:
             return *place, *mention[2:]
-        start = self.starts[place[0]]
-        words = self.text.words[start + place[1] : start + place[2] + 1]
+        first, last = self._tokens(mention, self.text.starts)
+        words = self.text.words[first : last + 1]
         return place[0], _minimum(tree) or frozenset((w, i) for i, w in enumerate(words))
 
     def _without_verbs(self, entities: Entities) -> Iterator[list[Mention]]:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+
+import numpy as np
 
 from corefeval.diagnostics import InputError, Notice, excerpt, note
-from corefeval.emulation.documents import Document, Entities
+from corefeval.emulation.documents import Document, Entities, Paired, ranks_in_cells
+from corefeval.model import Corpus
+from corefeval.model.arrays import BoolArray, IntArray
+from corefeval.model.identity import mention_codes
+from corefeval.pairing.policies import without_duplicates
 from corefeval.protocol import Protocol, programs_with
 
 
@@ -26,6 +31,45 @@ def find_facts(documents: Sequence[Document]) -> Facts:
         any(len({m for e in side for m in e}) < sum(map(len, side)) for side in sides),
         any(len(entity) == 1 for side in sides for entity in side),
     )
+
+
+def drop_repeats(paired: Paired, protocol: Protocol, *, once: bool) -> Paired:
+    """The same without the repeats that reading leaves out, on the sides that go by such a rule.
+
+    With `once` each mention stays once, by corefeval's own rule. Under `adjacent`, of mentions with
+    the same place that end side by side only the last stays.
+    """
+    sides, dropped = [paired.key, paired.response], [0, 0]
+    codes = mention_codes(*sides)
+    for place, rule in enumerate((protocol.repeats_key, protocol.repeats_response)):
+        before = sides[place]
+        if rule == "once" and once:
+            sides[place] = without_duplicates(before, codes[place], protocol.duplicates)[0]
+        elif rule == "adjacent":
+            sides[place] = before.keep_mentions(~_find_followed(before, codes[place]))
+        dropped[place] = before.n_mentions - sides[place].n_mentions
+    if not any(dropped):
+        return paired  # what was made of it stays known
+    return replace(paired, key=sides[0], response=sides[1], dropped=(dropped[0], dropped[1]))
+
+
+def _find_followed(corpus: Corpus, codes: IntArray) -> BoolArray:
+    """Which mentions have one with the same code right behind their own end.
+
+    Without cells, mentions of several tokens end in the order of their entities, then those of one.
+    """
+    followed = np.zeros(codes.size, dtype=np.bool_)
+    if np.unique(codes).size == codes.size:
+        return followed
+    keys = [corpus.mention_entity, corpus.mention_document]
+    if corpus.mention_start is not None and corpus.mention_end is not None:
+        ranks = ranks_in_cells(corpus, is_opening=False)
+        single = corpus.mention_end - corpus.mention_start == 1
+        own = [np.array(ranks)] if ranks else [corpus.mention_entity, single]
+        keys = [*own, corpus.mention_end, corpus.mention_document]
+    order = np.lexsort(keys)
+    followed[order[:-1]] = codes[order[:-1]] == codes[order[1:]]
+    return followed
 
 
 def settle_repeats(
@@ -87,8 +131,7 @@ def _settle(entities: Entities, rule: str, protocol: Protocol, known: set[object
         return _once(entities, protocol)
     if rule == "known":
         return _first_of(entities, known)
-    unique = [list(dict.fromkeys(entity)) for entity in entities]
-    return unique if rule == "collapse" else _last_of_adjacent(unique)
+    return [list(dict.fromkeys(entity)) for entity in entities]
 
 
 def _once(entities: Entities, protocol: Protocol) -> Entities:
@@ -117,30 +160,6 @@ def _first_of(entities: Entities, known: Iterable[object]) -> Entities:
                 left.discard(mention)
         kept.append(own)
     return [entity for entity in kept if entity]
-
-
-def _last_of_adjacent(entities: Entities) -> Entities:
-    """Of the same mention in entities that end it side by side, the last.
-
-    At a token, mentions of several tokens end in the order of their entities, then those of one.
-    """
-    ends = [
-        ((*mention[1::-1], mention[0] == mention[1]) if _is_span(mention) else (), index, mention)
-        for index, entity in enumerate(entities)
-        for mention in entity
-    ]
-    ends.sort(key=lambda end: (end[0][::2], end[1]) if end[0] else ((), end[1]))
-    dropped = {
-        (index, mention)
-        for (_, index, mention), (_, _, following) in pairwise(ends)
-        if mention == following
-    }
-    kept = [[m for m in entity if (i, m) not in dropped] for i, entity in enumerate(entities)]
-    return [entity for entity in kept if entity]
-
-
-def _is_span(mention: object) -> bool:
-    return isinstance(mention, tuple) and len(mention) == 2 and type(mention[0]) is int
 
 
 def settle_singletons(documents: Sequence[Document], rule: str) -> list[Document]:

@@ -8,7 +8,7 @@ given: protocols that share steps share their work.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TypeVar
 
@@ -21,7 +21,6 @@ from corefeval.emulation.documents import (
     Document,
     Paired,
     cut_windows,
-    drop_repeats,
     identify,
     list_documents,
     pair_corpora,
@@ -31,12 +30,14 @@ from corefeval.emulation.minimum_spans import cut_mentions, read_texts
 from corefeval.emulation.policies import (
     Facts,
     drop_keyless,
+    drop_repeats,
     find_facts,
     settle_repeats,
     settle_singletons,
     settle_twinless,
 )
-from corefeval.metrics import Metric, parse_metrics, spell
+from corefeval.emulation.scoring import Metrics
+from corefeval.metrics import parse_metrics, spell
 from corefeval.model import IDENTITY, Corpus
 from corefeval.model.identity import digest
 from corefeval.model.sets import find_sets
@@ -88,25 +89,15 @@ class Material:
         self.key, self.response = (side.keep_layer(IDENTITY) for side in (key, response))
         self._known: dict[tuple[object, ...], tuple[object, Sequence[object]]] = {}
 
-    def result(
-        self, protocol: Protocol, metrics: str | Metric | Iterable[str | Metric] = "standard"
-    ) -> Result:
+    def result(self, protocol: Protocol, metrics: Metrics = "standard") -> Result:
         """The result under a protocol; an error where a program that it describes would stop."""
-        if protocol.match != "exact":
-            raise UsageError(
-                f"{_text(protocol)} goes with match exact alone, not {protocol.match}: leave "
-                "one of them out"
-            )
-        if protocol.layer != "identity" or (protocol.split != "off" and self.has_sets):
-            raise UsageError(
-                f"{_text(protocol)} knows of no sets of antecedents and of no other layer: leave "
-                "out split and layer"
-            )
+        wanted = choose_metrics(metrics, protocol)
+        if protocol.split != "off" and self.has_sets:
+            raise _no_layers(protocol)
         if protocol.lost == "strict" and self.response.ledger is not None:
             raise UsageError(
                 f"{_text(protocol)} does not know of mentions that were lost: leave out lost strict"
             )
-        wanted = wanted_metrics(metrics, protocol)
         with memory_for():
             documents, notices = self.documents(protocol)
             tables = {name: self._table(name, documents, protocol) for name in wanted}
@@ -124,10 +115,11 @@ class Material:
         )
         if protocol.undefined == "error":
             _check_defined(result)
-        if protocol.aggregate == "weighted" and not any(s for one in documents for s in one.sides):
+        # scorch's key has all mentions of the response, so that it never lacks weights alone.
+        if protocol.aggregate == "weighted" and not any(one.response for one in documents):
             raise InputError(
-                "there is not a single mention, so that the weights of all documents are zero, "
-                f"which ends {programs_with('aggregate', 'weighted')}",
+                "the response has not a single mention, so that its weights of all documents are "
+                f"zero, which ends {programs_with('aggregate', 'weighted')}",
                 file=self.response.name or None,
                 fix="--aggregate micro goes on",
             )
@@ -187,14 +179,19 @@ class Material:
         return self._remember("pair", (), names, protocol, make)
 
     def _drop_repeats(self, protocol: Protocol) -> Paired:
-        """The same without repeats, where these go by corefeval's own rule: who opens first."""
+        """The same without repeats that reading leaves out: by corefeval's own rule, or neleval's.
+
+        The own rule is about who opens first, and so needs brackets and entities as written.
+        """
         paired = self._pair(protocol)
-        sides = protocol.repeats_key, protocol.repeats_response
-        is_own = (protocol.order, protocol.brackets) == ("list", "written") and "once" in sides
-        if not is_own or protocol.duplicates == "error":
+        rules = protocol.repeats_key, protocol.repeats_response
+        is_own = (protocol.order, protocol.brackets) == ("list", "written")
+        once = is_own and protocol.duplicates != "error"
+        if not (once and "once" in rules) and "adjacent" not in rules:
             return paired
-        make = partial(drop_repeats, paired, protocol)
-        return self._remember("once", (paired,), _REPEATS[:3], protocol, make)
+        make = partial(drop_repeats, paired, protocol, once=once)
+        step = "once" if once else "adjacent"
+        return self._remember(step, (paired,), _REPEATS[:3], protocol, make)
 
     @cached_property
     def _are_alike(self) -> bool:
@@ -316,8 +313,25 @@ def _text(protocol: Protocol) -> str:
     )
 
 
-def wanted_metrics(metrics: str | Metric | Iterable[str | Metric], protocol: Protocol) -> list[str]:
-    """The metrics that are asked for; presets leave out what other programs do not have."""
+def _no_layers(protocol: Protocol) -> UsageError:
+    return UsageError(
+        f"{_text(protocol)} knows of no sets of antecedents and of no other layer: leave out split "
+        "and layer"
+    )
+
+
+def choose_metrics(metrics: Metrics, protocol: Protocol) -> list[str]:
+    """The metrics that are asked for; presets leave out what other programs do not have.
+
+    Raises a UsageError for a metric or a choice that they do not have.
+    """
+    if protocol.match != "exact":
+        raise UsageError(
+            f"{_text(protocol)} goes with match exact alone, not {protocol.match}: leave one of "
+            "them out"
+        )
+    if protocol.layer != "identity":
+        raise _no_layers(protocol)
     wanted = []
     for request in parse_metrics(metrics):
         name = str(request.metric)

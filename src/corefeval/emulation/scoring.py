@@ -33,6 +33,8 @@ from corefeval.protocol import Protocol, fields
 from corefeval.results import CountTable, Result
 from corefeval.syntax import split_list
 
+Metrics = str | Metric | Iterable[str | Metric]
+
 # In the program's order, with the shapes of their counts and names for tables.
 METRICS = {
     "muc": ("ratio", "MUC"),
@@ -112,7 +114,7 @@ def _origin(source: object, encoding: str) -> Source:
 def score_emulated(
     key: object,
     response: object,
-    metrics: str | Metric | Iterable[str | Metric],
+    metrics: Metrics,
     protocol: Protocol,
     *,
     encodings: tuple[str, str] = ("utf-8", "utf-8"),
@@ -122,8 +124,7 @@ def score_emulated(
     `key` and `response` are paths, corpora that were read from CorefUD files whole, or what
     `read_text` gave. A UsageError names a choice of the protocol that the program does not have.
     """
-    check_choices(protocol, _VALUES, _FREE)
-    wanted = _choose_metrics(metrics)
+    wanted = choose_metrics(metrics, protocol)
     texts = read_text(key, encoding=encodings[0]), read_text(response, encoding=encodings[1])
     with memory_for():
         documents = emulate(*texts, protocol)
@@ -156,8 +157,12 @@ def check_choices(
             )
 
 
-def _choose_metrics(metrics: str | Metric | Iterable[str | Metric]) -> list[str]:
-    """The program's metrics among those asked for; all of them for `standard` and `all`."""
+def choose_metrics(metrics: Metrics, protocol: Protocol) -> list[str]:
+    """The program's metrics among those asked for; all of them for `standard` and `all`.
+
+    Raises a UsageError for a metric or a choice that the program does not have.
+    """
+    check_choices(protocol, _VALUES, _FREE)
     items = [metrics] if isinstance(metrics, str | Metric) else metrics
     if not isinstance(items, Iterable):
         raise UsageError(f"metrics are names, Metric values or a list of them, not {items!r:.60}")

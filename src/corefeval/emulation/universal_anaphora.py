@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property, partial
 
 import numpy as np
@@ -16,7 +16,7 @@ from corefeval.emulation.anaphora import (
     make_scenes,
 )
 from corefeval.emulation.documents import pair_corpora
-from corefeval.emulation.scoring import AGGREGATES, check_choices
+from corefeval.emulation.scoring import AGGREGATES, Metrics, check_choices
 from corefeval.metrics import Metric, parse_metrics, spell
 from corefeval.model import DEIXIS, Corpus
 from corefeval.model.identity import digest
@@ -38,7 +38,7 @@ _FREE = ("split", "layer", "missing", "documents", "tokens", "undefined", "round
 def score_anaphora(
     key: Corpus,
     response: Corpus,
-    metrics: str | Metric | Iterable[str | Metric],
+    metrics: Metrics,
     protocol: Protocol,
 ) -> Result:
     """The program's result, with counts for each document of the key.
@@ -46,8 +46,7 @@ def score_anaphora(
     A UsageError names a choice or a metric that the program does not have; an InputError says
     where it stops.
     """
-    check_choices(protocol, _VALUES, (*_FREE, "emulate"))
-    wanted = _choose_metrics(metrics, protocol)
+    wanted = choose_metrics(metrics, protocol)
     for corpus in (key, response):
         if corpus.labels is not None:
             raise UsageError(
@@ -74,10 +73,17 @@ def score_anaphora(
     )
 
 
-def _choose_metrics(
-    metrics: str | Metric | Iterable[str | Metric], protocol: Protocol
-) -> list[Metric]:
-    """The metrics that are asked for; presets leave out what the program does not have."""
+def choose_metrics(metrics: Metrics, protocol: Protocol) -> list[Metric]:
+    """The metrics that are asked for; presets leave out what the program does not have.
+
+    Raises a UsageError for a metric or a choice that it does not have.
+    """
+    check_choices(protocol, _VALUES, (*_FREE, "emulate"))
+    if protocol.layer == "deixis" and (protocol.singletons, protocol.split) != ("keep", "score"):
+        raise UsageError(
+            f"emulate:{protocol.emulate} has layer deixis with singletons keep and split score "
+            "alone"
+        )
     wanted = []
     for request in parse_metrics(metrics):
         metric = request.metric
@@ -100,12 +106,7 @@ class _Emulation:
     def __init__(self, key: Corpus, response: Corpus, protocol: Protocol) -> None:
         self.corpora, self.protocol = (key, response), protocol
         self.loose = protocol.match == "min"
-        deixis, drops = protocol.layer == "deixis", protocol.singletons == "drop"
-        if deixis and (drops or protocol.split == "off"):
-            raise UsageError(
-                f"emulate:{protocol.emulate} has layer deixis with singletons keep and split score "
-                "alone"
-            )
+        drops = protocol.singletons == "drop"
         if drops and protocol.split == "score" and any(len(find_sets(c)) for c in self.corpora):
             raise InputError(
                 "there are sets of antecedents, and the program stops where it is to score them "

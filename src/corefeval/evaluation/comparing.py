@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Unpack
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Unpack
 
+from corefeval.checks import check_choice
 from corefeval.diagnostics import UsageError
-from corefeval.evaluation.counting import SEGMENTS, Metrics, Sampling, count, feature_names
-from corefeval.evaluation.scoring import emulate, read_as_program, score_pieces
-from corefeval.metrics import Metric, parse_metrics, spell
+from corefeval.evaluation.counting import SEGMENTS, Metrics, Sampling
+from corefeval.evaluation.scoring import Method, score_pieces
+from corefeval.metrics import parse_metrics, spell
 from corefeval.model import Corpus
 from corefeval.model.identity import digest
 from corefeval.pieces import Cutting
-from corefeval.preparation import Input, Options, Stated, plan, prepare_inputs
+from corefeval.preparation import Input, Options, Stated, plan
 from corefeval.protocol import Protocol
 from corefeval.results import Result
 from corefeval.results import load_all as load_saved
@@ -65,13 +67,20 @@ def compare(
     <Comparison of 8 documents, by muc: full 100.00, half 66.67>
     """
     from corefeval.stats import compare as compare_results
+    from corefeval.stats.significance import Options as Testing
 
     if isinstance(responses, str | os.PathLike | Result) or not isinstance(responses, Iterable):
         raise UsageError(f"a comparison needs two responses at least, not only {responses!r:.60}")
-    metrics = metrics if isinstance(metrics, str | Metric) else list(metrics)
-    parse_metrics(metrics)  # what is misspelt is told before anything is read
-    made, by = plan(protocol, options, features=features), feature_names(by)
+    testing: dict[str, Any] = {"rate": rate, "test": test, "trials": trials, "seed": seed}
+    testing |= {"correction": correction, "alpha": alpha, "level": level, "samples": samples}
+    testing |= {"baseline": baseline}
+    Testing.of(**testing)  # what is wrong is told before anything is read
+    made = plan(protocol, options, features=features)
+    method = Method.of(metrics, by, made, Sampling(segments=segments, as_segments=True))
+    method = replace(method, sampling=replace(method.sampling, ci=None))  # it has its own intervals
     names = list(responses) if isinstance(responses, Mapping) else None
+    if names is not None and baseline is not None:
+        check_choice("the baseline", baseline, names)
     sources = list(responses.values() if isinstance(responses, Mapping) else responses)
     if all(isinstance(one, Result) for one in sources):
         asked = [*options, *(["features"] if features else []), *(["protocol"] if protocol else [])]
@@ -82,42 +91,23 @@ def compare(
     cutting = Cutting(piece_size, executor)
     in_pieces = [
         None
-        if isinstance(source, Result) or made.protocol.emulates
-        else score_pieces(key, source, made, metrics, by, cutting)
+        if isinstance(source, Result)
+        else score_pieces(key, source, method.plan, method.metrics, method.by, cutting)
         for source in sources
     ]
-    is_read_by_program = key is not None and made.protocol.reads_itself
-    from_corpora = key is not None and not is_read_by_program and None in in_pieces
-    corpus = made.read(key, "key", is_key=True) if from_corpora else None
-    if is_read_by_program:
-        key = read_as_program(key, made.encodings[0])
-    texts = key if is_read_by_program else corpus
-    check_keys((one for one in sources if isinstance(one, Result)), texts)
-    sampling = Sampling(segments=segments, as_segments=True)
+    text = method.read_key(key) if key is not None and None in in_pieces else None
+    check_keys((one for one in sources if isinstance(one, Result)), text)
     results = [
         scored
         if scored is not None
-        else _narrow(source, metrics)
+        else _narrow(source, method.metrics)
         if isinstance(source, Result)
-        else emulate(key if corpus is None else corpus, source, metrics, by, made, sampling)
-        if made.protocol.emulates
-        else count(prepare_inputs(_demand(corpus), source, made), metrics, by=by, sampling=sampling)
+        else method.score(_demand(text), source)
         for source, scored in zip(sources, in_pieces, strict=True)
     ]
-    return compare_results(
-        results if names is None else dict(zip(names, results, strict=True)),
-        metrics=None if metrics == COMPARED else common_metrics(results, metrics, rate),
-        by=by,
-        rate=rate,
-        test=test,
-        trials=trials,
-        seed=seed,
-        correction=correction,
-        alpha=alpha,
-        level=level,
-        samples=samples,
-        baseline=baseline,
-    )
+    chosen = None if metrics == COMPARED else common_metrics(results, method.metrics, rate)
+    named = results if names is None else dict(zip(names, results, strict=True))
+    return compare_results(named, metrics=chosen, by=method.by, **testing)
 
 
 def common_metrics(results: Sequence[Result], metrics: Metrics, rate: str) -> list[str]:
@@ -143,7 +133,7 @@ def _narrow(result: Result, metrics: Metrics) -> Result:
     return result.only(kept) if kept and metrics == COMPARED else result
 
 
-def _demand(key: Corpus | None) -> Corpus:
+def _demand(key: Input) -> Input:
     if key is None:
         raise UsageError("responses that are no results need a key")
     return key

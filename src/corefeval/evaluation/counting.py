@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from corefeval.alignment import Alignment
+from corefeval.checks import check_count, check_probability, check_seed
 from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError
 from corefeval.metrics import Metric, parse_metrics, spell
 from corefeval.metrics.metric import DEFAULT_PRESET, MetricRequest
@@ -31,6 +32,10 @@ class Sampling:
     as_segments: bool = False
 
     def __post_init__(self) -> None:
+        if self.ci is not None:
+            check_probability("the level of an interval", self.ci)
+            check_count("the number of samples", self.samples)
+            check_seed(self.seed)
         if self.segments is SEGMENTS:
             return
         from corefeval.pairing.segments import LEAST

@@ -19,7 +19,7 @@ from corefeval.evaluation.counting import (
 )
 from corefeval.metrics import parse_metrics
 from corefeval.metrics.metric import DEFAULT_PRESET, MetricRequest
-from corefeval.pieces import Cutting, NamedFile, Progress, as_file
+from corefeval.pieces import Cutting, Progress, as_file
 from corefeval.preparation import Input, Options, Plan, Stated, plan, prepare_inputs
 from corefeval.protocol import Protocol
 from corefeval.results import Result
@@ -145,13 +145,17 @@ class Method:
     def of(metrics: Metrics, by: object, made: Plan, sampling: Sampling | None = None) -> Method:
         """What the arguments of `score` ask for; what is misspelt is told before anything is read.
 
-        Another program has metrics of its own, which it looks at itself.
+        Another program has metrics of its own, and it may have fewer choices.
         """
         made, sampling = _with_protocol(made, sampling or Sampling())
         if isinstance(metrics, Iterator):  # which is gone through once, and asked twice
             metrics = list(metrics)
-        wanted = () if made.protocol.emulates else tuple(parse_metrics(metrics))
-        return Method(made, metrics, wanted, feature_names(by), sampling)
+        features, wanted = feature_names(by), tuple[MetricRequest, ...]()
+        if made.protocol.emulates:
+            _check_emulated(metrics, features, made)
+        else:
+            wanted = tuple(parse_metrics(metrics))
+        return Method(made, metrics, wanted, features, sampling)
 
     @property
     def choices(self) -> tuple[object, ...]:
@@ -167,7 +171,7 @@ class Method:
     def score(self, key: Input, response: Input) -> Result:
         """The result of a response."""
         if self.plan.protocol.emulates:
-            return emulate(key, response, self.metrics, self.by, self.plan, self.sampling)
+            return _emulate(key, response, self)
         prepared = prepare_inputs(key, response, self.plan)
         return count_and_sample(prepared, self.wanted, self.by, self.sampling)
 
@@ -197,42 +201,44 @@ def read_as_program(source: Input, encoding: str) -> CorefudText:
     return replace(text, name=file.name) if file is not None and file.name else text
 
 
-def emulate(
-    key: Input,
-    response: Input,
-    metrics: Metrics,
-    by: Sequence[str],
-    made: Plan,
-    sampling: Sampling,
-) -> Result:
-    """The numbers of another program, which has scores alone: no features, slices or segments."""
-    from corefeval.emulation import Material, score_anaphora, score_emulated
-
-    protocol = made.protocol
+def _accident(protocol: Protocol) -> str:
+    """The first choice by which a protocol is that of another program."""
     name, value = next(iter(protocol.accidents.items()))
-    accident = f"{name.replace('_', '-')}:{value}"
+    return f"{name.replace('_', '-')}:{value}"
+
+
+def _check_emulated(metrics: Metrics, by: Sequence[str], made: Plan) -> None:
+    """Refuse what another program does not have: features, slices, formats, metrics, choices."""
+    from corefeval.emulation import check_request
+
     if by or made.features:
         asked = f"scores by {', '.join(by)}" if by else "features of mentions"
-        raise UsageError(f"{accident} has no {asked}: leave them out")
-    if not protocol.reads_itself:
-        parse_metrics(metrics)  # what is misspelt is told before anything is read
+        raise UsageError(f"{_accident(made.protocol)} has no {asked}: leave them out")
+    formats = {made.key_format, made.response_format} - {None, "corefud"}
+    if made.protocol.reads_itself and (formats or made.word_column):
+        raise UsageError(f"{_accident(made.protocol)} reads corefud alone: leave out formats")
+    check_request(metrics, made.protocol)
+
+
+def _emulate(key: Input, response: Input, method: Method) -> Result:
+    """The numbers of another program, which has scores alone."""
+    from corefeval.emulation import Material, score_anaphora, score_emulated
+
+    made, sampling, metrics = method.plan, method.sampling, method.metrics
+    protocol = made.protocol
+    if protocol.reads_itself:
+        sides = zip((key, response), made.encodings, strict=True)
+        result = score_emulated(*(read_as_program(*side) for side in sides), metrics, protocol)
+    else:
         corpus = made.read(key, "key", is_key=True)
         read_response = made.read(response, "response", key=corpus)
         if protocol.emulate == "none":
             result = Material(corpus, read_response).result(protocol, metrics)
         else:
             result = score_anaphora(corpus, read_response, metrics, protocol)
-    else:
-        if {made.key_format, made.response_format} - {None, "corefud"} or made.word_column:
-            raise UsageError(f"{accident} reads corefud alone: leave out formats")
-        sides = [
-            read_as_program(side, encoding) if isinstance(side, NamedFile) else side
-            for side, encoding in zip((key, response), made.encodings, strict=True)
-        ]
-        result = score_emulated(*sides, metrics, protocol, encodings=made.encodings)
     if len(result.document_ids) == 1:
         text = f"{result.document_ids[0]} is a single document, which is not cut into segments "
-        text += f"under {accident}"
+        text += f"under {_accident(protocol)}"
         if sampling.as_segments:
             raise UsageError(f"{text}, so that there is nothing to compare")
         if sampling.ci is not None:

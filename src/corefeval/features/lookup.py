@@ -29,6 +29,7 @@ from corefeval.features.positions import (
     put_into_bins,
 )
 from corefeval.features.statements import (
+    LINKS,
     YES_NO,
     check_given,
     describe_mentions,
@@ -321,7 +322,7 @@ class Features:
         if origin is None:
             origin = self.corpus.mention_document
         codes = np.where(origin == origin[before], 0, 1) if before.size else before
-        return Categories(np.where(before >= 0, codes, -1), ("within", "across"))
+        return Categories(np.where(before >= 0, codes, -1), LINKS)
 
     def _find_nested(self, request: FeatureRequest) -> Categories:
         return _yes_no(find_nested(self.annotations.spans_for("nested")))

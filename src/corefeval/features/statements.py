@@ -19,6 +19,8 @@ from corefeval.model.arrays import IntArray
 from corefeval.model.categories import Categories
 
 YES_NO = ("yes", "no")
+LINKS = ("within", "across")
+ORDERED_VALUES = (*KINDS, *YES_NO, *LINKS)  # which come in this order, others by size and name
 CHOICES: dict[str, tuple[str, ...]] = {"kind": KINDS, "noun": YES_NO, "zero": YES_NO}
 _SHOWN = 5
 _MISSING = object()

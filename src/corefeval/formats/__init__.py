@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
-from typing import IO, TYPE_CHECKING, TypeVar
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 from corefeval.diagnostics import InputError, KeyNeededError, Notice, UsageError, memory_for
 from corefeval.files import is_remote, remote_files, write_file, write_folder
@@ -36,6 +36,7 @@ __all__ = [
     "FORMATS",
     "Format",
     "Written",
+    "check_reading",
     "files_of",
     "read",
     "read_ahead",
@@ -86,6 +87,26 @@ def read(
     corpus = join(corpora, name=name or os.fspath(path))
     notices = (*corpus.notices, *skipped_files(os.fspath(path), skipped))
     return corpus.with_details(notices=notices)
+
+
+def check_reading(**asked: Any) -> None:
+    """Refuse formats and encodings that there are not, and what is no column, before reading.
+
+    `asked` are what `read` takes, under names that end as its own do; None is nothing.
+    """
+    for name, value in asked.items():
+        if value is None:
+            continue
+        if name.endswith("format"):
+            find_format(value)
+        elif name.endswith("encoding"):
+            from corefeval.formats.source import check_encoding
+
+            check_encoding(value)
+        else:
+            from corefeval.formats.conll.layout import check_word_column
+
+            check_word_column(value)
 
 
 def unknown_files(path: str) -> InputError:

@@ -11,8 +11,10 @@ from itertools import pairwise
 from corefeval.diagnostics import InputError, Notice, excerpt, note, plural
 from corefeval.formats.brat_types import are_kinds, chain_types, kind_and_class, make_types
 from corefeval.formats.losses import (
+    IDS,
     carry_words,
     check_writable,
+    encode_text,
     list_losses,
     note_counts,
     relations_of,
@@ -70,6 +72,7 @@ _LOSSES = {
     "chosen-anchors": ("antecedent", "written as the mention before the anaphor"),
     "trimmed-mentions": ("mention", "written without line ends at the edges"),
     **FILE_NAMES,
+    **IDS,
 }
 _SAFE_KIND = re.compile(r"(?!coref)[^\s:]+", re.IGNORECASE)
 _LINE_END = re.compile(r"[\r\n]+")
@@ -323,7 +326,7 @@ def write_brat(corpus: Corpus) -> Written:
         ]
         lines = _annotation(document, text, spans, counts)
         lines += _relation_lines(document, anchors, lost, counts)
-        files[f"{stem}.ann"] = lines.encode(errors="backslashreplace")
+        files[f"{stem}.ann"] = encode_text(lines, counts)
         files[f"{stem}.txt"] = text_bytes(text)
     notices = (
         *note_counts(counts, _LOSSES),
@@ -391,7 +394,7 @@ def _text(document: Document, counts: Counter[str]) -> tuple[str, list[int], lis
 def _annotation(
     document: Document, text: str, spans: list[list[tuple[int, int]]], counts: Counter[str]
 ) -> str:
-    identifiers, types = mention_ids(document), make_types(document, counts)
+    identifiers, types = mention_ids(document, counts), make_types(document, counts)
     lines = []
     members: dict[int, list[str]] = defaultdict(list)
     described = []

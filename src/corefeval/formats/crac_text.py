@@ -13,6 +13,7 @@ from corefeval.formats.losses import (
     check_distinct,
     check_writable,
     count_gapped,
+    encode_text,
     list_losses,
     name_entities,
     nested_mentions,
@@ -200,7 +201,7 @@ def write_crac_text(corpus: Corpus) -> Written:
         line = _mark_line(document, words, counts)
         counts["sentence-boundaries"] += max(len(sentence_bounds(document, len(words))) - 1, 0)
         parts += [line, "\n"] if line else []
-    data = "".join(parts).encode(errors="backslashreplace")
+    data = encode_text("".join(parts), counts)
     lost = list_losses(corpus, columns=("empty",), relations=corpus.relations)
     return Written({"": data}, (*made_up, *note_counts(counts, _LOSSES), *lost))
 

@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 from corefeval.diagnostics import excerpt, note
 from corefeval.formats.losses import (
     GAPS,
+    IDS,
     carry_words,
     check_writable,
     count_gapped,
+    encode_text,
     list_losses,
     name_entities,
     note_counts,
@@ -51,6 +53,7 @@ _LOSSES = {
     "changed-words": ("word", "with blanks or without text, written with _"),
     "entity-names": ("entity", "numbered, as names have tabs or the like"),
     **FILE_NAMES,
+    **IDS,
 }
 
 
@@ -262,7 +265,7 @@ def _annotation(
         for token in range(end - start)
     ]
     identifiers, names = (
-        mention_ids(document, shared=True),
+        mention_ids(document, counts, shared=True),
         name_entities(document, _SAFE_NAME, counts),
     )
     types = [feature_values(document, name) for name in FEATURES[1:]]
@@ -275,7 +278,7 @@ def _annotation(
         mentions[identifiers[index]] = f"MENTION\t{identifiers[index]}\t{place}\t{described}\n"
         links.append(f"COREF\t{identifiers[index]}\t{names[mention.entity.index]}\n")
     relations = _relation_lines(document, identifiers, lost)
-    return "".join((*mentions.values(), *links, *relations)).encode(errors="backslashreplace")
+    return encode_text("".join((*mentions.values(), *links, *relations)), counts)
 
 
 def _relation_lines(document: Document, identifiers: list[str], lost: list[Relation]) -> list[str]:

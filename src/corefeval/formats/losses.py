@@ -12,9 +12,12 @@ import numpy as np
 
 from corefeval.diagnostics import InputError, Notice, excerpt, note, plural
 from corefeval.model import IDENTITY, LAYERS, Corpus, Document, Mention, Relation, Relations
-from corefeval.model.text_tokens import tokenise
+from corefeval.model.text_tokens import origin, tokenise
+from corefeval.model.tokens import writable_text
 
 GAPS = {"discontinuous-mentions": ("mention", "with gaps written as one span")}
+_HALVES = {"surrogates": ("half character", "(lone surrogate) written as an escape, like \\udc80")}
+IDS = {"mention-ids": ("mention", "with an id, numbered anew")}
 # Columns that say where a token stands, and its word: every format has these in its own way.
 _STRUCTURE = ("word", "document", "part", "number")
 
@@ -31,6 +34,23 @@ def check_writable(corpus: Corpus, format: str) -> None:
             f"a corpus without documents cannot be written as {format}",
             fix="make the corpus with corpus_from_arrays",
         )
+    for name in map(str, corpus.documents):
+        if writable_text(name) != name:
+            raise InputError(
+                f"a document whose id has half a character cannot be written as {format}",
+                found=excerpt(name),
+                expected="an id of whole characters: files cannot hold lone surrogates",
+                fix="rename the document",
+            )
+
+
+def encode_text(text: str, counts: Counter[str]) -> bytes:
+    """A text for a file; what UTF-8 cannot hold is an escape, and counted as `surrogates`."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        counts["surrogates"] += sum(map(ne, text, writable_text(text)))
+        return text.encode(errors="backslashreplace")
 
 
 def check_distinct(names: Iterable[str], format: str) -> None:
@@ -56,7 +76,7 @@ def note_counts(
     counts: Mapping[str, int], texts: Mapping[str, tuple[str, str]], *, whose: str = ""
 ) -> Iterator[Notice]:
     """Notices of what was counted by kind; `texts` has for each the noun, and what was done."""
-    for kind, (noun, what) in texts.items():
+    for kind, (noun, what) in {**texts, **_HALVES}.items():
         yield from note(kind, counts[kind], noun, what, whose=whose)
 
 
@@ -67,13 +87,17 @@ def list_losses(
     features: Collection[str] = (),
     relations: Sequence[Relation] | Relations = (),
     metadata: bool = False,
+    partial: Collection[str] | None = None,
 ) -> list[Notice]:
     """What there is beside words, mentions and entities that a format does not write.
 
     `columns` and `features` (`head` among them) are those that it writes, `relations` are those
     that it left out, `metadata` whether it writes what is said about documents and sentences.
+    `partial` are columns that it does not write as only some documents have them: by default all.
     """
     known_columns = corpus.tokens.columns if corpus.tokens is not None else ()
+    some = corpus.tokens.partial_columns if corpus.tokens is not None else ()
+    not_written = {*(some if partial is None else partial)} | {*some} - {*_STRUCTURE, *columns}
     lost_columns = [name for name in known_columns if name not in {*_STRUCTURE, *columns}]
     zeros = count_empty(corpus) if "empty" in lost_columns else 0
     lost_columns = [name for name in lost_columns if name != "empty"]
@@ -84,11 +108,28 @@ def list_losses(
     lost += 0 if metadata else sum(len(a) for known in corpus.sentence_metadata for a in known)
     return [
         *_list_names("token-columns", lost_columns, "token column"),
+        *note_partial(name for name in some if name in not_written),
         *note("empty-nodes", zeros, "empty node", "written as ordinary tokens"),
         *_list_names("mention-features", lost_features, "mention feature"),
         *_note_relations(relations),
         *note("metadata", lost, "line", "about documents or sentences left out"),
     ]
+
+
+def note_partial(names: Iterable[str]) -> list[Notice]:
+    """What to say of token columns that are left out as only some documents have them."""
+    lost = [name for name in names if name not in _STRUCTURE[1:]]
+    return _list_names("token-columns", lost, "token column", " that only some documents have")
+
+
+def partial_by_origin(corpus: Corpus) -> list[str]:
+    """The columns that only some documents of the tokens that each is of have.
+
+    Who asks these tokens, and not those of the whole corpus, does not write them.
+    """
+    sources = (origin(corpus.tokens, document)[0] for document in range(len(corpus)))
+    parts = {id(tokens): tokens for tokens in sources if tokens is not None}
+    return [name for tokens in parts.values() for name in tokens.partial_columns]
 
 
 def _note_relations(relations: Sequence[Relation] | Relations) -> list[Notice]:
@@ -218,8 +259,8 @@ def sentence_numbers(n_tokens: int, starts: Collection[int], empty: Sequence[str
     return numbers
 
 
-def _list_names(kind: str, names: list[str], noun: str) -> list[Notice]:
-    message = f"{plural(len(names), noun)} left out: {', '.join(names)}"
+def _list_names(kind: str, names: list[str], noun: str, which: str = "") -> list[Notice]:
+    message = f"{plural(len(names), noun)}{which} left out: {', '.join(names)}"
     return [Notice(kind, message, len(names), tuple(names))] if names else []
 
 

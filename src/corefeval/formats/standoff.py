@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from urllib.parse import unquote_to_bytes
 
@@ -76,10 +77,13 @@ def feature_values(document: Document, name: str) -> list[str]:
     return [_UNSAFE.sub(" ", str(values[row])) for row in rows]
 
 
-def mention_ids(document: Document, *, shared: bool = False) -> list[str]:
+def mention_ids(
+    document: Document, counts: Counter[str] | None = None, *, shared: bool = False
+) -> list[str]:
     """An id for each mention of a document: the corpus' own where they will do, or numbered.
 
-    With `shared` mentions of several entities may have one id, if they are the same tokens.
+    With `shared` mentions of several entities may have one id, if they are the same tokens. Those
+    that go are counted as `mention-ids`.
     """
     known = feature_values(document, "mention_id")
     pairs = list(zip(known, document.mentions, strict=True))
@@ -88,6 +92,8 @@ def mention_ids(document: Document, *, shared: bool = False) -> list[str]:
     unambiguous = len(distinct) == len(known) and len(places) == len(set(known))
     if unambiguous and all(_SAFE_ID.fullmatch(value) for value in known):
         return known
+    if counts is not None:
+        counts["mention-ids"] += sum(map(bool, known))
     return [f"T{number}" for number in range(1, len(known) + 1)]
 
 

@@ -17,10 +17,8 @@ from corefeval.matching.overlaps import bounds, contain, sizes
 from corefeval.matching.resolution import Mentions, TokenSets
 from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray
+from corefeval.model.token_view import MINIMUM, parse_minimum
 
-# The property of a mention that states its minimum span: the numbers of tokens in it, from 1.
-MINIMUM = "minspan"
-_LONGEST = 10  # digits: no mention has so many tokens
 _POSITIONS = "needs token positions, and plain Python mentions have none"
 # The columns that tell heads and minimum spans, by what people call what is in them.
 _COLUMNS = {"dependencies": ("head",), "parse trees": ("parse",), "tags": ("tag", "upos")}
@@ -217,7 +215,7 @@ def stated_minima(corpus: Corpus) -> tuple[TokenSets, list[Notice]]:
     if MINIMUM not in corpus.features:
         return TokenSets(nothing, nothing[:0]), []
     texts = corpus.features[MINIMUM].tolist()
-    parsed = {text: _parse_minimum(text) for text in set(texts)}
+    parsed = {text: parse_minimum(text) for text in set(texts)}
     counts = np.array([len(parsed[text]) for text in texts], dtype=np.int64)
     number = np.array([n for text in texts for n in parsed[text]], dtype=np.int64)
     owner = np.repeat(np.arange(counts.size), counts)
@@ -229,18 +227,6 @@ def stated_minima(corpus: Corpus) -> tuple[TokenSets, list[Notice]]:
         notices.append(Notice("minimum-outside", text, lost, noun="token"))
     counts = np.bincount(owner[there], minlength=corpus.n_mentions)
     return TokenSets(counts, tokens[there]), notices
-
-
-def _parse_minimum(text: object) -> list[int]:
-    """The numbers of a stated minimum, each once; 0, which no token has, for what is no number.
-
-    >>> _parse_minimum("2,1;x"), _parse_minimum(None), _parse_minimum("9" * 5000)
-    ([0, 1, 2], [], [0])
-    """
-    parts = [] if text in (None, "", "_") else str(text).replace(";", ",").split(",")
-    digits = (part.strip() for part in parts)
-    plain = (d if d.isascii() and d.isdigit() and len(d) < _LONGEST else "0" for d in digits if d)
-    return sorted(set(map(int, plain)))
 
 
 def _numbered_tokens(

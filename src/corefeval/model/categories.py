@@ -148,13 +148,13 @@ class _Lazy(Generic[T]):
         return type(self)(self._make, rows if self._rows is None else self._rows[rows])
 
 
-class LazyColumns(_Lazy[Sequence[Mapping[str, str]]], Mapping[str, NDArray[Any]]):
-    """An array per property, made of one mapping per mention when first looked at."""
+class LazyColumns(_Lazy[Mapping[str, NDArray[Any]]], Mapping[str, NDArray[Any]]):
+    """An array per property of mentions, made when first looked at."""
 
     @cached_property
-    def _columns(self) -> dict[str, NDArray[Any]]:
-        columns = tabulate(self._make())
-        return columns if self._rows is None else dict(take_columns(columns, self._rows))
+    def _columns(self) -> Mapping[str, NDArray[Any]]:
+        columns = self._make()
+        return columns if self._rows is None else take_columns(dict(columns), self._rows)
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         return self._columns[name]

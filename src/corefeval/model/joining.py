@@ -16,7 +16,13 @@ from corefeval.model.arrays import IntArray, ragged_arange
 from corefeval.model.categories import Categories, LazyNames
 from corefeval.model.corpus import NO_GAPS, Corpus
 from corefeval.model.relations import NO_RELATIONS, Relations
-from corefeval.model.tokens import OF_NODES, Tokens, common_columns, documents_of_tokens
+from corefeval.model.tokens import (
+    OF_NODES,
+    Tokens,
+    common_columns,
+    documents_of_tokens,
+    other_columns,
+)
 from corefeval.model.views import DocumentId
 
 
@@ -192,6 +198,12 @@ class JoinedTokens(Tokens):
     def columns(self) -> tuple[str, ...]:
         """The columns that all parts have, and those of empty nodes."""
         return common_columns([part.columns for part in self.parts if part.counts.any()])
+
+    @property
+    def partial_columns(self) -> tuple[str, ...]:
+        """The columns that only some parts, or some documents of a part, have."""
+        known = ((*part.columns, *part.partial_columns) for part in self.parts if part.counts.any())
+        return other_columns(known, self.columns)
 
     def column(self, document: int, name: str | int) -> list[str]:
         """One column of one document."""

@@ -118,6 +118,11 @@ class MergedTokens(Tokens):
         return self.tokens.columns
 
     @property
+    def partial_columns(self) -> tuple[str, ...]:
+        """The columns that only some documents have."""
+        return self.tokens.partial_columns
+
+    @property
     def source(self) -> str | None:
         """The file that the tokens come from, where there is one."""
         return self.tokens.source

@@ -2,16 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property, partial
+from itertools import count
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from corefeval.model.arrays import IntArray, ragged_arange
-from corefeval.model.categories import Categories, LazyArray
+from corefeval.model.arrays import BoolArray, IntArray, ragged_arange
+from corefeval.model.categories import Categories, LazyArray, LazyColumns
 from corefeval.model.construction import in_textual_order
 from corefeval.model.corpus import Corpus
 from corefeval.model.tokens import Tokens
+
+# The property of a mention that states its minimum span: the numbers of tokens in it, from 1.
+MINIMUM = "minspan"
+_LONGEST = 10  # digits: no mention has so many tokens
+
+
+def parse_minimum(text: object) -> list[int]:
+    """The numbers of a stated minimum, each once; 0, which no token has, for what is no number.
+
+    >>> parse_minimum("2,1;x"), parse_minimum(None), parse_minimum("9" * 5000)
+    ([0, 1, 2], [], [0])
+    """
+    parts = [] if text in (None, "", "_") else str(text).replace(";", ",").split(",")
+    digits = (part.strip() for part in parts)
+    plain = (d if d.isascii() and d.isdigit() and len(d) < _LONGEST else "0" for d in digits if d)
+    return sorted(set(map(int, plain)))
 
 
 class TokenView(Tokens):
@@ -40,6 +60,11 @@ class TokenView(Tokens):
         """The columns of the tokens; `empty` in any case where some are not their own."""
         columns = self.tokens.columns
         return (*columns, "empty") if self._has_foreign and "empty" not in columns else columns
+
+    @property
+    def partial_columns(self) -> tuple[str, ...]:
+        """The columns that only some documents have."""
+        return self.tokens.partial_columns
 
     @property
     def source(self) -> str | None:
@@ -135,7 +160,8 @@ def move_mentions(
     `new` is the new place of each token, −1 for one that is left out; `offsets` and `new_offsets`
     are where each document's tokens begin in the old and the new numbering. A mention stays the
     set of its tokens: what stands between them on the new axis is a gap. Mentions of no token that
-    is left are dropped; a head that is left out is not known any more.
+    is left are dropped; a head that is left out is not known any more, and a stated minimum span
+    has what is left of its tokens, by their new numbers.
     """
     if corpus.mention_start is None or corpus.mention_end is None:
         return corpus
@@ -156,35 +182,57 @@ def move_mentions(
         gaps[:, 1:] += (new[first] - first - new_base + base)[owner][:, None]
     if broken.any():
         rows = np.flatnonzero(broken)
-        start[rows], end[rows], found = _spans(corpus, rows, new, base, new_base)
+        owner, places = _new_places(corpus, rows, new, base, new_base)
+        start[rows], end[rows], found = _spans(rows, owner, places)
         gaps = np.concatenate((gaps, found))
         gaps = gaps[np.argsort(gaps[:, 0], kind="stable")]
     moved = replace(corpus, mention_start=start, mention_end=end, mention_head=head, gaps=gaps)
     if broken.any():
+        disturbed = (places < 0) | (np.diff(places, prepend=-1) < 0) & ~_begins(owner)
+        if disturbed.any() and (isinstance(corpus.features, LazyColumns) or corpus.features):
+            chosen = np.isin(owner, owner[disturbed])
+            made = partial(_renumber, corpus.features, rows[owner[chosen]], places[chosen])
+            moved = replace(moved, features=LazyColumns(made))
         kept = end > start
         moved = in_textual_order(moved if kept.all() else moved.keep_mentions(kept))
     return moved
 
 
-def _spans(
+def _new_places(
     corpus: Corpus, rows: IntArray, new: IntArray, base: IntArray, new_base: IntArray
-) -> tuple[IntArray, IntArray, IntArray]:
-    """Starts, ends and gaps of some mentions, from the new places of all of their tokens."""
+) -> tuple[IntArray, IntArray]:
+    """The new places of all tokens of some mentions in their old order, and whose they are.
+
+    A place is −1 for a token that is left out.
+    """
     starts, ends = np.asarray(corpus.mention_start), np.asarray(corpus.mention_end)
     lengths = ends[rows] - starts[rows]
     tokens = ragged_arange(starts[rows], lengths)
     owner = np.repeat(np.arange(rows.size), lengths)
-    inside = np.ones(tokens.size, dtype=np.bool_)
     if corpus.gaps.size:
+        inside = np.ones(tokens.size, dtype=np.bool_)
         place = np.full(corpus.n_mentions, -1, dtype=np.int64)
         place[rows] = np.arange(rows.size)
         gaps = corpus.gaps[place[corpus.gaps[:, 0]] >= 0]
         begin = (np.cumsum(lengths) - lengths)[place[gaps[:, 0]]]
         shift = begin + gaps[:, 1] - starts[gaps[:, 0]]
         inside[ragged_arange(shift, gaps[:, 2] - gaps[:, 1])] = False
+        owner, tokens = owner[inside], tokens[inside]
     places = new[base[rows][owner] + tokens]
-    inside &= places >= 0
-    owner, places = owner[inside], places[inside] - new_base[rows][owner[inside]]
+    return owner, np.where(places < 0, -1, places - new_base[rows][owner])
+
+
+def _begins(owner: IntArray) -> BoolArray:
+    """Which tokens are the first of their mentions."""
+    begins: BoolArray = np.diff(owner, prepend=-1) != 0
+    return begins
+
+
+def _spans(
+    rows: IntArray, owner: IntArray, places: IntArray
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Starts, ends and gaps of some mentions, from the new places of all of their tokens."""
+    owner, places = owner[places >= 0], places[places >= 0]
     order = np.lexsort((places, owner))
     owner, places = owner[order], places[order]
     start, end = np.zeros(rows.size, dtype=np.int64), np.zeros(rows.size, dtype=np.int64)
@@ -193,6 +241,25 @@ def _spans(
     hole = np.flatnonzero((owner[1:] == owner[:-1]) & (places[1:] > places[:-1] + 1))
     gaps = np.stack((rows[owner[hole]], places[hole] + 1, places[hole + 1]), axis=1)
     return start, end, gaps
+
+
+def _renumber(
+    features: Mapping[str, NDArray[Any]], owner: IntArray, places: IntArray
+) -> Mapping[str, NDArray[Any]]:
+    """The properties with the numbers of stated minimum spans that the tokens have now.
+
+    `places` are the new ones of all tokens of some mentions, in their old order, and `owner` says
+    whose. What was no number of a token becomes 0, which still is none.
+    """
+    if MINIMUM not in features:
+        return features
+    texts = features[MINIMUM].astype(object)
+    first = np.flatnonzero(_begins(owner))
+    for row, own in zip(owner[first].tolist(), np.split(places, first[1:]), strict=True):
+        ranks = dict(zip(sorted(own[own >= 0].tolist()), count(1)))
+        old = [own[n - 1] if 0 < n <= own.size else None for n in parse_minimum(texts[row])]
+        texts[row] = ",".join(str(ranks.get(place, 0)) for place in old if place != -1)
+    return {**features, MINIMUM: texts}
 
 
 def _move_heads(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -76,6 +76,11 @@ class Tokens(ABC):
     @abstractmethod
     def columns(self) -> tuple[str, ...]:
         """The columns that every document has, by name."""
+
+    @property
+    def partial_columns(self) -> tuple[str, ...]:
+        """The columns that only some documents have, which nobody else hears of."""
+        return ()
 
     @abstractmethod
     def column(self, document: int, name: str | int) -> list[str]:
@@ -259,6 +264,12 @@ def common_columns(known: Sequence[Collection[str]]) -> tuple[str, ...]:
     return tuple(n for n in names if n in OF_NODES or all(n in columns for columns in known))
 
 
+def other_columns(known: Iterable[Iterable[str]], common: Collection[str]) -> tuple[str, ...]:
+    """The columns that some have and that are not common to all."""
+    names = dict.fromkeys(name for columns in known for name in columns)
+    return tuple(name for name in names if name not in common)
+
+
 class TokenTable(Tokens):
     """Token columns in memory, document by document.
 
@@ -277,6 +288,11 @@ class TokenTable(Tokens):
         """The columns that every document with tokens has, and those of empty nodes."""
         documents = [d for d in self.documents if d.count] or self.documents
         return common_columns([document.columns for document in documents])
+
+    @property
+    def partial_columns(self) -> tuple[str, ...]:
+        """The columns that only some documents have."""
+        return other_columns((d.columns for d in self.documents if d.count), self.columns)
 
     def column(self, document: int, name: str | int) -> list[str]:
         """One column of one document; a number counts columns from 1."""

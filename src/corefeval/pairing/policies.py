@@ -41,13 +41,21 @@ def without_duplicates(
 
 
 def _with_twins_related(corpus: Corpus, codes: IntArray, keep: BoolArray) -> Corpus:
-    """The corpus with what it says of mentions that go said of those that stay in their place."""
+    """The corpus with what it says of mentions that go said of those that stay in their place.
+
+    What it says of an entity as an antecedent, all of whose mentions go, is said of the first.
+    """
     rows = np.flatnonzero(keep)
     rows = rows[np.argsort(codes[rows], kind="stable")]
     twin = np.append(rows[np.searchsorted(codes[rows], codes)], -1)
     owner = np.append(corpus.mention_entity, -1)
     one = corpus.relations
-    mention, antecedent = twin[one.mention], twin[one.antecedent_mention]
+    first = np.full(corpus.n_entities, -1, dtype=np.int64)
+    first[corpus.mention_entity[::-1]] = np.arange(corpus.n_mentions)[::-1]
+    first[corpus.mention_entity[keep]] = -1  # which have mentions left
+    stated = one.antecedent_mention
+    mention = twin[one.mention]
+    antecedent = twin[np.where(stated >= 0, stated, first[one.antecedent_entity])]
     related = replace(
         one,
         mention=mention,

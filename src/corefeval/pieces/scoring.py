@@ -18,8 +18,7 @@ from corefeval.diagnostics import (
     merge_notices,
 )
 from corefeval.evaluation import Metrics, count
-from corefeval.features.kinds import KINDS
-from corefeval.features.statements import YES_NO
+from corefeval.features.statements import ORDERED_VALUES
 from corefeval.features.token_columns import empty_columns, take_samples
 from corefeval.files import current_limit, unpack_limit
 from corefeval.metrics import parse_metrics
@@ -47,8 +46,6 @@ _SPECIMEN = 2_000_000  # bytes of the key, spread over all of it, that tell what
 _READ_AGAIN = 64_000_000  # bytes; of less, the whole in memory tells mistakes best
 # What was guessed by all mentions together, or by the values of all of them.
 _OF_THE_WHOLE = ("guessed-kinds", "rare-values")
-# Values that come in an order of their own; others are in that of the alphabet.
-_VALUES = (*KINDS, *YES_NO)
 # The steps that tell something, in their order; some speak of the key first, then the response.
 _READING = (
     "word-column",
@@ -249,7 +246,7 @@ def _join(shares: Sequence[Share], notes: Sequence[Notes], plan: Plan) -> Result
     except UsageError:  # a metric or a tag set that is not that of all
         return None
     total = replace(total, key_digest=add_digests([s.digest for s in shares if s.digest]))
-    slices = {name: one.as_of_whole(total, _VALUES) for name, one in total.slices.items()}
+    slices = {name: one.as_of_whole(total, ORDERED_VALUES) for name, one in total.slices.items()}
     more = (
         *joint_mismatch_notices([s.suspects for s in shares if s.suspects is not None]),
         *compare_evidence(plan.asked, total.protocol),

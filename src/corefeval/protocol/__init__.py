@@ -201,6 +201,15 @@ class Protocol:
         """Whether another program's accidents are wanted."""
         return bool(self.values) and bool(self.accidents)
 
+    def check_sound(self) -> None:
+        """Refuse accidents of other programs, of which there are scores alone."""
+        if self.emulates:
+            shown = (f"{n.replace('_', '-')}:{value}" for n, value in self.accidents.items())
+            raise UsageError(
+                f"{'|'.join(shown)} has scores alone, of `score` and `compare`: take the other "
+                f"choices, the protocol '{self.without_accidents}'"
+            )
+
     @property
     def reads_itself(self) -> bool:
         """Whether the program that is emulated reads files in its own way."""

@@ -41,7 +41,7 @@ _LEA_SKIPS: Choices = {**_KEEP, "lea_singletons": "skip", "average": "rates"}
 _E2E: Choices = {**_LEA_SKIPS, "b3_singletons": "skip", "ceafe_singletons": "skip-response"}
 _WL: Choices = {**_KEEP, "lea_singletons": "skip", "lea": "member", "undefined": "epsilon"}
 _NELEVAL: Choices = {
-    "extra": "count", "identity": "bounded",
+    "extra": "count", "order": "start", "identity": "bounded",
     "repeats_key": "adjacent", "repeats_response": "adjacent",
     "b3": "unique", "ceaf": "matrix", "blanc": "halves", "aggregate": "pool", "nothing": "error",
 }  # fmt: skip

@@ -11,9 +11,8 @@ from corefeval.analysis.errors import ErrorAnalysis, analyse_prepared, judge_ali
 from corefeval.checks import check_choice
 from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError
 from corefeval.display import distinct_names
-from corefeval.evaluation import Metrics, Sampling, count
+from corefeval.evaluation import Method, Metrics, Sampling, count
 from corefeval.features import canonical_feature, shows_words
-from corefeval.metrics import Metric
 from corefeval.metrics.metric import DEFAULT_PRESET
 from corefeval.model import Corpus, Document
 from corefeval.preparation import Input, Options, Plan, Prepared, Stated, plan, prepare_corpora
@@ -71,10 +70,12 @@ def report(
     check_library()
     check_choice("sort", sort, ("score", "given"))
     plans = _make_plans(protocol, options, features)
+    for one in plans:
+        one.protocol.check_sound()
+    methods = [Method.of(metrics, by, one, Sampling(ci, samples, seed)) for one in plans]
+    wanted_metrics, sampling = methods[0].metrics, methods[0].sampling
+    asked = [canonical_feature(name) for name in methods[0].by]
     key_corpus = plans[0].read(key, "key", is_key=True)
-    wanted_metrics = metrics if isinstance(metrics, str | Metric) else list(metrics)
-    sampling = Sampling(ci, samples, seed)
-    asked = [canonical_feature(name) for name in (split_list(by) if isinstance(by, str) else by)]
     wanted = [name for name in asked if text or not shows_words(name)]
     left_out = [_explain_words(name) for name in asked if name not in wanted]
     planned = [

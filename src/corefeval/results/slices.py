@@ -136,39 +136,37 @@ class Slices(Tabular, Mapping[str, Result]):
         special = {role: name for role, name in self.special.items() if name != none}
         return replace(self, results=results, sizes=sizes, special=special)
 
+    def sort_values(self, order: Sequence[str]) -> Slices:
+        """The same with values as `order` has them, or else by size, the largest first, then name.
+
+        Numbers are ascending, and what is no value comes last.
+        """
+        if self.level == "document":
+            return self
+        special = [name for name in self.results if name in self.special.values()]
+        others = [name for name in self.results if name not in special]
+        rank = {name: number for number, name in enumerate(order)}
+        known = all(name in rank for name in others)
+        others.sort(key=lambda one: (rank[one] if known else -self.sizes[one], one))
+        names = [*in_order(others, self.feature), *special]
+        return replace(
+            self,
+            results={name: self.results[name] for name in names},
+            sizes={name: self.sizes[name] for name in names},
+        )
+
     def as_of_whole(self, total: Result, order: Sequence[str]) -> Slices:
         """The same as if it had not been joined of pieces: with digest and protocol of the total.
 
-        Values come in the order given, else by how many mentions have them, the key's first.
+        Values are sorted by `order`: see `sort_values`.
         """
-        names = list(self.results)
-        if self.level != "document":
-            special = [name for name in names if name in self.special.values()]
-            others = [name for name in names if name not in special]
-            rank = {name: number for number, name in enumerate(order)}
-            known = all(name in rank for name in others)
-            others.sort(
-                key=lambda one: (rank[one], 0, one) if known else (*self._mentions(one), one)
-            )
-            names = [*in_order(others, self.feature), *special]
 
         def of_total(part: Result) -> Result:
             protocol = total.protocol.but(slice=part.protocol.slice)
             return replace(part, key_digest=total.key_digest, protocol=protocol)
 
-        return replace(
-            self,
-            whole=of_total(self.whole),
-            results={name: of_total(self.results[name]) for name in names},
-            sizes={name: self.sizes[name] for name in names},
-        )
-
-    def _mentions(self, value: str) -> tuple[float, float]:
-        """How many mentions of the key and the response have a value, the most being the least."""
-        table = self.results[value].tables.get("mentions")
-        counts = {} if table is None else table.totals()
-        key = counts.get("recall_denominator", self.sizes[value])
-        return -key, -counts.get("precision_denominator", 0) if not key else 0
+        results = {name: of_total(part) for name, part in self.results.items()}
+        return replace(self, whole=of_total(self.whole), results=results).sort_values(order)
 
     def only(self, metrics: Iterable[str]) -> Slices:
         """The same with some of the metrics."""

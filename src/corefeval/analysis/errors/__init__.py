@@ -21,7 +21,7 @@ from corefeval.analysis.errors.costs import Attribution
 from corefeval.analysis.errors.links import LinkCounts, LinkRow
 from corefeval.analysis.errors.listing import EntityCost, ErrorInstance, MentionCost, Place
 from corefeval.diagnostics import Notice
-from corefeval.evaluation import Metrics, count
+from corefeval.evaluation import Method, Metrics, count
 from corefeval.metrics import parse_metrics
 from corefeval.preparation import Input, Options, Prepared, Stated, plan, prepare_inputs
 from corefeval.protocol import STEPS, Protocol
@@ -74,9 +74,11 @@ def analyse(
     >>> analysis.listed("conflated")[0].mentions[0].text
     'it'
     """
-    parse_metrics(metrics)  # what is misspelt is told before anything is read
     made = plan(protocol, options, features=features, steps=(*STEPS, "errors"))
-    return analyse_prepared(prepare_inputs(key, response, made), metrics, by=by)
+    made.protocol.check_sound()
+    method = Method.of(metrics, (by,), made)  # what is misspelt is told before anything is read
+    prepared = prepare_inputs(key, response, method.plan)
+    return analyse_prepared(prepared, method.metrics, by=by)
 
 
 def analyse_prepared(

@@ -14,12 +14,13 @@ from corefeval.analysis.explanation.sensitivity import (
     Sensitivity,
     is_number,
     measure_choices,
+    parse_number,
     search_number,
 )
 from corefeval.diagnostics import UsageError
 from corefeval.display import distinct_names
 from corefeval.evaluation import Metrics
-from corefeval.metrics import Metric
+from corefeval.metrics import parse_metrics
 from corefeval.model import Corpus
 from corefeval.preparation import Input, Options, Plan, plan
 from corefeval.protocol import NAMED, Protocol
@@ -31,6 +32,7 @@ __all__ = [
     "Search",
     "Sensitivity",
     "Step",
+    "check_choosing",
     "explain",
     "explain_results",
     "measure_corpora",
@@ -114,14 +116,17 @@ def explain(
         raise UsageError("from and protocol are the same here: leave one of them out")
     base = protocol if from_ is None else from_
     made = plan(base, options)
+    metrics = list(metrics) if isinstance(metrics, Iterator) else metrics
     if to is None:
         wanted = CONLL if metrics is None else metrics
+        check_choosing(made, wanted)
         sources, corpus = (response, *more), made.read(key, "key", is_key=True)
         corpora = [made.read(one, "response", key=corpus) for one in sources]
         return measure_corpora(corpus, corpora, made, wanted, sources=sources)
     if more:
         raise UsageError("two protocols, or a number, are explained on one response, not several")
     if is_number(to):
+        parse_number(to)  # what is misspelt is told before anything is read
         scorings = Scorings(key, response, made, "conll" if metrics is None else metrics)
         return search_number(scorings, made.protocol, to)
     goal = plan(to if isinstance(to, Protocol) else str(to), options)
@@ -206,6 +211,16 @@ def _remarks(first: Result, second: Result) -> Iterator[str]:
         yield "their counts are the same: only rates differ, if anything"
 
 
+def check_choosing(made: Plan, metrics: Metrics) -> None:
+    """Refuse metrics that there are not, and a program that takes no choices of others."""
+    parse_metrics(metrics)
+    if made.protocol.emulate != "none":
+        raise UsageError(
+            f"{made.protocol.emulate} takes no choices of other programs: say with to=… / --to "
+            "what to compare it with"
+        )
+
+
 def measure_corpora(
     key: Corpus,
     responses: Sequence[Corpus],
@@ -219,18 +234,12 @@ def measure_corpora(
     `sources` are what the responses were read from, for choices that act where they are read.
     Raises a UsageError for a program that takes no other choices.
     """
-    if made.protocol.emulate != "none":
-        program = made.protocol.emulate
-        raise UsageError(
-            f"{program} takes no choices of other programs: say with to=… / --to what to compare "
-            "it with"
-        )
+    check_choosing(made, metrics)
     names = distinct_names([corpus.name or "response" for corpus in responses])
-    wanted = metrics if isinstance(metrics, str | Metric) else list(metrics)
     named = [replace(one, name=name) for one, name in zip(responses, names, strict=True)]
     read_again = named if sources is None else sources
     scored = [
-        Scorings(key, source, made, wanted, corpus=corpus)
+        Scorings(key, source, made, metrics, corpus=corpus)
         for corpus, source in zip(named, read_again, strict=True)
     ]
     return measure_choices(scored, made.protocol)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from corefeval.diagnostics import CorefEvalError, Notice, UsageError
 from corefeval.emulation import Material, score_anaphora, score_emulated
 from corefeval.emulation.programs import METRICS
 from corefeval.evaluation import Metrics, count
-from corefeval.metrics import Metric, parse_metrics
+from corefeval.metrics import parse_metrics
 from corefeval.model import Corpus
 from corefeval.preparation import Input, Plan, prepare_inputs
 from corefeval.protocol import Protocol
@@ -52,7 +52,7 @@ class Scorings:
         *,
         corpus: Corpus | None = None,
     ) -> None:
-        self._asked = metrics if isinstance(metrics, str | Metric) else list(metrics)
+        self._asked = list(metrics) if isinstance(metrics, Iterator) else metrics
         self.metrics = tuple(str(one.metric) for one in parse_metrics(self._asked))
         self.plan, self._inputs = plan, (key, response)
         self.key: Corpus = plan.read(key, "key", is_key=True)

@@ -337,6 +337,14 @@ def is_number(text: object) -> bool:
     return isinstance(text, str) and bool(re.fullmatch(r"\s*[+-]?[\d.]+%?\s*", text))
 
 
+def parse_number(wanted: object) -> str:
+    """The digits of a published percentage; a UsageError for anything else."""
+    text = str(wanted).strip().removesuffix("%")
+    if not re.fullmatch(r"\d{1,3}(\.\d{0,12})?|\.\d{1,12}", text) or float(text) > 150:
+        raise UsageError(f"a published number is a percentage like 61.3, not {str(wanted)[:40]!r}")
+    return text.rstrip(".")
+
+
 def search_number(scorings: Scorings, base: Protocol, wanted: object) -> Search:
     """Which named protocols, and which single choices of a base, give a number in per cent.
 
@@ -346,10 +354,7 @@ def search_number(scorings: Scorings, base: Protocol, wanted: object) -> Search:
     metric, *others = [one for one in scorings.metrics if one not in parts]
     if others:
         raise UsageError(f"a number is of one metric, not of {metric}, {', '.join(others)}")
-    text = str(wanted).strip().removesuffix("%")
-    if not re.fullmatch(r"\d{1,3}(\.\d{0,12})?|\.\d{1,12}", text) or float(text) > 150:
-        raise UsageError(f"a published number is a percentage like 61.3, not {str(wanted)[:40]!r}")
-    text = text.rstrip(".")
+    text = parse_number(wanted)
     first = scorings.score(base.but(rounding="none"))
     given = first.scores.get(metric)
     found = []

@@ -1,4 +1,4 @@
-"""JSON as language models write it: with comments, single quotes, and without its end."""
+"""JSON as language models write it: with comments, all kinds of quotes, and without its end."""
 
 from __future__ import annotations
 
@@ -44,6 +44,26 @@ def _unquote(token: str) -> str:
     return re.sub(r"\\(u[0-9a-fA-F]{4}|.)", plain, token, flags=re.DOTALL)
 
 
+_STRAIGHT = re.compile(r"""[\[{(,:]\s*["']""")
+_CURLED = re.compile(r"[\[{(,:]\s*“")
+_ESCAPED = re.compile(r'[\[{(,:](?:\s|\\[nt])*\\"')
+
+
+def plain_quotes(text: str) -> str:
+    """The text with straight quotes, where its strings have none but curled or escaped ones.
+
+    JSON within a string of JSON is such a case. All stays in its place.
+    """
+    if _STRAIGHT.search(text):
+        return text
+    if _CURLED.search(text):
+        text = text.replace("“", '"').replace("”", '"')
+    if _ESCAPED.search(text):
+        text = re.sub(r"\\[nt]", "  ", text).replace('\\"', ' "')
+        text = re.sub(r'^\s*"(?=\s*[\[{])|(?<=[\]}])\s*"\s*$', lambda one: " " * len(one[0]), text)
+    return text
+
+
 def parse_json(text: str) -> list[Node]:
     """The lists and objects in a text, with or without talk around them; nothing is refused.
 
@@ -52,7 +72,7 @@ def parse_json(text: str) -> list[Node]:
     roots: list[Node] = []
     stack: list[Node] = []
     waiting: str | None = None  # the key whose value comes next
-    for match in _TOKEN.finditer(text):
+    for match in _TOKEN.finditer(plain_quotes(text)):
         kind, token = match.lastgroup, match.group()
         if kind == "open":
             node = Node(token == "{", [], [], where=match.start())

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from corefeval.formats.answers.tags import (
     CLOSE,
+    CUT,
     OPEN,
     REMOVE,
     TEXT_CLOSE,
@@ -41,11 +42,14 @@ class Convention:
 _CRAC_MARK = r"(?:\[e?[\w.-]+\]?|e?[\w.-]+\])"
 _CRAC_NEXT = r",\s?(?:\[e\d+\]?|e\d+\])"  # behind a blank only what is a mark for sure
 _CRAC = re.compile(rf"\|({_CRAC_MARK}(?:,{_CRAC_MARK}|{_CRAC_NEXT})*)", re.IGNORECASE)
+_HALF_CRAC = re.compile(r"(?<=\S)[|,]\[e?\Z", re.IGNORECASE)  # whose number is cut off
 
 
 def _read_crac(text: str) -> TaggedText:
     """Marks hang on words: on a word, what closes an earlier mention is read first."""
-    made = Assembly(text)
+    half = _HALF_CRAC.search(text)
+    made = Assembly(text[: half.start()] if half else text)
+    text = made.answer
     marks: list[Mark] = []
     last = 0
     open_labels: dict[str, int] = defaultdict(int)
@@ -75,6 +79,9 @@ def _read_crac(text: str) -> TaggedText:
         for name in opening:
             open_labels[normal_label(name)] += 1
             marks.append(Mark(OPEN, begin, begin, name))
+    if half:
+        begin = _word_start(text, 0, len(text))
+        made.cut(begin, begin + len(text[begin:].partition("|")[0]), begin)
     return read_labelled(text, marks, made)
 
 
@@ -139,8 +146,8 @@ def _closing(name: str) -> Callable[[str], TaggedText]:
     """Square brackets whose closing one carries the label; a plain one closes text."""
 
     def read(text: str) -> TaggedText:
-        kinds = ((CLOSE, _CLOSINGS[name]), (OPEN, _SQUARE), (TEXT_CLOSE, _SQUARE_END))
-        return read_nested(text, find_marks(text, *kinds))
+        kinds = ((CLOSE, _CLOSINGS[name]), (CUT, _HALF_CLOSING), (OPEN, _SQUARE))
+        return read_nested(text, find_marks(text, *kinds, (TEXT_CLOSE, _SQUARE_END)))
 
     return read
 
@@ -154,6 +161,10 @@ _CLOSINGS = {
     ),
     "colon": re.compile(rf"\s?:\s?({_NUMBER})\s?\]"),
 }
+_HALF_CLOSING = re.compile(
+    r"\](?:\s?\((?:#[^()\n]{0,60}|(?:cluster|entity)[ _-]?\w*)?|\s?#|\$?_\{?[^{}\s]{0,40}|"
+    r"<(?:s|su|sub|sub>[^<\n]{0,40}(?:</?\w{0,3})?)?)\Z"
+)
 _SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 _PILED = re.compile(rf"(?<!\])(?<!\]\s)((?:\]\s?){{2,}})((?:{_LINK}\s?){{2,}})")
 
@@ -180,13 +191,11 @@ def _read_subscript(text: str) -> TaggedText:
 
 _NAMES = r"(?:m|mention|entity|coref|rs|span|e|ref|np|ent)"
 _ATTRIBUTE = r"(?:\b(?:xml:)?(?:id|cluster|entity|cluster_id|entity_id|eid|chain|set)\s*=\s*)"
-_XML_OPEN = re.compile(
-    rf"""<{_NAMES}\b[^<>]{{0,200}}?{_ATTRIBUTE}["'“”]?([^"'“”\s<>]*)[^<>]{{0,200}}>"""
-)
-_XML_REF = re.compile(r"""<coref\b[^<>]{0,200}?\bref\s*=\s*["'“”]?([^"'“”\s<>]*)""", re.IGNORECASE)
-_REF_ONLY = re.compile(
-    rf"""<{_NAMES}\b[^<>]{{0,200}}?\bref\s*=\s*["'“”]?([^"'“”\s<>]*)[^<>]{{0,200}}>"""
-)
+# A name in quotes may have blanks in it: id="the captain".
+_VALUE = r"""(?:["“”]([^"“”<>]*)["“”]|'([^'<>]*)'|["'“”]?([^"'“”\s<>]*))"""
+_XML_OPEN = re.compile(rf"<{_NAMES}\b[^<>]{{0,200}}?{_ATTRIBUTE}{_VALUE}[^<>]{{0,200}}>")
+_XML_REF = re.compile(rf"<coref\b[^<>]{{0,200}}?\bref\s*=\s*{_VALUE}", re.IGNORECASE)
+_REF_ONLY = re.compile(rf"<{_NAMES}\b[^<>]{{0,200}}?\bref\s*=\s*{_VALUE}[^<>]{{0,200}}>")
 _NAMED_OPEN = re.compile(r"<(?:e|entity|ent|c|cluster|m)[ _-]?(\d+)>")
 _NAMED_CLOSE = re.compile(r"</(?:e|entity|ent|c|cluster|m)[ _-]?(\d+)>")
 _XML_CLOSE = re.compile(rf"</\s?{_NAMES}\s?>")
@@ -198,7 +207,7 @@ def _read_xml(text: str) -> TaggedText:
     marks = find_marks(text, *kinds, (CLOSE, _NAMED_CLOSE), (CLOSE, _XML_CLOSE))
     parsed = read_labelled(text, marks)
     references = {
-        mark.start: found[1]
+        mark.start: next(one for one in found.groups() if one is not None)
         for mark in marks
         if mark.kind == OPEN and (found := _XML_REF.match(text[mark.start : mark.end]))
     }

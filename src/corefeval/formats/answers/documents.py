@@ -11,7 +11,7 @@ import numpy as np
 from corefeval.diagnostics import InputError
 from corefeval.formats.answers.alignment import SEED, grams_of
 from corefeval.formats.answers.table import Likeness
-from corefeval.formats.answers.text import ATOM, ZERO, Atoms, Vocabulary, atoms_of_tokens
+from corefeval.formats.answers.text import ATOM, Atoms, Vocabulary, atoms_of_tokens
 from corefeval.model import Corpus, DocumentId
 from corefeval.model.arrays import BoolArray, IntArray
 from corefeval.model.ledger import Span
@@ -52,7 +52,6 @@ class KeyTexts:
             )
         self.key = key
         self.vocabulary = Vocabulary()
-        self.zero = self.vocabulary.number(ZERO)
         self.likeness = Likeness(self.vocabulary)
         self.identifiers = [str(identifier) for identifier in key.documents]
         self._documents: dict[int, KeyDocument] = {}

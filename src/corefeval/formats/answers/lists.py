@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from corefeval.formats.answers.broken_json import Node, Text, parse_json
+from corefeval.formats.answers.broken_json import Node, Text, parse_json, plain_quotes
 from corefeval.formats.answers.text import fold_text
 
 
@@ -204,14 +204,22 @@ def read_json(text: str) -> list[Listed]:
 
 # ------------------------------------------------------------------ lines
 
-_BULLET = r"(?:[-*•]|\d+[.)])"
+_BULLET, _SET = r"(?:[-*•]|\d+[.)])", r"(?:entity|cluster|chain|group)"
 _LINE = re.compile(
     rf"^[ \t]*(?:{_BULLET}?[ \t]*\**(?:(?:entity|cluster|chain|group|e)[ _]?[\w-]*|\d+)"
     r"[^:\n\"“]{0,60}?\**[ \t]*:\**[ \t]*|"
     # - Ada: "Ada", "she": any name, or none, where there are several strings
-    rf"{_BULLET}[ \t]+(?:[^:\n\"“]{{0,60}}:\**[ \t]*)?(?=[\"“][^\"“”\n]*[\"”][,; \t]+[\"“]))(.+)$",
+    rf"{_BULLET}[ \t]+(?:[^:\n\"“]{{0,60}}(?::\**|[–—]|[ \t]-)[ \t]*)?"
+    r"(?=[\"“][^\"“”\n]*[\"”][,; \t]+[\"“]))(.+)$",
     re.IGNORECASE | re.MULTILINE,
 )
+# Cluster 1, and below it a line with a bullet for each mention
+_HEADED = re.compile(
+    rf"^[ \t]*(?:\#+|{_BULLET})?[ \t]*\**{_SET}\b[^\n,;\"“]{{0,80}}\n"
+    rf"(?:[ \t]*\n)?((?:[ \t]*[-*•][ \t]+(?!\**{_SET}\b)[^\n]+(?:\n|\Z))+)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_ITEM = re.compile(r"^[ \t]*[-*•][ \t]+\**(.+?)\**[ \t]*$", re.MULTILINE)
 _QUOTED = re.compile(
     r"[\"“]([^\"“”\n]*)[\"”](?:\s*\((?:sentence|sent\.?|s)\s*(\d+)\))?", re.IGNORECASE
 )
@@ -221,8 +229,20 @@ _SAID = re.compile(r"\s*\((?:sentence|sent\.?|s)\s*(\d+)\)\s*$", re.IGNORECASE)
 
 
 def read_lines(text: str) -> list[Listed]:
-    """An entity on each line: `Entity 1: "Ada" (sentence 1); "She"`, quoted or not."""
+    """An entity on each line: `Entity 1: "Ada" (sentence 1); "She"`, quoted or not.
+
+    Or a heading for each entity, and a line for each of its mentions.
+    """
     mentions: list[Listed] = []
+    if headed := list(_HEADED.finditer(text)):
+        for number, block in enumerate(headed):
+            for item in _ITEM.finditer(block[1]):
+                said, quoted = _SAID.search(item[1]), _QUOTED.match(item[1])
+                words = quoted[1] if quoted else _SAID.sub("", item[1]).strip(" .")
+                sentence = int(said[1][:9]) if said else None
+                place = block.start(1) + item.start(1)
+                mentions.append(Listed(words, str(number), place, sentence))
+        return mentions
     for number, line in enumerate(_LINE.finditer(text)):
         content, shift = line[1], line.start(1)
         quoted = list(_QUOTED.finditer(content))
@@ -347,7 +367,9 @@ def list_counts(text: str) -> Iterator[tuple[str, int]]:
     listed = [one for one in lines if '"' in one or "“" in one or ";" in one]
     if not listed and len(lines) > 1:  # Entity 1: Ada, she
         listed = [one for one in lines if "," in one]
-    yield "lines", sum(max(one.count('"') // 2, 1) for one in listed)
+    headed = sum(len(_ITEM.findall(block[1])) for block in _HEADED.finditer(text))
+    yield "lines", headed or sum(max(one.count('"') // 2, 1) for one in listed)
+    text = plain_quotes(text)
     strings = r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'(?=\s*[,\]}:])"
     rest, number = re.subn(strings, "", text)
     talk = len(re.findall(r"[^\W\d_]{2,}", rest))  # a text with tags may have quotes, too

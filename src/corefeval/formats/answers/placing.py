@@ -10,7 +10,7 @@ import numpy as np
 from corefeval.formats.answers.alignment import Laid
 from corefeval.formats.answers.table import DIFFERENT, EQUAL
 from corefeval.formats.answers.tags import Tagged
-from corefeval.formats.answers.text import Atoms
+from corefeval.formats.answers.text import ZERO, Atoms, Vocabulary
 from corefeval.model.arrays import IntArray
 
 _NEAR = 8  # atoms: how far off a zero may stand
@@ -33,8 +33,9 @@ class Placement:
 class Projector:
     """From characters of an answer's plain text to tokens of the key."""
 
-    def __init__(self, answer: Atoms, key: Atoms, laid: Laid, zero: int) -> None:
-        self.answer, self.key, self.laid, self.zero = answer, key, laid, zero
+    def __init__(self, answer: Atoms, key: Atoms, laid: Laid, vocabulary: Vocabulary) -> None:
+        self.answer, self.key, self.laid, self.words = answer, key, laid, vocabulary.words
+        self.zero = vocabulary.number(ZERO)
         there = laid.to_key >= 0
         index = np.arange(len(answer))
         self.last = np.maximum.accumulate(np.where(there, index, -1)) if index.size else index
@@ -51,9 +52,24 @@ class Projector:
         first = np.searchsorted(self.answer.end, starts, side="right").tolist()
         behind = np.searchsorted(self.answer.start, ends, side="left").tolist()
         return [
-            Placement(why=one.why) if one.lost else self._place(low, high)
+            Placement(why=one.why) if one.lost else self._place(*self._trim(low, high))
             for one, low, high in zip(mentions, first, behind, strict=True)
         ]
+
+    def _trim(self, low: int, high: int) -> tuple[int, int]:
+        """The atoms [low, high) without signs at the edges that the key lacks, as in `**Ada**`."""
+        first, behind = low, high
+        while first < behind and self._is_added(first):
+            first += 1
+        while first < behind and self._is_added(behind - 1):
+            behind -= 1
+        return (first, behind) if first < behind else (low, high)
+
+    def _is_added(self, atom: int) -> bool:
+        """Whether an atom is a sign that the key does not have there."""
+        number = self.answer.numbers[atom]
+        is_sign = number != self.zero and not self.words[number].isalnum()
+        return bool(self.laid.to_key[atom] < 0 and is_sign)
 
     def _place(self, low: int, high: int) -> Placement:
         """The place of the atoms [low, high)."""

@@ -116,9 +116,13 @@ class AnswerReader:
 
     def _read_tagged(self, document: KeyDocument, parsed: TaggedText, convention: str) -> Page:
         """Mentions in a copied text."""
-        atoms = atoms_of_text(parsed.text, self.texts.vocabulary)
-        laid = align(atoms.numbers, document.atoms.numbers, document.breaks, self.texts.likeness)
-        places = Projector(atoms, document.atoms, laid, self.texts.zero).place(parsed.mentions)
+        cuts, own = parsed.cuts, document.atoms.numbers
+        known = set(own.tolist()) if cuts else set[int]()
+        atoms = atoms_of_text(parsed.text, self.texts.vocabulary, cuts, known)
+        laid = align(atoms.numbers, own, document.breaks, self.texts.likeness)
+        places = Projector(atoms, document.atoms, laid, self.texts.vocabulary).place(
+            parsed.mentions
+        )
         page = Page(document, _coverage(document, atoms, laid, convention))
         for one, place in zip(parsed.mentions, places, strict=True):
             why = ", ".join(dict.fromkeys(filter(None, (one.why, place.why))))

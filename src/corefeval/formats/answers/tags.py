@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 
 OPEN, CLOSE, TEXT_OPEN, TEXT_CLOSE, REMOVE = "open", "close", "text_open", "text_close", "remove"
+CUT = "cut"  # a closing tag that the end of the answer cuts off
 
 _PREFIX = re.compile(r"(?i)^#?\s*(?:cluster|entity|chain|coref|ent|id|e|c)?[\s_:-]*(?=\d)")
 _FIRST_WORD = re.compile(r"\s*[^\w\s]*(?P<word>\w+|[^\w\s]+)")
@@ -37,6 +38,13 @@ class TaggedText:
 
     text: str
     mentions: list[Tagged]
+
+    @property
+    def cuts(self) -> list[int]:
+        """Where mentions begin or end within what would else be one word, in order."""
+        ends = {place for m in self.mentions if not m.lost for place in (m.start, m.end)}
+        inner = (place for place in ends if 0 < place < len(self.text))
+        return sorted(p for p in inner if self.text[p - 1 : p + 1].isalnum())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,6 +99,10 @@ class Assembly:
     def add(self, start: int, end: int, label: str, where: int, why: str = "") -> None:
         """A mention between two places of the answer."""
         self.mentions.append(Tagged(start, end, normal_label(label) or label, where, why))
+
+    def cut(self, start: int, end: int, where: int) -> None:
+        """A mention whose tag breaks off before it says whose it is."""
+        self.mentions.append(Tagged(start, end, "", where, "cut off", lost=True))
 
     def leave_open(self, mark: Mark) -> None:
         """An opening tag that nothing closes: the first word behind it, where it says whose."""
@@ -163,6 +175,10 @@ def read_nested(text: str, marks: Iterable[Mark], *, bare: bool = False) -> Tagg
             stack.append(mark)
         elif mark.kind == REMOVE:
             made.removed.append((mark.start, mark.end))
+        elif mark.kind == CUT:
+            if stack and (opened := stack.pop()).kind == OPEN:
+                made.removed += [(opened.start, opened.end), (mark.start, mark.end)]
+                made.cut(opened.end, mark.start, opened.start)
         elif mark.kind == TEXT_CLOSE:
             if (
                 stack

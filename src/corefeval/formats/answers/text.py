@@ -5,8 +5,10 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,11 +128,33 @@ class Atoms:
         return Atoms(self.numbers[some], self.start[some], self.end[some])
 
 
-def atoms_of_text(text: str, vocabulary: Vocabulary) -> Atoms:
-    """The atoms of a text; three atoms `.` for each `…`, which stand where it stands."""
+def atoms_of_text(
+    text: str, vocabulary: Vocabulary, cuts: Sequence[int] = (), known: Container[int] = ()
+) -> Atoms:
+    """The atoms of a text; three atoms `.` for each `…`, which stand where it stands.
+
+    A word is cut at the `cuts` within it, given in order, unless its number is one of those
+    `known`: a model may forget the blank before a tag, and a tag may stand within a word.
+    """
     number = vocabulary.number
     found = [(m.group(), m.start(), m.end()) for m in ATOM.finditer(text)]
+    if cuts:
+        found = [piece for one in found for piece in _pieces(one, cuts, number, known)]
     return _arrays(((number(word), start, end, word) for word, start, end in found), vocabulary)
+
+
+def _pieces(
+    atom: tuple[str, int, int],
+    cuts: Sequence[int],
+    number: Callable[[str], int],
+    known: Container[int],
+) -> list[tuple[str, int, int]]:
+    """An atom, or the atoms that it is cut into."""
+    word, start, end = atom
+    inside = cuts[bisect_right(cuts, start) : bisect_left(cuts, end)]
+    if not inside or number(word) in known:
+        return [atom]
+    return [(word[a - start : b - start], a, b) for a, b in pairwise([start, *inside, end])]
 
 
 def atoms_of_tokens(

@@ -136,10 +136,15 @@ def find_layout(sample: Sample) -> Layout:
     return Layout(usual.numbers, _doubt(sample, word) if has_tags else None)
 
 
-def stated_layout(sample: Sample, word: int) -> Layout:
-    """The columns where somebody says which has the words, counted from 1."""
+def check_word_column(word: int) -> None:
+    """A number from 1."""
     if isinstance(word, bool) or not isinstance(word, int) or word < 1:
         raise UsageError(f"the word column is a number from 1, not {word!r}")
+
+
+def stated_layout(sample: Sample, word: int) -> Layout:
+    """The columns where somebody says which has the words, counted from 1."""
+    check_word_column(word)
     if word >= sample.n_columns:
         raise InputError(
             f"there is no column {word} that could be the words",

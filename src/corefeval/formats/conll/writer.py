@@ -14,6 +14,7 @@ from corefeval.formats.losses import (
     check_distinct,
     check_writable,
     count_gapped,
+    encode_text,
     list_losses,
     name_entities,
     nested_mentions,
@@ -38,6 +39,7 @@ _LOSSES = {
     ),
     **GAPS,
     "blank-words": ("word", "with blanks, written as ‘_’"),
+    "changed-values": ("value", "of token columns with blanks or the like, written as ‘_’"),
     "document-names": ("document", "whose name CoNLL cannot carry as it is"),
     "entity-names": ("entity", "numbered, as the official scorer reads no other names"),
 }
@@ -58,7 +60,7 @@ def write_conll(corpus: Corpus) -> Written:
     headers = _headers(corpus)
     check_distinct(map(str, headers), "CoNLL")
     parts = [
-        _document_text(document, header, counts).encode(errors="backslashreplace")
+        encode_text(_document_text(document, header, counts), counts)
         for document, header in zip(corpus, headers, strict=True)
     ]
     counts["blank-words"] = _blank_words(corpus)
@@ -103,7 +105,7 @@ def _document_text(document: Document, header: DocumentId, counts: Counter[str])
     mentions, left_out = nested_mentions(document.mentions)
     counts["crossing-mentions"] += left_out
     cells = _cells(document, mentions, counts)
-    rows, sentence_starts = _rows(document, mentions)
+    rows, sentence_starts = _rows(document, mentions, counts)
     part = "" if header.part is None else f" part {header.part:03d}"
     lines = [f"#begin document ({header.name});{part}"]
     for position, row in enumerate(rows):
@@ -115,7 +117,9 @@ def _document_text(document: Document, header: DocumentId, counts: Counter[str])
     return "\n".join((*lines, "", "#end document", ""))
 
 
-def _rows(document: Document, mentions: list[Mention]) -> tuple[list[list[str]], set[int]]:
+def _rows(
+    document: Document, mentions: list[Mention], counts: Counter[str]
+) -> tuple[list[list[str]], set[int]]:
     """The columns before coreference, and where sentences begin."""
     tokens = document.corpus.tokens
     if tokens is None:
@@ -125,6 +129,10 @@ def _rows(document: Document, mentions: list[Mention]) -> tuple[list[list[str]],
     if isinstance(tokens, ConllTokens):
         return tokens.rows_before_coreference(document.index), set(sentence_starts)
     columns = {name: tokens.column(document.index, name) for name in tokens.columns}
+    for name in columns.keys() & COLUMNS.keys() - {"word", "document", "part", "number"}:
+        counts["changed-values"] += sum(
+            unbroken_word(value) != value for value in columns[name] if value.strip()
+        )
     n_tokens = int(tokens.counts[document.index])
     return _made_up_rows(document, columns, n_tokens, sentence_starts), set(sentence_starts)
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from corefeval.diagnostics import Notice, excerpt, note
 from corefeval.formats.conllu.comments import Documents, find_documents
@@ -18,7 +20,7 @@ from corefeval.formats.source import Oddity, Source
 from corefeval.model import BRIDGING, NO_RELATIONS, SPLIT, Corpus, Relation, Relations
 from corefeval.model.arrays import IntArray
 from corefeval.model.builder import note_unresolved
-from corefeval.model.categories import LazyArray, LazyColumns
+from corefeval.model.categories import LazyArray, LazyColumns, tabulate
 from corefeval.model.construction import assemble
 
 _RELATION = re.compile(r"([^<,]+)<([^,:]+)(?::([^,]*))?")
@@ -65,12 +67,10 @@ def read_conllu(source: Source, *, name: str = "", oddities: list[Oddity] | None
     )
 
 
-def _fields(headers: Sequence[Header], mentions: Mentions) -> list[dict[str, str]]:
+def _fields(headers: Sequence[Header], mentions: Mentions) -> dict[str, NDArray[Any]]:
     """What the brackets say of each mention."""
-    documents = mentions.document.tolist()
-    return [
-        headers[index].values(text) for index, text in zip(documents, mentions.text, strict=True)
-    ]
+    pairs = zip(mentions.document.tolist(), mentions.text, strict=True)
+    return tabulate([headers[index].values(text) for index, text in pairs])
 
 
 def _gap_shift(documents: Documents, mentions: Mentions) -> IntArray:

@@ -11,10 +11,12 @@ from corefeval.formats.conllu.tokens import COLUMNS, ConlluTokens
 from corefeval.formats.losses import (
     check_distinct,
     check_writable,
+    encode_text,
     list_losses,
     name_entities,
     nested_mentions,
     note_counts,
+    partial_by_origin,
     relations_of,
     sentence_numbers,
     with_tokens,
@@ -57,7 +59,8 @@ def write_conllu(corpus: Corpus) -> Written:
     """
     check_writable(corpus, "CoNLL-U")
     corpus, made_up = with_tokens(corpus)
-    fields = [name for name in corpus.features if re.fullmatch(r"\w+", name)]
+    own = ("eid", "head")  # which are not to be taken for features of that name
+    fields = [name for name in corpus.features if re.fullmatch(r"\w+", name) and name not in own]
     fields.sort(key=lambda name: name != "etype")
     relations: list[Relation] = []
     pairs = bridging_pairs(corpus)
@@ -65,13 +68,14 @@ def write_conllu(corpus: Corpus) -> Written:
     counts = Counter({"antecedent-mentions": int(chosen.sum())})
     writers = [_DocumentWriter(document, fields, counts, relations) for document in corpus]
     check_distinct((writer.name for writer in writers), "CoNLL-U")
-    data = "".join(writer.text() for writer in writers).encode(errors="backslashreplace")
+    data = encode_text("".join(writer.text() for writer in writers), counts)
     lost = list_losses(
         corpus,
         columns=(*COLUMNS, "empty"),
-        features=("head", *fields),
+        features=(*fields, *({"head"} - {*corpus.features})),
         relations=relations,
         metadata=True,
+        partial=partial_by_origin(corpus),
     )
     return Written({"": data}, (*made_up, *note_counts(counts, _LOSSES), *lost))
 

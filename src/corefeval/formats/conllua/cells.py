@@ -100,6 +100,11 @@ def read_brackets(cells: Iterable[Cell], file: str, column: str) -> list[Markabl
     return found
 
 
+def means_else(name: str) -> bool:
+    """Whether no attribute of its own may be called so: it would be taken for another one."""
+    return re.fullmatch(r"\w+", name) is None or _JOINTS.sub("", name).lower() in _NAMES
+
+
 def _open_markable(cell: Cell, text: str) -> Markable:
     attributes: dict[str, str] = {}
     misspelt = []

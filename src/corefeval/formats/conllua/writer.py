@@ -9,10 +9,12 @@ from collections.abc import Mapping, Sequence
 
 from corefeval.formats.conllu.entity_attribute import without_coreference
 from corefeval.formats.conllu.tokens import COLUMNS as TOKEN_COLUMNS
-from corefeval.formats.conllua.cells import COLUMNS, renumber
+from corefeval.formats.conllua.cells import COLUMNS, means_else, renumber
 from corefeval.formats.losses import (
+    IDS,
     check_distinct,
     check_writable,
+    encode_text,
     list_losses,
     note_counts,
     relations_of,
@@ -39,6 +41,7 @@ _SAFE = re.compile(r"[^\s()|@=,;]+")
 _UNSAFE = re.compile(r"[\s()|@]")
 _PSEUDO = "-Pseudo"
 _OWN = frozenset(("mention_id", "minspan", "min_outside", "semtype"))
+_WRITTEN = _OWN - {"min_outside"}
 _NOM_SEM = {"entity_type": "Entity_Type", "genericity": "Genericity"}
 _LOSSES = {
     "crossing-mentions": ("mention", "that cross others, written in parts of one markable"),
@@ -48,6 +51,7 @@ _LOSSES = {
     "chosen-anchors": ("antecedent", "written as the mention before the anaphor"),
     "minimum-ranges": ("minimum span", "with gaps written as a range"),
     "changed-values": ("value", "with blanks or brackets, written with _"),
+    **IDS,
 }
 
 
@@ -70,11 +74,11 @@ def write_conllua(corpus: Corpus) -> Written:
         writer = _DocumentWriter(document, counts, anchors)
         parts.append(f"# newdoc id = {name}\n{writer.text()}")
         lost += writer.lost
+    written = [n for n in corpus.features if n in _WRITTEN or not (n in _OWN or means_else(n))]
     losses = list_losses(
-        corpus, columns=(*TOKEN_COLUMNS, "empty"), features=corpus.features, relations=lost,
-        metadata=True,
-    )  # fmt: skip
-    data = "".join(parts).encode(errors="backslashreplace")
+        corpus, columns=(*TOKEN_COLUMNS, "empty"), features=written, relations=lost, metadata=True
+    )
+    data = encode_text("".join(parts), counts)
     return Written({"": data}, (*made_up, *note_counts(counts, _LOSSES), *losses))
 
 
@@ -150,6 +154,7 @@ class _DocumentWriter:
         own = [str(mention.features.get("mention_id", "")) for mention in mentions]
         if len({*own}) == len(own) and all(map(_SAFE.fullmatch, own)):
             return {mention.row: name for mention, name in zip(mentions, own, strict=True)}
+        self.counts["mention-ids"] += sum(map(bool, own))
         begin = ("markable_", "dd_markable_", "markable_")
         return {
             mention.row: f"{begin[self._layer(mention.entity.index)]}{number}"
@@ -185,7 +190,7 @@ class _DocumentWriter:
         values |= {
             name: str(value or "")
             for name, value in features.items()
-            if name not in {*_OWN, *_NOM_SEM} and not name.startswith("reference_")
+            if not (name in {*_OWN, *_NOM_SEM} or name.startswith("reference_") or means_else(name))
         }
         return _join_values({name: self._value(value) for name, value in values.items()})
 

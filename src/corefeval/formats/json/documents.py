@@ -18,6 +18,7 @@ from corefeval.formats.losses import (
     count_gapped,
     list_losses,
     note_counts,
+    partial_by_origin,
     with_tokens,
 )
 from corefeval.formats.registry import Written
@@ -306,13 +307,18 @@ def _note_losses(
         {key: value for key, value in known.items() if key not in metadata}
         for known in corpus.metadata
     )
+    by_origin = partial_by_origin(corpus)
+    some = () if corpus.tokens is None else corpus.tokens.partial_columns
     return [
         *note("no-words", made_up, "document", f"without words: {NO_WORD} for each token"),
         *note("repeated-mentions", reordered, "repeated mention", "in another order"),
         *note_counts(count_gapped(corpus), GAPS),
         *note("entity-names", len(told), "entity name", "left out"),
         *list_losses(
-            corpus.with_details(metadata=others), columns=columns, relations=corpus.relations
+            corpus.with_details(metadata=others),
+            columns=columns,
+            relations=corpus.relations,
+            partial=[name for name in some if name != "word" or name in by_origin],
         ),
     ]
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from corefeval.diagnostics import note
-from corefeval.formats.losses import check_writable, relations_of, with_tokens
+from corefeval.formats.losses import check_writable, note_partial, relations_of, with_tokens
 from corefeval.formats.parquet.reader import FEATURE, IDS
 from corefeval.formats.parquet.table import TOKEN, import_pyarrow
 from corefeval.formats.registry import Written
@@ -54,6 +54,8 @@ def write_parquet(corpus: Corpus) -> Written:
     table = arrow.table(columns.arrays).replace_schema_metadata({IDS: ids})
     target = io.BytesIO()
     arrow.parquet.write_table(table, target, row_group_size=GROUP)
+    if corpus.tokens is not None:
+        notices += (*note_partial(corpus.tokens.partial_columns),)
     notices += note("surrogates", columns.replaced, "text", "with characters that are none, as �")
     return Written({"": target.getvalue()}, notices)
 
@@ -67,7 +69,9 @@ class _Columns:
         self.replaced = 0
 
     def add(self, name: str, array: Any) -> None:
-        self.arrays[writable_text(name)] = array
+        safe = writable_text(name)
+        self.replaced += safe != name
+        self.arrays[safe] = array
 
     def texts(self, values: Sequence[str | None]) -> Any:
         try:
