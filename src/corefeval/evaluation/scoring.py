@@ -227,8 +227,9 @@ def _emulate(key: Input, response: Input, method: Method) -> Result:
     made, sampling, metrics = method.plan, method.sampling, method.metrics
     protocol = made.protocol
     if protocol.reads_itself:
-        sides = zip((key, response), made.encodings, strict=True)
-        result = score_emulated(*(read_as_program(*side) for side in sides), metrics, protocol)
+        own, theirs = made.encodings
+        texts = read_as_program(key, own), read_as_program(response, theirs)
+        result = score_emulated(texts[0], texts[1], metrics, protocol)
     else:
         corpus = made.read(key, "key", is_key=True)
         read_response = made.read(response, "response", key=corpus)
