@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import time
+
 import corefeval
 from corefeval.evaluation import count
 from corefeval.features.tagsets import TagSet
@@ -66,3 +69,11 @@ def add_documents(scorer: corefeval.Scorer, keys, responses) -> corefeval.Scorer
     for key, response in zip(keys, responses, strict=True):
         scorer.update(key, response)
     return scorer
+
+
+def wait_for(path: str) -> None:
+    """Come back when a file is there, or after half a minute."""
+    for _ in range(300):
+        if os.path.exists(path):
+            return
+        time.sleep(0.1)

@@ -6,6 +6,7 @@ import importlib.util
 import json
 import random
 import sys
+import time
 import warnings
 from functools import cache
 from pathlib import Path
@@ -111,6 +112,11 @@ def test_every_format_of_answers_is_registered():
         ("llm", '1. **Ada** – "Ada", "She"\n2. **The captain** – "him", "he"',
          {(0, 1, "0"), (8, 9, "0"), (10, 11, "1"), (13, 14, "1")}),
         ("llm", '**Cluster 1**\n- Ada\n- "She" (sentence 1)\n\n**Cluster 2: him**\n\n* him\n* he\n',
+         {(0, 1, "0"), (8, 9, "0"), (10, 11, "1"), (13, 14, "1")}),
+        ("llm", "| Entity | Mentions |\n|---|:--|\n| Ada | Ada, She |\n| Captain | **him**, he |\n",
+         {(0, 1, "0"), (8, 9, "0"), (10, 11, "1"), (13, 14, "1")}),
+        ("llm", '| # | Mention | Cluster |\n|---|---|---|\n| 1 | Ada | 1 |\n| 2 | "him" | 2 |\n'
+         "| 3 | She | 1 |\n| 4 | he | 2 |",
          {(0, 1, "0"), (8, 9, "0"), (10, 11, "1"), (13, 14, "1")}),
         ("llm-markdown", "[Ada](#) met the captain of the Argo . [She](#) greeted him",
          {(0, 1, "?1"), (8, 9, "?2")}),
@@ -343,6 +349,16 @@ def test_deep_and_long_nonsense_ends():
         check_ledger(answer, "llm-json")
 
 
+@pytest.mark.parametrize("unit", ["*", "Entity 1\n- a\n", '<m id="a b', "](#", '[\\"', "a|[e"])
+def test_long_nonsense_takes_time_by_its_length(unit):
+    times = []
+    for size in (30_000, 120_000):
+        began = time.process_time()
+        check_ledger(unit * (size // len(unit)), "llm")
+        times.append(time.process_time() - began)
+    assert times[1] < 9 * times[0] + 0.5
+
+
 # ------------------------------------------------------------------ strings with several places
 
 
@@ -426,6 +442,13 @@ def test_lost_mentions_are_left_out_or_match_nothing():
     for match in ("overlap(0.1)", "overlap(1)"):
         other = scores(invented, lost="strict", match=match)
         assert other["b3"].precision == pytest.approx((4 / 3 + 2) / 5)
+
+
+def test_lost_mentions_of_nobody_are_not_of_one_entity():
+    corpus = corefeval.read_answers({"d": "[Ada](#1) met [the captain . She saw [him , [he"}, KEY)
+    assert corpus.ledger.lost == 3
+    result = corefeval.score(KEY, corpus, metrics="muc", lost="strict")
+    assert result.per_document_counts("muc")["precision_denominator"].sum() == 0
 
 
 def test_the_score_on_what_was_reached():

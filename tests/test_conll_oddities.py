@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import corefeval
@@ -179,6 +179,7 @@ def opened_first(cells: list[str]) -> set[tuple[int, int]]:
     return found
 
 
+@example(cells=["(0", "0)|(0|0)|(0", "0)"])  # with a mention of the one token in between
 @given(
     cells=st.lists(
         st.lists(st.sampled_from(["(0", "0)", "(0)"]), max_size=4).map("|".join),

@@ -393,3 +393,15 @@ def test_numbers_that_are_none_come_to_an_end():
     both = {"a": [], "b": [["x", "y"]]}
     made = corefeval.explain(both, {"a": [], "b": []}, to="stanza", shapley=True)
     assert made.goal.scores["ceafe"] is None
+
+
+def test_why_some_choices_give_no_number_together():
+    """Both programs give numbers, but the minimum spans of one would end the other."""
+    found = explain(KEY, CAUTIOUS, from_="coval-min-span", to="hf-coval")
+    assert found.steps[0].alone["muc"] is None
+    assert len(found.gaps) == 1
+    assert found.gaps[0].startswith("minimum spans end hf-coval")
+    text = " ".join(render(found).split())
+    assert "No number (–) for some of these choices together: minimum spans end hf-coval" in text
+    assert found.as_dict()["gaps"] == list(found.gaps)
+    assert explain(KEY, CAUTIOUS, from_="coval", to="hf-coval").gaps == ()

@@ -33,6 +33,7 @@ from piece_corpora import (
     paths,
     write,
 )
+from remote_work import wait_for
 
 KEY, CAUTIOUS, EAGER = (corefeval.example(name) for name in ("key", "cautious", "eager"))
 
@@ -116,6 +117,16 @@ class Counting(ThreadPoolExecutor):
         if len(self.futures) == 2:
             self.has_two.set()
         return self.futures[-1]
+
+
+def test_an_error_of_the_key_does_not_wait_for_workers_that_are_busy(tmp_path, paths):
+    end = tmp_path / "end"
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        busy = [pool.submit(wait_for, os.fspath(end)) for _ in range(4)]
+        with pytest.raises(InputError, match="No such file"):
+            corefeval.score(tmp_path / "none.conll", paths[1], piece_size="1KB", executor=pool)
+        assert not any(one.done() for one in busy)
+        end.touch()
 
 
 def test_few_pieces_are_submitted_at_a_time(paths):

@@ -184,3 +184,25 @@ def test_a_comparison_does_not_say_that_it_did_what_it_does_not():
     protocol = corefeval.score(key, key, ci=0.9).signature
     compared = corefeval.compare(key, {"a": key, "b": key}, protocol=protocol)
     assert all("ci:" not in one.signature for one in compared.results.values())
+
+
+@pytest.mark.parametrize(
+    "line",
+    ['key_format = "conl"', 'response_format = "conl"', 'encoding = "utf-9"'],
+)
+def test_a_suite_refuses_before_it_reads(tmp_path, line):
+    path = tmp_path / "suite.toml"
+    path.write_text(
+        f'[[corpora]]\nname = "a"\nkey = "{KEY}"\n{line}\n'
+        f'[[systems]]\nname = "b"\nresponses = "no/such/{{corpus}}.conll"\n'
+    )
+    with pytest.raises(corefeval.CorefEvalError) as told:
+        corefeval.run_suite(corefeval.read_suite(path))
+    name, value = line.replace('"', "").split(" = ")
+    expected = refuse(SCORERS["score"], {name: value})
+    assert "; ".join(map(str.strip, expected.splitlines())) in str(told.value)
+
+
+def test_the_path_of_a_suite_is_no_suite(tmp_path):
+    with pytest.raises(UsageError, match="a suite is what read_suite gives"):
+        corefeval.run_suite(tmp_path)

@@ -15,6 +15,7 @@ import pytest
 import corefeval
 from corefeval import InputError, Suite, SuiteCorpus, SuiteSystem, UsageError
 from corefeval.examples import SUITE
+from corefeval.suites.checking import check_suite
 from corefeval.suites.definition import read_suite
 from corefeval.suites.outcome import Cell, load_suite
 from corefeval.suites.running import run_suite
@@ -164,6 +165,35 @@ def test_a_broken_key_leaves_its_corpus_out_for_all(folder, suite):
     kinds = [notice.kind for notice in outcome.notices]
     assert kinds.count("broken-key") == 2
     assert "no-result" not in kinds
+
+
+def test_a_suite_by_the_numbers_of_corefud_scorer(tmp_path):
+    """Shared tasks on CorefUD have the numbers of `score`, and checks fail what is refused."""
+    data = Path(__file__).parent / "data" / "corefud" / "random"
+    names = ("000", "003", "006")
+    for folder, side in (("keys", "key"), ("ours", "response")):
+        (tmp_path / folder).mkdir()
+        for name in names:
+            text = (data / f"{name}.{side}.conllu").read_text(encoding="utf-8")
+            (tmp_path / folder / f"c{name}.conllu").write_text(text, encoding="utf-8")
+    corpora = tuple(
+        SuiteCorpus(name=f"c{n}", key=f"{tmp_path}/keys/c{n}.conllu", protocol="corefud-1.2")
+        for n in names
+    )
+    system = SuiteSystem(name="ours", responses=f"{tmp_path}/ours/{{corpus}}.conllu")
+    suite = Suite(corpora=corpora, systems=(system,), metrics="conll")
+    outcome = run_suite(suite)
+    sides = [f"{tmp_path}/{folder}/c003.conllu" for folder in ("keys", "ours")]
+    alone = corefeval.score(*sides, protocol="corefud-1.2", metrics="conll")
+    cell = outcome["c003", "ours", None].result
+    assert cell["conll"] == alone["conll"]
+    assert (cell.key, cell.response) == ("c003", "ours")
+    assert "cross each other" in outcome["c000", "ours", None].problem
+    verdicts = {(one.corpus, one.system): one for one in check_suite(suite).verdicts}
+    assert verdicts["c000", "ours"].ruling == "failed"
+    assert "cross each other" in verdicts["c000", "ours"].text
+    fine = [verdicts[corpus, who].ruling for corpus in ("c003", "c006") for who in ("", "ours")]
+    assert "failed" not in fine
 
 
 def test_who_has_nothing_is_named(folder, suite):

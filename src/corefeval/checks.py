@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from numbers import Real
+from typing import SupportsFloat
 
 from corefeval.diagnostics import UsageError
 
@@ -14,9 +14,9 @@ def check_choice(name: str, value: object, choices: Iterable[str]) -> None:
         raise UsageError(f"{name} is one of {', '.join(allowed)}, not {value!r}")
 
 
-def check_probability(name: str, value: float) -> None:
+def check_probability(name: str, value: object) -> None:
     """Strictly between 0 and 1."""
-    if not isinstance(value, Real) or not 0 < value < 1:
+    if not isinstance(value, SupportsFloat) or not 0 < float(value) < 1:
         raise UsageError(f"{name} must be between 0 and 1, such as .05 or .95, not {value!r}")
 
 

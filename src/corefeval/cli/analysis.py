@@ -131,7 +131,8 @@ def agree(
     file_format
         The files' format (conll, corefud, e2e, …); by default it is recognised by their content.
     """
-    from corefeval.analysis.agreement import agree, parse_distances
+    from corefeval.analysis.agreement import agree
+    from corefeval.analysis.alpha import parse_distances
     from corefeval.cli.responses import check_asked
     from corefeval.formats import read, read_ahead
 

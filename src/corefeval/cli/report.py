@@ -80,7 +80,8 @@ def report(
     names = plain_names(names_of(labels, key), {name for name, _ in labels})
     asked: dict[str, Any] = {"by": DEFAULT_FEATURES if by is None else [*split_list(by)]}
     asked |= {"ci": None if no_ci else level, "samples": samples, "seed": seed, **reading.policies}
-    for match in [*split_list(asked.get("match") or "")] or [None]:
+    matches: list[str | None] = [*split_list(asked.get("match") or "")]
+    for match in matches or [None]:
         check_asked(metrics, {**asked, "match": match}, reading)
     key_corpus, corpora = read_all(key, [*zip(names, paths, strict=True)], reading)
     try:

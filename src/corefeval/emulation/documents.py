@@ -246,8 +246,8 @@ def ranks_in_cells(corpus: Corpus, *, is_opening: bool) -> list[int]:
     other = corpus.mention_end if is_opening else corpus.mention_start
     for (row, text), own in brackets.items():
         found = [rank for rank, bracket in enumerate(cells[row]) if bracket == text]
-        for place, mention in enumerate(sorted(own, key=lambda one: -other[one])):
-            ranks[mention] = found[place] if place < len(found) else len(cells[row])
+        for number, mention in enumerate(sorted(own, key=lambda one: -other[one])):
+            ranks[mention] = found[number] if number < len(found) else len(cells[row])
     return ranks
 
 

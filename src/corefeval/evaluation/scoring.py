@@ -27,6 +27,8 @@ from corefeval.results import Result
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
+    from corefeval.emulation.scoring import CorefudText
+
 
 def score(
     key: Input,
@@ -164,9 +166,7 @@ class Method:
         """A key to be scored against again and again, read where it is a file."""
         if not self.plan.protocol.reads_itself:
             return self.plan.read(key, "key", is_key=True)
-        from corefeval.emulation import read_text
-
-        return read_text(key, encoding=self.plan.encodings[0])
+        return read_as_program(key, self.plan.encodings[0])
 
     def score(self, key: Input, response: Input) -> Result:
         """The result of a response."""
@@ -190,6 +190,15 @@ def _with_protocol(made: Plan, sampling: Sampling) -> tuple[Plan, Sampling]:
     if protocol.segments != "none" or protocol.ci != "none":
         made = replace(made, protocol=protocol.but(segments="none", ci="none"))
     return made, sampling
+
+
+def read_as_program(source: Input, encoding: str) -> CorefudText:
+    """An input as another program reads it; a file is called by the name that it was given."""
+    from corefeval.emulation import read_text
+
+    file = as_file(source)
+    text = read_text(source if file is None else file.path, encoding=encoding)
+    return replace(text, name=file.name) if file is not None and file.name else text
 
 
 def _accident(protocol: Protocol) -> str:
@@ -218,7 +227,9 @@ def _emulate(key: Input, response: Input, method: Method) -> Result:
     made, sampling, metrics = method.plan, method.sampling, method.metrics
     protocol = made.protocol
     if protocol.reads_itself:
-        result = score_emulated(key, response, metrics, protocol, encodings=made.encodings)
+        own, theirs = made.encodings
+        texts = read_as_program(key, own), read_as_program(response, theirs)
+        result = score_emulated(texts[0], texts[1], metrics, protocol)
     else:
         corpus = made.read(key, "key", is_key=True)
         read_response = made.read(response, "response", key=corpus)

@@ -63,6 +63,8 @@ def explanation_parts(thing: Explanation, *, ends: bool = True) -> Iterator[Tabl
         yield _ends_table(thing)
     if thing.steps:
         yield _step_table(thing)
+    for reason in thing.gaps:
+        yield f"No number (–) for some of these choices together: {reason}."
     yield from _relations(thing)
     if thing.quiet:
         yield f"Without effect here: {'; '.join(thing.quiet)}."

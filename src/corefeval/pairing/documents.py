@@ -161,7 +161,8 @@ def pair_documents(
             file=names[1] or None,
             found=list_names([str(d) for d in other_ids]) or "no documents",
             expected=list_names([str(d) for d in identifiers]),
-            fix="documents are paired by id and part: use the same names on both sides",
+            fix="documents pair by id and part: both sides must call them the same, "
+            "unless they are the same in order (--pairing position)",
         )
     notices = (
         *_list_lacking(names[1], missing, extra, "missing", _MISSING, protocol.missing),

@@ -177,7 +177,8 @@ def _index_both(tasks: Sequence[tuple[NamedFile, Reading, str]], cutting: Cuttin
             with watch_workers():
                 return [key, other.result()]
         finally:
-            wait([other])  # what is unpacked is in a folder that goes away
+            if not other.cancel():  # what is unpacked is in a folder that goes away
+                wait([other])
 
 
 def _index(source: NamedFile, reading: Reading, folder: str, size: int, limit: int) -> Side:

@@ -10,9 +10,11 @@ from typing import Literal
 from corefeval.checks import did_you_mean
 from corefeval.diagnostics import CorefEvalError, UsageError, plural
 from corefeval.display import visible
+from corefeval.evaluation import score
 from corefeval.formats import read
 from corefeval.linting import Inspection, inspect
 from corefeval.model import Corpus
+from corefeval.protocol import Protocol
 from corefeval.suites.definition import Suite, SuiteCorpus
 from corefeval.suites.running import look_at, one_line
 from corefeval.tabular import Row, Tabular
@@ -110,8 +112,9 @@ def _check_corpus(
             )
             found = _look(corpus, corpus.key, None, is_key=True)
             ruling, problem = _rule(found, strict=False)  # nobody who submits can change a key
+            _try_program(corpus, corpus.key)
         except CorefEvalError as error:
-            problem = one_line(error)
+            key, ruling, problem = None, "failed", one_line(error)
     yield Verdict(corpus.name, "", None, corpus.key, ruling, problem)
     for system in suite.systems:
         if system.name not in systems or not system.takes_part(corpus.name):
@@ -129,9 +132,19 @@ def _check_response(
     if problem := look_at(path):
         return "failed", problem
     try:
-        return _rule(_look(corpus, path, key), strict)
+        ruling, text = _rule(_look(corpus, path, key), strict)
+        if key is not None and ruling != "failed":
+            _try_program(corpus, path)
     except CorefEvalError as error:
         return "failed", one_line(error)
+    return ruling, text
+
+
+def _try_program(corpus: SuiteCorpus, path: str) -> None:
+    """An error where the suite is scored by a program that refuses what can be read otherwise."""
+    protocol = Protocol.of(corpus.protocol or None)
+    if protocol.reads_itself:
+        score(corpus.key, path, metrics="muc", protocol=protocol, **corpus.reading)
 
 
 def _look(

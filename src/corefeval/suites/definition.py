@@ -163,17 +163,15 @@ def _corpus_mistakes(corpus: SuiteCorpus) -> Iterator[str]:
         Protocol.of(corpus.protocol or None)
     except UsageError as error:
         yield f"protocol: {error}"
-    for name in ("key_format", "response_format"):
-        yield from _format_mistakes(name, getattr(corpus, name))
+    for name in ("key_format", "response_format", "encoding"):
+        yield from _reading_mistakes(name, getattr(corpus, name))
 
 
-def _format_mistakes(name: str, format: str | None) -> Iterator[str]:
-    if format is None:
-        return
-    from corefeval.formats.registry import find_format
+def _reading_mistakes(name: str, value: object) -> Iterator[str]:
+    from corefeval.formats import check_reading
 
     try:
-        find_format(format)
+        check_reading(**{name: value})
     except UsageError as error:
         yield f"{name}: {'; '.join(map(str.strip, str(error).splitlines()))}"
 

@@ -73,6 +73,8 @@ def run_suite(
     that ranks and tables know which differences are real; `tests` are other options of
     `compare_suite`, such as `seed`, `alpha` and `metrics`.
     """
+    if not isinstance(suite, Suite):
+        raise UsageError(f"a suite is what read_suite gives, not {suite!r:.60}")
     suite.check()
     cutting = Cutting(piece_size, executor)
     kept = None if cache is None else Cache(cache)

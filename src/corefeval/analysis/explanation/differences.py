@@ -99,6 +99,7 @@ def explain_difference(
         refusals=refusals,
         number=scorings.number,
         notices=notices,
+        gaps=tuple(worth.gaps) if worth and any(map(_has_gap, steps)) else (),
     )
 
 
@@ -131,6 +132,7 @@ class _Worth:
     def __init__(self, switch: _Switch, lower: Names, upper: Names) -> None:
         self.switch, self.lower, self.upper = switch, lower, upper
         self.metrics = switch.scorings.metrics
+        self.gaps: dict[str, None] = {}
         self.names = [name for name in switch.names if name in upper - lower]
         start, end = self._scores(), self._scores(*self.names)
         self.alone = {n: subtract(self._scores(n), start, self.metrics) for n in self.names}
@@ -140,7 +142,10 @@ class _Worth:
         self.active = [name for name in self.names if not self._is_quiet(name)]
 
     def _scores(self, *names: str) -> Points:
-        return self.switch.score(self.lower | {*names}).scores
+        outcome = self.switch.score(self.lower | {*names})
+        if outcome.error:
+            self.gaps[one_line(str(outcome.error))] = None
+        return outcome.scores
 
     def _turns(self) -> dict[str, Points]:
         """Each choice's step; one without a number is part of the next that has one."""
@@ -256,6 +261,10 @@ def _relation(mine: float, theirs: float, together: float, idle: int) -> str:
     least, most = sorted((abs(mine), abs(theirs)))
     is_large = mine * theirs > 0 and least > max(SHOWN, most / 10)
     return "redundant" if is_large and more * mine < 0 and abs(more) >= least / 2 else ""
+
+
+def _has_gap(step: Step) -> bool:
+    return any(None in points.values() for points in (step.alone, step.last, step.turn))
 
 
 def _differs(one: Points, other: Points) -> bool:

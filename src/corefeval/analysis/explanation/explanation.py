@@ -85,7 +85,8 @@ class Explanation(Tabular):
     `steps` are the choices that have an effect, in the order of the pipeline, with rounding last;
     `quiet` says which ones have none here, and `number` how many protocols were scored for it.
     Where a protocol gives no number, `refusals` say why, and the steps are between protocols that
-    go on. All scores and points are F1 from 0 to 1.
+    go on; `gaps` say why some choices of both together, which no program has, give none. All scores
+    and points are F1 from 0 to 1.
 
     >>> from corefeval import explain
     >>> key, response = [["a", "b"], ["c"]], [["a", "b"], ["c"]]
@@ -105,6 +106,7 @@ class Explanation(Tabular):
     refusals: tuple[Refusal, ...]
     number: int
     notices: tuple[Notice, ...] = ()
+    gaps: tuple[str, ...] = ()
 
     def rows(self) -> list[Row]:
         """One row for each choice that has an effect and each metric."""
@@ -135,6 +137,7 @@ class Explanation(Tabular):
                 for one in self.refusals
             ],
             "steps": [step.as_dict() for step in self.steps],
+            "gaps": list(self.gaps),
             "without_effect": list(self.quiet),
             "relations": [
                 {

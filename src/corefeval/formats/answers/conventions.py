@@ -81,7 +81,7 @@ def _read_crac(text: str) -> TaggedText:
             marks.append(Mark(OPEN, begin, begin, name))
     if half:
         begin = _word_start(text, 0, len(text))
-        made.cut(begin, begin + len(text[begin:].partition("|")[0]), begin)
+        made.lose(begin, begin + len(text[begin:].partition("|")[0]), begin, "cut off")
     return read_labelled(text, marks, made)
 
 

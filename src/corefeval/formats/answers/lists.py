@@ -220,6 +220,9 @@ _HEADED = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _ITEM = re.compile(r"^[ \t]*[-*•][ \t]+\**(.+?)\**[ \t]*$", re.MULTILINE)
+_ROW = re.compile(r"^[ \t]*\|(.+)\|[ \t]*$", re.MULTILINE)
+_CELL = re.compile(r"[^|]+")
+_SETS = ("entity", "cluster", "chain", "group", "referent")
 _QUOTED = re.compile(
     r"[\"“]([^\"“”\n]*)[\"”](?:\s*\((?:sentence|sent\.?|s)\s*(\d+)\))?", re.IGNORECASE
 )
@@ -231,18 +234,13 @@ _SAID = re.compile(r"\s*\((?:sentence|sent\.?|s)\s*(\d+)\)\s*$", re.IGNORECASE)
 def read_lines(text: str) -> list[Listed]:
     """An entity on each line: `Entity 1: "Ada" (sentence 1); "She"`, quoted or not.
 
-    Or a heading for each entity, and a line for each of its mentions.
+    Or a heading for each entity, and a line for each of its mentions; or a table.
     """
     mentions: list[Listed] = []
-    if headed := list(_HEADED.finditer(text)):
-        for number, block in enumerate(headed):
-            for item in _ITEM.finditer(block[1]):
-                said, quoted = _SAID.search(item[1]), _QUOTED.match(item[1])
-                words = quoted[1] if quoted else _SAID.sub("", item[1]).strip(" .")
-                sentence = int(said[1][:9]) if said else None
-                place = block.start(1) + item.start(1)
-                mentions.append(Listed(words, str(number), place, sentence))
-        return mentions
+    if _HEADED.search(text):
+        return _read_headed(text)
+    if table := _read_table(text):
+        return table
     for number, line in enumerate(_LINE.finditer(text)):
         content, shift = line[1], line.start(1)
         quoted = list(_QUOTED.finditer(content))
@@ -264,9 +262,50 @@ def read_lines(text: str) -> list[Listed]:
     return mentions
 
 
+def _read_headed(text: str) -> list[Listed]:
+    mentions: list[Listed] = []
+    for number, block in enumerate(_HEADED.finditer(text)):
+        for item in _ITEM.finditer(block[1]):
+            said, quoted = _SAID.search(item[1]), _QUOTED.match(item[1])
+            words = quoted[1] if quoted else _SAID.sub("", item[1]).strip(" .")
+            sentence = int(said[1][:9]) if said else None
+            place = block.start(1) + item.start(1)
+            mentions.append(Listed(words, str(number), place, sentence))
+    return mentions
+
+
+def _read_table(text: str) -> list[Listed]:
+    """Mentions in a table of Markdown that has a column for them, and one that says whose."""
+    mentions: list[Listed] = []
+    numbers: dict[str, str] = {}
+    own = whose = -1
+    for row in _ROW.finditer(text):
+        cells = list(_CELL.finditer(text, *row.span(1)))
+        names = [_plain_key(cell.group()) for cell in cells]
+        if own >= len(cells) or not any(names):
+            continue
+        if own < 0:
+            own = next((n for n, name in enumerate(names) if name.startswith("mention")), -1)
+            groups = (n for n, name in enumerate(names) if name.startswith(_SETS) and n != own)
+            whose = next(groups, -1)
+            continue
+        label = fold_text(cells[whose].group()) if 0 <= whose < len(cells) else str(len(numbers))
+        entity = numbers.setdefault(label, str(len(numbers)))
+        cell = cells[own]
+        quoted = list(_QUOTED.finditer(text, *cell.span()))
+        for part in quoted or _PART.finditer(text, *cell.span()):
+            words = (part[1] if quoted else part.group()).strip(" .*\t")
+            if words:
+                mentions.append(Listed(words, entity, part.start()))
+    return mentions
+
+
 # ------------------------------------------------------------------ questions and answers
 
-_QUOTE = r"(?:\*+(?P<{0}marked>[^*\n]{{1,400}})\*+|[\"“](?P<{0}quoted>[^\"“”\n]{{1,400}})[\"”])"
+_QUOTE = (
+    r"(?:\*{{1,3}}(?P<{0}marked>[^*\n]{{1,400}})\*{{1,3}}|"
+    r"[\"“](?P<{0}quoted>[^\"“”\n]{{1,400}})[\"”])"
+)
 _IN = r"(?:\s*\(sentence\s*(?P<{0}sentence>\d{{1,9}})\))?"
 _QA = re.compile(
     r"(?:mention\s*:\s*(?P<mention>[^\n]{1,400}?)\s*\n[\s\S]{0,400}?|"
@@ -368,6 +407,7 @@ def list_counts(text: str) -> Iterator[tuple[str, int]]:
     if not listed and len(lines) > 1:  # Entity 1: Ada, she
         listed = [one for one in lines if "," in one]
     headed = sum(len(_ITEM.findall(block[1])) for block in _HEADED.finditer(text))
+    headed = headed or len(_read_table(text))
     yield "lines", headed or sum(max(one.count('"') // 2, 1) for one in listed)
     text = plain_quotes(text)
     strings = r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'(?=\s*[,\]}:])"

@@ -92,23 +92,26 @@ class Assembly:
         """A mention between two tags; one that names no entity is an entity of its own."""
         self.removed += [(opened.start, opened.end), (closed.start, closed.end)]
         if label is None or not normal_label(label):
-            self.nameless += 1
-            label, why = f"?{self.nameless}", why or "no entity is named"
+            label, why = self._name(), why or "no entity is named"
         self.add(opened.end, closed.start, label, opened.start, why)
 
     def add(self, start: int, end: int, label: str, where: int, why: str = "") -> None:
         """A mention between two places of the answer."""
         self.mentions.append(Tagged(start, end, normal_label(label) or label, where, why))
 
-    def cut(self, start: int, end: int, where: int) -> None:
-        """A mention whose tag breaks off before it says whose it is."""
-        self.mentions.append(Tagged(start, end, "", where, "cut off", lost=True))
+    def lose(self, start: int, end: int, where: int, why: str) -> None:
+        """A mention of which nobody can tell whose it is: of an entity of its own, and lost."""
+        self.mentions.append(Tagged(start, end, self._name(), where, why, lost=True))
+
+    def _name(self) -> str:
+        self.nameless += 1
+        return f"?{self.nameless}"
 
     def leave_open(self, mark: Mark) -> None:
         """An opening tag that nothing closes: the first word behind it, where it says whose."""
         if mark.label is None:
             end = min(mark.end + 40, len(self.answer))
-            self.mentions.append(Tagged(mark.end, end, "", mark.start, "never closed", lost=True))
+            self.lose(mark.end, end, mark.start, "never closed")
             return
         self.removed.append((mark.start, mark.end))
         word = _FIRST_WORD.match(self.answer, mark.end)
@@ -119,10 +122,7 @@ class Assembly:
         """A closing tag that nothing opened: the last word before it, where it says whose."""
         self.removed.append((mark.start, mark.end))
         if mark.label is None:
-            start = max(mark.start - 40, 0)
-            self.mentions.append(
-                Tagged(start, mark.start, "", mark.start, "never opened", lost=True)
-            )
+            self.lose(max(mark.start - 40, 0), mark.start, mark.start, "never opened")
             return
         before = self.answer[max(mark.start - 80, 0) : mark.start]
         word = _LAST_WORD.search(before)
@@ -178,7 +178,7 @@ def read_nested(text: str, marks: Iterable[Mark], *, bare: bool = False) -> Tagg
         elif mark.kind == CUT:
             if stack and (opened := stack.pop()).kind == OPEN:
                 made.removed += [(opened.start, opened.end), (mark.start, mark.end)]
-                made.cut(opened.end, mark.start, opened.start)
+                made.lose(opened.end, mark.start, opened.start, "cut off")
         elif mark.kind == TEXT_CLOSE:
             if (
                 stack

@@ -326,16 +326,12 @@ def _overlapping(marks: _Marks) -> IntArray:
         return rows[:0]
     tokens: IntArray = np.unique(token[rows[:-1][turns]])
     rows = rows[np.isin(token[rows], tokens)]
+    partner = np.full(token.size, -1, dtype=np.int64)
+    matched = np.flatnonzero(marks.closing >= 0)
+    partner[matched], partner[marks.closing[matched]] = marks.closing[matched], matched
+    # Mentions of the token alone stay what they are, and may stand between the two.
+    rows = rows[(partner[rows] >= 0) & (token[partner[rows]] != token[rows])]
     rows = rows[np.lexsort((marks.entity[rows], token[rows]))]
     one, other = rows[:-1], rows[1:]
     meet = (token[one] == token[other]) & (marks.entity[one] == marks.entity[other])
-    meet &= closes[one] & opens[other]
-    ends, begins = one[meet], other[meet]
-    if not ends.size:
-        return tokens[:0]
-    opening = np.full(token.size, -1, dtype=np.int64)
-    matched = np.flatnonzero(marks.closing >= 0)
-    opening[marks.closing[matched]] = matched
-    apart = (opening[ends] >= 0) & (token[opening[ends]] < token[ends])
-    apart &= (marks.closing[begins] >= 0) & (token[marks.closing[begins]] > token[begins])
-    return tokens[np.isin(tokens, token[ends[apart]])]
+    return np.unique(token[one[meet & closes[one] & opens[other]]])
