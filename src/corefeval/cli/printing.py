@@ -28,13 +28,20 @@ def label(argument: str) -> tuple[str | None, str]:
 
 
 def names_of(arguments: Sequence[tuple[str | None, str]], key: str | None = None) -> list[str]:
-    """Labels, else file names, else whole paths where file names are the same, or the key's.
+    """Labels, else file names, else whole paths where other files have the same name.
+
+    One of these may be the key; the key itself, as its own response, needs no path.
 
     >>> names_of([(None, "a/x.conll"), ("b", "b/x.conll"), (None, "y")], "keys/x.conll")
     ['a/x.conll', 'b', 'y']
+    >>> names_of([(None, "a/x.conll"), (None, "y")], "a/x.conll")
+    ['x.conll', 'y']
     """
-    theirs = None if key is None else short(key)
-    names = [name or (path if short(path) == theirs else short(path)) for name, path in arguments]
+    same = "" if key is None else short(key)
+    names = [
+        name or (path if short(path) == same and path != key else short(path))
+        for name, path in arguments
+    ]
     return distinct_names(names, [name or path for name, path in arguments])
 
 
