@@ -7,10 +7,10 @@ import time
 import pytest
 
 import corefeval
+from answer_keys import WORDS, key_of, placed
 from corefeval.diagnostics import InputError
 from corefeval.formats.answers.prompts import passages
 from corefeval.formats.answers.styles import STYLES
-from test_answers import WORDS, key_of, placed
 
 TAGGED = {(0, 1, "1"), (2, 7, "2"), (5, 7, "3"), (8, 9, "1"), (10, 11, "2"), (13, 14, "2")}
 LISTED = {(0, 1, "0"), (8, 9, "0"), (2, 7, "1"), (10, 11, "1"), (13, 14, "1")}
