@@ -400,8 +400,8 @@ def test_why_some_choices_give_no_number_together():
     found = explain(KEY, CAUTIOUS, from_="coval-min-span", to="hf-coval")
     assert found.steps[0].alone["muc"] is None
     assert len(found.gaps) == 1
-    assert found.gaps[0].startswith("minimum spans end hf-coval")
+    assert found.gaps[0].startswith("minimum spans stop hf-coval")
     text = " ".join(render(found).split())
-    assert "No number (–) for some of these choices together: minimum spans end hf-coval" in text
+    assert "No number (–) for some of these choices together: minimum spans stop hf-coval" in text
     assert found.as_dict()["gaps"] == list(found.gaps)
     assert explain(KEY, CAUTIOUS, from_="coval", to="hf-coval").gaps == ()

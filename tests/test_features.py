@@ -257,8 +257,8 @@ class TestRequests:
     @pytest.mark.parametrize(
         ("text", "message"),
         [
-            ("", "no feature"),
-            ("kind(", "no feature"),
+            ("", "not a feature"),
+            ("kind(", "not a feature"),
             ("kind(x)", "takes none"),
             ("kind(column=3)", "no setting"),
             ("size(many)", "bins"),

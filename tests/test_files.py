@@ -288,7 +288,7 @@ def test_repaired_files_are_not_read_back_from_pipes(tmp_path):
     compared = run("check", EAGER, "--against", KEY, "--fix", tmp_path / "file").stdout
     assert done.stdout == compared.replace(str(tmp_path / "file"), str(pipe))
     done = run("check", EAGER, "--fix", "/dev/stdout", timeout=60)
-    assert done.stdout.encode() == got[0] and "written anew" in done.stderr
+    assert done.stdout.encode() == got[0] and "written again" in done.stderr
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="a path of Linux")

@@ -205,7 +205,9 @@ def test_lines_of_universal_anaphora_are_those_of_the_file(tmp_path):
         assert caught.value.line == text[:place].count("\n") + 1
 
 
-@pytest.mark.parametrize(("command", "word"), [("check", "nobody mentions"), ("stats", "zeros")])
+@pytest.mark.parametrize(
+    ("command", "word"), [("check", "entity without mentions"), ("stats", "zeros")]
+)
 def test_universal_anaphora_is_checked_and_counted_in_pieces(tmp_path, capsys, command, word):
     text = conllua(corpus(6)).replace("nw/d3_0\n", "nw/d3_0\n" + "0.1\tx" + "\t_" * 10 + "\n")
     path = write(tmp_path, "k.conllua", text)

@@ -216,7 +216,10 @@ def test_what_is_said_beside_the_intervals_of_one_document(run):
     options = ("-m", "conll", "--documents", "nw/harbour*")
     status, out, err = run("score", KEY, EAGER, *options, "--ci", "--segments", "5")
     assert status == 0
-    assert "eager.conll against key.conll, 1 document, intervals of 5 segments of it, and" in out
+    assert (
+        "eager.conll against key.conll, 1 document, with the F1 and intervals of 5 segments of it"
+        in out
+    )
     head, names, _, muc = out.splitlines()[:4]
     assert head.split() == ["5", "segments"]
     assert names.split() == ["Metric", "R", "P", "F1", "F1", "95", "%", "CI"]

@@ -160,7 +160,7 @@ def test_memory_that_is_not_there(tmp_path, name):
     if name == "check":  # an error is a finding, and findings are what it prints
         done.stderr = done.stdout
     one_error(done, "not enough memory")
-    assert "5.00 GiB asked for" in done.stderr and "fewer documents" in done.stderr
+    assert "5.00 GiB requested" in done.stderr and "fewer documents" in done.stderr
     assert str(path) in done.stderr
 
 
@@ -178,7 +178,7 @@ def test_memory_that_ends_on_the_way(monkeypatch, capfd, error):
     assert main_with(monkeypatch, error) == 1
     said = capfd.readouterr().err
     assert "error: there is not enough memory\n  found: " in said
-    assert ("14.9 GiB asked for" in said) == ("14.9 GiB" in str(error))
+    assert ("14.9 GiB requested" in said) == ("14.9 GiB" in str(error))
 
 
 @pytest.mark.parametrize("error", [RuntimeError("a bug"), ImportError("there is none")])
@@ -205,7 +205,7 @@ def test_memory_that_ends_in_python(tmp_path):
     path = tmp_path / "key.conll"
     with open(path, "wb") as stream:
         stream.truncate(5 << 30)
-    one_error(run(str(path), before=script), "5.00 GiB asked for")
+    one_error(run(str(path), before=script), "5.00 GiB requested")
 
 
 def test_a_limit_beyond_all_memory(tmp_path):

@@ -206,8 +206,8 @@ class Protocol:
         if self.emulates:
             shown = (f"{n.replace('_', '-')}:{value}" for n, value in self.accidents.items())
             raise UsageError(
-                f"{'|'.join(shown)} is only for `score` and `compare`: use the other choices "
-                f"here, the protocol  '{self.without_accidents}'"
+                f"{'|'.join(shown)} is only for `score` and `compare`: without it the "
+                f"protocol is '{self.without_accidents}'"
             )
 
     @property
