@@ -335,3 +335,55 @@ def test_entities_across_documents_are_not_for_pieces(in_pieces, paths):
     whole = corefeval.score(*paths, across="all")
     assert_same(corefeval.score(*paths, across="all", piece_size=300), whole)
     assert not in_pieces
+
+
+def test_a_file_that_ends_with_the_name_of_a_document(in_pieces, tmp_path):
+    """Its last line has no end, and what the document inherits comes behind it all the same."""
+    for form in (corefud, conllua):
+        text = form(corpus(3), header_everywhere=False) + "# newdoc id = last"
+        for end in ("", "\n"):
+            path = write(tmp_path, "k", text + end)
+            assert_same(corefeval.score(path, path, piece_size=200), corefeval.score(path, path))
+    assert len(in_pieces) == 4
+
+
+def test_bridging_of_a_piece_without_coreference_counts(in_pieces, tmp_path):
+    """A mention that is no part of coreference has no distance, in a piece of its own too."""
+    texts = corpus(6)
+    texts[3] = replace(texts[3], mentions=((0, 0, 2),))
+    path = write(tmp_path, "k.conllua", conllua(texts))
+    options = {"metrics": "bridging, muc", "by": "distance", "singletons": "drop"}
+    assert_same(corefeval.score(path, path, piece_size=100, **options),
+                corefeval.score(path, path, **options))  # fmt: skip
+    assert len(in_pieces) == 1
+
+
+@pytest.mark.parametrize("split", ["off", "score"])
+def test_what_is_odd_about_relations_is_told_in_one_order(in_pieces, tmp_path, split):
+    """The key's first, wherever it is found, and what metrics tell behind what matching tells."""
+    sides = []
+    for name in "kr":
+        text = conllua(corpus(8, changed=name == "r"))
+        half = text.index("# newdoc id = nw/d4_0")
+        spoilt = [text[:half], text[half:]]
+        which = int(name == "k")  # the key's are in later pieces
+        spoilt[which] = spoilt[which].replace("EntityID=1", "EntityID=1|ElementOf=0")
+        spoilt[1 - which] = spoilt[1 - which].replace("BRIDGING", "OTHER")
+        sides.append(write(tmp_path, f"{name}.conllua", "".join(spoilt)))
+    options = {"metrics": "anaphora", "singletons": "drop-response", "split": split}
+    options["match"] = "head"
+    whole = corefeval.score(*sides, **options)
+    assert "self-bridging" in [notice.kind for notice in whole.notices]
+    assert_same(corefeval.score(*sides, piece_size=300, **options), whole)
+    assert len(in_pieces) == 1
+
+
+def test_columns_of_a_side_without_documents_are_told_as_of_all(in_pieces, paths, tmp_path):
+    key, response = (tmp_path / name for name in ("k.jsonl", "r.jsonl"))
+    corefeval.write(corefeval.read(paths[0]), key, format="e2e")
+    corefeval.write(corefeval.read(paths[1]), response, format="e2e")
+    response.write_text("".join(response.read_text().splitlines(keepends=True)[:-1]))
+    whole = corefeval.score(key, response, metrics="papers")
+    assert any("(it has word" in str(notice) for notice in whole.notices)
+    assert_same(corefeval.score(key, response, metrics="papers", piece_size=100), whole)
+    assert len(in_pieces) == 1

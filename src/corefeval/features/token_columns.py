@@ -220,7 +220,9 @@ class TokenColumns:
         return rows + shift[rows]
 
     def _fill(self, index: int) -> list[str]:
-        return [name for name in self.texts[index][1].columns if self.sample(index, name)]
+        tokens = self.texts[index][1]
+        settled = (name for name in _SAMPLES.get(tokens, {}) if isinstance(name, str))
+        return [n for n in dict.fromkeys((*tokens.columns, *settled)) if self.sample(index, n)]
 
 
 def _comments(corpus: Corpus, tokens: Tokens, key: str) -> Categories:

@@ -64,6 +64,8 @@ class Ranges:
             elif not line:
                 parts.append((start, stop))
             else:
+                if behind > stop:  # the last line of the file has no end
+                    behind, line = stop, b"\n" + line
                 parts += [(start, behind), line, (behind, stop)]
         return Excerpt(self.path, self.file, self.format, self.encoding, tuple(parts), self.options)
 
@@ -187,6 +189,7 @@ def find_ranges(
 def _comments(stream: IO[bytes], begin: int) -> Iterator[tuple[int, int, bytes]]:
     """The lines that begin with `#`: where each starts and the next one, and its text.
 
+    Behind a last line that does not end, the next one would start after the file.
     Memory is used again, for fresh one costs more than all of this.
     """
     stream.seek(begin)

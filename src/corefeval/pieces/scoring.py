@@ -80,9 +80,12 @@ _STEPS = (
     ("heads",),
     ("minimum-outside", "minimum-unknown", "minimum-long"),
     ("borrowed",),
-    ("other-heads", "other-minimum", *MISMATCHES, "other-spans", "self-bridging", "skipped-metric"),
+    ("other-heads", "other-minimum", *MISMATCHES, "other-spans"),
+    ("circular-sets", "empty-sets", "self-bridging"),
+    ("skipped-metric",),
 )
-_BY_SIDE = (2, 4, 5, 6, 7)
+_BY_SIDE = (2, 4, 5, 6, 7, 10)
+_OF_SETS = 5  # the step that looks at sets where they are scored; else metrics do
 
 
 def score_files(
@@ -294,8 +297,9 @@ def _settle(results: Sequence[Result], total: Result, more: Sequence[Notice]) ->
 
 def _rank(notice: Notice, total: Result) -> tuple[int, int, int]:
     """Where a notice stands among those of all steps."""
+    is_late = notice.kind in ("circular-sets", "empty-sets") and total.protocol.split == "off"
     for step, kinds in enumerate(_STEPS):
-        if notice.kind in kinds:
+        if notice.kind in kinds and not (is_late and step == _OF_SETS):
             is_response = step in _BY_SIDE and notice.text.startswith(f"{total.response}: ")
             return step, int(is_response), kinds.index(notice.kind)
     features = [n for n, name in enumerate(total.slices) if f" {name}" in notice.text]

@@ -127,10 +127,14 @@ class Slices(Tabular, Mapping[str, Result]):
         return replace(self, whole=self.whole.rename(response), results=results)
 
     def without_nothing(self) -> Slices:
-        """The same without the slice of no value, which is there where there is no mention."""
-        if self.level == "document":
-            return self
+        """The same without the slice of no value, which is there where there is no mention.
+
+        It stays where something counts that is no part of coreference, such as bridging.
+        """
         none = self.special.get("none")
+        tables = self.results[none].tables.values() if none in self.results else ()
+        if self.level == "document" or any(table.counted().any() for table in tables):
+            return self
         results = {value: one for value, one in self.results.items() if value != none}
         sizes = {value: size for value, size in self.sizes.items() if value != none}
         special = {role: name for role, name in self.special.items() if name != none}
