@@ -237,3 +237,11 @@ def test_every_metric_has_a_score_under_every_aggregation(aggregate):
     for metrics in ("all", "anaphora"):
         result = corefeval.score(*paths, metrics=metrics, aggregate=aggregate)
         assert all(one.rates for one in result.scores.values())
+
+
+@pytest.mark.parametrize("wrong", [None, 5, "muc"])
+def test_only_results_add_up(wrong):
+    result = corefeval.score([["a", "b"]], [["a", "b"]], metrics="muc")
+    for given in ([result, wrong], [wrong], result, wrong):
+        with pytest.raises(UsageError, match=r"Result\.total needs a list of results, not"):
+            corefeval.Result.total(given)

@@ -7,6 +7,7 @@ import multiprocessing
 import pickle
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 
@@ -302,3 +303,16 @@ def test_nothing_of_a_score_stays_behind(metrics):
         assert scored_things() <= before
     finally:
         gc.enable()
+
+
+def test_arrays_are_plain_entities():
+    """As models give them: numbered or named like lists, and counted together with them."""
+    spans = [[(0, 1), (3, 4)], [(6, 6)]]
+    results = []
+    for make in (np.array, list):
+        scorer = Scorer(metrics="muc, b3")
+        scorer.update([make(one) for one in spans], [make(spans[0] + spans[1])])
+        scorer.update([make(one) for one in spans], [make(one) for one in spans], document="x")
+        results.append(scorer.compute())
+    assert results[0] == results[1]
+    assert results[0].document_ids == ("0", "x")

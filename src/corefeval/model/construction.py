@@ -203,8 +203,8 @@ class PlainDocument(NamedTuple):
 
 
 def is_plain(entities: object) -> bool:
-    """Whether these are the entities of one document, lists or sets in a list, and nothing else."""
-    return type(entities) in (list, tuple) and _GROUPS.issuperset(map(type, entities))  # type: ignore[call-overload]
+    """Whether these are the entities of one document, lists, sets or arrays in a list."""
+    return type(entities) in (list, tuple) and _ENTITIES.issuperset(map(type, entities))  # type: ignore[call-overload]
 
 
 def read_plain(entities: object, identifier: str) -> PlainDocument | None:
@@ -257,6 +257,7 @@ def _from_plain(
 
 
 _GROUPS = frozenset((list, tuple, set, frozenset))
+_ENTITIES = _GROUPS | {np.ndarray}
 _ATOMS = frozenset((int, str))
 
 
