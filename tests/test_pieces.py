@@ -387,3 +387,18 @@ def test_columns_of_a_side_without_documents_are_told_as_of_all(in_pieces, paths
     assert any("(it has word" in str(notice) for notice in whole.notices)
     assert_same(corefeval.score(key, response, metrics="papers", piece_size=100), whole)
     assert len(in_pieces) == 1
+
+
+def test_heads_that_some_files_state_are_kept(in_pieces, tmp_path):
+    """A folder of which one file states no heads has those of the others, in pieces or not."""
+    texts = [replace(text, mentions=((0, 2, 0), (4, 4, 0))) for text in corpus(4)]
+    texts[0] = replace(texts[0], mentions=())
+    bare = corefud(texts[1:2]).replace("etype-head", "etype").replace("person-1", "person")
+    for name, data in enumerate((conll(texts[:1]), bare, corefud(texts[2:]))):
+        write(tmp_path, f"{name}.conll", data)
+    heads = [mention.head for document in corefeval.read(tmp_path) for mention in document.mentions]
+    assert heads == [None, None, 0, 4, 0, 4]
+    whole = corefeval.score(tmp_path, tmp_path, by="head")
+    assert whole.by("head").sizes == {"ada": 3, "it": 3}
+    assert_same(corefeval.score(tmp_path, tmp_path, by="head", piece_size=100), whole)
+    assert len(in_pieces) == 1

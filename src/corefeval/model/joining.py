@@ -42,7 +42,6 @@ def join(corpora: Sequence[Corpus], *, name: str = "") -> Corpus:
         if corpus.gaps.size
     ]
     names = [corpus.names for corpus in corpora if corpus.names is not None]
-    heads = [corpus.mention_head for corpus in corpora]
     return Corpus(
         documents=documents,
         entity_document=_concatenate(
@@ -54,11 +53,7 @@ def join(corpora: Sequence[Corpus], *, name: str = "") -> Corpus:
         mention_start=_concatenate([c.mention_start for c in corpora]) if positions else None,
         mention_end=_concatenate([c.mention_end for c in corpora]) if positions else None,
         gaps=np.concatenate(gaps) if gaps else NO_GAPS,
-        mention_head=(
-            np.concatenate([np.asarray(head) for head in heads])
-            if all(head is not None for head in heads)
-            else None
-        ),
+        mention_head=_join_heads(corpora),
         features=join_features(corpora),
         tokens=JoinedTokens.of([corpus.tokens for corpus in corpora]),
         names=LazyNames(partial(_all_names, names)) if len(names) == len(corpora) else None,
@@ -86,6 +81,19 @@ def join_layers(corpora: Sequence[Corpus]) -> IntArray | None:
         [
             np.zeros(c.n_entities, dtype=np.int64) if c.entity_layer is None else c.entity_layer
             for c in corpora
+        ]
+    )
+
+
+def _join_heads(corpora: Sequence[Corpus]) -> IntArray | None:
+    """The heads of all corpora, unknown (−1) where a corpus states none; None where all do so."""
+    heads = [corpus.mention_head for corpus in corpora]
+    if all(head is None for head in heads):
+        return None
+    return np.concatenate(
+        [
+            np.full(corpus.n_mentions, -1, dtype=np.int64) if head is None else np.asarray(head)
+            for corpus, head in zip(corpora, heads, strict=True)
         ]
     )
 
