@@ -115,6 +115,20 @@ def test_missing_documents_count_as_empty(files, tmp_path):
     assert kinds.slices["kind"]
 
 
+@pytest.mark.parametrize("across", ["all", "_.", r"^\d+"])
+def test_mentions_of_missing_documents_are_what_they_were(tmp_path, across):
+    """Tokens of a document that the response lacks are no empty nodes, whose kind is pronoun."""
+    whole = {"1_a": [(0, 7), (2, 7)], "1_b": [(1, 7), (4, 8)]}
+    key, response = tmp_path / "k.conll", tmp_path / "r.conll"
+    key.write_text(conll(whole))
+    response.write_text(conll({"1_a": whole["1_a"]}))
+    for sides, size in (((key, response), 4), ((response, key), 2)):
+        options = {"extra": "count", "by": "kind, zero", "metrics": "lmuc, mentions"}
+        result = corefeval.score(*sides, across=across, **options)
+        assert result.by("kind").sizes == {"nominal": size}
+        assert result.by("zero").sizes == {"no": size}
+
+
 def test_order_of_documents_does_not_matter(files, tmp_path):
     first, *rest = files[0].read_text().split("#begin")[1:]
     (tmp_path / "other.conll").write_text("".join(f"#begin{one}" for one in (*rest, first)))

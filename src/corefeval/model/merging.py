@@ -93,7 +93,7 @@ def _merge_tokens(tokens: Tokens, lengths: IntArray, bounds: IntArray) -> Merged
         rows[ragged_arange(begin, tokens.counts)] = np.arange(int(tokens.offsets[-1]))
         document = documents_of_tokens(tokens.offsets, tokens.starts)
         places = tokens.starts + (begin - tokens.offsets[:-1])[document]
-        tokens = TokenView(tokens, rows, lengths, places)
+        tokens = TokenView(tokens, rows, lengths, places, foreign="")
     return MergedTokens(tokens, bounds)
 
 

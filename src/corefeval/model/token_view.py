@@ -38,18 +38,26 @@ class TokenView(Tokens):
     """A view of other tokens.
 
     `rows` has the own token, numbered through, for each token of the view; −1 for a token that
-    these tokens lack, which is an empty node of another text: it has no word and no line. `counts`
-    are the view's tokens of each document, and `sentence_places` the token of the view at which
-    each of the own sentences begins; a sentence of no token is not there.
+    these tokens lack: it has no word and no line. `foreign` is what `empty` says of these: they are
+    empty nodes of another text, unless it is nothing. `counts` are the view's tokens of each
+    document, and `sentence_places` the token of the view at which each of the own sentences begins;
+    a sentence of no token is not there.
     """
 
     def __init__(
-        self, tokens: Tokens, rows: IntArray, counts: IntArray, sentence_places: IntArray
+        self,
+        tokens: Tokens,
+        rows: IntArray,
+        counts: IntArray,
+        sentence_places: IntArray,
+        *,
+        foreign: str = "1",
     ) -> None:
         self.tokens = tokens
         self.rows = rows
         self.counts = counts
         self.sentence_places = sentence_places
+        self.foreign = foreign
 
     @cached_property
     def _has_foreign(self) -> bool:
@@ -57,9 +65,9 @@ class TokenView(Tokens):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of the tokens; `empty` in any case where some are not their own."""
-        columns = self.tokens.columns
-        return (*columns, "empty") if self._has_foreign and "empty" not in columns else columns
+        """The columns of the tokens; `empty` in any case where some are nodes of another text."""
+        columns, more = self.tokens.columns, bool(self.foreign) and self._has_foreign
+        return (*columns, "empty") if more and "empty" not in columns else columns
 
     @property
     def partial_columns(self) -> tuple[str, ...]:
@@ -73,7 +81,7 @@ class TokenView(Tokens):
 
     def column(self, document: int, name: str | int) -> list[str]:
         """One column of one document, a string per token."""
-        foreign = "1" if name == "empty" else ""
+        foreign = self.foreign if name == "empty" else ""
         known = name != "empty" or name in self.tokens.columns
         cells = self.tokens.column(document, name) if known else None
         own = self._own_positions(document).tolist()
@@ -86,7 +94,7 @@ class TokenView(Tokens):
             return self.tokens.coded(name, rows)
         own = rows >= 0
         codes = np.full(rows.size, -1, dtype=np.int64)
-        if name != "empty":
+        if name != "empty" or not self.foreign:
             values = self.tokens.coded(name, rows[own])
             codes[own] = values.codes
             return Categories(codes, values.names)
@@ -144,6 +152,7 @@ class TokenView(Tokens):
             np.where(rows >= 0, rows + shift, -1),
             counts,
             places + np.repeat(begin, lengths),
+            foreign=self.foreign,
         )
 
     def _own_positions(self, document: int) -> IntArray:
