@@ -165,11 +165,12 @@ class Result(Tabular, Mapping[str, Score]):
         key that has the documents of all. Results of segments do not join: what is below their
         counts are parts of one document, whose own rates cannot be worked out from them.
         """
-        is_list = isinstance(results, Iterable) and not isinstance(results, Result)
-        given = [*results] if is_list else [results]
-        wrong = [one for one in given if not (is_list and isinstance(one, Result))]
-        if wrong:
-            raise UsageError(f"Result.total needs a list of results, not {wrong[0]!r:.60}")
+        if isinstance(results, Result) or not isinstance(results, Iterable):
+            raise UsageError(f"Result.total needs a list of results, not {results!r:.60}")
+        given = [*results]
+        for one in given:
+            if not isinstance(one, Result):
+                raise UsageError(f"Result.total needs a list of results, not {one!r:.60}")
         parts = [result.without_intervals() for result in given]
         if not parts:
             raise UsageError("there are no results to add")

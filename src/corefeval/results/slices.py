@@ -132,8 +132,9 @@ class Slices(Tabular, Mapping[str, Result]):
         It stays where something counts that is no part of coreference, such as bridging.
         """
         none = self.special.get("none")
-        tables = self.results[none].tables.values() if none in self.results else ()
-        if self.level == "document" or any(table.counted().any() for table in tables):
+        if self.level == "document" or none is None:
+            return self
+        if any(table.counted().any() for table in self.results[none].tables.values()):
             return self
         results = {value: one for value, one in self.results.items() if value != none}
         sizes = {value: size for value, size in self.sizes.items() if value != none}
