@@ -169,6 +169,13 @@ def test_brackets_of_one_entity_that_meet_on_a_token_are_read_as_written(conll):
     assert "v8.01" in str(notice)
 
 
+def test_brackets_that_are_read_as_the_official_scorer_does_are_not_told_to_differ(conll):
+    sides = conll(MEETING), conll(document("(0", "(0)", "0)"))
+    result = corefeval.score(*sides, metrics="muc", brackets="opening-first")
+    assert result["muc"].f1 == 1
+    assert not result.notices
+
+
 def opened_first(cells: list[str]) -> set[tuple[int, int]]:
     """The mentions of entity 0 for whoever opens all brackets of a cell before closing any."""
     found, open_starts = set(), []

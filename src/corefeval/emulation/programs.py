@@ -102,6 +102,9 @@ class Material:
             documents, notices = self.documents(protocol)
             tables = {name: self._table(name, documents, protocol) for name in wanted}
         paired = self._pair(protocol)
+        told = paired.notices
+        if protocol.brackets != "written":  # of brackets that were read otherwise
+            told = tuple(notice for notice in told if notice.kind != "overlapping-mentions")
         result = Result(
             tables=tables,
             document_ids=tuple(one.name for one in documents),
@@ -109,7 +112,7 @@ class Material:
             key=self.key.name,
             response=self.response.name,
             key_digest=self.key_digest,
-            notices=merge_notices((*paired.notices, *notices)),
+            notices=merge_notices((*told, *notices)),
             spell=spell,
             titles={name: _TITLES[name] for name in wanted},
         )

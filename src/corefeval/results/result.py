@@ -165,13 +165,12 @@ class Result(Tabular, Mapping[str, Score]):
         key that has the documents of all. Results of segments do not join: what is below their
         counts are parts of one document, whose own rates cannot be worked out from them.
         """
-        if isinstance(results, Result) or not isinstance(results, Iterable):
-            raise UsageError(f"Result.total needs a list of results, not {results!r:.60}")
-        given = [*results]
-        for one in given:
+        given: object = results
+        parts = []
+        for one in given if isinstance(given, Iterable) else [given]:
             if not isinstance(one, Result):
                 raise UsageError(f"Result.total needs a list of results, not {one!r:.60}")
-        parts = [result.without_intervals() for result in given]
+            parts.append(one.without_intervals())
         if not parts:
             raise UsageError("there are no results to add")
         first = parts[0]
