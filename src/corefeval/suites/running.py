@@ -34,7 +34,7 @@ from corefeval.files import (
 )
 from corefeval.formats import files_of
 from corefeval.metrics import parse_metrics
-from corefeval.pieces import Cutting, NamedFile, Progress
+from corefeval.pieces import Cutting, LostWorkersError, NamedFile, Progress
 from corefeval.pieces.execution import find_value, map_pieces, pack_value
 from corefeval.protocol import Protocol
 from corefeval.results import Result
@@ -270,6 +270,8 @@ def _score_safely(job: Job, request: Request, cutting: Cutting | None) -> Cell:
     try:
         with memory_for(job.path):
             return Cell(_score(job, request, cutting))
+    except LostWorkersError:  # nothing is known of the response
+        raise
     except _BrokenKeyError as error:
         return Cell(None, str(error), "key")
     except (CorefEvalError, OSError) as error:
@@ -314,16 +316,23 @@ def _score_by(job: Job, request: Request, by: tuple[str, ...], cutting: Cutting 
     if cutting is None:
         return _scorer(job.corpus, request.metrics, by, request.run)(response)
     corpus = job.corpus
-    return score(
-        NamedFile(corpus.key, corpus.name),
-        response,
-        metrics=request.metrics,
-        by=by,
-        protocol=corpus.protocol or None,
-        piece_size=cutting.size,
-        executor=cutting.executor,
-        **corpus.reading,
-    )
+    try:
+        return score(
+            NamedFile(corpus.key, corpus.name),
+            response,
+            metrics=request.metrics,
+            by=by,
+            protocol=corpus.protocol or None,
+            piece_size=cutting.size,
+            executor=cutting.executor,
+            **corpus.reading,
+        )
+    except UsageError:  # such as answers, which have no pieces
+        return _score_by(job, request, by, None)
+    except InputError as error:
+        if error.file not in files_of(corpus.key)[0]:
+            raise
+        raise _BrokenKeyError(one_line(error)) from None
 
 
 @lru_cache(maxsize=2)
