@@ -253,14 +253,14 @@ class SuiteResult(Tabular):
         """Whether a corpus is left out for all."""
         return corpus not in self.sound_corpora
 
-    def n_results(self, system: str, corpus: str | None = None) -> int:
-        """How many results there are of a system, on a corpus or on all."""
+    def n_results(self, system: str, corpus: str) -> int:
+        """How many results there are of a system on a corpus."""
         return self._numbers[system, corpus]
 
     @cached_property
-    def _numbers(self) -> Counter[tuple[str, str | None]]:
+    def _numbers(self) -> Counter[tuple[str, str]]:
         scored = [place for place, cell in self.cells.items() if cell.result is not None]
-        return Counter((system, one) for corpus, system, _ in scored for one in (corpus, None))
+        return Counter((system, corpus) for corpus, system, _ in scored)
 
     @cached_property
     def weights(self) -> Numbers:
