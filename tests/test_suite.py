@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 import corefeval
-from corefeval import InputError, Suite, SuiteCorpus, SuiteSystem, UsageError
+from corefeval import InputError, Notice, Suite, SuiteCorpus, SuiteSystem, UsageError
 from corefeval.examples import SUITE
 from corefeval.suites.checking import check_suite
 from corefeval.suites.definition import read_suite
-from corefeval.suites.outcome import Cell, load_suite
+from corefeval.suites.outcome import Cell, SuiteResult, load_suite
 from corefeval.suites.running import run_suite
 
 
@@ -122,6 +122,18 @@ def test_paths_are_relative_to_the_file(folder, monkeypatch):
     suite = read_suite(Path(folder.name) / "suite.toml")
     assert os.path.exists(suite.corpora[0].key)
     assert os.path.exists(suite.systems[2].path("talk", "2"))
+
+
+def test_notices_of_results_come_in_the_same_order_each_time(suite):
+    """The order of a set of names differs from one process to the next."""
+    outcome = run_suite(suite)
+    kinds = [f"odd-{letter}" for letter in "hgfedcba"]
+    cells = {
+        place: Cell(replace(cell.result, notices=tuple(Notice(one, "odd") for one in kinds)))
+        for place, cell in outcome.cells.items()
+    }
+    told = SuiteResult.of(suite, cells).notices[-1].message
+    assert told.endswith(", ".join(f"{one} of {len(cells)} results" for one in kinds))
 
 
 def test_a_suite_made_in_python_is_checked(suite):

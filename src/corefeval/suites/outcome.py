@@ -131,7 +131,8 @@ class SuiteResult(Tabular):
         if skipped:
             more = f"; {len(skipped) - 1} more such notices" if len(skipped) > 1 else ""
             yield Notice("skipped-slices", next(iter(skipped)) + more, len(skipped))
-        kinds = Counter(kind for one in self.scored for kind in {n.kind for n in one.notices})
+        heard = (dict.fromkeys(notice.kind for notice in one.notices) for one in self.scored)
+        kinds = Counter(kind for those in heard for kind in those)
         if kinds:
             told = ", ".join(f"{kind} of {plural(n, 'result')}" for kind, n in kinds.items())
             yield Notice("cell-notices", f"notices of results (JSON has them): {told}")
