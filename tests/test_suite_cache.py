@@ -155,6 +155,17 @@ def test_tests_come_from_the_cache(folder, suite, monkeypatch):
     assert len(calls) == 2
 
 
+def test_tests_with_a_corpus_are_not_those_without(folder, suite):
+    """No system has a result on a corpus, at first for want of responses, then of the key."""
+    for path in folder.glob("*/talk*.jsonl"):
+        if path.parent.name != "keys":
+            path.unlink()
+    run_suite(suite, cache=folder / "cache", trials=99)
+    (folder / "keys" / "talk.jsonl").unlink()
+    again = run_suite(suite, cache=folder / "cache", trials=99)
+    assert again.statistics.as_dict() == run_suite(suite, trials=99).statistics.as_dict()
+
+
 def test_tests_need_two_systems(suite):
     outcome = run_suite(replace(suite, systems=suite.systems[:1]), trials=99)
     assert outcome.statistics is None

@@ -129,7 +129,7 @@ class SuiteResult(Tabular):
             if notice.kind == "skipped-slices"
         )
         if skipped:
-            more = f"; {len(skipped) - 1} more such notices" if len(skipped) > 1 else ""
+            more = f"; {plural(len(skipped) - 1, 'more such notice')}" if len(skipped) > 1 else ""
             yield Notice("skipped-slices", next(iter(skipped)) + more, len(skipped))
         heard = (dict.fromkeys(notice.kind for notice in one.notices) for one in self.scored)
         kinds = Counter(kind for those in heard for kind in those)

@@ -122,7 +122,8 @@ def _compare(
     options |= {"metrics": tuple(options.get("metrics") or (outcome.headline,))}
     facts = [outcome.corpora, outcome.systems, outcome.rate, outcome.missing, options]
     cells = [(job.place, job.digest) for job in jobs if outcome.cells[job.place].result]
-    digest = hashlib.sha256(repr((__version__, facts, sorted(cells, key=str))).encode()).hexdigest()
+    inputs = (__version__, facts, outcome.sound_corpora, sorted(cells, key=str))
+    digest = hashlib.sha256(repr(inputs).encode()).hexdigest()
     name = hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
     found = None if kept is None else kept.find(name, digest)
     if not isinstance(found, CorporaComparison):
