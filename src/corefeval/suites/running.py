@@ -165,7 +165,7 @@ def _plan(
     jobs: list[Job] = []
     done: list[Job] = []
     for corpus in suite.corpora:
-        key, problem, key_size = _inputs((corpus.key, corpus.features), kept)
+        key, problem, key_size = _inputs(corpus.inputs, kept)
         for system in suite.systems:
             for seed in system.seeds or (None,):
                 place = corpus.name, system.name, seed
@@ -193,12 +193,12 @@ def _plan(
     return cells, jobs, done
 
 
-def _inputs(paths: tuple[str | None, ...], kept: Cache | None) -> tuple[list[str], str, int]:
+def _inputs(paths: tuple[str, ...], kept: Cache | None) -> tuple[list[str], str, int]:
     """The digests of all files behind paths (none without a cache), what is wrong, and the size."""
     digests: list[str] = []
     total = 0
     try:
-        for path in filter(None, paths):
+        for path in paths:
             if problem := look_at(path):
                 return [], f"{path}: {problem}", 0
             for file in files_of(path)[0]:
