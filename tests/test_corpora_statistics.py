@@ -270,6 +270,9 @@ def test_seeds_that_are_not_there():
         found = compare_corpora(cells, metrics=["muc"], trials=100, absent=absent)
         expected = (sum(there) / number + other) / 2
         assert found.standing("muc").scores["s0"] == pytest.approx(expected)
+        # A mean with a 0 in it is not what the documents of the other runs could be tested for.
+        assert list(found.tests["muc"]["c0"]) == [("s0", "s1")] * (absent == "leave-out")
+        assert found.standing("muc").pairs[0].better.tested == 1 + (absent == "leave-out")
 
 
 @pytest.mark.parametrize(

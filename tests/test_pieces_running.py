@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import multiprocessing
 import os
 import pickle
@@ -19,7 +20,7 @@ from dataclasses import replace
 import pytest
 
 import corefeval
-from corefeval import InputError, UsageError
+from corefeval import InputError, UndefinedMetricError, UsageError
 from corefeval.cli import main
 from corefeval.pieces import scoring
 from corefeval.pieces.execution import _Unpickler
@@ -53,6 +54,22 @@ def test_any_executor(in_pieces, paths, make):
         with pytest.raises(InputError, match="cannot be read"):
             corefeval.score(paths[0], "not there", executor=executor)
     assert len(in_pieces) == 1
+
+
+def test_a_feature_that_is_missing_ends_no_worker(tmp_path):
+    """An error that could not be taken out of its parcel would break the pool."""
+    text = "".join(
+        json.dumps({"doc_key": f"d{n}", "sentences": [["a", "b"]], "clusters": [[[0, 0], [1, 1]]]})
+        + "\n"
+        for n in range(12)
+    )
+    path = write(tmp_path, "k.jsonl", text)
+    with processes(1) as executor:
+        with pytest.raises(UndefinedMetricError, match="kind needs tags") as caught:
+            corefeval.score(path, path, by="kind", piece_size=300, executor=executor)
+        assert executor.submit(len, "abc").result() == 3
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (str(again), again.feature) == (str(caught.value), "kind")
 
 
 def test_errors_of_workers_are_errors_here(tmp_path, paths):

@@ -5,19 +5,20 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import corefeval
-from corefeval import InputError, Suite, SuiteCorpus, SuiteSystem, UsageError
+from corefeval import InputError, Notice, Suite, SuiteCorpus, SuiteSystem, UsageError
 from corefeval.examples import SUITE
 from corefeval.suites.checking import check_suite
 from corefeval.suites.definition import read_suite
-from corefeval.suites.outcome import Cell, load_suite
+from corefeval.suites.outcome import Cell, SuiteResult, load_suite
 from corefeval.suites.running import run_suite
 
 
@@ -121,6 +122,18 @@ def test_paths_are_relative_to_the_file(folder, monkeypatch):
     suite = read_suite(Path(folder.name) / "suite.toml")
     assert os.path.exists(suite.corpora[0].key)
     assert os.path.exists(suite.systems[2].path("talk", "2"))
+
+
+def test_notices_of_results_come_in_the_same_order_each_time(suite):
+    """The order of a set of names differs from one process to the next."""
+    outcome = run_suite(suite)
+    kinds = [f"odd-{letter}" for letter in "hgfedcba"]
+    cells = {
+        place: Cell(replace(cell.result, notices=tuple(Notice(one, "odd") for one in kinds)))
+        for place, cell in outcome.cells.items()
+    }
+    told = SuiteResult.of(suite, cells).notices[-1].message
+    assert told.endswith(", ".join(f"{one} of {len(cells)} results" for one in kinds))
 
 
 def test_a_suite_made_in_python_is_checked(suite):
@@ -260,6 +273,34 @@ def test_workers_and_pieces_give_the_same(suite):
     for place, cell in plain.cells.items():
         assert found.cells[place].result.scores == cell.result.scores
         assert in_pieces.cells[place].result["conll"].f1 == pytest.approx(cell.result["conll"].f1)
+
+
+def test_a_broken_key_is_nobodys_fault_in_pieces_either(folder, suite):
+    key = folder / "keys" / "talk.jsonl"
+    key.write_text(key.read_text(encoding="utf-8") + "{", encoding="utf-8")
+    for size in (None, 2000):
+        outcome = run_suite(suite, piece_size=size)
+        assert {outcome.cells["talk", one, None].fault for one in ("eager", "cautious")} == {"key"}
+        assert outcome.has_broken_key("talk")
+
+
+def test_answers_are_scored_as_a_whole_where_others_are_in_pieces(tmp_path):
+    key, response = (corefeval.example(name) for name in ("key", "tagged"))
+    (tmp_path / "news.jsonl").write_bytes(Path(response).read_bytes())
+    system = SuiteSystem(name="model", responses=f"{tmp_path}/{{corpus}}.jsonl")
+    suite = Suite(corpora=(SuiteCorpus(name="news", key=str(key)),), systems=(system,))
+    cell = run_suite(suite, piece_size=2000).cells["news", "model", None]
+    assert cell.problem == ""
+    assert cell.result["conll"] == corefeval.score(key, response)["conll"]
+
+
+def test_lost_workers_are_no_fault_of_a_response(suite):
+    """Responses that could not be looked at do not count 0: the run ends."""
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        pool.submit(os._exit, 1).exception()
+        for size in (None, 2000):
+            with pytest.raises(InputError, match="the workers are gone"):
+                run_suite(suite, piece_size=size, executor=pool)
 
 
 # ── saved ──

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from dataclasses import replace
@@ -10,6 +11,7 @@ import pytest
 
 from corefeval import UsageError
 from corefeval.suites import running
+from corefeval.suites.definition import read_suite
 from corefeval.suites.running import Cache, run_suite
 
 
@@ -69,6 +71,20 @@ def test_a_key_a_protocol_metrics_and_slices_are_part_of_a_cell(folder, suite, c
     key.write_text(key.read_text() + "\n")
     run_suite(suite, cache=folder / "kept")
     assert {place[0] for place in counted} == {"talk"}
+
+
+def test_a_tag_set_is_beside_the_file_and_part_of_a_cell(folder):
+    """What the tags mean is an input like any other."""
+    head = "metrics = 'lmuc'\nprotocol = 'tagset:tags.json'\n"
+    text = (folder / "suite.toml").read_text(encoding="utf-8").partition("[[corpora]]")[2]
+    (folder / "own.toml").write_text(f"{head}[[corpora]]{text}", encoding="utf-8")
+    scores = []
+    for pronoun, name in (("PRP*", "NNP*"), ("NNP*", "PRP*")):
+        tags = {"pronoun": [pronoun], "name": [name], "noun": ["NN*"]}
+        (folder / "tags.json").write_text(json.dumps(tags), encoding="utf-8")
+        outcome = run_suite(read_suite(folder / "own.toml"), cache=folder / "cache")
+        scores.append(outcome.cells["news", "eager", None].result["lmuc"].f1)
+    assert scores[0] != scores[1]
 
 
 def test_a_file_is_looked_at_again_where_anything_changed(tmp_path, monkeypatch):
@@ -153,6 +169,17 @@ def test_tests_come_from_the_cache(folder, suite, monkeypatch):
     (folder / "eager" / "talk.jsonl").unlink()
     run_suite(suite, cache=folder / "kept", trials=99)
     assert len(calls) == 2
+
+
+def test_tests_with_a_corpus_are_not_those_without(folder, suite):
+    """No system has a result on a corpus, at first for want of responses, then of the key."""
+    for path in folder.glob("*/talk*.jsonl"):
+        if path.parent.name != "keys":
+            path.unlink()
+    run_suite(suite, cache=folder / "cache", trials=99)
+    (folder / "keys" / "talk.jsonl").unlink()
+    again = run_suite(suite, cache=folder / "cache", trials=99)
+    assert again.statistics.as_dict() == run_suite(suite, trials=99).statistics.as_dict()
 
 
 def test_tests_need_two_systems(suite):

@@ -248,6 +248,37 @@ def test_codabench_has_a_number_for_everything(outcome):
     assert {"macro_recall", "macro_f1", "news_f1", "written_f1"} <= set(scores)
 
 
+def test_codabench_loses_no_number_to_another_of_its_name(outcome):
+    """Groups may be called like corpora, and corpora like averages."""
+    plain = json.loads(render(outcome, format="codabench"))
+    groups = {"news": "news", "fiction": "news", "talk": "Macro"}
+    corpora = tuple(replace(one, group=groups[one.name]) for one in outcome.corpora)
+    scores = json.loads(
+        render(replace(outcome, corpora=corpora, statistics=None), format="codabench")
+    )
+    assert len(scores) == len(plain)
+    for name in ("macro", "news", "fiction", "talk"):
+        assert scores[f"steady_{name}"] == plain[f"steady_{name}"]
+    assert scores["steady_group_news"] == plain["steady_written"]
+    assert scores["steady_group_macro"] == plain["steady_spoken"]
+
+
+def test_results_of_a_group_are_its_own(outcome):
+    rows = {
+        (one["average"], one["group"], one["system"]): one for one in make_table(outcome).rows()
+    }
+    steady = [
+        rows[kind, group, "steady"]["results"]
+        for kind, group in (
+            ("macro", ""),
+            ("group", "written"),
+            ("group", "spoken"),
+            ("", "spoken"),
+        )
+    ]
+    assert steady == [6, 4, 2, 2]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Literal, get_args
 
@@ -22,6 +23,9 @@ class MissingFeatureError(UndefinedMetricError):
         self.problem = problem
         self.fix = fix
         super().__init__(f"{feature} {problem}" + (f"\n  fix: {fix}" if fix else ""))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return partial(type(self), fix=self.fix), (self.feature, self.problem)
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,6 +68,10 @@ class Cutting:
         return self.is_asked_for or sum(_size(side.path) for side in sides if side) > AUTOMATIC
 
 
+class LostWorkersError(InputError):
+    """An executor whose workers are gone, for which no file is to blame."""
+
+
 @contextmanager
 def watch_workers() -> Iterator[None]:
     """Within, that the workers of an executor are gone is one clear error."""
@@ -83,7 +87,7 @@ def watch_workers() -> Iterator[None]:
         lost = isinstance(error, BrokenExecutor | CancelledError)
         if not lost and not type(error).__module__.startswith("distributed"):
             raise
-        raise InputError(
+        raise LostWorkersError(
             f"the workers are gone: {error or type(error).__name__}",
             fix="they may have run out of memory: use smaller pieces or fewer workers, and "
             "continue with --resume / resume=…",

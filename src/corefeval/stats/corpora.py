@@ -223,8 +223,15 @@ class _Suite:
         return found
 
     def test(self, one: CorpusCounts) -> Tests:
-        """Every pair of systems that both have a result on a corpus."""
-        options, present = self.options, np.unique(one.systems)
+        """Every pair of systems that both have a result on a corpus.
+
+        Where a run without one counts 0, a system that lacks a run is not tested: its score has
+        that 0 in it, which no documents are known of.
+        """
+        options = self.options
+        present, times = np.unique(one.systems, return_counts=True)
+        if options.absent == "zero":
+            present = present[times == np.array(self.plan.n_runs)[present]]
         if present.size < 2:
             return {}
         # The mean counts of a system's runs; all documents change sides with all their runs.

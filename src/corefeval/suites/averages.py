@@ -84,9 +84,18 @@ class SuiteTable(Tabular):
                     row[rate] = _number(line.means[rate][at])
                     row[f"{rate}_deviation"] = _number(line.deviations[rate][at])
                 row["better_than"] = list(line.better_than.get(name, ()))
-                row["results"] = self.outcome.n_results(name, line.title if is_corpus else None)
+                row["results"] = self.n_results(line, name)
                 rows.append(row)
         return rows
+
+    def n_results(self, line: Line, system: str) -> int:
+        """How many results of a system a corpus or an average is of."""
+        corpora = [
+            one.name
+            for one in self.outcome.corpora
+            if line.title == {"corpus": one.name, "group": one.group}.get(line.kind, line.title)
+        ]
+        return sum(self.outcome.n_results(system, corpus) for corpus in corpora)
 
 
 def _number(value: float) -> float | None:

@@ -44,6 +44,13 @@ class SuiteCorpus:
         names = ("key_format", "response_format", "encoding", "word_column", "features")
         return {name: getattr(self, name) for name in names}
 
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """What its scores depend on beside responses: key, features, a tag set of one's own."""
+        tagset = str(Protocol.of(self.protocol or None).tagset)
+        own = (tagset,) if os.path.isfile(tagset) else ()
+        return (*filter(None, (self.key, self.features)), *own)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteSystem:
@@ -378,8 +385,20 @@ def _beside(suite: Suite, folder: str) -> Suite:
     def locate(path: str) -> str:
         return path if is_remote(path) else os.path.join(folder, os.path.expanduser(path))
 
+    def locate_tags(protocol: str) -> str:
+        """The protocol with its own tag set, where that is a file there; all others have names."""
+        tagset = str(Protocol.of(protocol or None).tagset)
+        path = locate(tagset)
+        is_there = os.path.splitext(tagset)[1] and os.path.isfile(path)
+        return str(Protocol.of(protocol, tagset=path)) if is_there else protocol
+
     corpora = (
-        replace(one, key=locate(one.key), features=one.features and locate(one.features))
+        replace(
+            one,
+            key=locate(one.key),
+            features=one.features and locate(one.features),
+            protocol=locate_tags(one.protocol),
+        )
         for one in suite.corpora
     )
     systems = (replace(one, responses=locate(one.responses)) for one in suite.systems)

@@ -129,9 +129,10 @@ class SuiteResult(Tabular):
             if notice.kind == "skipped-slices"
         )
         if skipped:
-            more = f"; {len(skipped) - 1} more such notices" if len(skipped) > 1 else ""
+            more = f"; {plural(len(skipped) - 1, 'more such notice')}" if len(skipped) > 1 else ""
             yield Notice("skipped-slices", next(iter(skipped)) + more, len(skipped))
-        kinds = Counter(kind for one in self.scored for kind in {n.kind for n in one.notices})
+        heard = (dict.fromkeys(notice.kind for notice in one.notices) for one in self.scored)
+        kinds = Counter(kind for those in heard for kind in those)
         if kinds:
             told = ", ".join(f"{kind} of {plural(n, 'result')}" for kind, n in kinds.items())
             yield Notice("cell-notices", f"notices of results (JSON has them): {told}")
@@ -253,14 +254,14 @@ class SuiteResult(Tabular):
         """Whether a corpus is left out for all."""
         return corpus not in self.sound_corpora
 
-    def n_results(self, system: str, corpus: str | None = None) -> int:
-        """How many results there are of a system, on a corpus or on all."""
+    def n_results(self, system: str, corpus: str) -> int:
+        """How many results there are of a system on a corpus."""
         return self._numbers[system, corpus]
 
     @cached_property
-    def _numbers(self) -> Counter[tuple[str, str | None]]:
+    def _numbers(self) -> Counter[tuple[str, str]]:
         scored = [place for place, cell in self.cells.items() if cell.result is not None]
-        return Counter((system, one) for corpus, system, _ in scored for one in (corpus, None))
+        return Counter((system, corpus) for corpus, system, _ in scored)
 
     @cached_property
     def weights(self) -> Numbers:

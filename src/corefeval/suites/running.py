@@ -34,7 +34,7 @@ from corefeval.files import (
 )
 from corefeval.formats import files_of
 from corefeval.metrics import parse_metrics
-from corefeval.pieces import Cutting, NamedFile, Progress
+from corefeval.pieces import Cutting, LostWorkersError, NamedFile, Progress
 from corefeval.pieces.execution import find_value, map_pieces, pack_value
 from corefeval.protocol import Protocol
 from corefeval.results import Result
@@ -122,7 +122,8 @@ def _compare(
     options |= {"metrics": tuple(options.get("metrics") or (outcome.headline,))}
     facts = [outcome.corpora, outcome.systems, outcome.rate, outcome.missing, options]
     cells = [(job.place, job.digest) for job in jobs if outcome.cells[job.place].result]
-    digest = hashlib.sha256(repr((__version__, facts, sorted(cells, key=str))).encode()).hexdigest()
+    inputs = (__version__, facts, outcome.sound_corpora, sorted(cells, key=str))
+    digest = hashlib.sha256(repr(inputs).encode()).hexdigest()
     name = hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
     found = None if kept is None else kept.find(name, digest)
     if not isinstance(found, CorporaComparison):
@@ -164,7 +165,7 @@ def _plan(
     jobs: list[Job] = []
     done: list[Job] = []
     for corpus in suite.corpora:
-        key, problem, key_size = _inputs((corpus.key, corpus.features), kept)
+        key, problem, key_size = _inputs(corpus.inputs, kept)
         for system in suite.systems:
             for seed in system.seeds or (None,):
                 place = corpus.name, system.name, seed
@@ -192,12 +193,12 @@ def _plan(
     return cells, jobs, done
 
 
-def _inputs(paths: tuple[str | None, ...], kept: Cache | None) -> tuple[list[str], str, int]:
+def _inputs(paths: tuple[str, ...], kept: Cache | None) -> tuple[list[str], str, int]:
     """The digests of all files behind paths (none without a cache), what is wrong, and the size."""
     digests: list[str] = []
     total = 0
     try:
-        for path in filter(None, paths):
+        for path in paths:
             if problem := look_at(path):
                 return [], f"{path}: {problem}", 0
             for file in files_of(path)[0]:
@@ -270,6 +271,8 @@ def _score_safely(job: Job, request: Request, cutting: Cutting | None) -> Cell:
     try:
         with memory_for(job.path):
             return Cell(_score(job, request, cutting))
+    except LostWorkersError:  # nothing is known of the response
+        raise
     except _BrokenKeyError as error:
         return Cell(None, str(error), "key")
     except (CorefEvalError, OSError) as error:
@@ -314,16 +317,23 @@ def _score_by(job: Job, request: Request, by: tuple[str, ...], cutting: Cutting 
     if cutting is None:
         return _scorer(job.corpus, request.metrics, by, request.run)(response)
     corpus = job.corpus
-    return score(
-        NamedFile(corpus.key, corpus.name),
-        response,
-        metrics=request.metrics,
-        by=by,
-        protocol=corpus.protocol or None,
-        piece_size=cutting.size,
-        executor=cutting.executor,
-        **corpus.reading,
-    )
+    try:
+        return score(
+            NamedFile(corpus.key, corpus.name),
+            response,
+            metrics=request.metrics,
+            by=by,
+            protocol=corpus.protocol or None,
+            piece_size=cutting.size,
+            executor=cutting.executor,
+            **corpus.reading,
+        )
+    except UsageError:  # such as answers, which have no pieces
+        return _score_by(job, request, by, None)
+    except InputError as error:
+        if error.file not in files_of(corpus.key)[0]:
+            raise
+        raise _BrokenKeyError(one_line(error)) from None
 
 
 @lru_cache(maxsize=2)

@@ -13,7 +13,7 @@ import numpy as np
 from corefeval._version import __version__
 from corefeval.checks import check_choice
 from corefeval.diagnostics import plural
-from corefeval.display import json_text
+from corefeval.display import distinct_names, json_text
 from corefeval.output.differences import letters
 from corefeval.output.drawing import SoloDrawing
 from corefeval.output.style import RATES
@@ -74,17 +74,23 @@ class SuiteDrawing(SoloDrawing):
     def _scores(self, thing: SuiteResult) -> dict[str, float]:
         """A number in per cent for each line and system; 0 for none, as Codabench has no gaps.
 
-        With a single system names are those of corpora and averages alone.
+        With a single system names are those of corpora and averages alone. A group that is called
+        like a corpus, or a corpus like an average, has its kind before its name.
         """
-        table, scores = self._table(thing), {}
-        for line in table.lines:
+        table = self._table(thing)
+        scores: dict[str, float] = {}
+        for line in sorted(table.lines, key=lambda line: line.kind == "group"):
             for at, system in zip(table.order, table.names, strict=True):
                 for rate in table.rates:
-                    name = [] if len(table.names) == 1 else [system]
-                    name.append(line.title if line.kind == "corpus" else line.title.lower())
-                    name += [] if len(table.rates) == 1 else [rate]
-                    mean = float(line.means[rate][at])
-                    scores["_".join(name).replace(" ", "_")] = 100 * np.nan_to_num(mean)
+                    who = [] if len(table.names) == 1 else [system]
+                    title = line.title if line.kind == "corpus" else line.title.lower()
+                    what = [title] if len(table.rates) == 1 else [title, rate]
+                    name, longer = (
+                        "_".join(parts).replace(" ", "_")
+                        for parts in ((*who, *what), (*who, line.kind, *what))
+                    )
+                    name = distinct_names([*scores, longer])[-1] if name in scores else name
+                    scores[name] = 100 * np.nan_to_num(float(line.means[rate][at]))
         return scores
 
     def rows(self) -> list[Row]:
@@ -140,12 +146,11 @@ class _Values:
         outcome, order = self.table.outcome, self.table.order
         names = letters(self.table.names)
         means = line.means[rate]
-        corpus = line.title if line.kind == "corpus" else None
         best = max((float(means[at]) for at in order if means[at] == means[at]), default=0.0)
         values = []
         for at in order:
             system, mean = outcome.systems[at].name, float(means[at])
-            if math.isnan(mean) or not outcome.n_results(system, corpus):
+            if math.isnan(mean) or not self.table.n_results(line, system):
                 values.append(_Value(NOTHING))
                 continue
             deviation = float(line.deviations[rate][at])
