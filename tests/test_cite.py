@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -68,6 +69,23 @@ def test_the_command(run, tmp_path):
         "corefeval", "vilain-etal-1995", "moosavi-strube-2016", "zeldes-simonson-2016",
     ]  # fmt: skip
     assert f"version = {{{corefeval.__version__}}}" in out
+
+
+def test_nothing_that_a_saved_result_names_is_imported(run, tmp_path, monkeypatch):
+    """The names are anybody's: a place is not looked up, and terminals show no codes of theirs."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "trap.py").write_text("raise SystemExit('imported')\n", encoding="utf-8")
+    result = corefeval.score(KEY, EAGER, metrics="lea")
+    names = ("lea", "trap:spring", "mine", "red\x1b[31m\n@misc{x,")
+    tables = dict.fromkeys(names, result.tables["lea"])
+    replace(result, tables=tables).save("saved.json")
+    status, out, err = run("cite", "saved.json")
+    assert (status, err) == (0, "")
+    assert keys(out) == ["corefeval", "moosavi-strube-2016"]
+    assert "% trap:spring: a metric that is not known here\n% mine: " in out
+    assert "\x1b" not in out and "\n@misc" not in out
+    assert out == corefeval.cite(saved=corefeval.load("saved.json").metrics)
 
 
 def test_the_command_refuses_what_is_no_saved_result(run):

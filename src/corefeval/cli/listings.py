@@ -241,7 +241,7 @@ def cite(
             fix = f"name a file that score --save wrote; metrics are chosen with --metrics {path}"
             raise InputError("there is no such saved result", file=path, fix=fix)
     used = [name for path in file for result in load_all(path) for name in result.metrics]
-    sys.stdout.write(entries([*filter(None, (metrics,)), *used]))
+    sys.stdout.write(entries(metrics or (), saved=used))
 
 
 def completion(shell: Literal["bash", "zsh", "fish"], /) -> None:

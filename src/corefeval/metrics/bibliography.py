@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 from corefeval._version import __version__
-from corefeval.metrics.metric import Metric, parse_metrics
+from corefeval.diagnostics import UsageError
+from corefeval.display import visible
+from corefeval.metrics.metric import REGISTRY, Metric, parse_metrics, spell
 
 # "Luo 2005", "Bagga and Baldwin 1998", "Vilain et al. 1995".
 _PAPER = re.compile(r"(\w+)(?: and (\w+)| (et al)\.)? (\d{4})")
@@ -24,12 +27,15 @@ SOFTWARE = f"""\
 """
 
 
-def cite(metrics: str | Metric | Iterable[str | Metric] = ()) -> str:
+def cite(metrics: str | Metric | Iterable[str | Metric] = (), *, saved: Iterable[str] = ()) -> str:
     """BibTeX for corefeval and the papers of metrics, each paper once.
 
     Metrics are given as to `score`, and those of a result are `result.metrics`. A paper about a
     parameter is cited where the parameter is used. A metric of your own whose `reference` names no
     paper that is known here becomes a comment with this reference.
+
+    `saved` has the metrics of results that were loaded: nothing is imported for their names, and
+    those that are not known here become comments.
 
     >>> "luo-2005" in cite("ceafe")
     True
@@ -37,12 +43,26 @@ def cite(metrics: str | Metric | Iterable[str | Metric] = ()) -> str:
     (False, True)
     """
     entries = [SOFTWARE]
-    for request in parse_metrics(metrics) if metrics else ():
+    asked = parse_metrics(metrics) if metrics else []
+    found = {name: _find_known(name) for name in saved}
+    asked += parse_metrics([*filter(None, found.values())]) if any(found.values()) else []
+    for request in asked:
         known = [key for key in keys_of(request.metric) if key in references()]
         reference = " ".join(request.metric.declaration.reference.split())
         comment = f"% {request.metric}: {reference or 'no reference is declared'}\n"
         entries += [references()[key] for key in known] or [comment]
-    return "\n".join(dict.fromkeys(entries))
+    unknown = [visible(name) for name, metric in found.items() if metric is None]
+    entries += ["".join(f"% {name}: a metric that is not known here\n" for name in unknown)]
+    return "\n".join(filter(None, dict.fromkeys(entries)))
+
+
+def _find_known(name: str) -> Metric | None:
+    """The metric of a name from a file; None if it is not known here, or a place to import."""
+    with suppress(UsageError):
+        text = spell(name)
+        place = text.partition("(")[0]
+        return Metric.parse(text) if ":" not in place or place in REGISTRY else None
+    return None
 
 
 def keys_of(metric: Metric) -> list[str]:

@@ -327,7 +327,7 @@ def _check_addends(first: Result, part: Result, joint: Protocol) -> None:
     ]
     if apart or first.version != part.version or first.metrics != part.metrics:
         raise UsageError(
-            "results that were scored differently do not add up:  "
+            "results that were scored differently do not add up: "
             f"{first.signature} with {', '.join(first.metrics)} against "
             f"{part.signature} with {', '.join(part.metrics)}"
         )
