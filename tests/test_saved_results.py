@@ -373,6 +373,15 @@ def test_intervals_of_saved_results(run, tmp_path):
     assert run("score", path, "--ci", "-q")[1] == expected
 
 
+def test_intervals_of_rates_above_one_are_read_again(run, tmp_path):
+    """coval's CEAFm divides by the number of entities."""
+    path = tmp_path / "kept.json"
+    command = ("score", KEY, KEY, "--protocol", "coval", "-m", "ceafm", "--ci", "-q")
+    status, out, _ = run(*command, "--save", path)
+    assert status == 0
+    assert run("score", path, "-q")[:2] == (0, out)
+
+
 def test_results_of_another_key_are_refused(run, tmp_path):
     """The file of a result knows which entities the key had."""
     saved = tmp_path / "eager.json"

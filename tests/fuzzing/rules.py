@@ -29,7 +29,7 @@ _ACTIVE = re.compile(
     r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
-_FEATURE = re.compile(r"[\w()=,.:+* -]+ (needs|is neither given) ")
+_FEATURE = re.compile(r"[\w()=,.:+* -]+ (needs|is neither given|has no definition) ")
 _RATES = ("recall", "precision", "f1", "accuracy", "score")
 
 

@@ -27,6 +27,7 @@ VERSION = 1
 _MARK = "corefeval_results"  # the first thing in a file, by which it is recognised
 _START = f'{{"{_MARK}":'.encode()
 _ROUNDING = 1e-6
+_MOST = 1e9  # CEAF of programs that count repeated mentions may exceed 1
 _EXACT = 2.0**53  # whole numbers up to here are the same as floats
 
 
@@ -240,22 +241,25 @@ def result_of_record(
         name: getattr(within, name) if within else _text(record[name], name)
         for name in ("key", "response", "key_digest")
     }
+    most = _MOST if protocol.emulates else 1 + _ROUNDING
     result = Result(
         tables=tables,
         document_ids=documents,
         protocol=protocol,
         version=version,
         **own,
-        whole_rates=within.whole_rates if within else _rates(record["whole_rates"]),
+        whole_rates=within.whole_rates if within else _rates(record["whole_rates"], most),
         notices=() if within else tuple(map(_notice, record["notices"])),
         spell=spell,
         titles=_named_texts(record["titles"]),
         ci=_level(record["ci"]) if "ci" in record else None,
         intervals={
-            metric: {rate: _interval(ends, f"{metric} {rate}") for rate, ends in rates.items()}
+            metric: {
+                rate: _interval(ends, f"{metric} {rate}", most) for rate, ends in rates.items()
+            }
             for metric, rates in record.get("intervals", {}).items()
         },
-        segment_rates=_rates(record.get("segment_rates", {})),
+        segment_rates=_rates(record.get("segment_rates", {}), most),
         answers=_answers(record["answers"]) if "answers" in record else {},
     )
     if strangers := [metric for metric in result.intervals if metric not in tables]:
@@ -284,9 +288,9 @@ def _answers(record: Mapping[str, Any]) -> dict[str, object]:
     return {**_rates({"conll": record["conll"]}), **counts, "documents": documents}
 
 
-def _rates(record: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+def _rates(record: Mapping[str, Any], most: float = 1 + _ROUNDING) -> dict[str, dict[str, float]]:
     return {
-        metric: {rate: _rate(value, f"{metric} {rate}") for rate, value in rates.items()}
+        metric: {rate: _number(value, f"{metric} {rate}", 0, most) for rate, value in rates.items()}
         for metric, rates in record.items()
     }
 
@@ -380,10 +384,6 @@ def _number(value: object, what: str, least: float, most: float) -> float:
     return float(number)
 
 
-def _rate(value: object, what: str) -> float:
-    return _number(value, what, 0, 1 + _ROUNDING)
-
-
 def _level(value: object) -> float:
     level = _number(value, "ci", 0, 1)
     if level in (0, 1):
@@ -391,8 +391,8 @@ def _level(value: object) -> float:
     return level
 
 
-def _interval(ends: object, what: str) -> tuple[float, float]:
-    low, high = (_rate(end, what) for end in _numbers_in(ends, what))
+def _interval(ends: object, what: str, most: float) -> tuple[float, float]:
+    low, high = (_number(end, what, 0, most) for end in _numbers_in(ends, what))
     if low > high:
         raise ValueError(f"{what}: an interval from {low} to {high}")
     return low, high
