@@ -36,7 +36,8 @@ from scorer_vectors import (
 )
 
 SCORERS = sorted({scorer for name in NAMES for scorer in load("expected", name)} - {"metametric"})
-GOES_ON = r"--[\w-]+ \w+"  # the option with which it can be scored
+# How it can be scored: by which value of which option.
+GOES_ON = r"(fix:|use) .*--[\w-]+ \w+"
 # Where a text is needed: windows and sentences have no place among plain mentions.
 NEED_TEXT = re.compile(r"window|hf-coval|neleval|min_span|NP_only|remove_nested|coval")
 
