@@ -180,6 +180,26 @@ def test_a_broken_key_leaves_its_corpus_out_for_all(folder, suite):
     assert "no-result" not in kinds
 
 
+@pytest.mark.parametrize("protocol", ["documents:nowhere*", "match:min"])
+@pytest.mark.parametrize("piece_size", [None, "2KB"])
+def test_what_no_response_can_help_leaves_its_corpus_out_for_all(suite, protocol, piece_size):
+    """A choice that the key cannot bear shows only when both sides are there."""
+    corpora = [replace(c, protocol=protocol) if c.name == "talk" else c for c in suite.corpora]
+    outcome = run_suite(replace(suite, corpora=tuple(corpora)), piece_size=piece_size)
+    assert outcome.sound_corpora == ["news", "fiction"]
+    assert np.isnan(outcome.scores()[:, [2]]).all()
+    (told,) = (notice for notice in outcome.notices if notice.kind == "broken-key")
+    assert told.message.startswith("talk: left out for all systems because of its key: ")
+
+
+def test_a_corpus_of_broken_responses_alone_counts(folder, suite):
+    for system in suite.systems:
+        path = folder / system.name / "talk.jsonl"
+        if path.exists():
+            path.write_text('{"doc_key": "x", "sentences": [[')
+    assert "talk" in run_suite(suite).sound_corpora
+
+
 def test_a_suite_by_the_numbers_of_corefud_scorer(tmp_path):
     """Shared tasks on CorefUD have the numbers of `score`, and checks fail what is refused."""
     data = Path(__file__).parent / "data" / "corefud" / "random"

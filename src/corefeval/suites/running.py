@@ -7,7 +7,7 @@ import json
 import os
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -99,6 +99,7 @@ def run_suite(
         _scorer.cache_clear()
         if kept is not None:
             kept.flush()
+    _blame_keys(jobs, request, cells)
     outcome = SuiteResult.of(suite, cells)
     notices = [*outcome.notices]
     if trials is not None:
@@ -277,6 +278,21 @@ def _score_safely(job: Job, request: Request, cutting: Cutting | None) -> Cell:
         return Cell(None, str(error), "key")
     except (CorefEvalError, OSError) as error:
         return Cell(None, one_line(error), "response")
+
+
+def _blame_keys(jobs: Sequence[Job], request: Request, cells: dict[Place, Cell]) -> None:
+    """Leave a corpus out to which no response can have a result: not even its key has one.
+
+    Some things show only when both sides are there, such as choices that the key cannot bear.
+    """
+    for corpus in {job.corpus.name: job.corpus for job in jobs}.values():
+        places = [place for place in cells if place[0] == corpus.name]
+        if any(cells[place].result or cells[place].fault == "key" for place in places):
+            continue
+        itself = replace(corpus, response_format=corpus.key_format)
+        cell = score_cell(Job(places[0], itself, corpus.key, corpus.name), request)
+        if cell.result is None:
+            cells.update(dict.fromkeys(places, replace(cell, fault="key")))
 
 
 class _BrokenKeyError(CorefEvalError):
