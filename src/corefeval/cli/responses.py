@@ -312,7 +312,7 @@ def _load_saved(name: str | None, path: str, request: Request) -> list[Result]:
         _check_choices(result, path, request)
         if request.options.get("features") is not None and result.protocol.features == "none":
             raise UsageError(
-                f"{path} was scored without a file of features, and counts cannot be redone:  "
+                f"{path} was scored without a file of features, and counts cannot be redone: "
                 "leave out --features, or score the files again"
             )
         for feature in map(canonical_feature, split_list(request.options["by"])):

@@ -397,7 +397,7 @@ def _over_boundary(entities: Entities, starts: list[int]) -> Mention | None:
 
 
 def _by_sentence(entities: Entities, starts: list[int]) -> Entities:
-    """Mentions by the sentence it ends in, and each end's position in its sentence."""
+    """Mentions by the sentence that they end in, and each end's position in its sentence."""
     return [[_place(mention, starts) for mention in entity] for entity in entities]
 
 
