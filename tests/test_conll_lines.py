@@ -35,10 +35,10 @@ def test_lines_are_those_of_bytes_split_at_newlines(text, size):
     assert [text[start:end] for start, end in bounds] == expected
     assert found.kind.tolist() == [_kind(row) for row in expected]
     marked = np.flatnonzero(found.kind == lines.MARKED)
-    assert [
-        text[start:end]
-        for start, end in zip(found.cells(same, marked), found.end[marked], strict=True)
-    ] == [expected[row].split()[-1] for row in marked]
+    cells = [expected[row].split()[-1] for row in marked]
+    starts, ends = found.cells(same, marked)
+    assert [text[start:end] for start, end in zip(starts, found.end[marked], strict=True)] == cells
+    assert ends.tolist() == [int.from_bytes(cell[-8:], "little") for cell in cells]
     assert not found.is_plain or expected == rows
 
 
@@ -50,16 +50,21 @@ def _kind(line: bytes) -> int:
     return lines.UNMARKED if line.split()[-1] in (b"-", b"_") else lines.MARKED
 
 
-@given(st.lists(st.text("(1)|2a", min_size=1, max_size=12), min_size=1))
-def test_cells_of_one_id_are_read_as_all_others_are(texts):
-    """There is a way for them alone, which is faster."""
+@given(st.lists(st.text("(1)|2a", min_size=1, max_size=12), min_size=1), st.booleans())
+def test_cells_of_one_id_are_read_as_all_others_are(texts, has_ends):
+    """There is a way for them alone, which is faster; the ends of cells may be known already."""
     text = " ".join(texts).encode()
     size = np.array([len(one) for one in texts])
     start = np.cumsum(size + 1) - size - 1
     data = np.frombuffer(text, dtype=np.uint8)
-    found, bad = cells._parse_piece(data, start, size)
+    ends = np.array([int.from_bytes(one.encode()[-8:], "little") for one in texts], np.uint64)
+    with patch.object(cells, "_CELLS_AT_ONCE", 3):
+        found, bad = cells.parse_cells(data, start, start + size, ends if has_ends else None)
     expected, wrong = cells._parse_any(data, start, size)
     rows = ~np.isin(expected[0], wrong)  # what is in bad cells is nobody's concern
-    kept = ~np.isin(found[0], bad)
-    assert [column[kept].tolist() for column in found] == [one[rows].tolist() for one in expected]
+    kept = ~np.isin(found.cell, bad)
+    columns = found.cell, found.position, found.length, found.opens, found.closes
+    assert [c[kept].tolist() for c in columns] == [c[rows].tolist() for c in expected[:-1]]
+    ids = [text[p : p + n] for p, n in zip(found.position, found.length, strict=True)]
+    assert len(set(zip(ids, found.entity.tolist(), strict=True))) == len(set(ids))
     assert bad.tolist() == wrong.tolist()

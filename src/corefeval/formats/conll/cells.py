@@ -27,7 +27,7 @@ _HIGH = np.uint64(0x8080808080808080)
 _ONES = np.uint64(0x0101010101010101)
 _EVEN = np.uint64(0xFEFEFEFEFEFEFEFE)  # ( and ) differ in the lowest bit
 _ROUND, _BARS = _ONES * np.uint64(ord("(")), _ONES * np.uint64(ord("|"))
-_BYTE, _THREE = np.uint64(0xFF), np.uint64(3)
+_BYTE, _THREE = np.uint64(0xFF), np.uint8(3)
 
 
 def number_ids(
@@ -78,7 +78,9 @@ _CLASSES[ord("(")] = _OPEN
 _CLASSES[ord(")")] = _CLOSE
 _CLASSES[ord("|")] = _BAR
 
-_CELLS_AT_ONCE = 1 << 14  # so many that the arrays on the way stay in the processor's cache
+# So many that the arrays on the way stay in the processor's cache, and are smaller than the 128 kB
+# from which on the system is asked for fresh memory.
+_CELLS_AT_ONCE = 1 << 13
 _ID_MASKS = np.array([(1 << 8 * size) - 1 for size in range(SHORT + 1)], dtype=np.uint64)
 _LAST_SHIFTS = np.array([max(8 * size - 8, 0) for size in range(SHORT + 1)], dtype=np.uint64)
 _ID_SHIFTS = np.array([64 - 8 * size for size in range(SHORT + 1)], dtype=np.uint64)
@@ -100,61 +102,90 @@ class Brackets:
     entity: IntArray
 
 
-def parse_cells(data: ByteArray, start: IntArray, end: IntArray) -> tuple[Brackets, IntArray]:
+def parse_cells(
+    data: ByteArray, start: IntArray, end: IntArray, text: NDArray[np.uint64] | None = None
+) -> tuple[Brackets, IntArray]:
     """Take cells apart; also the indices of the cells that are no coreference cells.
 
-    A cell is a row of `(id`, `(id)` and `id)` with or without `|` between them.
+    A cell is a row of `(id`, `(id)` and `id)` with or without `|` between them. `text` has the last
+    eight bytes of each, the first of them lowest, where somebody has looked already.
     """
-    pieces, bad = [], []
-    for offset in range(0, max(start.size, 1), _CELLS_AT_ONCE):
+    # One piece of fresh memory costs less than four: the system hands it out in larger pages.
+    cell, position, size, packed = np.empty((4, start.size), dtype=np.int64)
+    opens, closes = np.empty((2, start.size), dtype=np.bool_)
+    columns: Columns = cell, position, size, opens, closes, packed.view(np.uint64)
+    others = [cell[:0]]
+    for offset in range(0, start.size, _CELLS_AT_ONCE):
         piece = slice(offset, offset + _CELLS_AT_ONCE)
-        columns, wrong = _parse_piece(data, start[piece], end[piece] - start[piece])
-        pieces.append((columns[0] + offset, *columns[1:]))
-        bad.append(wrong + offset)
-    cell, position, length, opens, closes, packed = map(np.concatenate, zip(*pieces, strict=True))
-    entity = number_ids(data, position, length, packed)
-    return Brackets(cell, position, length, opens, closes, entity), np.concatenate(bad)
+        length = end[piece] - start[piece]
+        own = _first_bytes(data, start[piece], length) if text is None else text[piece]
+        simple, parts = _parse_simple(start[piece], length, own)
+        for column, part in zip(columns, parts, strict=True):
+            column[piece] = part
+        cell[piece] += offset
+        others.append((~simple).nonzero()[0] + offset)
+    bad = rest = np.concatenate(others)
+    if rest.size:  # few cells have several ids, or a long one
+        of_rest, bad = _parse_any(data, start[rest], end[rest] - start[rest])
+        columns, bad = _put_between(columns, of_rest, rest), rest[bad]
+    cell, position, size, opens, closes, texts = columns
+    entity = number_ids(data, position, size, texts)
+    return Brackets(cell, position, size, opens, closes, entity), bad
 
 
 # Of ids: the cell, the position, the length, whether brackets open and close, the first bytes.
 Columns = tuple[IntArray, IntArray, IntArray, BoolArray, BoolArray, NDArray[np.uint64]]
 
 
-def _parse_piece(data: ByteArray, start: IntArray, length: IntArray) -> tuple[Columns, IntArray]:
-    """The ids of some cells, and which cells are bad."""
-    if data.size < SHORT:
-        return _parse_any(data, start, length)
-    simple, columns = _parse_simple(data, start, length)
-    (others,) = (~simple).nonzero()
-    if not others.size:
-        return columns, others
-    # Nearly all cells have one short id; the rest are taken apart byte by byte, and put between.
-    (cell, *rest), bad = _parse_any(data, start[others], length[others])
-    kept = (column[simple] for column in columns)
-    own = (others[cell], *rest)
-    joint = [np.concatenate(pair) for pair in zip(kept, own, strict=True)]
+def _first_bytes(data: ByteArray, start: IntArray, length: IntArray) -> NDArray[np.uint64]:
+    """Up to eight bytes of each cell as an integer, the first byte in the lowest bits."""
+    padded = data if data.size >= SHORT else np.append(data, np.zeros(SHORT, dtype=np.uint8))
+    last = padded.size - SHORT
+    text = windows(padded, np.uint64)[np.minimum(start, last)]
+    text >>= (start - np.minimum(start, last)).astype(np.uint8) << _THREE
+    text &= _ID_MASKS[np.minimum(length, SHORT)]
+    return text
+
+
+def _put_between(columns: Columns, others: Columns, cells: IntArray) -> Columns:
+    """The ids of all cells, in order, where those of some cells are to be others."""
+    kept = np.ones(columns[0].size, dtype=np.bool_)
+    kept[cells] = False
+    others = (cells[others[0]], *others[1:])
+    joint = [np.concatenate((c[kept], o)) for c, o in zip(columns, others, strict=True)]
     order = stable_order(joint[0])
-    return tuple(column[order] for column in joint), others[bad]  # type: ignore[return-value]
+    return tuple(column[order] for column in joint)  # type: ignore[return-value]
 
 
-def _parse_simple(data: ByteArray, start: IntArray, length: IntArray) -> tuple[BoolArray, Columns]:
+def _parse_simple(
+    start: IntArray, length: IntArray, text: NDArray[np.uint64]
+) -> tuple[BoolArray, Columns]:
     """Which cells have one id, and are no longer than eight bytes; and the columns of all as such.
 
     A cell is an integer, the first byte in the lowest bits: shifts take its brackets away.
     """
-    last, size = data.size - SHORT, np.minimum(length, SHORT)
-    text = windows(data, np.uint64)[np.minimum(start, last)] & _ID_MASKS[size]
+    size = np.minimum(length, SHORT)
     opens = (text & _BYTE) == ord("(")
-    text >>= opens.astype(np.uint64) << _THREE
+    text = text >> (opens.view(np.uint8) << _THREE)
     size -= opens
     closes = text >> _LAST_SHIFTS[size] == ord(")")
     size -= closes
     text &= _ID_MASKS[size]
-    round_, bar = (text & _EVEN) ^ _ROUND, text ^ _BARS  # a byte of 0 where a bracket or bar is
-    special = ((round_ - _ONES) & ~round_ | (bar - _ONES) & ~bar) & _HIGH
-    simple = (length <= SHORT) & (start <= last) & (special == 0)
+    special = _have_zero(text & _EVEN, _ROUND) | _have_zero(text, _BARS)  # brackets and bars
+    simple = (length <= SHORT) & ~special
     simple &= (opens | closes) & (size > 0)
     return simple, (np.arange(start.size), start + opens, size, opens, closes, text)
+
+
+def _have_zero(texts: NDArray[np.uint64], sign: np.uint64) -> BoolArray:
+    """Whether any byte of each integer is that of another, which has it eight times."""
+    texts = texts ^ sign
+    below = texts - _ONES
+    np.invert(texts, out=texts)
+    below &= texts
+    below &= _HIGH
+    found: BoolArray = below != 0
+    return found
 
 
 def _parse_any(data: ByteArray, start: IntArray, length: IntArray) -> tuple[Columns, IntArray]:

@@ -24,6 +24,8 @@ BLANKS = bytes(range(BLANK_BYTE + 1))
 _TO_BLANKS = b" " * len(BLANKS) + bytes(range(len(BLANKS), 256))
 _PATIENCE = 16
 _WINDOW = 32  # longer cells are looked at one by one
+_CUTS = np.array([64 - 8 * min(size or 1, 8) for size in range(_WINDOW + 1)], dtype=np.uint64)
+Cells = tuple[IntArray, NDArray[np.uint64]]  # where cells start, and their last eight bytes
 
 
 @dataclass(slots=True)
@@ -31,14 +33,16 @@ class Lines:
     """Where lines are and end (trailing blanks left out), their kinds, and their last cells.
 
     `before` is the newline in front of each line, −1 for the first. `cell` is where the last cell
-    starts, of lines that are MARKED at first sight. In plain files no line of a token ends in
-    blanks, and no MARKED one begins with any. `underscores` says whether any line ends in `_`.
+    starts, of lines that are MARKED at first sight, and `text` the last eight bytes of these. In
+    plain files no line of a token ends in blanks, and no MARKED one begins with any. `underscores`
+    says whether any line ends in `_`.
     """
 
     before: IntArray
     end: IntArray
     kind: NDArray[np.uint8]
     cell: IntArray
+    text: NDArray[np.uint64]
     is_plain: bool
     underscores: bool
 
@@ -51,11 +55,11 @@ class Lines:
         start += 1
         return start
 
-    def cells(self, data: ByteArray, lines: IntArray) -> IntArray:
-        """Where the last cells of some lines start: of all those that are MARKED."""
+    def cells(self, data: ByteArray, lines: IntArray) -> Cells:
+        """Where the last cells of some lines start, and their text: of all that are MARKED."""
         if lines.size == self.cell.size:  # no others became such
-            return self.cell
-        return _cell_starts(data, self.starts(lines), self.end[lines])
+            return self.cell, self.text
+        return find_cells(data, self.starts(lines), self.end[lines])
 
     def change(self, lines: Any, end: Any, kind: Any) -> None:
         """Let some lines end earlier, and be of another kind."""
@@ -98,7 +102,7 @@ def first_control(data: ByteArray) -> int:
 def _find_lines(data: ByteArray) -> Lines:
     """All lines as they seem at first sight, in pieces that stay in the processor's cache."""
     newline, kind = np.full(1, -1, dtype=np.int64), np.empty(0, dtype=np.uint8)
-    cells: list[IntArray] = [np.empty(0, dtype=np.int64)]
+    cells: list[Cells] = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.uint64))]
     size = passed = 0
     is_plain, underscores = True, False
     for end in newlines(data):
@@ -112,17 +116,17 @@ def _find_lines(data: ByteArray) -> Lines:
             room = now + min(int(1.1 * now * left / passed), left // 8) + 1
             newline, kind = _with_room(newline, size + 1, room + 1), _with_room(kind, size, room)
         newline[size + 1 : now + 1] = end
-        start = newline[size:now] + 1
-        own, here = _kinds(data, start, end)
+        own, here = _kinds(data, newline[size:now] + 1, end)
         underscores |= here
         kind[size:now] = own
         (marked,) = (own == MARKED).nonzero()
-        start = start[marked]
+        start = newline[size:now][marked] + 1
         is_plain = is_plain and not (data[start] <= BLANK_BYTE).any()
-        cells.append(_cell_starts(data, start, end[marked]))
+        cells.append(find_cells(data, start, end[marked]))
         size = now
     before, end = newline[:size], newline[1 : size + 1]
-    return Lines(before, end, kind[:size], np.concatenate(cells), is_plain, underscores)
+    cell, text = map(np.concatenate, zip(*cells, strict=True))
+    return Lines(before, end, kind[:size], cell, text, is_plain, underscores)
 
 
 def _with_room(column: NDArray[Any], size: int, room: int) -> NDArray[Any]:
@@ -147,20 +151,24 @@ def _kinds(data: ByteArray, start: IntArray, end: IntArray) -> tuple[NDArray[np.
     return kind, underscores
 
 
-def _cell_starts(data: ByteArray, start: IntArray, end: IntArray) -> IntArray:
-    """Where the last cell of each line starts; lines end at `end`, which is not blank.
+def find_cells(data: ByteArray, start: IntArray, end: IntArray) -> Cells:
+    """Where the last cell of each line starts, and its last eight bytes as an integer.
 
-    A window that ends where the line ends shows the last blank before it.
+    Lines end at `end`, which is not blank. A window that ends where the line ends shows the last
+    blank before it. The first byte of a text is the lowest; what is before the cell is cut off.
     """
     first = np.full(end.size, -1, dtype=np.int64)
+    text = np.zeros(end.size, dtype=np.uint64)
     if data.size >= _WINDOW:
-        blank = bytes_at(data, np.maximum(end - _WINDOW, 0), _WINDOW) <= BLANK_BYTE
-        width = place(lowest(reversed_bits(blank, _WINDOW)))
+        window = bytes_at(data, np.maximum(end - _WINDOW, 0), _WINDOW)
+        width = place(lowest(reversed_bits(window <= BLANK_BYTE, _WINDOW)))
         first = np.where((width < _WINDOW) & (end >= _WINDOW), end - width, -1)
-    for line in np.flatnonzero(first < 0).tolist():
-        text = data[start[line] : end[line]].tobytes()
-        first[line] = end[line] - len(split_cells(text)[-1])
-    return first
+        text = window.view("<u8")[_WINDOW // 8 - 1 :: _WINDOW // 8] >> _CUTS[width]
+    for line in (first < 0).nonzero()[0].tolist():
+        last = split_cells(data[start[line] : end[line]].tobytes())[-1]
+        first[line] = end[line] - len(last)
+        text[line] = int.from_bytes(last[-8:], "little")
+    return first, text
 
 
 def split_cells(line: bytes) -> list[bytes]:
@@ -178,29 +186,44 @@ def newlines(data: ByteArray) -> Iterator[IntArray]:
         yield positions
 
 
-_LOWEST = np.array([0, *((n & -n).bit_length() - 1 for n in range(1, 256))], dtype=np.int64)
+_GROUP = 16  # places that are looked at as one integer; few lines are shorter
+_ONE = np.uint16(1)
 
 
 def places_of(mask: BoolArray) -> IntArray:
     """`np.flatnonzero(mask)`, in less time where some are true and most are not.
 
-    A bit for each is looked at: few groups of eight have any, and its place stands in a table.
+    A bit for each is looked at: few groups of sixteen have any, and most of these have one. What
+    can be done in place is, for fresh memory costs more than the work.
     """
-    groups = np.packbits(mask, bitorder="little")
-    (index,) = (groups != 0).nonzero()
-    bits = groups[index]
-    positions: IntArray = index << 3
-    positions += _LOWEST[bits]
-    places, others = [], []
-    behind = np.arange(1, index.size + 1)
-    while (bits := bits & (bits - 1)).any():  # further bits of a byte are rare
-        (more,) = (bits != 0).nonzero()
-        index, bits, behind = index[more], bits[more], behind[more]
-        places.append(behind)
-        others.append((index << 3) + _LOWEST[bits])
-    if not places:
+    packed = np.zeros(-(-mask.size // _GROUP) * 2, dtype=np.uint8)
+    packed[: (mask.size + 7) // 8] = np.packbits(mask, bitorder="little")
+    groups = packed.view("<u2")
+    positions: IntArray = (groups != 0).nonzero()[0]
+    bits = groups[positions]
+    positions *= _GROUP
+    (several,) = (bits & (bits - _ONE) != 0).nonzero()
+    begin = positions[several]
+    positions += _lowest_bit(bits)
+    if not several.size:
         return positions
-    return np.insert(positions, np.concatenate(places), np.concatenate(others))
+    number = np.bitwise_count(bits)
+    positions = positions.repeat(number)
+    bits, number = bits[several], number[several] - np.uint8(1)
+    place = several + np.cumsum(number, dtype=np.int64) - number
+    while place.size:
+        bits &= bits - _ONE  # takes away the lowest
+        place += 1
+        positions[place] = begin + _lowest_bit(bits)
+        (on,) = (bits & (bits - _ONE) != 0).nonzero()
+        bits, begin, place = bits[on], begin[on], place[on]
+    return positions
+
+
+def _lowest_bit(bits: NDArray[np.uint16]) -> NDArray[np.uint8]:
+    """The number of the lowest set bit of each integer."""
+    number: NDArray[np.uint8] = np.bitwise_count((bits - _ONE) & ~bits)
+    return number
 
 
 def _trim(data: ByteArray, start: IntArray, end: IntArray) -> IntArray:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from corefeval.diagnostics import InputError, Notice, excerpt
 from corefeval.formats.conll.bitmaps import BLANK_BYTE
@@ -74,7 +75,7 @@ def read_conll(
     line_start, line_end, prefix_end = np.empty((3, token_line.size), dtype=np.int64)
     np.add(np.take(lines.before, token_line, out=line_start, mode="clip"), 1, out=line_start)
     np.subtract(np.take(lines.end, token_line, out=line_end, mode="clip"), 1, out=prefix_end)
-    prefix_end[marked] = lines.cells(data, token_line[marked])
+    prefix_end[marked], text = lines.cells(data, token_line[marked])
     tokens = ConllTokens(
         origin=source,
         line_start=line_start,
@@ -87,7 +88,7 @@ def read_conll(
         shared_layout=layout,
         underscores=lines.underscores,
     )
-    marks = _read_marks(outline, tokens, marked, repairs, is_plain=lines.is_plain)
+    marks = _read_marks(outline, tokens, marked, text, repairs, is_plain=lines.is_plain)
     return _corpus(source, outline, tokens, marks, name)
 
 
@@ -143,17 +144,19 @@ def _read_marks(
     outline: Outline,
     tokens: ConllTokens,
     marked: IntArray,
-    repairs: list[Repair] | None = None,
+    text: NDArray[np.uint64],
+    repairs: list[Repair] | None,
     *,
-    is_plain: bool = False,
+    is_plain: bool,
 ) -> _Marks:
     """Read the coreference cells of the tokens that have one, and join their brackets.
 
+    `text` has the last eight bytes of each cell.
     Where coreference is left empty, the last text of a line is another column. What seems odd is
     therefore looked at again, with the columns counted, before it is called a mistake. In plain
     files no line begins or ends with blanks.
     """
-    marks = _try_to_read_marks(outline, tokens, marked, is_plain)
+    marks = _try_to_read_marks(outline, tokens, marked, text, is_plain)
     seems_odd = isinstance(marks, _Mistakes)
     if seems_odd or (not is_plain and with_trailing_blanks(tokens, marked).size):
         odd, unreadable = marked[:0], False
@@ -172,10 +175,14 @@ def _read_marks(
 
 
 def _try_to_read_marks(
-    outline: Outline, tokens: ConllTokens, marked: IntArray, is_plain: bool = False
+    outline: Outline,
+    tokens: ConllTokens,
+    marked: IntArray,
+    text: NDArray[np.uint64] | None = None,
+    is_plain: bool = False,
 ) -> _Marks | _Mistakes:
-    data = tokens.origin.data
-    brackets, bad = parse_cells(data, tokens.prefix_end[marked], tokens.line_end[marked])
+    start, end = tokens.prefix_end[marked], tokens.line_end[marked]
+    brackets, bad = parse_cells(tokens.origin.data, start, end, text)
     alone = _alone(tokens, marked, is_plain)
     bad = np.union1d(bad, alone) if alone.size else bad
     if bad.size:

@@ -250,6 +250,8 @@ def empty_unreadable(
 
 # Nearly all files write it just so; the other patterns are for the rest.
 _USUAL = re.compile(rb"#begin document \(([^()]+)\); part (\d{1,18})")
+_USUAL_END = b"#end document"
+_END = DocumentId("#end document")  # compared by identity
 _DOCUMENT_LINE = re.compile(rb"#\s*(begin|end)\s+document\b\s*(.*)", re.IGNORECASE | re.DOTALL)
 _PART = re.compile(r"[0-9]{1,18}")
 
@@ -276,11 +278,9 @@ def read_outline(
     """Find the documents; `#` lines that turn out to be tokens change their kind in `lines`."""
     view = source.data.data
     starts, ends = lines.starts(comments).tolist(), lines.end[comments].tolist()
-    marks = (
-        (line, view[start:end]) for line, start, end in zip(comments, starts, ends, strict=True)
-    )
+    texts = [view[start:end].tobytes() for start, end in zip(starts, ends, strict=True)]
     repeated: list[tuple[int, InputError]] | None = None if repairs is None else []
-    outline = outline_of(source, marks, len(lines), repeated)
+    outline = outline_of(source, zip(comments, texts, strict=True), len(lines), repeated)
     if repairs is not None and repeated is not None:
         rename_repeated(outline, repeated, repairs)
         adopt_strays(source, lines, outline, repairs)
@@ -290,7 +290,7 @@ def read_outline(
 
 def outline_of(
     source: Source,
-    marks: Iterable[tuple[int, bytes | memoryview]],
+    marks: Iterable[tuple[int, bytes]],
     size: int,
     repeated: list[tuple[int, InputError]] | None = None,
 ) -> Outline:
@@ -303,20 +303,14 @@ def outline_of(
     seen: dict[DocumentId, int] = {}
     is_open = False
     for line, text in marks:
-        usual = _USUAL.fullmatch(text)
-        match = usual or _DOCUMENT_LINE.match(text)
-        if match is None:
+        identifier = _read_mark(source, text, line)
+        if identifier is None:
             outline.others.append(line)
-        elif usual is None and match[1][0] in b"eE":
+        elif identifier is _END:
             if is_open:
                 outline.end[-1] = line
             is_open = False
         else:
-            if usual is not None:
-                name = source.decode(usual[1], line).strip() or source.stem
-                identifier = DocumentId(name, int(usual[2]))
-            else:
-                identifier = _identifier(source, match[2], line)
             if seen.setdefault(identifier, line) != line:
                 error = repeated_document(source, identifier, seen[identifier], line)
                 if repeated is None:
@@ -331,6 +325,20 @@ def outline_of(
             is_open = True
     outline.cut_short = is_open
     return outline
+
+
+def _read_mark(source: Source, text: bytes, line: int) -> DocumentId | None:
+    """The document that a line begins, `_END` where it ends one, None where it does neither."""
+    if text == _USUAL_END:
+        return _END
+    usual = _USUAL.fullmatch(text)
+    if usual is not None:
+        name = source.decode(usual[1], line).strip() or source.stem
+        return DocumentId(name, int(usual[2]))
+    match = _DOCUMENT_LINE.match(text)
+    if match is None:
+        return None
+    return _END if match[1][0] in b"eE" else _identifier(source, match[2], line)
 
 
 def _identifier(source: Source, text: bytes, line: int) -> DocumentId:
