@@ -9,6 +9,7 @@ import multiprocessing
 import os
 import pickle
 import signal
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
@@ -109,7 +110,7 @@ def start_workers(number: int) -> ProcessPoolExecutor:
     Workers inherit that interrupts are held back here while they start: one that is interrupted
     before it could say that it leaves interrupts to its parent may keep what all wait for.
     """
-    pool = ProcessPoolExecutor(number, multiprocessing.get_context("spawn"), follow_parent)
+    pool = ProcessPoolExecutor(number, _start_method(), follow_parent)
     holds_back = hasattr(signal, "pthread_sigmask")  # not on Windows
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if holds_back else ()
     # Threads for matrices, which nobody multiplies here, cost a third of the start.
@@ -124,6 +125,17 @@ def start_workers(number: int) -> ProcessPoolExecutor:
         if holds_back:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     return pool
+
+
+def _start_method() -> multiprocessing.context.BaseContext:
+    """How processes are made: on Linux as copies of this one, which have imported all it has.
+
+    Not where other threads run, of which one might hold what a copy waits for.
+    """
+    is_alone = sys.platform == "linux" and threading.active_count() == 1
+    if is_alone:
+        import corefeval.pieces.scoring  # noqa: F401  what all copies need
+    return multiprocessing.get_context("fork" if is_alone else "spawn")
 
 
 def follow_parent() -> None:
