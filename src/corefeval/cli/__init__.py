@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import codecs
+import gc
 import os
 import sys
 import warnings
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["app", "main"]
 
 BAD_INPUT, BAD_USAGE, INTERRUPTED = 1, 2, 130
+_MANY_OBJECTS = 100_000  # more than all imports of a small score make
 
 
 def __getattr__(name: str) -> object:
@@ -31,9 +34,11 @@ def __getattr__(name: str) -> object:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the exit status is 0, 1 (bad input), 2 (bad usage) or 3 (a gate)."""
+    if arguments is None:  # then the process ends with the command, and takes all garbage along
+        atexit.register(gc.freeze)
     _prepare_streams()
     try:
-        with memory_for(), _announce_waits():
+        with memory_for(), _announce_waits(), _rare_collections():
             status = _run(sys.argv[1:] if arguments is None else list(arguments))
         sys.stdout.flush()
     except SystemExit as leaving:  # rich leaves with 1 where nobody reads the help
@@ -106,6 +111,17 @@ def _announce_waits() -> Iterator[None]:
         warnings.simplefilter("always", LongWait)
         warnings.showwarning = show
         yield
+
+
+@contextmanager
+def _rare_collections() -> Iterator[None]:
+    """Within, garbage is looked for less often: imports make many objects, which all stay."""
+    usual = gc.get_threshold()
+    gc.set_threshold(_MANY_OBJECTS, *usual[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*usual)
 
 
 def _discard_output() -> None:
