@@ -150,7 +150,7 @@ def protocols(*name: str, format: Format = "text") -> None:
     declarations = {name: one for name, one in selection.items() if isinstance(one, Choice)}
     if format == "json":
         content = {
-            "protocols": [{**asdict(one), "text": _text(one)} for one in bundles],
+            "protocols": [{**one._asdict(), "text": _text(one)} for one in bundles],
             "choices": [{"name": name, **asdict(choice)} for name, choice in declarations.items()],
         }
         sys.stdout.write(json_text(content))

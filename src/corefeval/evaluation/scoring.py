@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Unpack
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple, Unpack
 
 from corefeval.diagnostics import KeyNeededError, Notice, UsageError
 from corefeval.evaluation.counting import (
@@ -131,8 +131,7 @@ def score_pieces(
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class Method:
+class Method(NamedTuple):
     """All that a score depends on beside its inputs."""
 
     plan: Plan

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -50,8 +50,7 @@ def unbroken_word(word: str) -> str:
     return word if _UNBROKEN.fullmatch(word) else plain_word(word)
 
 
-@dataclass(frozen=True, slots=True)
-class TokenDifference:
+class TokenDifference(NamedTuple):
     """The first place where two corpora disagree: the second one's position in its own file."""
 
     document: int
