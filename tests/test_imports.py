@@ -65,7 +65,7 @@ def test_a_plain_score_needs_nothing_but_numpy():
     own = {"concurrent", "threading", "logging"} | {
         f"corefeval.{name}"
         for name in ("live", "cli.application", "features.declarations", "model.builder",
-                     "pairing.zeros", "stats", "analysis", "emulation")
+                     "model.views", "pairing.zeros", "stats", "analysis", "emulation")
     }  # fmt: skip
     numpy = modules_after("import numpy")
     assert not loaded & (dear | own) - numpy

@@ -151,7 +151,7 @@ def protocols(*name: str, format: Format = "text") -> None:
     if format == "json":
         content = {
             "protocols": [{**one._asdict(), "text": _text(one)} for one in bundles],
-            "choices": [{"name": name, **asdict(choice)} for name, choice in declarations.items()],
+            "choices": [{"name": name, **one._asdict()} for name, one in declarations.items()],
         }
         sys.stdout.write(json_text(content))
         return

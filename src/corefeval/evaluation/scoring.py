@@ -187,7 +187,7 @@ def _with_protocol(made: Plan, sampling: Sampling) -> tuple[Plan, Sampling]:
         level, samples, seed = text.groups()
         sampling = replace(sampling, ci=float(level), samples=int(samples), seed=int(seed))
     if protocol.segments != "none" or protocol.ci != "none":
-        made = replace(made, protocol=protocol.but(segments="none", ci="none"))
+        made = made._replace(protocol=protocol.but(segments="none", ci="none"))
     return made, sampling
 
 

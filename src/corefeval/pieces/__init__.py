@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from corefeval.diagnostics import CorefEvalError, InputError, UsageError
 from corefeval.files import PathLike, is_remote, parse_size
@@ -23,8 +23,7 @@ AUTOMATIC = 200_000_000  # bytes of all files, above which pieces take no longer
 Progress = Callable[[int, int, int], None]  # pieces done, all pieces, bytes done
 
 
-@dataclass(frozen=True, slots=True)
-class NamedFile:
+class NamedFile(NamedTuple):
     """A file, folder, pattern or address, and what it is called in results."""
 
     path: str

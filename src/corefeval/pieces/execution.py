@@ -248,7 +248,7 @@ _OURS = {
     ("corefeval.diagnostics", "Notice"),
     ("corefeval.model.categories", "Categories"),
     ("corefeval.model.corpus", "Corpus"),
-    ("corefeval.model.views", "DocumentId"),
+    ("corefeval.model.corpus", "DocumentId"),
     ("corefeval.model.relations", "Relations"),
     ("corefeval.pairing.mismatches", "Suspects"),
     ("corefeval.metrics.metric", "spell"),
