@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import io
 import json
@@ -243,6 +244,14 @@ def test_as_a_module_and_into_a_closed_pipe():
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait() == 0
+
+
+def test_garbage_is_collected_as_before_once_a_command_is_done(run):
+    """In a process that goes on, that is: one of its own collects none at its end."""
+    before = gc.get_threshold(), gc.get_freeze_count()
+    run("score", KEY, EAGER)
+    run("score", KEY, "no such file")
+    assert (gc.get_threshold(), gc.get_freeze_count()) == before
 
 
 def test_example(run, tmp_path):

@@ -65,10 +65,26 @@ def test_a_plain_score_needs_nothing_but_numpy():
     own = {"concurrent", "threading", "logging"} | {
         f"corefeval.{name}"
         for name in ("live", "cli.application", "features.declarations", "model.builder",
-                     "pairing.zeros", "stats", "analysis", "emulation")
+                     "model.views", "pairing.zeros", "stats", "analysis", "emulation")
     }  # fmt: skip
     numpy = modules_after("import numpy")
     assert not loaded & (dear | own) - numpy
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads are counted in /proc")
+def test_a_plain_score_starts_no_threads(monkeypatch):
+    """Those that multiply matrices, which numpy has for each core, are for bootstraps."""
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    arguments = ["score", *(corefeval.example(name) for name in ("key", "eager")), "-q"]
+    script = (
+        f"import os, sys\nfrom corefeval.cli import main\nmain({arguments!r})\n"
+        "known = 'OPENBLAS_NUM_THREADS' in os.environ\n"
+        "sys.stderr.write(f'{len(os.listdir(\"/proc/self/task\"))} {known}')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stderr == "1 False"
 
 
 def test_every_public_name_is_there():

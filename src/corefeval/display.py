@@ -19,10 +19,10 @@ _HIDDEN = (
     r"\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff"
     r"\ufeff\ufff9-\ufffb"
 )
-_UNSEEN = re.compile(f"[\n{_HIDDEN}]")
-_UNSEEN_IN_LINES = re.compile(f"[{_HIDDEN}]")
+_UNSEEN = f"[\n{_HIDDEN}]"
+_UNSEEN_IN_LINES = f"[{_HIDDEN}]"
 _FORMULA = tuple("=+-@\t\r\n＝＋－＠")
-_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+_NUMBER = r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?"
 
 
 def visible(text: str, *, lines: bool = False) -> str:
@@ -35,10 +35,12 @@ def visible(text: str, *, lines: bool = False) -> str:
     a\x1b[2Jb\u202ec\n a
       b
     """
+    if text.isprintable():  # nothing that hides is
+        return text
     if lines:
         text = re.sub("\n(?![ \n])", "\n  ", text)
     pattern = _UNSEEN_IN_LINES if lines else _UNSEEN
-    return pattern.sub(lambda found: ascii(found[0])[1:-1], text)
+    return re.sub(pattern, lambda found: ascii(found[0])[1:-1], text)
 
 
 def shorten(text: str, limit: int = LONG) -> str:
@@ -67,7 +69,7 @@ def json_text(value: object, *, indent: int | None = 2) -> str:
         text = json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False)
     except ValueError:  # JSON has no word for what is no number but null
         text = json.dumps(_with_nulls(value), ensure_ascii=False, indent=indent)
-    return _UNSEEN_IN_LINES.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
+    return re.sub(_UNSEEN_IN_LINES, lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
 
 
 def _with_nulls(value: object) -> object:
@@ -106,7 +108,7 @@ def csv_cell(value: object) -> object:
         value = ";".join(map(str, value))
     if not isinstance(value, str):
         return value
-    is_formula = value.startswith(_FORMULA) and not _NUMBER.fullmatch(value)
+    is_formula = value.startswith(_FORMULA) and not re.fullmatch(_NUMBER, value)
     return ("'" if is_formula else "") + visible(" ".join(value.splitlines()))
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -45,8 +45,7 @@ class Options(Choices, total=False):
     response_encoding: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """A protocol, what the caller states of mentions and tags, and how files are read.
 
     `asked` is the protocol as it was given, which may say what told heads and minimum spans.
@@ -55,9 +54,9 @@ class Plan:
     """
 
     protocol: Protocol
+    asked: Protocol
     features: Stated = None
     tagset: object = None
-    asked: Protocol = field(default_factory=Protocol)
     encoding: str = "utf-8"
     word_column: int | None = None
     key_format: str | None = None
@@ -134,7 +133,7 @@ def plan(
         from corefeval.features.tagsets import read_tagset
 
         read_tagset(tagset)  # for all to be there, and be one
-    return Plan(made, features, tagset, base, **rest)
+    return Plan(made, base, features, tagset, **rest)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -256,7 +255,7 @@ def prepare_corpora(
 
     variants = []
     for name, own, other, lost in variants_of(key, response):
-        read_so = replace(plan, protocol=plan.protocol.but(lost=lost))
+        read_so = plan._replace(protocol=plan.protocol.but(lost=lost))
         variants.append((name, _prepare_corpora(own, other, read_so, pairs)))
     return replace(prepared, variants=tuple(variants))
 

@@ -195,7 +195,7 @@ class Scorer:
     @property
     def _counting(self) -> Method:
         """How documents are counted that are added up; intervals are of all of them."""
-        return replace(self._method, sampling=Sampling())
+        return self._method._replace(sampling=Sampling())
 
     def _count(self) -> None:
         """Count the documents that wait."""

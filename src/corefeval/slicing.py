@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -40,8 +40,7 @@ _WHY_NOT = {
 _WITH_SETS = "cannot be divided where sets of antecedents count: use --split off"
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(NamedTuple):
     """A feature to slice by, and the metrics to slice."""
 
     feature: str
@@ -231,8 +230,7 @@ def _part(table: CountTable, value: int, n_values: int) -> CountTable:
     return replace(table, values=table.values[value::n_values])
 
 
-@dataclass(frozen=True, eq=False)
-class _Values:
+class _Values(NamedTuple):
     """The value of each mention of both sides, as numbers of names; `special` are no values."""
 
     key: IntArray

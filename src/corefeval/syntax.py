@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from corefeval.diagnostics import UsageError
 
@@ -12,8 +12,7 @@ CROSS = "*"  # between features that are crossed, and between their values
 _CALL = re.compile(r"\s*([^\s()=,][^()=,]*?)\s*(?:\((.*)\))?\s*", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """A name with arguments: `distance(sentences, 0)`, and settings: `class(column=10)`."""
 
     name: str

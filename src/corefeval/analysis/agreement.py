@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import permutations
 from pathlib import Path
@@ -217,7 +217,7 @@ def agree(
     wanted = parse_distances(distances)
     made = plan(protocol, options, steps=(*STEPS, "agreement"))
     made.protocol.check_sound()
-    corpora = _read(sources, replace(made, response_format=format))
+    corpora = _read(sources, made._replace(response_format=format))
     notices = [notice for corpus in corpora for notice in corpus.notices]
     annotations = pair_annotations(corpora, made.protocol)
     notices += annotations.notices

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import codecs
+import gc
 import os
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 
 from corefeval.cli.printing import remark
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["app", "main"]
 
 BAD_INPUT, BAD_USAGE, INTERRUPTED = 1, 2, 130
+_MANY_OBJECTS = 100_000  # more than all imports of a small score make
 
 
 def __getattr__(name: str) -> object:
@@ -31,9 +34,11 @@ def __getattr__(name: str) -> object:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the exit status is 0, 1 (bad input), 2 (bad usage) or 3 (a gate)."""
+    if arguments is None:  # then the process ends with the command, and takes all garbage along
+        atexit.register(gc.freeze)
     _prepare_streams()
     try:
-        with memory_for(), _announce_waits():
+        with memory_for(), _announce_waits(), _rare_collections():
             status = _run(sys.argv[1:] if arguments is None else list(arguments))
         sys.stdout.flush()
     except SystemExit as leaving:  # rich leaves with 1 where nobody reads the help
@@ -65,7 +70,12 @@ def _run(arguments: list[str]) -> object:
 
         plain = parse_plain(arguments[1:])
         if plain is not None:
-            return run_score(**plain)
+            from corefeval.pieces import without_matrix_threads
+
+            # A bootstrap multiplies matrices, and a metric of the user's own may.
+            multiplies = plain.get("ci") or ":" in plain.get("metrics", "")
+            with nullcontext() if multiplies else without_matrix_threads():
+                return run_score(**plain)
     from corefeval.cli.application import run
 
     return run(arguments)
@@ -106,6 +116,17 @@ def _announce_waits() -> Iterator[None]:
         warnings.simplefilter("always", LongWait)
         warnings.showwarning = show
         yield
+
+
+@contextmanager
+def _rare_collections() -> Iterator[None]:
+    """Within, garbage is looked for less often: imports make many objects, which all stay."""
+    usual = gc.get_threshold()
+    gc.set_threshold(_MANY_OBJECTS, *usual[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*usual)
 
 
 def _discard_output() -> None:

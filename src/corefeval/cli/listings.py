@@ -150,8 +150,8 @@ def protocols(*name: str, format: Format = "text") -> None:
     declarations = {name: one for name, one in selection.items() if isinstance(one, Choice)}
     if format == "json":
         content = {
-            "protocols": [{**asdict(one), "text": _text(one)} for one in bundles],
-            "choices": [{"name": name, **asdict(choice)} for name, choice in declarations.items()],
+            "protocols": [{**one._asdict(), "text": _text(one)} for one in bundles],
+            "choices": [{"name": name, **one._asdict()} for name, one in declarations.items()],
         }
         sys.stdout.write(json_text(content))
         return

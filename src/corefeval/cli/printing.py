@@ -46,9 +46,7 @@ def names_of(arguments: Sequence[tuple[str | None, str]], key: str | None = None
 
 
 # Of what files of responses are called, the end that says nothing about the system.
-_ENDING = re.compile(
-    r"(\.\w*conllu?|\.json(l|lines)?|\.ndjson|\.parquet|\.ann|\.txt|\.tsv)?(\.gz)?$", re.IGNORECASE
-)
+_ENDING = r"(?i)(\.\w*conllu?|\.json(l|lines)?|\.ndjson|\.parquet|\.ann|\.txt|\.tsv)?(\.gz)?$"
 
 
 def plain_names(names: Sequence[str], given: Container[str | None] = ()) -> list[str]:
@@ -59,7 +57,7 @@ def plain_names(names: Sequence[str], given: Container[str | None] = ()) -> list
     >>> plain_names(["old.conll", "new.v4_auto_conll.gz", "x.json", "x.conll", "model-1.5"])
     ['old', 'new', 'x.json', 'x.conll', 'model-1.5']
     """
-    plain = [name if name in given else _ENDING.sub("", name) or name for name in names]
+    plain = [name if name in given else re.sub(_ENDING, "", name) or name for name in names]
     return distinct_names(plain, names)
 
 

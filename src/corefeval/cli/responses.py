@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from corefeval.cli.printing import check_paths, label, names_of, short, tell
 from corefeval.diagnostics import Notice, UsageError
@@ -68,8 +68,7 @@ class ReadingOptions:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class Request(NamedTuple):
     """What was asked for: `metrics` by name, None for the default; `options` as `score` has them.
 
     `targets` are files that will be written, which must not be inputs.
@@ -78,7 +77,7 @@ class Request:
     command: str
     metrics: str | Sequence[Metric] | None
     default: str
-    options: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any]
     reading: ReadingOptions
     pieces: PieceOptions | None = None
     targets: tuple[str | None, ...] = ()

@@ -76,7 +76,8 @@ def compare(
     Testing.of(**testing)  # what is wrong is told before anything is read
     made = plan(protocol, options, features=features)
     method = Method.of(metrics, by, made, Sampling(segments=segments, as_segments=True))
-    method = replace(method, sampling=replace(method.sampling, ci=None))  # it has its own intervals
+    own = replace(method.sampling, ci=None)  # a comparison has its own intervals
+    method = method._replace(sampling=own)
     names = list(responses) if isinstance(responses, Mapping) else None
     if names is not None and baseline is not None:
         check_choice("the baseline", baseline, names)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Unpack
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple, Unpack
 
 from corefeval.diagnostics import KeyNeededError, Notice, UsageError
 from corefeval.evaluation.counting import (
@@ -131,8 +131,7 @@ def score_pieces(
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class Method:
+class Method(NamedTuple):
     """All that a score depends on beside its inputs."""
 
     plan: Plan
@@ -188,7 +187,7 @@ def _with_protocol(made: Plan, sampling: Sampling) -> tuple[Plan, Sampling]:
         level, samples, seed = text.groups()
         sampling = replace(sampling, ci=float(level), samples=int(samples), seed=int(seed))
     if protocol.segments != "none" or protocol.ci != "none":
-        made = replace(made, protocol=protocol.but(segments="none", ci="none"))
+        made = made._replace(protocol=protocol.but(segments="none", ci="none"))
     return made, sampling
 
 

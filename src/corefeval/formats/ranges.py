@@ -241,7 +241,7 @@ def _with_layout(found: Ranges, word_column: int | None) -> Ranges:
     tokens = head.read().tokens
     if not isinstance(tokens, ConllTokens):
         return found
-    layout = replace(tokens.layout, width=tokens.n_columns)
+    layout = tokens.layout._replace(width=tokens.n_columns)
     return replace(found, options=(("word_column", word_column), ("layout", layout)))
 
 

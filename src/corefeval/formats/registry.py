@@ -9,8 +9,7 @@ import importlib
 import os
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from corefeval.diagnostics import InputError, Notice, UsageError, excerpt
 
@@ -22,8 +21,7 @@ class UnknownFormatError(InputError):
 HEAD = 1 << 16  # so many bytes are looked at to tell the format
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(NamedTuple):
     """What a writer made: the content of files by name, and what the format could not carry.
 
     A format of one file uses the empty name, which stands for the target itself; a format with
@@ -31,11 +29,10 @@ class Written:
     """
 
     files: dict[str, bytes]
-    notices: tuple[Notice, ...] = field(default=())
+    notices: tuple[Notice, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(NamedTuple):
     """A file format: its name, how to recognise it, and where its reader and writer are.
 
     `looks_like` sees the first bytes of a file. The reader is a function from a

@@ -78,7 +78,7 @@ def _by_parts(key: Mentions, response: Mentions, analyses: Sequence[TokenAnnotat
     stated = {"minimum": "stated"} if minima.counts.any() else {}
     return replace(
         evidence,
-        key=replace(evidence.key, cores=_or_heads(minima, evidence.key.heads)),
+        key=evidence.key._replace(cores=_or_heads(minima, evidence.key.heads)),
         fields=evidence.fields | stated,
         notices=[*evidence.notices, *notices],
     )
@@ -114,7 +114,7 @@ def _by_minima(key: Mentions, response: Mentions, analyses: Sequence[TokenAnnota
         notices += [Notice("minimum-unknown", text, lacking, noun="mention")] if lacking else []
     else:
         notices += _list_long((key, response), minima, wanted)
-    sides = replace(key, cores=cores, minima=minima[0]), replace(response, minima=minima[1])
+    sides = key._replace(cores=cores, minima=minima[0]), response._replace(minima=minima[1])
     columns = ["parse trees"] if any(rows.size for rows in wanted) else []
     return Evidence(*sides, {"minimum": rules} if rules else {}, notices, columns)
 
@@ -149,7 +149,7 @@ def _by_heads(
         counts = np.bincount(rule[several & (rule >= 0)], minlength=len(HEAD_RULES))
         unknown.append(int((several & (heads < 0)).sum()))
         used += counts
-        sides[number] = replace(sides[number], heads=heads)
+        sides[number] = sides[number]._replace(heads=heads)
         notices += _describe_heads(sides[number].corpus, counts, unknown[-1])
     if sum(unknown) and not used.any() and (minima is None or not minima.counts.any()):
         guilty = next(a for a, n in zip(analyses, unknown, strict=True) if n)

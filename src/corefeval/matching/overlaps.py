@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -139,8 +139,7 @@ def find_overlaps(
     return Candidates(other[real], one[real], share[real])
 
 
-@dataclass(frozen=True, slots=True)
-class _Places:
+class _Places(NamedTuple):
     """Where mentions are, numbered through all documents, and what they must have in common.
 
     Their cores must overlap: the number of a group, such as the head token, or the whole span.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,8 +12,7 @@ from corefeval.model import Corpus
 from corefeval.model.arrays import FloatArray, IntArray, ragged_arange
 
 
-@dataclass(frozen=True, eq=False)
-class Mentions:
+class Mentions(NamedTuple):
     """One side as matchers see it: a corpus, and a code for each of its mentions.
 
     Codes are equal where mentions of the two sides have the same tokens (or labels), and different
@@ -28,8 +28,7 @@ class Mentions:
     minima: IntArray | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class TokenSets:
+class TokenSets(NamedTuple):
     """Some tokens of each mention: `counts` of them, and their positions, mention by mention."""
 
     counts: IntArray
@@ -43,8 +42,7 @@ class TokenSets:
         return self.tokens[ragged_arange(first, counts)], place
 
 
-@dataclass(frozen=True, eq=False)
-class Candidates:
+class Candidates(NamedTuple):
     """Pairs that may be matched: a key row, a response row and a weight above 0 for each."""
 
     key: IntArray

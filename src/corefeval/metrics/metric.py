@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from corefeval.checks import check_choice, did_you_mean
 from corefeval.diagnostics import UndefinedMetricError, UsageError
@@ -220,8 +220,7 @@ class Metric:
         return f"{self.name}({settings})" if settings else self.name
 
 
-@dataclass(frozen=True, slots=True)
-class MetricRequest:
+class MetricRequest(NamedTuple):
     """A metric that somebody asks for, by its name or as part of a preset."""
 
     metric: Metric

@@ -6,17 +6,29 @@ import importlib
 from typing import TYPE_CHECKING
 
 from corefeval.model.construction import corpus_from_arrays, corpus_from_entities
-from corefeval.model.corpus import DEIXIS, IDENTITY, LAYERS, NON_REFERRING, Corpus, find_document
+from corefeval.model.corpus import (
+    DEIXIS,
+    IDENTITY,
+    LAYERS,
+    NON_REFERRING,
+    Corpus,
+    DocumentId,
+    find_document,
+)
 from corefeval.model.relations import BRIDGING, NO_RELATIONS, SPLIT, Relation, Relations
 from corefeval.model.tokens import DocumentTokens, TokenDifference, Tokens, TokenTable
-from corefeval.model.views import Document, DocumentId, Entity, Mention
 
 if TYPE_CHECKING:
     from corefeval.model.builder import CorpusBuilder, DocumentBuilder
     from corefeval.model.joining import join
+    from corefeval.model.views import Document, Entity, Mention
 
 # What a score of two CoNLL files does without is imported when it is first used.
-_HOMES = {"CorpusBuilder": "builder", "DocumentBuilder": "builder", "join": "joining"}
+_HOMES = {
+    **dict.fromkeys(("CorpusBuilder", "DocumentBuilder"), "builder"),
+    **dict.fromkeys(("Document", "Entity", "Mention"), "views"),
+    "join": "joining",
+}
 
 __all__ = [
     "BRIDGING",

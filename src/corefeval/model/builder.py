@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from corefeval.diagnostics import InputError, Notice, excerpt, note
 from corefeval.model.categories import tabulate
 from corefeval.model.construction import assemble
-from corefeval.model.corpus import IDENTITY, NO_GAPS, Corpus
+from corefeval.model.corpus import IDENTITY, NO_GAPS, Corpus, DocumentId
 from corefeval.model.relations import Relation, Relations
 from corefeval.model.tokens import DocumentTokens, Tokens, TokenTable
-from corefeval.model.views import DocumentId
 
 # The name of an entity of identity, a name and a layer, or the number of a mention.
 Reference = str | tuple[str, int] | int

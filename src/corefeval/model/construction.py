@@ -14,10 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from corefeval.diagnostics import InputError, Notice
 from corefeval.model.arrays import IntArray, dense_ranks, is_sorted
 from corefeval.model.categories import LazyArray, LazyNames
-from corefeval.model.corpus import NO_GAPS, Corpus
+from corefeval.model.corpus import NO_GAPS, Corpus, DocumentId
 from corefeval.model.relations import NO_RELATIONS, Relations
 from corefeval.model.tokens import Tokens
-from corefeval.model.views import DocumentId
 
 
 def corpus_from_arrays(

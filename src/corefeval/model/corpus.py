@@ -1,4 +1,4 @@
-"""The corpus: all documents' mentions in arrays."""
+"""The corpus: all documents' mentions in arrays, and the ids of documents."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,16 +16,44 @@ from corefeval.model.arrays import BoolArray, IntArray, ragged_arange
 from corefeval.model.categories import LazyArray, LazyNames, take_columns
 from corefeval.model.relations import NO_RELATIONS, Relations
 from corefeval.model.tokens import Tokens
-from corefeval.model.views import Document, DocumentId
 
 if TYPE_CHECKING:
     from corefeval.model.ledger import Ledger
+    from corefeval.model.views import Document
 
 T = TypeVar("T")
 
 NO_GAPS: IntArray = np.empty((0, 3), dtype=np.int64)
 IDENTITY, DEIXIS, NON_REFERRING = range(3)
 LAYERS = ("identity", "deixis", "non-referring")
+
+
+class DocumentId(NamedTuple):
+    """A document's name and part; two documents pair when both are equal.
+
+    >>> str(DocumentId("bc/cctv_0000", 1))
+    'bc/cctv_0000; part 001'
+    >>> str(DocumentId("essay"))
+    'essay'
+    """
+
+    name: str
+    part: int | None = None
+
+    @staticmethod
+    def parse(text: str) -> DocumentId:
+        """An id from its text: `bc/cctv_0000; part 001`, or a name without a part.
+
+        >>> DocumentId.parse("bc/cctv_0000; part 001")
+        DocumentId(name='bc/cctv_0000', part=1)
+        """
+        name, _, part = text.rpartition("; part ")
+        if name and part.isascii() and part.isdigit() and len(part) < 19:
+            return DocumentId(name, int(part))
+        return DocumentId(text)
+
+    def __str__(self) -> str:
+        return self.name if self.part is None else f"{self.name}; part {self.part:0>3}"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -237,6 +265,8 @@ class Corpus:
 
     def __getitem__(self, key: int | str | DocumentId) -> Document:
         """A document by its index, its id, or its name where only one document has it."""
+        from corefeval.model.views import Document  # which scores do without
+
         return Document(self, self.document_index(key))
 
     def document_index(self, key: int | str | DocumentId) -> int:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from corefeval.diagnostics import InputError, excerpt
 from corefeval.model.arrays import IntArray, ragged_arange
 from corefeval.model.categories import Categories, LazyNames
-from corefeval.model.corpus import NO_GAPS, Corpus
+from corefeval.model.corpus import NO_GAPS, Corpus, DocumentId
 from corefeval.model.relations import NO_RELATIONS, Relations
 from corefeval.model.tokens import (
     OF_NODES,
@@ -23,7 +23,6 @@ from corefeval.model.tokens import (
     documents_of_tokens,
     other_columns,
 )
-from corefeval.model.views import DocumentId
 
 
 def join(corpora: Sequence[Corpus], *, name: str = "") -> Corpus:

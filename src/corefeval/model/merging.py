@@ -11,10 +11,9 @@ import numpy as np
 
 from corefeval.model.arrays import IntArray, dense_ranks, ragged_arange
 from corefeval.model.categories import Categories, LazyArray, LazyNames
-from corefeval.model.corpus import LAYERS, Corpus
+from corefeval.model.corpus import LAYERS, Corpus, DocumentId
 from corefeval.model.token_view import TokenView
 from corefeval.model.tokens import Tokens, documents_of_tokens
-from corefeval.model.views import DocumentId
 
 
 def merge_documents(

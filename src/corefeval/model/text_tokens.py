@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 
@@ -108,8 +109,7 @@ def origin(tokens: Tokens | None, document: int) -> tuple[Tokens | None, int]:
     return tokens, document
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
+class Places(NamedTuple):
     """Where the tokens of a document are in its text.
 
     `visible` has the position of each character that is no white space; tokens begin and end

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -19,9 +19,9 @@ from corefeval.diagnostics import InputError
 from corefeval.model.arrays import IntArray, distinct, ragged_arange
 from corefeval.model.categories import Categories
 
-_BLANKS = re.compile(r"[\x00-\x20]")
-_SURROGATES = re.compile(r"[\ud800-\udfff]")
-_UNBROKEN = re.compile(r"[^\x00-\x20\ud800-\udfff]+")
+_BLANKS = r"[\x00-\x20]"
+_SURROGATES = r"[\ud800-\udfff]"
+_UNBROKEN = r"[^\x00-\x20\ud800-\udfff]+"
 
 
 def plain_word(word: str) -> str:
@@ -32,12 +32,14 @@ def plain_word(word: str) -> str:
     >>> [plain_word(word) for word in ("tea", "ice cream", "", "\u3000", "_")]
     ['tea', 'ice_cream', '_', '_', '_']
     """
-    return _BLANKS.sub("_", writable_text(word)) if word.strip() else "_"
+    if _is_usual(word):
+        return word
+    return re.sub(_BLANKS, "_", writable_text(word)) if word.strip() else "_"
 
 
 def writable_text(text: str) -> str:
     """A text as files can hold it: lone surrogates, which are no characters, as one � each."""
-    return _SURROGATES.sub("\ufffd", text)
+    return text if text.isprintable() else re.sub(_SURROGATES, "\ufffd", text)
 
 
 def seen_word(word: str) -> str:
@@ -47,11 +49,15 @@ def seen_word(word: str) -> str:
 
 def unbroken_word(word: str) -> str:
     """A word as it can stand between blanks: as it is, or plain."""
-    return word if _UNBROKEN.fullmatch(word) else plain_word(word)
+    return word if _is_usual(word) or re.fullmatch(_UNBROKEN, word) else plain_word(word)
 
 
-@dataclass(frozen=True, slots=True)
-class TokenDifference:
+def _is_usual(word: str) -> bool:
+    """Whether all of a word can be seen, as nearly always, and no pattern need be asked."""
+    return word.isprintable() and word != "" and " " not in word
+
+
+class TokenDifference(NamedTuple):
     """The first place where two corpora disagree: the second one's position in its own file."""
 
     document: int

@@ -1,4 +1,4 @@
-"""Documents, entities and mentions as people think of them: ids, and views of a corpus."""
+"""Documents, entities and mentions as people think of them: views of a corpus."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,35 +17,7 @@ from corefeval.model.arrays import IntArray
 from corefeval.model.tokens import Tokens
 
 if TYPE_CHECKING:
-    from corefeval.model.corpus import Corpus
-
-
-class DocumentId(NamedTuple):
-    """A document's name and part; two documents pair when both are equal.
-
-    >>> str(DocumentId("bc/cctv_0000", 1))
-    'bc/cctv_0000; part 001'
-    >>> str(DocumentId("essay"))
-    'essay'
-    """
-
-    name: str
-    part: int | None = None
-
-    @staticmethod
-    def parse(text: str) -> DocumentId:
-        """An id from its text: `bc/cctv_0000; part 001`, or a name without a part.
-
-        >>> DocumentId.parse("bc/cctv_0000; part 001")
-        DocumentId(name='bc/cctv_0000', part=1)
-        """
-        name, _, part = text.rpartition("; part ")
-        if name and part.isascii() and part.isdigit() and len(part) < 19:
-            return DocumentId(name, int(part))
-        return DocumentId(text)
-
-    def __str__(self) -> str:
-        return self.name if self.part is None else f"{self.name}; part {self.part:0>3}"
+    from corefeval.model.corpus import Corpus, DocumentId
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from corefeval._version import __version__
@@ -133,7 +133,7 @@ def _tables(agreement: Agreement, by_document: bool) -> list[Table]:
             ("Krippendorff's α by document", _document_alpha_table(agreement)),
             (title, _document_f1_table(agreement)),
         ]
-    return [replace(table, caption=title) for title, table in tables]
+    return [table._replace(caption=title) for title, table in tables]
 
 
 def _alpha_table(agreement: Agreement) -> Table:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from corefeval._version import __version__
@@ -63,7 +63,6 @@ class Drawing:
         return draw_text(sheet, color=color)
 
 
-@dataclass(frozen=True)
 class SoloDrawing(Drawing):
     """Things that each have tables of their own, which then stand below each other."""
 
@@ -78,8 +77,7 @@ class SoloDrawing(Drawing):
     def sheet(self, format: str) -> Sheet:
         """The sheets of all."""
         sheets = [self.sheet_of(thing, format) for thing in self.things]
-        return replace(
-            sheets[0],
+        return sheets[0]._replace(
             parts=tuple(part for one in sheets for part in one.parts),
             about=tuple(line for one in sheets for line in one.about),
             signatures=tuple(dict.fromkeys(line for one in sheets for line in one.signatures)),

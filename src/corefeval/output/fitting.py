@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby, pairwise
+from typing import NamedTuple
 
 from corefeval.display import shorten, visible
 from corefeval.output.tables import Cell, Column, Table
@@ -19,8 +19,7 @@ _MOST = 80  # nor wider
 _NARROW = re.compile("[ -~¡-¬®-˿φ–−]*")
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """Columns that stand side by side: their places in the table, their widths, the gap."""
 
     places: tuple[int, ...]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import groupby
 from typing import NamedTuple
 
@@ -121,9 +120,9 @@ def _fit(tables: Sequence[Table], width: str | None) -> tuple[_Size, list[str]]:
 def _parts(table: Table, room: int, size: _Size) -> Iterator[str]:
     """The tabulars of a table that take so many points at most."""
     # Marks take room, too, and no heading is folded.
-    headings = (replace(one, heading=one.heading.replace(" ", "_")) for one in table.columns)
+    headings = (one._replace(heading=one.heading.replace(" ", "_")) for one in table.columns)
     sections = tuple(
-        tuple(tuple(replace(c, text=shorten(c.text) + c.mark) for c in row) for row in section)
+        tuple(tuple(c._replace(text=shorten(c.text) + c.mark) for c in row) for row in section)
         for section in table.sections
     )
     shown = make_presentable(Table(tuple(headings), sections))

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from corefeval.output.style import shown_rates
 from corefeval.output.tables import Cell, Column, interval, percent
 from corefeval.results import Result, Score
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """What a row or a group of columns shows: a metric, or a part of one that has parts."""
 
     metric: str
@@ -48,8 +47,7 @@ def best_f1(line: Line, results: Sequence[Result]) -> float:
     return max((score.f1 for score in scores if score is not None), default=0.0)
 
 
-@dataclass(frozen=True, slots=True)
-class Intervals:
+class Intervals(NamedTuple):
     """Columns of intervals: their heading, and what the segments are called that they are of.
 
     Both are empty where there is no such thing. An interval of segments does not stand beside the

@@ -81,7 +81,6 @@ class ResultDrawing(Drawing):
         return DRAWINGS[format](self.things, by_document=self.by_document)
 
 
-@dataclass(frozen=True)
 class SliceDrawing(Drawing):
     """The slices of one or more responses by one feature."""
 

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, fields
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from corefeval.checks import check_choice, did_you_mean
 from corefeval.diagnostics import UsageError
@@ -19,8 +18,7 @@ MOST_DIGITS = 10
 _DRAWN = ("text", "markdown", "latex")  # the formats that have tables
 
 
-@dataclass(frozen=True, slots=True)
-class Style:
+class Style(NamedTuple):
     """What somebody wants of tables, for a paper say; what is empty or None stays as it is.
 
     `digits` are those behind the point of percentages, `rates` names of rates in the order of their
@@ -67,7 +65,7 @@ class Style:
             _CURRENT.reset(before)
 
 
-STYLE_OPTIONS = tuple(field.name for field in fields(Style))
+STYLE_OPTIONS = Style._fields
 _CURRENT: ContextVar[Style] = ContextVar("style", default=Style())  # noqa: B039 (it is frozen)
 
 

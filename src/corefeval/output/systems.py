@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from corefeval._version import __version__
@@ -146,7 +146,7 @@ def stacked_table(comparison: Comparison) -> Table:
         for metric in comparison.metrics
     )
     columns = _metric_columns(comparison, comparison.metrics[:1], compact=False)
-    plain = (replace(column, group="") for column in columns)
+    plain = (column._replace(group="") for column in columns)
     return Table((Column("Metric"), *_head(comparison), *plain), sections)
 
 

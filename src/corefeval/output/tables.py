@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import cast
+from typing import NamedTuple, cast
 
 from corefeval.output.style import current_style
 from corefeval.results import Score
@@ -14,8 +13,7 @@ from corefeval.syntax import CROSS, split_list
 RAISED = dict(zip("abcdefghijklmnoprstuvwxyz", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ", strict=True))
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(NamedTuple):
     """A column: its heading, the group that it stands in, whether it holds numbers.
 
     One that is `close` belongs to the column before it, and stands nearer to it where that can be.
@@ -29,8 +27,7 @@ class Column:
     whole: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(NamedTuple):
     """A cell of text; what stands out is bold. `mark` is set high behind the text.
 
     A `label` says what a row is about; a terminal shows it bold, too.
@@ -42,8 +39,7 @@ class Cell:
     label: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(NamedTuple):
     """Columns, and sections of rows with a little space between them."""
 
     columns: tuple[Column, ...]
@@ -51,8 +47,7 @@ class Table:
     caption: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Sheet:
+class Sheet(NamedTuple):
     """Tables and sentences below each other, lines on what they are of, and signatures.
 
     `gap` is the number of blanks between columns in a terminal. With a `label` LaTeX sets tables as
@@ -74,8 +69,8 @@ class Sheet:
             return self
         table = cast("Table", self.parts[place])
         whole = f"{caption} – {table.caption}" if table.caption else caption
-        parts = (*self.parts[:place], replace(table, caption=whole), *self.parts[place + 1 :])
-        return replace(self, parts=parts)
+        parts = (*self.parts[:place], table._replace(caption=whole), *self.parts[place + 1 :])
+        return self._replace(parts=parts)
 
 
 def table_of(headings: Iterable[str], rows: Iterable[Iterable[str]], caption: str = "") -> Table:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,8 +25,7 @@ _CANDIDATE_TEXT = 100_000  # looking for a similar id in more takes longer than 
 _SIMILAR = 0.75
 
 
-@dataclass(frozen=True, eq=False)
-class Pairing:
+class Pairing(NamedTuple):
     """A key and a response that number their documents alike: the key's documents, in its order.
 
     `spans` says how the plain (start, end) mentions of one side were read, where they were.
@@ -38,8 +37,7 @@ class Pairing:
     spans: Spans | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class DocumentPairs:
+class DocumentPairs(NamedTuple):
     """The documents that are scored, and the place of each on either side; −1 where it has none."""
 
     identifiers: tuple[DocumentId, ...]

@@ -7,7 +7,7 @@ where it has next to nothing of the key, so that all others pay for a comparison
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,8 +30,7 @@ MISMATCHES = ("no-common-mentions", "shifted-spans")  # kinds of notices
 _SHIFTS = ((0, 1), (0, -1), (1, 1), (-1, -1), (1, 0), (-1, 0), (-1, 1), (1, -1))
 
 
-@dataclass(frozen=True, slots=True)
-class Mismatch:
+class Mismatch(NamedTuple):
     """Documents (by index) in which hardly a mention is on both sides.
 
     For each of them, `sizes` is the number of mentions of the side that has fewer, `common` how
@@ -67,7 +66,7 @@ def find_mismatch(key: Corpus, response: Corpus, key_rows: IntArray) -> Mismatch
         return None
     places = {identifier: place for place, identifier in enumerate(key.documents)}
     own = [places[suspects.key.documents[index]] for index in found.documents.tolist()]
-    return replace(found, documents=np.array(own, dtype=np.int64))
+    return found._replace(documents=np.array(own, dtype=np.int64))
 
 
 def _find(whole: Suspects) -> Mismatch | None:
@@ -83,12 +82,11 @@ def _find(whole: Suspects) -> Mismatch | None:
         found = _choose(found, nothing)
         if not nothing.any():
             return None
-        return replace(found, cause=_cause(found, whole))
+        return found._replace(cause=_cause(found, whole))
     return _choose(found, 2 * found.shifted >= found.sizes)
 
 
-@dataclass(frozen=True, eq=False)
-class Suspects:
+class Suspects(NamedTuple):
     """The documents of a piece that may have hardly a mention in common, all by themselves.
 
     `key_rows` are the key's mentions in them that the response has too, `other_tokens` how many of
@@ -228,7 +226,7 @@ def _poor_documents(
 
 def _choose(found: Mismatch, rows: BoolArray) -> Mismatch:
     names = ("documents", "sizes", "common", "shifted")
-    return replace(found, **{name: getattr(found, name)[rows] for name in names})
+    return found._replace(**{name: getattr(found, name)[rows] for name in names})
 
 
 def _mark(found: Mismatch, corpus: Corpus) -> BoolArray:
@@ -261,7 +259,7 @@ def _with_shift(
     total = int(shifted.sum())
     if 2 * total < found.sizes.sum() or total <= _FEW * found.common.sum():
         return found
-    return replace(found, shifted=shifted, shift=_SHIFTS[best])
+    return found._replace(shifted=shifted, shift=_SHIFTS[best])
 
 
 def are_among(values: IntArray, ascending: IntArray) -> BoolArray:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -149,8 +150,7 @@ def _spans(count: int) -> Iterator[tuple[int, int]]:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Kept:
+class Kept(NamedTuple):
     """What the policies leave of a corpus: what is scored, and the codes of its mentions.
 
     `full` is its whole layer, without repeated mentions, in which `rows` are those that are scored
@@ -166,7 +166,7 @@ class Kept:
 
     def of(self, given: Corpus) -> Kept:
         """The same with no corpus missing."""
-        return replace(self, corpus=self.corpus or given, full=self.full or given)
+        return self._replace(corpus=self.corpus or given, full=self.full or given)
 
 
 def apply_policies(

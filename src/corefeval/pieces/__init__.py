@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from corefeval.diagnostics import CorefEvalError, InputError, UsageError
 from corefeval.files import PathLike, is_remote, parse_size
@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 PIECE_SIZE = 16_000_000  # bytes of the key; smaller ones cost more, larger ones only memory
 AUTOMATIC = 200_000_000  # bytes of all files, above which pieces take no longer than the whole
 
+_BLAS_THREADS = "OPENBLAS_NUM_THREADS"
+
 Progress = Callable[[int, int, int], None]  # pieces done, all pieces, bytes done
 
 
-@dataclass(frozen=True, slots=True)
-class NamedFile:
+class NamedFile(NamedTuple):
     """A file, folder, pattern or address, and what it is called in results."""
 
     path: str
@@ -92,6 +93,24 @@ def watch_workers() -> Iterator[None]:
             fix="they may have run out of memory: use smaller pieces or fewer workers, and "
             "continue with --resume / resume=…",
         ) from None
+
+
+@contextmanager
+def without_matrix_threads() -> Iterator[None]:
+    """Within, numpy starts without the threads that multiply matrices, unless somebody wants them.
+
+    No score multiplies any, and starting one thread for each core takes up to a third of the time
+    that numpy does. Numpy that is there already stays as it is.
+    """
+    wish = os.environ.get(_BLAS_THREADS)
+    os.environ[_BLAS_THREADS] = wish or "1"
+    try:
+        yield
+    finally:
+        if wish is None:
+            del os.environ[_BLAS_THREADS]
+        else:
+            os.environ[_BLAS_THREADS] = wish
 
 
 def as_file(source: object) -> NamedFile | None:

@@ -18,7 +18,7 @@ from typing import Any, Protocol, TypeVar
 from corefeval._version import __version__
 from corefeval.diagnostics import UsageError
 from corefeval.files import is_remote, write_file
-from corefeval.pieces import watch_workers
+from corefeval.pieces import watch_workers, without_matrix_threads
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -26,7 +26,6 @@ R = TypeVar("R")
 Progress = Callable[[int, int, int], None]  # pieces done, all pieces, bytes done
 _AHEAD = 2  # for each worker so many pieces are on their way
 _RUN = "run.json"
-_BLAS_THREADS = "OPENBLAS_NUM_THREADS"
 
 
 class Keeping(Protocol):
@@ -113,15 +112,11 @@ def start_workers(number: int) -> ProcessPoolExecutor:
     pool = ProcessPoolExecutor(number, _start_method(), follow_parent)
     holds_back = hasattr(signal, "pthread_sigmask")  # not on Windows
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if holds_back else ()
-    # Threads for matrices, which nobody multiplies here, cost a third of the start.
-    threads = os.environ.get(_BLAS_THREADS)
-    os.environ[_BLAS_THREADS] = threads or "1"
     try:
-        for _ in range(number):  # a pool starts a process for each task that finds none idle
-            pool.submit(os.getpid)
+        with without_matrix_threads():
+            for _ in range(number):  # a pool starts a process for each task that finds none idle
+                pool.submit(os.getpid)
     finally:
-        if threads is None:
-            del os.environ[_BLAS_THREADS]
         if holds_back:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     return pool
@@ -260,7 +255,7 @@ _OURS = {
     ("corefeval.diagnostics", "Notice"),
     ("corefeval.model.categories", "Categories"),
     ("corefeval.model.corpus", "Corpus"),
-    ("corefeval.model.views", "DocumentId"),
+    ("corefeval.model.corpus", "DocumentId"),
     ("corefeval.model.relations", "Relations"),
     ("corefeval.pairing.mismatches", "Suspects"),
     ("corefeval.metrics.metric", "spell"),

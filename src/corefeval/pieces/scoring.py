@@ -233,7 +233,7 @@ def _decide(work: _Work, cutting: Cutting) -> Request:
                 own.update({name: sample for name, sample in one.items() if sample})
     return replace(
         request,
-        plan=replace(request.plan, samples=(samples[0], samples[1])),
+        plan=request.plan._replace(samples=(samples[0], samples[1])),
         properties=(tuple(sides[0].features), tuple(sides[1].features)),
     )
 

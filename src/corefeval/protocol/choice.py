@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 NUMBER = r"[1-9]\d{0,8}"  # what choices allow that take a number
+_NO_SHARES: Mapping[str, float] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """What is declared of a choice.
 
     `summary` is its line of help, `values` says of each value in a few words what it does, and
@@ -27,7 +27,7 @@ class Choice:
     summary: str
     at: str
     values: Mapping[str, str] | None = None
-    shares: Mapping[str, float] = field(default_factory=dict)
+    shares: Mapping[str, float] = _NO_SHARES
     pattern: str = ".+"
     is_expression: bool = False
     always: bool = False

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
-from typing import cast
+from typing import NamedTuple, cast
 
 from corefeval.protocol.declarations import Choices, choices
 
 
-@dataclass(frozen=True, slots=True)
-class NamedProtocol:
+class NamedProtocol(NamedTuple):
     """A bundle of choices with a name, and where it comes from.
 
     `metrics` are those that the program has, and `oddities` what is odd about its numbers.
@@ -342,7 +340,7 @@ def find_named(name: str) -> NamedProtocol | None:
         return NAMED[name]
     if length := re.fullmatch(r"bookcoref-window\(([1-9]\d{0,8})\)", name):
         base = NAMED["bookcoref-window"]
-        return replace(base, name=name, choices={**base.choices, "window": length[1]})
+        return base._replace(name=name, choices={**base.choices, "window": length[1]})
     options = re.findall("|".join(_COVAL_OPTIONS), name.removeprefix("coval"))
     if not options or name != "coval" + "".join(options) or len(set(options)) < len(options):
         return None
@@ -350,7 +348,8 @@ def find_named(name: str) -> NamedProtocol | None:
     for option in options:
         chosen.update(_COVAL_OPTIONS[option][0])
     what = ", ".join(_COVAL_OPTIONS[option][1] for option in options)
-    return replace(base, name=name, summary=f"coval: {what}", choices=cast("Choices", chosen))
+    summary = f"coval: {what}"
+    return base._replace(name=name, summary=summary, choices=cast("Choices", chosen))
 
 
 NAMED.update(

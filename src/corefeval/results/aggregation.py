@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,8 +78,7 @@ def _numbers(values: Numbers | None) -> Numbers:
     return np.zeros((0, 0)) if values is None else values
 
 
-@dataclass(frozen=True, slots=True)
-class Aggregation:
+class Aggregation(NamedTuple):
     """How a metric's rates of a corpus follow from its documents' counts."""
 
     metric: str

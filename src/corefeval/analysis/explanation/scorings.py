@@ -114,7 +114,7 @@ class Scorings:
         defaults = {name: getattr(Protocol(), name) for name in _RATES}
         base = Protocol.of_fields(defaults, protocol)
         if base not in self._results:
-            prepared = prepare_inputs(self.key, response, replace(self.plan, protocol=base))
+            prepared = prepare_inputs(self.key, response, self.plan._replace(protocol=base))
             self._results[base] = count(prepared, self._asked)
         chosen = {name: getattr(protocol, name) for name in defaults}
         counted = self._results[base]
@@ -128,7 +128,7 @@ class Scorings:
             source = self._inputs[1]
             if isinstance(source, Corpus):
                 raise UsageError("the answers were read already: give their files or texts")
-            plan = replace(self.plan, protocol=protocol)
+            plan = self.plan._replace(protocol=protocol)
             again = plan.read(source, "response", key=self.key)
             self._responses[protocol.occurrences] = replace(again, name=self.response.name)
         return self._responses[protocol.occurrences]

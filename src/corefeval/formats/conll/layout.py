@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from corefeval.diagnostics import InputError, Notice, UsageError, excerpt
 
@@ -36,8 +36,7 @@ _MOST = 0.9
 _ENOUGH = 5  # values; of fewer nobody can say whether they are tags
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(NamedTuple):
     """The numbers of columns by name; `notice` says what was guessed, or looks wrong.
 
     `width` is the number of columns, coreference included, where a part of a file goes by all.
@@ -48,8 +47,7 @@ class Layout:
     width: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(NamedTuple):
     """Some token lines of a file: their cells, and whether each begins a sentence.
 
     `n_columns` is the width of the file, coreference included.

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
+from typing import NamedTuple
 
 import numpy as np
 
@@ -139,8 +140,7 @@ def unmatched_bracket(
 _REPLACED = dict.fromkeys(range(TAB), "�")
 
 
-@dataclass(frozen=True, slots=True)
-class Repair:
+class Repair(NamedTuple):
     """A mistake that was mended: its kind, the error that it would have been, what was done.
 
     Kinds: `wrong-encoding`, `repeated-document`, `stray-tokens`, `unreadable-cell`,
