@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
+from string import ascii_uppercase
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
 from corefeval.diagnostics import InputError
 from corefeval.features.declarations import MissingFeatureError
 from corefeval.features.positions import TokenSpans
 from corefeval.model import Corpus, Tokens
-from corefeval.model.arrays import IntArray
+from corefeval.model.arrays import BoolArray, IntArray
 from corefeval.model.categories import Categories
 from corefeval.model.text_tokens import has_texts
 from corefeval.model.tokens import documents_of_tokens
@@ -25,6 +29,8 @@ _NO_BRACKETS = BLANK | {"*"}
 _SAMPLE = 2000
 # Several views of the same tokens ask what is in a column; it is looked at once.
 _SAMPLES: WeakKeyDictionary[Tokens, dict[str | int, Counter[str]]] = WeakKeyDictionary()
+
+_CASE = 0x20  # the bit by which small letters differ from capitals in ASCII
 
 Samples = Mapping[str | int, Counter[str]]
 
@@ -56,6 +62,64 @@ def empty_columns(tokens: Tokens | None) -> list[str | int]:
         for name, sample in _SAMPLES.get(tokens, {}).items()
         if not sample and (name in named or isinstance(name, int) or not tokens.columns_hold)
     ]
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The cells of one column at some tokens, of which only those are decoded that may matter.
+
+    `begin` are their first two bytes, where these are known and ASCII characters are what they are.
+    """
+
+    coded: Callable[[IntArray], Categories]
+    tokens: IntArray
+    begin: NDArray[np.uint16] | None
+
+    def values(self) -> list[str | None]:
+        """The texts of the cells."""
+        return self.coded(self.tokens).values()
+
+    def are_one_of(self, texts: Collection[str], which: BoolArray | None = None) -> BoolArray:
+        """Which cells, of all or of `which`, are in lower case one of some texts."""
+        return self._where(lambda cells: cells.where_lower(texts), texts, _CASE, which)
+
+    def are_capitalized(self, which: BoolArray | None = None) -> BoolArray:
+        """Which cells, of all or of `which`, begin with a capital."""
+
+        def begin_with_capitals(cells: Categories) -> BoolArray:
+            return cells.where(lambda cell: cell[:1].isupper())
+
+        return self._where(begin_with_capitals, ascii_uppercase, 0, which)
+
+    def _where(
+        self,
+        hold: Callable[[Categories], BoolArray],
+        beginnings: Iterable[str],
+        case: int,
+        which: BoolArray | None,
+    ) -> BoolArray:
+        """Where something holds, which it does only for cells that begin as one of some texts."""
+        possible = np.ones(self.tokens.size, dtype=np.bool_) if which is None else which
+        if self.begin is not None:
+            possible = possible & _may_begin(beginnings, case)[self.begin | (case << 8 | case)]
+        rows = np.flatnonzero(possible)
+        holding = np.zeros(self.tokens.size, dtype=np.bool_)
+        holding[rows] = hold(self.coded(self.tokens[rows]))
+        return holding
+
+
+def _may_begin(texts: Iterable[str], case: int) -> BoolArray:
+    """For each pair of bytes whether it may be the beginning of one of some texts.
+
+    The bits of `case` are set in all bytes. What is not ASCII may be anything.
+    """
+    may = np.zeros((256, 256), dtype=np.bool_)  # by the second byte and the first
+    may[128:] = may[:, 128:] = True
+    for text in texts:
+        begin = text[:2].encode(errors="replace")
+        first, second = (begin[n] | case if n < len(begin) else slice(None) for n in (0, 1))
+        may[second, first] = True
+    return may.ravel()
 
 
 class TokenColumns:
@@ -137,6 +201,13 @@ class TokenColumns:
         codes = np.full(places.size, -1, dtype=np.int64)
         codes[there] = values.codes
         return Categories(codes, values.names)
+
+    def cells_at(self, index: int, name: str | int, places: IntArray) -> Cells:
+        """The same for those who ask little of them."""
+        tokens, begin = self.texts[index][1], None
+        if np.array_equal(tokens.offsets, self.spans.offsets):
+            begin = tokens.first_bytes(name, places)
+        return Cells(partial(self.cells, index, name), places, begin)
 
     def require(self, feature: str, what: str, names: Sequence[str | int], fix: str) -> Categories:
         """One of some columns; an error that says who lacks it where there is none."""

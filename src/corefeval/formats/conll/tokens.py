@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from corefeval.diagnostics import InputError
 from corefeval.formats.conll.bitmaps import (
@@ -19,7 +20,7 @@ from corefeval.formats.conll.bitmaps import (
     place,
     windows,
 )
-from corefeval.formats.conll.columns import blank_bitmap, coded_column
+from corefeval.formats.conll.columns import blank_bitmap, coded_column, first_bytes
 from corefeval.formats.conll.layout import (
     Layout,
     Sample,
@@ -302,6 +303,11 @@ class ConllTokens(Tokens):
         if not rows.size:
             return Categories.of(())
         return coded_column(self, rows, self._column_number(name))
+
+    def first_bytes(self, name: str | int, tokens: IntArray) -> NDArray[np.uint16]:
+        """The first two bytes of some cells of a column, the first one in the lower half."""
+        rows = rows_of_tokens(self.first, self.counts, self.offsets, tokens)
+        return first_bytes(self, rows, self._column_number(name))
 
     def cells(self, token: int) -> list[str]:
         """All cells of a token's line, as text."""
