@@ -84,7 +84,7 @@ def _are_phrases(
 def is_named(
     spans: TokenSpans, rows: IntArray, tags: Categories, tagset: TagSet, named: Nodes
 ) -> BoolArray:
-    """Which of some mentions are a named entity, a determiner before it and a ’s behind it left aside."""
+    """Which of some mentions are a named entity, determiner before and ’s behind it left aside."""
     label = Categories(named.label, named.names)
     real = label.where(lambda name: name.lower() not in NUMERIC_CLASSES)
     known = named.start[real], named.end[real]

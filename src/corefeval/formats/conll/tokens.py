@@ -356,9 +356,15 @@ class ConllTokens(Tokens):
 
     def all_sentence_starts(self) -> IntArray:
         """The tokens behind blank or comment lines, and the first ones of documents."""
-        rows = rows_of_tokens(self.first, self.counts, self.offsets)
-        starts = np.empty(rows.size, dtype=np.bool_)
-        np.greater(np.diff(self.line_number[rows]), 1, out=starts[1:])
+        rows = _rows_of(self.first, self.counts)
+        if isinstance(rows, range):  # which takes no copy
+            line = self.line_number[rows.start : rows.stop]
+        else:
+            line = self.line_number[rows]
+        starts = np.empty(line.size, dtype=np.bool_)
+        for first in range(0, line.size, _LINES_AT_ONCE):
+            some = line[first : first + _LINES_AT_ONCE + 1]
+            starts[first + 1 : first + some.size] = some[1:] > some[:-1] + 1
         starts[self.offsets[:-1][self.counts > 0]] = True
         return np.flatnonzero(starts)
 
