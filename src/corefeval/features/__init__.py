@@ -71,8 +71,9 @@ class SideFeatures:
         given: Mapping[str, object] | None = None,
         tagset: object = None,
         twins: tuple[SideFeatures, IntArray] | None = None,
+        others: Sequence[Corpus] = (),
     ) -> None:
-        self.corpus, self.texts, self.twins = corpus, texts, twins
+        self.corpus, self.texts, self.twins, self.others = corpus, texts, twins, others
         self.given, self.tagset = given, tagset
         if given is not None or tagset is not None:
             self.lookup  # noqa: B018
@@ -88,7 +89,12 @@ class SideFeatures:
 
         twins = None if self.twins is None else (self.twins[0].lookup, self.twins[1])
         return Features(
-            self.corpus, texts=self.texts, given=self.given, tagset=self.tagset, twins=twins
+            self.corpus,
+            texts=self.texts,
+            given=self.given,
+            tagset=self.tagset,
+            twins=twins,
+            others=self.others,
         )
 
     def __call__(self, feature: str) -> Categories:

@@ -34,10 +34,22 @@ HEAD_RULES = ("file", "dependencies", "parse", "tags")
 
 
 class TokenAnnotations:
-    """Tags, heads, kinds, classes, speakers and sentences of the mentions of a corpus."""
+    """Tags, heads, kinds, classes, speakers and sentences of the mentions of a corpus.
 
-    def __init__(self, corpus: Corpus, texts: Sequence[Corpus], tagset: TagSet | None) -> None:
+    Those of `others` may then be asked `beside` this one; see `TokenColumns`.
+    """
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        texts: Sequence[Corpus],
+        tagset: TagSet | None,
+        *,
+        others: Sequence[Corpus] = (),
+        beside: TokenAnnotations | None = None,
+    ) -> None:
         self.corpus = corpus
+        self._others, self._beside = others, beside
         self.corpora = texts
         self._asked = tagset
         self._feature = "this feature"
@@ -57,7 +69,9 @@ class TokenAnnotations:
     @cached_property
     def columns(self) -> TokenColumns:
         """The token columns."""
-        return TokenColumns(self.corpora, self.corpus, self._feature)
+        if self._beside is not None and "columns" in vars(self._beside):
+            return self._beside.columns.beside(self.corpus, self._feature)
+        return TokenColumns(self.corpora, self.corpus, self._feature, self._others)
 
     @cached_property
     def _tags(self) -> tuple[TagSet, Categories] | None:

@@ -119,8 +119,8 @@ def _group_alike(
     """
     width = len(parse.names) + 1
     bits = (2 * width * (len(tags.names) + 1)).bit_length()
-    begins = np.zeros(tags.codes.size, dtype=np.int64)
-    begins[sentences] = 1
+    begins = np.zeros(tags.codes.size, dtype=np.bool_)
+    begins[sentences] = True
     code = -1 - np.arange(start.size)  # long ones are like no other
     short = np.flatnonzero(length <= _BITS // bits)
     code[short] = 0

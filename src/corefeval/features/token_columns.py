@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -125,16 +126,42 @@ def _may_begin(texts: Iterable[str], case: int) -> BoolArray:
 class TokenColumns:
     """Token columns for the tokens that mentions cover, each from the first text that has it.
 
-    A column of nothing but `-` and `_` is not there, nor named entities that are all `*`.
+    A column of nothing but `-` and `_` is not there, nor named entities that are all `*`. With
+    `others`, these are tokens that mentions of other corpora cover, too, so that those can be asked
+    `beside` this one, and what they have in common is read once.
     """
 
-    def __init__(self, corpora: Sequence[Corpus], corpus: Corpus, feature: str) -> None:
+    def __init__(
+        self,
+        corpora: Sequence[Corpus],
+        corpus: Corpus,
+        feature: str,
+        others: Sequence[Corpus] = (),
+    ) -> None:
         tokens = [(c.name, c.tokens) for c in corpora]
         self.texts = [(name, t) for name, t in tokens if t is not None and not has_texts(t)]
         self.in_characters = any(t is not None and has_texts(t) for _, t in tokens)
         self.corpora = corpora
-        self.spans = TokenSpans.of(corpus, [t.counts for _, t in self.texts], feature)
+        self.spans = self._spans(corpus, feature)
+        self._covered = [self.spans]
+        for other in others:
+            if other.mention_start is not None:
+                spans = self._spans(other, feature)
+                if np.array_equal(spans.offsets, self.spans.offsets):
+                    self._covered.append(spans)
         self._columns: dict[tuple[int, str | int, bool], Categories] = {}
+
+    def _spans(self, corpus: Corpus, feature: str) -> TokenSpans:
+        return TokenSpans.of(corpus, [t.counts for _, t in self.texts], feature)
+
+    def beside(self, corpus: Corpus, feature: str) -> TokenColumns:
+        """The same columns for mentions of another corpus, all of them on tokens that these cover."""
+        spans = self._spans(corpus, feature)
+        if not np.array_equal(spans.offsets, self.spans.offsets):
+            return TokenColumns(self.corpora, corpus, feature)
+        columns = copy(self)
+        columns.spans = spans
+        return columns
 
     def find(
         self, names: Sequence[str | int], suits: Callable[[Counter[str]], bool] | None = None
@@ -165,12 +192,22 @@ class TokenColumns:
             return None
         key = (*place, only_long)
         if key not in self._columns:
-            places = self.spans.inside_many if only_long else self.spans.inside
+            places = self._places(only_long)
             values = self.cells(*place, places)
             codes = np.full(self.spans.n_tokens, -1, dtype=np.int64)
             codes[places] = values.codes
             self._columns[key] = Categories(codes, values.names)
         return self._columns[key]
+
+    def _places(self, only_long: bool) -> IntArray:
+        """The tokens that are in a mention, in ascending order."""
+        inside = [spans.inside_many if only_long else spans.inside for spans in self._covered]
+        if len(inside) == 1:
+            return inside[0]
+        covered = np.zeros(self.spans.n_tokens, dtype=np.bool_)
+        for tokens in inside:
+            covered[tokens] = True
+        return np.flatnonzero(covered)
 
     def cells(self, index: int, name: str | int, places: IntArray) -> Categories:
         """A column of one text at some tokens, of the next that has it where that lacks them.
