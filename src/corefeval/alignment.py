@@ -268,7 +268,7 @@ class Alignment:
 
     @cached_property
     def shared_chains(self) -> tuple[IntArray, IntArray]:
-        """The key's matched mentions cell by cell, each cell's in textual order; and their cells."""
+        """The key's matched mentions, cell by cell in textual order, and the cell of each."""
         cell = np.full(self.key.mention_entity.size, -1, dtype=np.int64)
         cell[self.matched[0]] = self.cell
         rows = np.flatnonzero(cell >= 0)

@@ -60,7 +60,8 @@ class SideFeatures:
     Most scores need no feature, and should not wait for what finds heads and names. What the
     caller states is looked at at once, so that mistakes are told in any case. The arguments are
     those of `Features`; `twins` are the other side's features, and for each mention its row there,
-    −1 for one that has no mention of the same tokens there.
+    −1 for one that has no mention of the same tokens there. `others` are the other side and the
+    same rows, for the side that is asked first.
     """
 
     def __init__(
@@ -71,7 +72,7 @@ class SideFeatures:
         given: Mapping[str, object] | None = None,
         tagset: object = None,
         twins: tuple[SideFeatures, IntArray] | None = None,
-        others: Sequence[Corpus] = (),
+        others: tuple[Corpus, IntArray] | None = None,
     ) -> None:
         self.corpus, self.texts, self.twins, self.others = corpus, texts, twins, others
         self.given, self.tagset = given, tagset

@@ -36,7 +36,7 @@ HEAD_RULES = ("file", "dependencies", "parse", "tags")
 class TokenAnnotations:
     """Tags, heads, kinds, classes, speakers and sentences of the mentions of a corpus.
 
-    Those of `others` may then be asked `beside` this one; see `TokenColumns`.
+    Those that only another corpus has, `others`, may be asked `beside` these; see `TokenColumns`.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class TokenAnnotations:
         texts: Sequence[Corpus],
         tagset: TagSet | None,
         *,
-        others: Sequence[Corpus] = (),
+        others: tuple[Corpus, IntArray] | None = None,
         beside: TokenAnnotations | None = None,
     ) -> None:
         self.corpus = corpus

@@ -67,8 +67,9 @@ class Features:
     `given` is what the caller states. `tagset` is what tags mean: a name, a `TagSet`, a mapping of
     lists or a JSON file of them; without it the tag set is recognised from the tags. `twins` are
     the features of another corpus with the same texts, and for each mention its row there (−1 for
-    one that is not there): what follows from the tokens alone is taken from it. Mentions of
-    `others` will be asked for too, `beside` these, so that the tokens of all are read at once.
+    one that is not there): what follows from the tokens alone is taken from it. `others`
+    are another corpus and the rows of its mentions here, of which those that are not here will be
+    asked for `beside` these: the tokens of all are read at once.
 
     >>> from corefeval.model import corpus_from_entities
     >>> corpus = corpus_from_entities([["Ada", "she"], ["it"]])
@@ -86,7 +87,7 @@ class Features:
         given: Mapping[str, object] | None = None,
         tagset: object = None,
         twins: tuple[Features, IntArray] | None = None,
-        others: Sequence[Corpus] = (),
+        others: tuple[Corpus, IntArray] | None = None,
         beside: Features | None = None,
     ) -> None:
         self.corpus = corpus

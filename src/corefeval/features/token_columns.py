@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -127,8 +126,8 @@ class TokenColumns:
     """Token columns for the tokens that mentions cover, each from the first text that has it.
 
     A column of nothing but `-` and `_` is not there, nor named entities that are all `*`. With
-    `others`, these are tokens that mentions of other corpora cover, too, so that those can be asked
-    `beside` this one, and what they have in common is read once.
+    `others`, another corpus and the rows of its mentions here, the tokens of those that are not
+    here (−1) are covered too. They can be asked `beside` these, and what all have is read once.
     """
 
     def __init__(
@@ -136,7 +135,7 @@ class TokenColumns:
         corpora: Sequence[Corpus],
         corpus: Corpus,
         feature: str,
-        others: Sequence[Corpus] = (),
+        others: tuple[Corpus, IntArray] | None = None,
     ) -> None:
         tokens = [(c.name, c.tokens) for c in corpora]
         self.texts = [(name, t) for name, t in tokens if t is not None and not has_texts(t)]
@@ -144,23 +143,20 @@ class TokenColumns:
         self.corpora = corpora
         self.spans = self._spans(corpus, feature)
         self._covered = [self.spans]
-        for other in others:
-            if other.mention_start is not None:
-                spans = self._spans(other, feature)
-                if np.array_equal(spans.offsets, self.spans.offsets):
-                    self._covered.append(spans)
+        if others is not None and others[0].mention_start is not None:
+            spans = self._spans(others[0], feature).take(np.flatnonzero(others[1] < 0))
+            if np.array_equal(spans.offsets, self.spans.offsets):
+                self._covered.append(spans)
         self._columns: dict[tuple[int, str | int, bool], Categories] = {}
 
     def _spans(self, corpus: Corpus, feature: str) -> TokenSpans:
         return TokenSpans.of(corpus, [t.counts for _, t in self.texts], feature)
 
     def beside(self, corpus: Corpus, feature: str) -> TokenColumns:
-        """The same columns for mentions of another corpus, all of them on tokens that these cover."""
-        spans = self._spans(corpus, feature)
-        if not np.array_equal(spans.offsets, self.spans.offsets):
-            return TokenColumns(self.corpora, corpus, feature)
-        columns = copy(self)
-        columns.spans = spans
+        """The columns for a corpus of the other mentions that were covered, where any were."""
+        columns = TokenColumns(self.corpora, corpus, feature)
+        if len(self._covered) > 1 and np.array_equal(columns.spans.offsets, self.spans.offsets):
+            columns._covered, columns._columns = self._covered, self._columns
         return columns
 
     def find(
