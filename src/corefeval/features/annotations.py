@@ -202,7 +202,7 @@ class TokenAnnotations:
 
         Whether it is the only one, the dependencies tell.
         """
-        if self._tags is None:
+        if self._tags is None or not (heads >= 0).any():
             return np.zeros(heads.size, dtype=np.bool_)
         tagset, tags = self._tags
         tag = tags.take(np.maximum(heads, 0))
