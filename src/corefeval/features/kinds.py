@@ -91,9 +91,9 @@ def is_named(
     start, end, long = spans.start[rows], spans.end[rows], spans.length[rows] > 1
     determiner = long & tags.take(start).where(tagset.is_alone)
     possessive = long & tags.take(end - 1).where("POS".__eq__)
-    found = np.zeros(rows.size, dtype=np.bool_)
-    for first, last in product((0, determiner), (0, possessive)):
-        found |= find_spans(*known, (start + first, end - last)) >= 0
+    nothing = found = np.zeros(rows.size, dtype=np.bool_)
+    for first, last in product((nothing, determiner), (nothing, possessive)):
+        found = found | (find_spans(*known, (start + first, end - last)) >= 0)
     return found
 
 
