@@ -35,6 +35,7 @@ Index = IntArray | slice
 
 _LARGE = 1 << 16
 _EVERYTHING = slice(None)
+_UNDIVIDED = "overlap", "partner", "cell", "matched", "shared_chains"
 
 
 def no_features(feature: str) -> Categories:
@@ -167,9 +168,13 @@ class Alignment:
     @property
     def swapped(self) -> Alignment:
         """The same with the sides exchanged: recall of it is precision."""
+        return self._original or self._mirror
+
+    @property
+    def _original(self) -> Alignment | None:
+        """What this is the mirror of, as long as that is there."""
         maker = vars(self).get("_maker")
-        original = None if maker is None else maker()
-        return self._mirror if original is None else original
+        return None if maker is None else maker()
 
     @cached_property
     def _mirror(self) -> Alignment:
@@ -258,7 +263,17 @@ class Alignment:
     @cached_property
     def cell(self) -> IntArray:
         """The cell of each matched mention, in the order of `matched`."""
-        return self._find_cells(self._cell_codes())[0]
+        original = self._original  # whose cells are in the same order
+        return self._find_cells(self._cell_codes())[0] if original is None else original.cell
+
+    @cached_property
+    def shared_chains(self) -> tuple[IntArray, IntArray]:
+        """The key's matched mentions, cell by cell in textual order, and the cell of each."""
+        cell = np.full(self.key.mention_entity.size, -1, dtype=np.int64)
+        cell[self.matched[0]] = self.cell
+        rows = np.flatnonzero(cell >= 0)
+        order = stable_order(cell[rows])
+        return rows[order], cell[rows[order]]
 
     @cached_property
     def shares(self) -> Shares:
@@ -309,7 +324,9 @@ class Alignment:
             derived={},
             aside=aside or self.aside,
         )
-        _hand_on(self, other, ("overlap", "partner", "cell", "matched"))
+        _hand_on(self, other, _UNDIVIDED)
+        if "_mirror" in vars(self):
+            _hand_on(self._mirror, other._mirror, _UNDIVIDED)
         return other
 
     def remember(self, name: object, make: Callable[[], T]) -> T:

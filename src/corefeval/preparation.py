@@ -319,7 +319,7 @@ def _prepare_corpora(
     if stated:
         protocol = protocol.but(features=",".join(map(str, stated)))
     known = partial(SideFeatures, texts=(key, response), given=stated, tagset=plan.tagset)
-    of_key = known(key)
+    of_key = known(key, others=(response, twins))
     of_response = known(response, twins=(of_key, twins))
     return Prepared(
         key,

@@ -60,7 +60,8 @@ class SideFeatures:
     Most scores need no feature, and should not wait for what finds heads and names. What the
     caller states is looked at at once, so that mistakes are told in any case. The arguments are
     those of `Features`; `twins` are the other side's features, and for each mention its row there,
-    −1 for one that has no mention of the same tokens there.
+    −1 for one that has no mention of the same tokens there. `others` are the other side and the
+    same rows, for the side that is asked first.
     """
 
     def __init__(
@@ -71,8 +72,9 @@ class SideFeatures:
         given: Mapping[str, object] | None = None,
         tagset: object = None,
         twins: tuple[SideFeatures, IntArray] | None = None,
+        others: tuple[Corpus, IntArray] | None = None,
     ) -> None:
-        self.corpus, self.texts, self.twins = corpus, texts, twins
+        self.corpus, self.texts, self.twins, self.others = corpus, texts, twins, others
         self.given, self.tagset = given, tagset
         if given is not None or tagset is not None:
             self.lookup  # noqa: B018
@@ -88,7 +90,12 @@ class SideFeatures:
 
         twins = None if self.twins is None else (self.twins[0].lookup, self.twins[1])
         return Features(
-            self.corpus, texts=self.texts, given=self.given, tagset=self.tagset, twins=twins
+            self.corpus,
+            texts=self.texts,
+            given=self.given,
+            tagset=self.tagset,
+            twins=twins,
+            others=self.others,
         )
 
     def __call__(self, feature: str) -> Categories:

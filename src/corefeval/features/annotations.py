@@ -20,7 +20,7 @@ from corefeval.features.statements import find_stated_heads
 from corefeval.features.tagsets import PENN, TAGSETS, UPOS, TagSet, recognise_tagset
 from corefeval.features.token_columns import BLANK, NO_WORDS, WORD, TokenColumns
 from corefeval.model import Corpus
-from corefeval.model.arrays import BoolArray, IntArray, distinct
+from corefeval.model.arrays import BoolArray, IntArray, distinct, ragged_arange
 from corefeval.model.categories import Categories
 
 _BRACKETS = re.compile(r"\*|\*?\)+|\([^()]*\)*\*?\)*")
@@ -28,15 +28,28 @@ _OWN_TAGS = (
     'choose a tagset: tagset="penn", "upos" or "stts", or your own lists '
     '{"pronoun": ["PRP*"], "name": ["NNP*"], "noun": ["NN*"]}'
 )
+_NAMED: tuple[str | int, ...] = ("named_entity",)
 # What tells the head of a mention, the best first.
 HEAD_RULES = ("file", "dependencies", "parse", "tags")
 
 
 class TokenAnnotations:
-    """Tags, heads, kinds, classes, speakers and sentences of the mentions of a corpus."""
+    """Tags, heads, kinds, classes, speakers and sentences of the mentions of a corpus.
 
-    def __init__(self, corpus: Corpus, texts: Sequence[Corpus], tagset: TagSet | None) -> None:
+    Those that only another corpus has, `others`, may be asked `beside` these; see `TokenColumns`.
+    """
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        texts: Sequence[Corpus],
+        tagset: TagSet | None,
+        *,
+        others: tuple[Corpus, IntArray] | None = None,
+        beside: TokenAnnotations | None = None,
+    ) -> None:
         self.corpus = corpus
+        self._others, self._beside = others, beside
         self.corpora = texts
         self._asked = tagset
         self._feature = "this feature"
@@ -56,7 +69,9 @@ class TokenAnnotations:
     @cached_property
     def columns(self) -> TokenColumns:
         """The token columns."""
-        return TokenColumns(self.corpora, self.corpus, self._feature)
+        if self._beside is not None and "columns" in vars(self._beside):
+            return self._beside.columns.beside(self.corpus, self._feature)
+        return TokenColumns(self.corpora, self.corpus, self._feature, self._others)
 
     @cached_property
     def _tags(self) -> tuple[TagSet, Categories] | None:
@@ -187,7 +202,7 @@ class TokenAnnotations:
 
         Whether it is the only one, the dependencies tell.
         """
-        if self._tags is None:
+        if self._tags is None or not (heads >= 0).any():
             return np.zeros(heads.size, dtype=np.bool_)
         tagset, tags = self._tags
         tag = tags.take(np.maximum(heads, 0))
@@ -263,6 +278,7 @@ class TokenAnnotations:
         """The kind of each mention."""
         tagset, tags = self.tags("kind")
         place, heads = self.columns.find(WORD), self.heads("kind")
+        named = self.columns.find(_NAMED)
         self._check_known("kind", tags.codes[heads] >= 0)
         return find_kinds(
             self.spans,
@@ -270,8 +286,8 @@ class TokenAnnotations:
             tags,
             tagset,
             empty=self.empty,
-            words=None if place is None else partial(self.columns.cells, *place),
-            named=self.named_entities(("named_entity",)),
+            words=None if place is None else partial(self.columns.cells_at, *place),
+            named=None if named is None else partial(self._named_around, named),
             sentences=self._sentence_starts,
         )
 
@@ -291,12 +307,11 @@ class TokenAnnotations:
     def named_entities(self, names: tuple[str | int, ...]) -> Nodes | None:
         """The named entities in mentions, from a column; None where no text has it."""
         if names not in self._named:
-            place = self.columns.find(names)
-            column = self.columns.column(*names)
-            if place is None or column is None:
+            place, tokens = self.columns.find(names), self.spans.inside
+            if place is None:
                 self._named[names] = None
                 return None
-            tokens, cells = self.spans.inside, column.take(self.spans.inside)
+            cells = self.columns.cells(*place, tokens)
             if not are_brackets(cells):  # then what stands before a mention tells where one begins
                 tokens = np.arange(self.spans.n_tokens)
                 cells = self.columns.cells(*place, tokens)
@@ -304,13 +319,29 @@ class TokenAnnotations:
             self._named[names] = find_named_spans(cells, tokens, region)
         return self._named[names]
 
+    def _named_around(self, place: tuple[int, str | int], rows: IntArray) -> Nodes | None:
+        """The named entities near some mentions, so that all of those in these are among them.
+
+        Brackets are matched within runs of tokens of mentions: other runs need not be looked at.
+        """
+        tokens = self.spans.inside
+        start, length = self.spans.start[rows], self.spans.end[rows] - self.spans.start[rows]
+        region = number_regions(tokens, self._sentence_starts)
+        chosen = np.zeros(int(region[-1]) + 1, dtype=np.bool_)
+        chosen[region[ragged_arange(np.searchsorted(tokens, start), length)]] = True
+        near = np.flatnonzero(chosen[region])
+        cells = self.columns.cells(*place, tokens[near])
+        if not are_brackets(cells):
+            return self.named_entities(_NAMED)
+        return find_named_spans(cells, tokens[near], region[near])
+
     def has_named_entities(self) -> bool:
         """Whether some text has named entities."""
-        return self._for("class").named_entities(("named_entity",)) is not None
+        return self._for("class").named_entities(_NAMED) is not None
 
     def classes(self, column: str | None) -> Categories:
         """The named-entity class of each mention."""
-        names: tuple[str | int, ...] = ("named_entity",) if column is None else (_name(column),)
+        names: tuple[str | int, ...] = _NAMED if column is None else (_name(column),)
         named = self._for("class").named_entities(names)
         if named is None:
             raise self.columns.missing(

@@ -19,12 +19,14 @@ from numpy.typing import NDArray
 from corefeval.features.brackets import Nodes, Places, match_labels, number_regions
 from corefeval.features.positions import TokenSpans, find_spans
 from corefeval.features.tagsets import TagSet
-from corefeval.model.arrays import BoolArray, IntArray
+from corefeval.model.arrays import BoolArray, IntArray, stable_order
 from corefeval.model.categories import Categories
 
 _NOWHERE = np.iinfo(np.int64).max
 _REACH = 256  # a head is looked for in so many tokens from the start of its mention
 _AT_ONCE = 1 << 17  # so many tokens that the arrays on the way stay small
+_BITS = 62  # of a number for all cells of a mention
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 Columns = ParamSpec("Columns")
 Finder = Callable[Concatenate[TokenSpans, IntArray, Columns], IntArray]
@@ -89,13 +91,51 @@ def _as_numbers(cells: Categories, tokens: IntArray) -> IntArray:
 def find_parsed_heads(
     spans: TokenSpans, rows: IntArray, parse: Categories, tags: Categories, sentences: IntArray
 ) -> IntArray:
-    """The heads of those of some mentions that are constituents (English rules); −1 for others."""
-    tokens = spans.inside_many
+    """The heads of those of some mentions that are constituents (English rules); −1 for others.
+
+    Whether a mention is one, and which of its tokens is the head, follows from its own cells: of
+    all mentions that have the same cells only one is looked at.
+    """
+    found = np.full(rows.size, -1, dtype=np.int64)
+    whole = np.flatnonzero(spans.length[rows] == spans.end[rows] - spans.start[rows])
+    start, length = spans.start[rows[whole]], spans.length[rows[whole]]
+    first, alike = _group_alike(start, length, parse, tags, sentences)
+    tokens = spans.list_tokens(rows[whole[first]])
     region = number_regions(tokens, sentences)
     nodes, heads = find_constituent_heads(parse.take(tokens), tags.take(tokens), tokens, region)
-    node = find_spans(nodes.start, nodes.end, (spans.start[rows], spans.end[rows]))
-    head = np.append(heads, -1)[node]
-    return np.where(spans.length[rows] == spans.end[rows] - spans.start[rows], head, -1)
+    node = find_spans(nodes.start, nodes.end, (start[first], start[first] + length[first]))
+    place = np.where(node >= 0, np.append(heads, -1)[node] - start[first], -1)[alike]
+    found[whole] = np.where(place >= 0, start + place, -1)
+    return found
+
+
+def _group_alike(
+    start: IntArray, length: IntArray, parse: Categories, tags: Categories, sentences: IntArray
+) -> tuple[IntArray, IntArray]:
+    """One of each lot of mentions that have the same cells, and the lot of each mention.
+
+    Short mentions become integers, to which each token adds so many bits. They are sorted by a
+    part of a product, and then compared: what is equal may be in two lots, but no lot is mixed.
+    """
+    width = len(parse.names) + 1
+    bits = (2 * width * (len(tags.names) + 1)).bit_length()
+    begins = np.zeros(tags.codes.size, dtype=np.bool_)
+    begins[sentences] = True
+    code = -1 - np.arange(start.size)  # long ones are like no other
+    short = np.flatnonzero(length <= _BITS // bits)
+    code[short] = 0
+    for step in range(int(length[short].max(initial=0))):
+        short = short[length[short] > step]
+        token = start[short] + step
+        cells = ((tags.codes[token] + 1) * width + parse.codes[token] + 1) * 2
+        code[short] = (code[short] << bits) + cells + (begins[token] if step else 0) + 1
+    order = stable_order((code.view(np.uint64) * _FACTOR >> np.uint64(32)).view(np.int64))
+    code = code[order]
+    new = np.ones(code.size, dtype=np.bool_)
+    np.not_equal(code[1:], code[:-1], out=new[1:])
+    lot = np.empty(code.size, dtype=np.int64)
+    lot[order] = np.cumsum(new) - 1
+    return order[new], lot
 
 
 @_in_pieces

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 
 import numpy as np
 
 from corefeval.features.brackets import Nodes
 from corefeval.features.positions import TokenSpans, find_spans
 from corefeval.features.tagsets import TagSet
-from corefeval.features.token_columns import NO_WORDS, WORD, TokenColumns
+from corefeval.features.token_columns import NO_WORDS, WORD, Cells, TokenColumns
 from corefeval.model.arrays import BoolArray, IntArray
 from corefeval.model.categories import Categories
 
@@ -29,15 +30,16 @@ def find_kinds(
     tagset: TagSet,
     *,
     empty: BoolArray | None = None,
-    words: Callable[[IntArray], Categories] | None = None,
-    named: Nodes | None = None,
+    words: Callable[[IntArray], Cells] | None = None,
+    named: Callable[[IntArray], Nodes | None] | None = None,
     sentences: IntArray | None = None,
 ) -> Categories:
     """The kind of each mention.
 
     A pronoun is a mention whose head has a pronoun's tag, a single determiner, or an empty node. A
     name is one whose head is a proper noun, or that is a named entity but for its article and has
-    a head with a capital letter. The rest is nominal, clauses and numbers too.
+    a head with a capital letter. The rest is nominal, clauses and numbers too. `words` are those of
+    some tokens, `named` the named entities in some mentions.
     """
     head_tag = tags.take(heads)
     noun, name = head_tag.where(tagset.is_noun), head_tag.where(tagset.is_name)
@@ -45,56 +47,54 @@ def find_kinds(
     pronoun = head_tag.where(tagset.is_pronoun) | ((spans.length == 1) & alone)
     if empty is not None:
         pronoun |= empty[heads]
-    if tagset.words and words is not None:
-        rows = np.flatnonzero((noun | alone) & ~pronoun & ~name)
-        pronoun[rows] = words(heads[rows]).where_lower(tagset.words)
-        pairs = np.flatnonzero((spans.length == 2) & ~noun & ~pronoun)
-        pronoun[pairs] = _are_phrases(spans, pairs, words, tagset)
-    if named is not None and words is not None:
-        rows = np.flatnonzero(is_named(spans, tags, tagset, named) & ~pronoun & ~name)
-        capital = words(heads[rows]).where(lambda word: word[:1].isupper())
-        # A capital at the beginning of a sentence says nothing.
-        starts = heads[:0] if sentences is None else sentences
-        rows = rows[capital]
-        # Starts ascend, so that each head is among them or between two of them.
-        low, high = (np.searchsorted(starts, heads[rows], side=side) for side in ("left", "right"))
-        name[rows] = low == high
+    if words is not None and (tagset.words or named is not None):
+        rows = np.flatnonzero(~pronoun & ~name)
+        head_words = words(heads[rows])
+        if tagset.words:
+            pronoun[rows] = head_words.are_one_of(tagset.words, (noun | alone)[rows])
+            pairs = np.flatnonzero((spans.length == 2) & ~noun & ~pronoun)
+            pronoun[pairs] = _are_phrases(spans, pairs, words, tagset)
+        if named is not None:
+            rows = rows[head_words.are_capitalized(~pronoun[rows])]
+            # A capital at the beginning of a sentence says nothing. Starts ascend, so that each
+            # head is among them or between two of them.
+            starts = heads[:0] if sentences is None else sentences
+            low, high = (np.searchsorted(starts, heads[rows], side) for side in ("left", "right"))
+            rows = rows[low == high]
+            if rows.size and (nodes := named(rows)) is not None:
+                name[rows] = is_named(spans, rows, tags, tagset, nodes)
     kind = np.where(pronoun, PRONOUN, np.where(name, NAME, NOMINAL))
     return Categories(kind.astype(np.int64), KINDS)
 
 
 def _are_phrases(
-    spans: TokenSpans, rows: IntArray, words: Callable[[IntArray], Categories], tagset: TagSet
+    spans: TokenSpans, rows: IntArray, words: Callable[[IntArray], Cells], tagset: TagSet
 ) -> BoolArray:
     """Which of some mentions of two tokens are pronouns of two words: `each other`."""
     phrases = {phrase for phrase in tagset.words if " " in phrase}
-    first, second = words(spans.start[rows]), words(spans.end[rows] - 1)
-    possible = np.flatnonzero(first.where_lower({phrase.partition(" ")[0] for phrase in phrases}))
+    begin = {phrase.partition(" ")[0] for phrase in phrases}
+    possible = np.flatnonzero(words(spans.start[rows]).are_one_of(begin))
     are_phrases = np.zeros(rows.size, dtype=np.bool_)
-    texts = zip(first.take(possible).values(), second.take(possible).values(), strict=True)
+    pair = [words(place[rows[possible]]).values() for place in (spans.start, spans.end - 1)]
+    texts = zip(*pair, strict=True)
     are_phrases[possible] = [f"{one} {other}".lower() in phrases for one, other in texts]
     return are_phrases
 
 
-def is_named(spans: TokenSpans, tags: Categories, tagset: TagSet, named: Nodes) -> BoolArray:
-    """Which mentions are a named entity, a determiner before it and a ’s behind it left aside."""
+def is_named(
+    spans: TokenSpans, rows: IntArray, tags: Categories, tagset: TagSet, named: Nodes
+) -> BoolArray:
+    """Which of some mentions are a named entity, determiner before and ’s behind it left aside."""
     label = Categories(named.label, named.names)
     real = label.where(lambda name: name.lower() not in NUMERIC_CLASSES)
     known = named.start[real], named.end[real]
-    named_rows = find_spans(*known, (spans.start, spans.end)) >= 0
-    long = spans.length > 1
-    without_determiner = long & tags.take(spans.start).where(tagset.is_alone)
-    without_possessive = long & tags.take(spans.end - 1).where("POS".__eq__)
-    for first in (True, False):
-        for last in (True, False):
-            # Only mentions that have such an end, and are not found yet, need another look.
-            shorter = (without_determiner if first else long) & (
-                without_possessive if last else long
-            )
-            rows = np.flatnonzero(shorter & ~named_rows) if first or last else known[0][:0]
-            core = spans.start[rows] + first, spans.end[rows] - last
-            named_rows[rows] = find_spans(*known, core) >= 0
-    return named_rows
+    start, end, long = spans.start[rows], spans.end[rows], spans.length[rows] > 1
+    determiner = long & tags.take(start).where(tagset.is_alone)
+    possessive = long & tags.take(end - 1).where("POS".__eq__)
+    nothing = found = np.zeros(rows.size, dtype=np.bool_)
+    for first, last in product((nothing, determiner), (nothing, possessive)):
+        found = found | (find_spans(*known, (start + first, end - last)) >= 0)
+    return found
 
 
 def find_classes(spans: TokenSpans, heads: IntArray, named: Nodes) -> Categories:

@@ -67,7 +67,9 @@ class Features:
     `given` is what the caller states. `tagset` is what tags mean: a name, a `TagSet`, a mapping of
     lists or a JSON file of them; without it the tag set is recognised from the tags. `twins` are
     the features of another corpus with the same texts, and for each mention its row there (−1 for
-    one that is not there): what follows from the tokens alone is taken from it.
+    one that is not there): what follows from the tokens alone is taken from it. `others`
+    are another corpus and the rows of its mentions here, of which those that are not here will be
+    asked for `beside` these: the tokens of all are read at once.
 
     >>> from corefeval.model import corpus_from_entities
     >>> corpus = corpus_from_entities([["Ada", "she"], ["it"]])
@@ -85,9 +87,12 @@ class Features:
         given: Mapping[str, object] | None = None,
         tagset: object = None,
         twins: tuple[Features, IntArray] | None = None,
+        others: tuple[Corpus, IntArray] | None = None,
+        beside: Features | None = None,
     ) -> None:
         self.corpus = corpus
         self.twins = twins
+        self._others, self._beside = others, beside
         self.texts = tuple(texts) or (corpus,)
         self.given: dict[str, Any] = {
             _key(name): source for name, source in check_given(given).items()
@@ -124,7 +129,10 @@ class Features:
     @cached_property
     def annotations(self) -> TokenAnnotations:
         """What is derived from token columns."""
-        return TokenAnnotations(self.corpus, self.texts, self._tagset)
+        beside = None if self._beside is None else vars(self._beside).get("annotations")
+        return TokenAnnotations(
+            self.corpus, self.texts, self._tagset, others=self._others, beside=beside
+        )
 
     def _make(self, request: FeatureRequest) -> Categories:
         if level_of(request.name) == "document":
@@ -150,7 +158,9 @@ class Features:
         """The values of the mentions that the other side has too, and those of the rest."""
         if self._rest is None:
             rest = self.corpus.keep_mentions(rows < 0)
-            self._rest = Features(rest, texts=self.texts, given=self.given, tagset=self._tagset)
+            self._rest = Features(
+                rest, texts=self.texts, given=self.given, tagset=self._tagset, beside=other
+            )
         theirs, mine = other(feature), self._rest(feature)
         own = rows < 0
         return Categories.concatenate(theirs, mine).take(

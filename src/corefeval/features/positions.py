@@ -67,6 +67,11 @@ class TokenSpans:
             np.subtract.at(length, self.gaps[:, 0], self.gaps[:, 2] - self.gaps[:, 1])
         return length
 
+    def take(self, rows: IntArray) -> TokenSpans:
+        """Some of the mentions, without gaps."""
+        some = self.document[rows], self.start[rows], self.end[rows]
+        return TokenSpans(self.offsets, *some, self.gaps[:0])
+
     def contain(self, tokens: IntArray) -> BoolArray:
         """Whether each mention contains the token beside it."""
         inside: BoolArray = (self.start <= tokens) & (tokens < self.end)

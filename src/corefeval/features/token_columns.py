@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
+from string import ascii_uppercase
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
 from corefeval.diagnostics import InputError
 from corefeval.features.declarations import MissingFeatureError
 from corefeval.features.positions import TokenSpans
 from corefeval.model import Corpus, Tokens
-from corefeval.model.arrays import IntArray
+from corefeval.model.arrays import BoolArray, IntArray
 from corefeval.model.categories import Categories
 from corefeval.model.text_tokens import has_texts
 from corefeval.model.tokens import documents_of_tokens
@@ -25,6 +29,8 @@ _NO_BRACKETS = BLANK | {"*"}
 _SAMPLE = 2000
 # Several views of the same tokens ask what is in a column; it is looked at once.
 _SAMPLES: WeakKeyDictionary[Tokens, dict[str | int, Counter[str]]] = WeakKeyDictionary()
+
+_CASE = 0x20  # the bit by which small letters differ from capitals in ASCII
 
 Samples = Mapping[str | int, Counter[str]]
 
@@ -58,19 +64,100 @@ def empty_columns(tokens: Tokens | None) -> list[str | int]:
     ]
 
 
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The cells of one column at some tokens, of which only those are decoded that may matter.
+
+    `begin` are their first two bytes, where these are known and ASCII characters are what they are.
+    """
+
+    coded: Callable[[IntArray], Categories]
+    tokens: IntArray
+    begin: NDArray[np.uint16] | None
+
+    def values(self) -> list[str | None]:
+        """The texts of the cells."""
+        return self.coded(self.tokens).values()
+
+    def are_one_of(self, texts: Collection[str], which: BoolArray | None = None) -> BoolArray:
+        """Which cells, of all or of `which`, are in lower case one of some texts."""
+        return self._where(lambda cells: cells.where_lower(texts), texts, _CASE, which)
+
+    def are_capitalized(self, which: BoolArray | None = None) -> BoolArray:
+        """Which cells, of all or of `which`, begin with a capital."""
+
+        def begin_with_capitals(cells: Categories) -> BoolArray:
+            return cells.where(lambda cell: cell[:1].isupper())
+
+        return self._where(begin_with_capitals, ascii_uppercase, 0, which)
+
+    def _where(
+        self,
+        hold: Callable[[Categories], BoolArray],
+        beginnings: Iterable[str],
+        case: int,
+        which: BoolArray | None,
+    ) -> BoolArray:
+        """Where something holds, which it does only for cells that begin as one of some texts."""
+        possible = np.ones(self.tokens.size, dtype=np.bool_) if which is None else which
+        if self.begin is not None:
+            possible = possible & _may_begin(beginnings, case)[self.begin | (case << 8 | case)]
+        rows = np.flatnonzero(possible)
+        holding = np.zeros(self.tokens.size, dtype=np.bool_)
+        holding[rows] = hold(self.coded(self.tokens[rows]))
+        return holding
+
+
+def _may_begin(texts: Iterable[str], case: int) -> BoolArray:
+    """For each pair of bytes whether it may be the beginning of one of some texts.
+
+    The bits of `case` are set in all bytes. What is not ASCII may be anything.
+    """
+    may = np.zeros((256, 256), dtype=np.bool_)  # by the second byte and the first
+    may[128:] = may[:, 128:] = True
+    for text in texts:
+        begin = text[:2].encode(errors="replace")
+        first, second = (begin[n] | case if n < len(begin) else slice(None) for n in (0, 1))
+        may[second, first] = True
+    return may.ravel()
+
+
 class TokenColumns:
     """Token columns for the tokens that mentions cover, each from the first text that has it.
 
-    A column of nothing but `-` and `_` is not there, nor named entities that are all `*`.
+    A column of nothing but `-` and `_` is not there, nor named entities that are all `*`. With
+    `others`, another corpus and the rows of its mentions here, the tokens of those that are not
+    here (−1) are covered too. They can be asked `beside` these, and what all have is read once.
     """
 
-    def __init__(self, corpora: Sequence[Corpus], corpus: Corpus, feature: str) -> None:
+    def __init__(
+        self,
+        corpora: Sequence[Corpus],
+        corpus: Corpus,
+        feature: str,
+        others: tuple[Corpus, IntArray] | None = None,
+    ) -> None:
         tokens = [(c.name, c.tokens) for c in corpora]
         self.texts = [(name, t) for name, t in tokens if t is not None and not has_texts(t)]
         self.in_characters = any(t is not None and has_texts(t) for _, t in tokens)
         self.corpora = corpora
-        self.spans = TokenSpans.of(corpus, [t.counts for _, t in self.texts], feature)
+        self.spans = self._spans(corpus, feature)
+        self._covered = [self.spans]
+        if others is not None and others[0].mention_start is not None:
+            spans = self._spans(others[0], feature).take(np.flatnonzero(others[1] < 0))
+            if np.array_equal(spans.offsets, self.spans.offsets):
+                self._covered.append(spans)
         self._columns: dict[tuple[int, str | int, bool], Categories] = {}
+
+    def _spans(self, corpus: Corpus, feature: str) -> TokenSpans:
+        return TokenSpans.of(corpus, [t.counts for _, t in self.texts], feature)
+
+    def beside(self, corpus: Corpus, feature: str) -> TokenColumns:
+        """The columns for a corpus of the other mentions that were covered, where any were."""
+        columns = TokenColumns(self.corpora, corpus, feature)
+        if len(self._covered) > 1 and np.array_equal(columns.spans.offsets, self.spans.offsets):
+            columns._covered, columns._columns = self._covered, self._columns
+        return columns
 
     def find(
         self, names: Sequence[str | int], suits: Callable[[Counter[str]], bool] | None = None
@@ -101,12 +188,22 @@ class TokenColumns:
             return None
         key = (*place, only_long)
         if key not in self._columns:
-            places = self.spans.inside_many if only_long else self.spans.inside
+            places = self._places(only_long)
             values = self.cells(*place, places)
             codes = np.full(self.spans.n_tokens, -1, dtype=np.int64)
             codes[places] = values.codes
             self._columns[key] = Categories(codes, values.names)
         return self._columns[key]
+
+    def _places(self, only_long: bool) -> IntArray:
+        """The tokens that are in a mention, in ascending order."""
+        inside = [spans.inside_many if only_long else spans.inside for spans in self._covered]
+        if len(inside) == 1:
+            return inside[0]
+        covered = np.zeros(self.spans.n_tokens, dtype=np.bool_)
+        for tokens in inside:
+            covered[tokens] = True
+        return np.flatnonzero(covered)
 
     def cells(self, index: int, name: str | int, places: IntArray) -> Categories:
         """A column of one text at some tokens, of the next that has it where that lacks them.
@@ -137,6 +234,13 @@ class TokenColumns:
         codes = np.full(places.size, -1, dtype=np.int64)
         codes[there] = values.codes
         return Categories(codes, values.names)
+
+    def cells_at(self, index: int, name: str | int, places: IntArray) -> Cells:
+        """The same for those who ask little of them."""
+        tokens, begin = self.texts[index][1], None
+        if np.array_equal(tokens.offsets, self.spans.offsets):
+            begin = tokens.first_bytes(name, places)
+        return Cells(partial(self.cells, index, name), places, begin)
 
     def require(self, feature: str, what: str, names: Sequence[str | int], fix: str) -> Categories:
         """One of some columns; an error that says who lacks it where there is none."""

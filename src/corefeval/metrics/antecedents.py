@@ -12,7 +12,7 @@ import numpy as np
 
 from corefeval.alignment import Alignment, Side, is_noun, is_zero
 from corefeval.metrics.counting import Counts
-from corefeval.model.arrays import BoolArray, FloatArray, IntArray, looked_up, stable_order
+from corefeval.model.arrays import BoolArray, FloatArray, IntArray, looked_up
 
 Chains = Literal["all", "nominal"]
 Spurious = Literal["wl", "fp", "formula"]
@@ -83,12 +83,9 @@ def zero(alignment: Alignment) -> Counts:
 
 def _is_repeated(alignment: Alignment) -> BoolArray:
     """Which key mentions have one before them in their entity that the response has with them."""
-    rows = np.arange(alignment.key.mention_entity.size)[alignment.matched[0]]
-    order = stable_order(rows)
-    order = order[stable_order(alignment.cell[order])]
-    cell = alignment.cell[order]
+    rows, cell = alignment.shared_chains
     repeated = np.zeros(alignment.key.mention_entity.size, dtype=np.bool_)
-    repeated[rows[order[1:]]] = cell[1:] == cell[:-1]
+    repeated[rows[1:]] = cell[1:] == cell[:-1]
     return repeated
 
 

@@ -16,7 +16,7 @@ from corefeval.metrics.counting import (
     count_link_ends,
     count_links,
 )
-from corefeval.model.arrays import FloatArray, IntArray, stable_order
+from corefeval.model.arrays import FloatArray, IntArray
 
 
 def muc(alignment: Alignment) -> Counts:
@@ -154,13 +154,8 @@ def partitioned_links(anaphor: float = 0.5, antecedent: float = 0.5) -> RatioOf:
 
 def _links_inside_parts(alignment: Alignment) -> tuple[IntArray, IntArray]:
     """Consecutive mentions of what a key entity shares with one response entity."""
-    matched = np.flatnonzero(alignment.partner >= 0)
-    response = alignment.response.mention_entity[alignment.partner[matched]]
-    width = max(alignment.response.entity_document.size, 1)
-    part = alignment.key.mention_entity[matched] * width + response
-    order = stable_order(part)  # rows ascend, so each part is in textual order
-    rows, part = matched[order], part[order]
-    together = np.flatnonzero(part[1:] == part[:-1])
+    rows, cell = alignment.shared_chains
+    together = np.flatnonzero(cell[1:] == cell[:-1])
     return rows[together], rows[together + 1]
 
 

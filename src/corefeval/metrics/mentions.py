@@ -91,11 +91,9 @@ def _overlaps(key: Corpus, response: Corpus) -> tuple[IntArray, IntArray]:
         Mentions(*one) for one in zip((key, response), mention_codes(key, response), strict=True)
     ]
     twins = common_rows(sides[0].codes, sides[1].codes)
-    left = [
-        np.setdiff1d(np.arange(side.codes.size), rows, assume_unique=True)
-        for side, rows in zip(sides, twins, strict=True)
-    ]
-    found = find_overlaps(sides[0], left[0], sides[1], left[1])
+    alone = [np.ones(side.codes.size, dtype=np.bool_) for side in sides]
+    alone[0][twins[0]] = alone[1][twins[1]] = False
+    found = find_overlaps(sides[0], alone[0].nonzero()[0], sides[1], alone[1].nonzero()[0])
     shared = common_tokens(key, found.key, response, found.response)
     best = heaviest_matching(found.key, found.response, shared.astype(np.float64))
     rows = np.concatenate((twins[0], found.key[best]))

@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from corefeval.diagnostics import InputError
 from corefeval.model.arrays import IntArray, distinct, ragged_arange
@@ -134,6 +135,13 @@ class Tokens(ABC):
             column = self.column(int(document[order[start]]), name)
             values[order[start:end]] = [column[p] for p in position[start:end].tolist()]
         return _encode(values.tolist())
+
+    def first_bytes(self, name: str | int, tokens: IntArray) -> NDArray[np.uint16] | None:
+        """The first two bytes of some cells of a column, the first one in the lower half.
+
+        Cells may be shorter, but ASCII characters are one byte each. None where no bytes are kept.
+        """
+        return None
 
     def _by_document(self, tokens: IntArray) -> tuple[IntArray, IntArray, list[int]]:
         """The document of each token; an order by document, and where in it each one begins."""

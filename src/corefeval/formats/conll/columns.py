@@ -238,15 +238,34 @@ def coded_column(tokens: ConllTokens, rows: IntArray, number: int) -> Categories
     Cells are separated by runs of blanks. A line begins behind a newline, which is a blank too, so
     that a cell begins wherever a run of blanks ends.
     """
-    origin, blank = tokens.origin, tokens.blanks
+    origin, after = tokens.origin, tokens.blanks.after
 
     def bounds(some: slice) -> tuple[IntArray, IntArray]:
-        chosen = rows[some]
-        limit = tokens.line_end[chosen]
-        start = nth_set(blank.ends_of_runs, tokens.line_start[chosen], limit, number - 1)
-        return start, nth_set(blank.after, start, limit, 0)
+        start, limit = _starts(tokens, rows[some], number)
+        return start, nth_set(after, start, limit, 0)
 
     def decode(texts: list[bytes], cells: list[int]) -> list[str]:
         return origin.decode_all(texts, lambda number: tokens.line_number[rows[cells[number]]])
 
     return coded_cells(origin.data, rows.size, bounds, decode)
+
+
+def first_bytes(tokens: ConllTokens, rows: IntArray, number: int) -> NDArray[np.uint16]:
+    """The first two bytes of the cells of one column, the first one in the lower half.
+
+    Behind the last but one byte of the file there are none: these are no ASCII.
+    """
+    view = windows(tokens.origin.data, "<u2")
+    pairs = np.empty(rows.size, dtype=np.uint16)
+    for first in range(0, rows.size, _CELLS_AT_ONCE):
+        some = slice(first, first + _CELLS_AT_ONCE)
+        start, _ = _starts(tokens, rows[some], number)
+        pairs[some] = np.where(start < view.size, view[np.minimum(start, view.size - 1)], 0xFFFF)
+    return pairs
+
+
+def _starts(tokens: ConllTokens, rows: IntArray, number: int) -> tuple[IntArray, IntArray]:
+    """Where the cells of one column begin on some lines, and where the lines end."""
+    limit = tokens.line_end[rows]
+    starts = tokens.blanks.ends_of_runs
+    return nth_set(starts, tokens.line_start[rows], limit, number - 1), limit

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from corefeval.diagnostics import InputError
 from corefeval.formats.conll.bitmaps import (
@@ -19,7 +20,7 @@ from corefeval.formats.conll.bitmaps import (
     place,
     windows,
 )
-from corefeval.formats.conll.columns import blank_bitmap, coded_column
+from corefeval.formats.conll.columns import blank_bitmap, coded_column, first_bytes
 from corefeval.formats.conll.layout import (
     Layout,
     Sample,
@@ -319,6 +320,11 @@ class ConllTokens(Tokens):
             return Categories.of(())
         return coded_column(self, rows, self._column_number(name))
 
+    def first_bytes(self, name: str | int, tokens: IntArray) -> NDArray[np.uint16]:
+        """The first two bytes of some cells of a column, the first one in the lower half."""
+        rows = rows_of_tokens(self.first, self.counts, self.offsets, tokens)
+        return first_bytes(self, rows, self._column_number(name))
+
     def cells(self, token: int) -> list[str]:
         """All cells of a token's line, as text."""
         return [self._decoded(token, cell) for cell in self._cells(token)]
@@ -366,9 +372,15 @@ class ConllTokens(Tokens):
 
     def all_sentence_starts(self) -> IntArray:
         """The tokens behind blank or comment lines, and the first ones of documents."""
-        rows = rows_of_tokens(self.first, self.counts, self.offsets)
-        starts = np.empty(rows.size, dtype=np.bool_)
-        np.greater(np.diff(self.line_number[rows]), 1, out=starts[1:])
+        rows = _rows_of(self.first, self.counts)
+        if isinstance(rows, range):  # which takes no copy
+            line = self.line_number[rows.start : rows.stop]
+        else:
+            line = self.line_number[rows]
+        starts = np.empty(line.size, dtype=np.bool_)
+        for first in range(0, line.size, _LINES_AT_ONCE):
+            some = line[first : first + _LINES_AT_ONCE + 1]
+            starts[first + 1 : first + some.size] = some[1:] > some[:-1] + 1
         starts[self.offsets[:-1][self.counts > 0]] = True
         return np.flatnonzero(starts)
 
