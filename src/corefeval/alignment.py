@@ -298,11 +298,11 @@ class Alignment:
         cell, found = self._find_cells(key * self._width + response)
         return np.where(found, np.append(self.overlap.count, 0)[cell], 0)
 
-    def sums(self, group: IntArray, values: NDArray[Any]) -> FloatArray:
-        """Sum values by group."""
+    def sums(self, group: IntArray, values: NDArray[Any] | None = None) -> FloatArray:
+        """Sum values by group; without values, how many are in each."""
         # What is summed in another order is rounded otherwise: a document alone is to have the
         # numbers that it has among others, unless it is so large that time counts.
-        if self.n_groups == 1 and values.size > _LARGE:
+        if values is not None and self.n_groups == 1 and values.size > _LARGE:
             return np.array([values.sum(dtype=np.float64)])
         sums = np.bincount(group, weights=values, minlength=self.n_groups)
         return sums.astype(np.float64, copy=False)
