@@ -272,7 +272,7 @@ class Alignment:
         count, order = self.overlap.count, vars(self).get("_cell_order")
         if order is None:
             return self._find_cells(self._cell_codes())[0]
-        cell = np.empty_like(order)
+        cell: IntArray = np.empty_like(order)
         cell[order] = np.repeat(np.arange(count.size), count)
         return cell
 
