@@ -20,7 +20,7 @@ from corefeval.model.arrays import (
     IntArray,
     dense_ranks,
     is_sorted,
-    sort_numbers,
+    order_by_digits,
     stable_order,
 )
 from corefeval.model.categories import Categories
@@ -234,7 +234,10 @@ class Alignment:
     @cached_property
     def overlap(self) -> Overlap:
         """The sparse table of shared mentions, one sort over the whole corpus."""
-        codes = sort_numbers(self._cell_codes())
+        codes = self._cell_codes()
+        order = order_by_digits(codes)
+        codes = np.sort(codes) if order is None else codes[order]
+        vars(self)["_cell_order"] = order
         new = np.ones(codes.size, dtype=np.bool_)
         np.not_equal(codes[1:], codes[:-1], out=new[1:])
         (first,) = new.nonzero()
@@ -263,8 +266,15 @@ class Alignment:
     @cached_property
     def cell(self) -> IntArray:
         """The cell of each matched mention, in the order of `matched`."""
-        original = self._original  # whose cells are in the same order
-        return self._find_cells(self._cell_codes())[0] if original is None else original.cell
+        original = self._original
+        if original is not None:
+            return original.cell  # they are in the same order
+        count, order = self.overlap.count, vars(self).get("_cell_order")
+        if order is None:
+            return self._find_cells(self._cell_codes())[0]
+        cell: IntArray = np.empty_like(order)
+        cell[order] = np.repeat(np.arange(count.size), count)
+        return cell
 
     @cached_property
     def shared_chains(self) -> tuple[IntArray, IntArray]:
@@ -288,11 +298,11 @@ class Alignment:
         cell, found = self._find_cells(key * self._width + response)
         return np.where(found, np.append(self.overlap.count, 0)[cell], 0)
 
-    def sums(self, group: IntArray, values: NDArray[Any]) -> FloatArray:
-        """Sum values by group."""
+    def sums(self, group: IntArray, values: NDArray[Any] | None = None) -> FloatArray:
+        """Sum values by group; without values, how many are in each."""
         # What is summed in another order is rounded otherwise: a document alone is to have the
         # numbers that it has among others, unless it is so large that time counts.
-        if self.n_groups == 1 and values.size > _LARGE:
+        if values is not None and self.n_groups == 1 and values.size > _LARGE:
             return np.array([values.sum(dtype=np.float64)])
         sums = np.bincount(group, weights=values, minlength=self.n_groups)
         return sums.astype(np.float64, copy=False)

@@ -126,7 +126,7 @@ def _counts(
     """Sum by group: key mentions by the key's, response mentions by the response's."""
 
     def total(side: Side, rows: IntArray) -> FloatArray:
-        return alignment.sums(side.group[rows], np.ones(rows.size))
+        return alignment.sums(side.group[rows])
 
     wrong_links = total(alignment.key, wrong)
     if also_wrong is not None:
@@ -168,8 +168,8 @@ def anchors(alignment: Alignment) -> Counts:
     group = key.entity_group[entities]
     shared = alignment.shared(entities[detected], aligned[detected])
     return {
-        "detection_tp": alignment.sums(group[detected], np.ones(int(detected.sum()))),
-        "detection_fn": alignment.sums(group[~detected], np.ones(int((~detected).sum()))),
+        "detection_tp": alignment.sums(group[detected]),
+        "detection_fn": alignment.sums(group[~detected]),
         "detection_fp": _count_spurious(alignment),
         "mentions_tp": alignment.sums(group[detected], shared),
         "mentions_fn": alignment.sums(group[detected], key.sizes[entities[detected]] - shared),
@@ -183,7 +183,7 @@ def _count_spurious(alignment: Alignment) -> FloatArray:
     entities, anchor = _find_anchors(response)
     in_key = looked_up(key.mention_entity, alignment.swapped.partner[anchor])
     spurious = entities[looked_up(key.sizes, in_key) <= 1]
-    return alignment.sums(response.entity_group[spurious], np.ones(spurious.size))
+    return alignment.sums(response.entity_group[spurious])
 
 
 def _find_anchors(side: Side) -> tuple[IntArray, IntArray]:

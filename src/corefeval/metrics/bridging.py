@@ -76,7 +76,7 @@ def _counts(
         group = side.document[rows]
         if alignment.n_values > 1:
             group = group * alignment.n_values + (0 if side.value is None else side.value[rows])
-        return alignment.sums(group, np.ones(rows.size))
+        return alignment.sums(group)
 
     return ratio_counts(
         (count(sides.key, found), count(sides.key, key)),

@@ -60,17 +60,17 @@ def stable_order(values: IntArray) -> IntArray:
     >>> stable_order(np.array([7, 3, 7, -1])).tolist()
     [3, 1, 0, 2]
     """
-    order = _order_by_digits(values)
+    order = order_by_digits(values)
     return np.argsort(values, kind="stable") if order is None else order
 
 
 def sort_numbers(values: IntArray) -> IntArray:
     """`np.sort(values)`, in half of the time where the range is small."""
-    order = _order_by_digits(values)
+    order = order_by_digits(values)
     return np.sort(values) if order is None else values[order]
 
 
-def _order_by_digits(values: IntArray) -> IntArray | None:
+def order_by_digits(values: IntArray) -> IntArray | None:
     """A stable order by the lower 16 bits, then by the upper ones; None where that is no use."""
     if not _FEW < values.size < _MANY:
         return None

@@ -71,7 +71,7 @@ Words = NDArray[np.uint64]
 
 REACH = 56  # how many bits a window shows at least, wherever in a byte it begins
 
-_CHUNK = 1 << 18
+_CHUNK = 1 << 20
 _PAD = 8
 _ONE = np.uint64(1)
 _SHOWN = np.uint64((1 << REACH) - 1)
