@@ -224,7 +224,8 @@ def match_brackets(
     Brackets of one entity nest: what was opened last closes first. A bracket that opens and closes
     (`(5)`) matches itself. The first array has −1 where a bracket does not open or is unmatched.
     """
-    closing = np.where(opens & closes, np.arange(entity.size), -1)
+    closing = np.arange(entity.size)
+    closing[~(opens & closes)] = -1
     halves = np.flatnonzero(opens != closes)
     if not halves.size:
         return closing, halves

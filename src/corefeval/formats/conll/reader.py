@@ -183,7 +183,7 @@ def _try_to_read_marks(
 ) -> _Marks | _Mistakes:
     start, end = tokens.prefix_end[marked], tokens.line_end[marked]
     brackets, bad = parse_cells(tokens.origin.data, start, end, text)
-    alone = _alone(tokens, marked, is_plain)
+    alone = _alone(tokens, marked, is_plain, start, spare=end)
     bad = np.union1d(bad, alone) if alone.size else bad
     if bad.size:
         return _Mistakes(marked[bad])
@@ -191,16 +191,23 @@ def _try_to_read_marks(
     bounds = np.searchsorted(token, np.append(tokens.first, tokens.line_start.size))
     document = np.arange(bounds.size - 1).repeat(np.diff(bounds))
     width = int(brackets.entity.max(initial=0)) + 1
-    entity, codes = dense_ranks(document * width + brackets.entity)
+    entity = document * width
+    entity += brackets.entity
+    entity, codes = dense_ranks(entity)
     closing, unmatched = match_brackets(entity, brackets.opens, brackets.closes)
     marks = _Marks(brackets, token, document, entity, codes // width, closing)
     return _Mistakes(token[unmatched], marks, unmatched) if unmatched.size else marks
 
 
-def _alone(tokens: ConllTokens, marked: IntArray, is_plain: bool) -> IntArray:
-    """Which of some rows have no cell before the last one."""
-    begin = tokens.line_start[marked]
-    alone = np.flatnonzero(tokens.prefix_end[marked] == begin)
+def _alone(
+    tokens: ConllTokens, marked: IntArray, is_plain: bool, start: IntArray, spare: IntArray
+) -> IntArray:
+    """Which of some rows have no cell before the last one, which begins at `start`.
+
+    `spare` is memory as large, of which nobody needs what is in it.
+    """
+    begin = np.take(tokens.line_start, marked, out=spare, mode="clip")
+    alone = np.flatnonzero(start == begin)
     if is_plain:
         return alone
     indented = np.flatnonzero(tokens.origin.data[begin] <= BLANK_BYTE)
@@ -327,6 +334,8 @@ def _overlapping(marks: _Marks) -> IntArray:
     Whoever opens all brackets of a cell before closing any, as v8.01 does, has others there.
     """
     token, opens, closes = marks.token, marks.brackets.opens, marks.brackets.closes
+    if not (token[1:] == token[:-1]).any():
+        return token[:0]
     rows: IntArray = np.flatnonzero(opens != closes)
     turns = closes[rows[:-1]] & opens[rows[1:]] & (token[rows[:-1]] == token[rows[1:]])
     if not turns.any():
