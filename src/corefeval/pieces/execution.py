@@ -11,6 +11,7 @@ import pickle
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from typing import Any, Protocol, TypeVar
@@ -113,7 +114,9 @@ def start_workers(number: int) -> ProcessPoolExecutor:
     holds_back = hasattr(signal, "pthread_sigmask")  # not on Windows
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if holds_back else ()
     try:
-        with without_matrix_threads():
+        with without_matrix_threads(), warnings.catch_warnings():
+            # Python warns of the threads for matrices, which are idle and know of copies.
+            warnings.simplefilter("ignore", DeprecationWarning)
             for _ in range(number):  # a pool starts a process for each task that finds none idle
                 pool.submit(os.getpid)
     finally:
