@@ -235,7 +235,9 @@ def prepare_inputs(key: Input, response: Input, plan: Plan) -> Prepared:
     paths = [file.path for side in (key, response) if (file := as_file(side)) is not None]
     if len(paths) == len(jobs):
         corpora = read_with_key(jobs, paths)
-        return prepare_corpora(next(corpora), next(corpora), plan)
+        read_key = next(corpora)
+        digest(read_key)  # which is remembered; the response may still be on its way
+        return prepare_corpora(read_key, next(corpora), plan)
     read_key = jobs[0]()  # what is in memory already has nothing to wait for
     return prepare_corpora(read_key, jobs[1](key=read_key), plan)
 
