@@ -27,13 +27,13 @@ import corefeval
 from bench.adversarial import growths
 from bench.answers import answer_times
 from bench.corpora import mention_arrays, write_corpus, write_zero_pair
-from bench.loops import processor_times, repeated_responses, start_up, training_loop
+from bench.loops import repeated_responses, start_up, training_loop
 from bench.partitions import ceaf_of_fives, ceaf_of_pairs
 from bench.peers import against_peer, against_scorch, conllu_reading
 from bench.pieces import against_whole, joining, with_jobs, write_large
 from bench.sets import set_times
 from bench.suites import run_times
-from bench.timing import Measured, best, command_time, peak_memory
+from bench.timing import Measured, best, command_time, peak_memory, times_in_turns
 from corefeval.diagnostics import plural
 from corefeval.lab.perturbations import drop_mentions
 from corefeval.stats import compare
@@ -47,15 +47,14 @@ MANY = (
 )
 
 
-def newline_count(*paths: Path) -> float:
-    """The yardstick: count the newlines of the same bytes in numpy."""
-    data = [np.fromfile(path, dtype=np.uint8) for path in paths]
-    return best(lambda: [np.count_nonzero(piece == 10) for piece in data])
-
-
 def reading_and_scoring(name: str, key: Path, response: Path, goal: str) -> list[Measured]:
-    yardstick = newline_count(key, response)
-    seconds = best(lambda: corefeval.score(key, response))
+    data = [np.fromfile(path, dtype=np.uint8) for path in (key, response)]
+    yardstick, seconds = times_in_turns(
+        10,
+        lambda: [np.count_nonzero(piece == 10) for piece in data],
+        lambda: corefeval.score(key, response),
+        clock=time.perf_counter,
+    )
     memory = peak_memory(key, response)
     size = key.stat().st_size + response.stat().st_size
     return [
@@ -72,7 +71,7 @@ def reading_and_scoring(name: str, key: Path, response: Path, goal: str) -> list
 
 def all_metrics(name: str, key: Path, response: Path) -> list[Measured]:
     """What the papers' metrics cost on top, with the features that they need."""
-    standard, everything = processor_times(
+    standard, everything = times_in_turns(
         4,
         lambda: corefeval.score(key, response),
         lambda: corefeval.score(key, response, metrics="all"),

@@ -6,29 +6,15 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import corefeval
-from bench.timing import compiled_modules
+from bench.timing import compiled_modules, times_in_turns
 
 MENTIONS, ENTITIES = 58, 16
 FOUR = "muc, b3, ceafe, lea"
 
 Entities = list[list[tuple[int, int]]]
-
-
-def processor_times(repeat: int, *functions: Callable[[], object]) -> list[float]:
-    """The shortest processor time of each function, in seconds; they take turns."""
-    best = [float("inf")] * len(functions)
-    for function in functions:
-        function()
-    for _ in range(repeat):
-        for place, function in enumerate(functions):
-            start = time.process_time()
-            function()
-            best[place] = min(best[place], time.process_time() - start)
-    return best
 
 
 def repeated_responses(key: Path, response: Path) -> dict[str, tuple[float, float]]:
@@ -43,7 +29,7 @@ def repeated_responses(key: Path, response: Path) -> dict[str, tuple[float, floa
         "document_ids": corpus.documents,
     }
     made = corefeval.corpus_from_arrays(**arrays)
-    whole, second, third = processor_times(
+    whole, second, third = times_in_turns(
         4, lambda: corefeval.score(key, response), lambda: scorer(response), lambda: scorer(made)
     )
     return {"a second response": (second, whole), "a response given as arrays": (third, whole)}
@@ -62,7 +48,7 @@ def training_loop(n_documents: int) -> dict[str, tuple[float, float]]:
             scorer.update(key, response)
         return scorer.compute()
 
-    plain, alone, added, together = processor_times(
+    plain, alone, added, together = times_in_turns(
         5,
         lambda: [plain_counts(*pair) for pair in some],
         lambda: [corefeval.score(*pair, metrics=FOUR) for pair in some],

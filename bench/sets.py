@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 import corefeval
-from bench.loops import processor_times
+from bench.timing import times_in_turns
 from corefeval.model import SPLIT, Corpus, Relation, Relations
 
 EVERY = 100  # documents, of which one has sets
@@ -30,7 +30,7 @@ def with_sets(path: Path, shift: int) -> Corpus:
 def set_times(key: Path, response: Path) -> tuple[float, float]:
     """Processor time of scores without sets and with them, of corpora in memory."""
     sides = with_sets(key, 0), with_sets(response, 1)
-    without, scored = processor_times(
+    without, scored = times_in_turns(
         5, lambda: corefeval.score(*sides), lambda: corefeval.score(*sides, split="score")
     )
     return without, scored
