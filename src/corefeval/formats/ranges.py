@@ -225,7 +225,7 @@ def _of_conll(found: Ranges, source: Source, stream: IO[bytes]) -> Ranges:
     return replace(
         found,
         documents=tuple(outline.identifiers),
-        bounds=np.array([begin, *outline.begin[1:], size]),
+        bounds=np.concatenate(([begin], outline.begin[1:], [size])).astype(np.int64, copy=False),
         notices=tuple(unfinished_notices(found.file, outline)),
     )
 

@@ -17,7 +17,7 @@ from corefeval.formats.ranges import Excerpt, Ranges, find_ranges
 from corefeval.formats.registry import HEAD, UnknownFormatError, detect_format, find_format
 from corefeval.formats.source import BOM_UTF8
 from corefeval.model import Corpus, DocumentId, join
-from corefeval.model.arrays import IntArray
+from corefeval.model.arrays import IntArray, distinct
 from corefeval.model.joining import check_repetition
 
 
@@ -100,21 +100,21 @@ class Side:
     @cached_property
     def sizes(self) -> IntArray:
         """The bytes of each document; a file that is not cut has all of them at its first."""
-        sizes: list[int] = []
-        for file in self.files:
+        sizes = np.zeros(len(self.documents), dtype=np.int64)
+        for file, first in zip(self.files, self._first, strict=False):
             if file.ranges is not None:
-                sizes += np.diff(file.ranges.bounds).tolist()
-            else:
-                sizes += [file.size, *[0] * (len(file.documents) - 1)]
-        return np.array(sizes, dtype=np.int64)
+                sizes[first : first + len(file.documents)] = np.diff(file.ranges.bounds)
+            elif file.documents:
+                sizes[first] = file.size
+        return sizes
 
     def only(self, chosen: IntArray) -> Portion:
         """Some of the documents, to be read anywhere."""
-        rows = np.unique(chosen)
+        rows = distinct(chosen)
         files = self.file_of[rows]
         reads = [
             self.files[number].only((rows[files == number] - self._first[number]).tolist())
-            for number in np.unique(files).tolist()
+            for number in distinct(files).tolist()
         ]
         return Portion(tuple(reads), self.name, self.several)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -248,7 +248,7 @@ _COREFERENCE = re.compile(rb"[-_]|\|*+(?:\([^()|]++\)?+\|*+|[^()|]++\)\|*+)++")
 
 
 def find_hash_tokens(
-    source: Source, lines: Lines, candidates: list[int], begin: list[int], end: list[int]
+    source: Source, lines: Lines, candidates: list[int], begin: Sequence[int], end: Sequence[int]
 ) -> None:
     """Give `#` lines that are tokens their kind.
 

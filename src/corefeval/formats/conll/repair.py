@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import count
 from typing import NamedTuple
 
@@ -216,8 +218,8 @@ def adopt_strays(source: Source, lines: Lines, outline: Outline, repairs: list[R
         before = end
     everything = sorted((*known, *strays), key=lambda document: document[1:])
     outline.identifiers[:] = [identifier for identifier, _, _ in everything]
-    outline.begin[:] = [begin for _, begin, _ in everything]
-    outline.end[:] = [end for _, _, end in everything]
+    outline.begin = array("q", [begin for _, begin, _ in everything])
+    outline.end = array("q", [end for _, _, end in everything])
 
 
 def _free(name: str, taken: Collection[DocumentId]) -> DocumentId:
@@ -265,8 +267,8 @@ class Outline:
     """
 
     identifiers: list[DocumentId] = field(default_factory=list)
-    begin: list[int] = field(default_factory=list)
-    end: list[int] = field(default_factory=list)
+    begin: array[int] = field(default_factory=partial(array, "q"))
+    end: array[int] = field(default_factory=partial(array, "q"))
     unfinished: int = 0
     cut_short: bool = False
     others: list[int] = field(default_factory=list)
