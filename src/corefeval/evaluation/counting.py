@@ -67,7 +67,7 @@ def count_and_sample(
 ) -> Result:
     """The result, with intervals or of segments where that is asked for."""
     result = _count(prepared, wanted, features)
-    if len(result.document_ids) > 1 or (sampling.ci is None and not sampling.as_segments):
+    if len(result.document_ids) != 1 or (sampling.ci is None and not sampling.as_segments):
         return result if sampling.ci is None else with_intervals(result, sampling)
     from corefeval.evaluation.segments import segment_prepared
     from corefeval.pairing.segments import segment_notice
