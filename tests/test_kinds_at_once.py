@@ -155,3 +155,21 @@ def test_kinds_of_both_sides_are_those_of_each(drawn):
     ):
         places = zip(corpus.mention_start.tolist(), corpus.mention_end.tolist(), strict=True)
         assert dict(zip(places, features("kind").values(), strict=True)) == alone
+
+
+def test_documents_without_tokens_may_come_last():
+    """Such a document begins where there is no token."""
+    lines = ["#begin document (a); part 000"]
+    lines += [
+        f"a\t0\t{n}\t{word}\t{tag}\t{parse}\t-\t-\t-\t-\t*\t{cell}"
+        for n, (word, tag, parse, cell) in enumerate(
+            [("the", "DT", "(NP*", "(0"), ("cat", "NN", "*)", "0)"), ("it", "PRP", "(NP*)", "(0)")]
+        )
+    ]
+    lines += ["#end document", "#begin document (b); part 000", "#end document", ""]
+    data = np.frombuffer("\n".join(lines).encode(), dtype=np.uint8)
+    corpus = read_conll(Source(data, "a.conll"))
+    assert Features(corpus)("kind").values() == ["nominal", "pronoun"]
+    for match in ("head", "exact"):
+        result = corefeval.score(corpus, corpus, metrics="all", match=match)
+        assert result["conll"].f1 == 1

@@ -120,7 +120,7 @@ def _group_alike(
     width = len(parse.names) + 1
     bits = (2 * width * (len(tags.names) + 1)).bit_length()
     begins = np.zeros(tags.codes.size, dtype=np.bool_)
-    begins[sentences] = True
+    begins[sentences[sentences < begins.size]] = True  # the last documents may have no tokens
     code = -1 - np.arange(start.size)  # long ones are like no other
     short = np.flatnonzero(length <= _BITS // bits)
     code[short] = 0
