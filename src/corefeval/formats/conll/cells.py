@@ -171,15 +171,15 @@ def _parse_simple(
     closes = text >> _LAST_SHIFTS[size] == ord(")")
     size -= closes
     text &= _ID_MASKS[size]
-    special = _have_zero(text & _EVEN, _ROUND) | _have_zero(text, _BARS)  # brackets and bars
+    special = _contain(text & _EVEN, _ROUND) | _contain(text, _BARS)  # brackets and bars
     simple = (length <= SHORT) & ~special
     simple &= (opens | closes) & (size > 0)
     return simple, (np.arange(start.size), start + opens, size, opens, closes, text)
 
 
-def _have_zero(texts: NDArray[np.uint64], sign: np.uint64) -> BoolArray:
-    """Whether any byte of each integer is that of another, which has it eight times."""
-    texts = texts ^ sign
+def _contain(texts: NDArray[np.uint64], signs: np.uint64) -> BoolArray:
+    """Which texts of eight bytes have a certain sign, of which `signs` is eight."""
+    texts = texts ^ signs  # a byte of 0 where the sign is, which alone borrows from above itself
     below = texts - _ONES
     np.invert(texts, out=texts)
     below &= texts
