@@ -20,7 +20,7 @@ from corefeval.files import open_file
 from corefeval.formats.conll.lines import HASH_BYTE, NEWLINE, places_of
 from corefeval.formats.registry import find_format, load
 from corefeval.formats.source import WIDE_MARKS, Source, check_encoding, is_ascii_compatible
-from corefeval.model import Corpus, DocumentId
+from corefeval.model import Corpus, DocumentId, memory
 from corefeval.model.arrays import ByteArray, IntArray
 
 _BLOCK = 1 << 20  # bytes, which stay in the processor's cache
@@ -96,7 +96,7 @@ class Excerpt:
 
     def _bytes(self) -> ByteArray:
         sizes = [len(p) if isinstance(p, bytes) else p[1] - p[0] for p in self.parts]
-        data = np.empty(sum(sizes), dtype=np.uint8)
+        data = memory.empty(sum(sizes))
         room = data.data  # filled in place, for fresh memory on the way costs more than the reading
         with open_file(self.path) as stream:
             for part, (start, stop) in zip(

@@ -32,8 +32,11 @@ _BYTE, _THREE = np.uint64(0xFF), np.uint8(3)
 
 def number_ids(
     data: ByteArray, position: IntArray, length: IntArray, packed: NDArray[np.uint64]
-) -> IntArray:
-    """Number ids that stand at positions of the data; `packed` are their first eight bytes."""
+) -> tuple[IntArray, bool]:
+    """Number ids that stand at positions of the data; and whether all are plain decimal numbers.
+
+    `packed` are their first eight bytes.
+    """
     values = _decimal_values(packed, length)
     numbers, distinct = dense_ranks(packed if values is None else values)
     longer = np.flatnonzero(length > SHORT)
@@ -44,7 +47,7 @@ def number_ids(
     ):
         identifier = bytes(view[begin : begin + size])
         numbers[row] = seen.setdefault(identifier, distinct.size + len(seen))
-    return numbers
+    return numbers, values is not None
 
 
 def _decimal_values(packed: NDArray[np.uint64], length: IntArray) -> IntArray | None:
@@ -91,7 +94,7 @@ class Brackets:
     """Every entity id in the cells, in the order of the file.
 
     `opens` and `closes` say which brackets stand around it; `(5)` has both. Ids that are the same
-    text have the same number in `entity`.
+    text have the same number in `entity`. `decimal` says whether all ids are plain numbers.
     """
 
     cell: IntArray
@@ -100,6 +103,7 @@ class Brackets:
     opens: BoolArray
     closes: BoolArray
     entity: IntArray
+    decimal: bool
 
 
 def parse_cells(
@@ -129,8 +133,8 @@ def parse_cells(
         of_rest, bad = _parse_any(data, start[rest], end[rest] - start[rest])
         columns, bad = _put_between(columns, of_rest, rest), rest[bad]
     cell, position, size, opens, closes, texts = columns
-    entity = number_ids(data, position, size, texts)
-    return Brackets(cell, position, size, opens, closes, entity), bad
+    entity, decimal = number_ids(data, position, size, texts)
+    return Brackets(cell, position, size, opens, closes, entity, decimal), bad
 
 
 # Of ids: the cell, the position, the length, whether brackets open and close, the first bytes.

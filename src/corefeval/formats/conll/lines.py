@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from corefeval.formats.conll.bitmaps import BLANK_BYTE, bytes_at, lowest, place, reversed_bits
 from corefeval.formats.source import Source
+from corefeval.model import memory
 from corefeval.model.arrays import BoolArray, ByteArray, IntArray
 
 TAB, NEWLINE, RETURN, HASH_BYTE = 9, 10, 13, ord("#")
@@ -130,7 +131,7 @@ def _find_lines(data: ByteArray) -> Lines:
 
 
 def _with_room(column: NDArray[Any], size: int, room: int) -> NDArray[Any]:
-    larger = np.empty(room, dtype=column.dtype)
+    larger = memory.empty(room, column.dtype)
     larger[:size] = column[:size]
     return larger
 

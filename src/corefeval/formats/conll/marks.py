@@ -1,0 +1,296 @@
+"""The mentions of a CoNLL file: its coreference cells read, and their brackets joined."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corefeval.diagnostics import InputError, excerpt
+from corefeval.formats.conll.bitmaps import BLANK_BYTE
+from corefeval.formats.conll.cells import (
+    Brackets,
+    match_brackets,
+    parse_cells,
+    rows_without_cell,
+    with_trailing_blanks,
+)
+from corefeval.formats.conll.repair import (
+    Outline,
+    Repair,
+    bracket_text,
+    document_of,
+    empty_unreadable,
+    no_coreference_cell,
+    unmatched_bracket,
+)
+from corefeval.formats.conll.tokens import ConllTokens
+from corefeval.model.arrays import IntArray, dense_ranks
+from corefeval.model.construction import textual_order
+
+_MARKS_AT_ONCE = 1 << 16  # of smaller pieces two threads would wait for each other too often
+_MANY = 20  # unbalanced brackets of one cell, which become one repair
+
+
+class Mentions(NamedTuple):
+    """The mentions of a file, or of some of its documents, in textual order.
+
+    `start` and `end` count tokens within the document. Of each entity there are the document, and
+    where its id stands in the file and how long it is. `overlapping` are the tokens of the file on
+    which a mention from before ends and one of its entity begins that goes on: whoever opens all
+    brackets of a cell before closing any, as v8.01 does, has others there.
+    """
+
+    start: IntArray
+    end: IntArray
+    entity: IntArray
+    entity_document: IntArray
+    name_start: IntArray
+    name_length: IntArray
+    overlapping: IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class _Marks:
+    """The brackets of a file, each with its token, document and entity, and what closes it."""
+
+    brackets: Brackets
+    token: IntArray
+    document: IntArray
+    entity: IntArray
+    entity_document: IntArray
+    closing: IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class _Mistakes:
+    """The tokens whose cells are unreadable; else those of brackets without a partner.
+
+    For the latter there are also the marks as they are, and which of their brackets are unmatched.
+    """
+
+    token: IntArray
+    marks: _Marks | None = None
+    unmatched: IntArray | None = None
+
+    @property
+    def unreadable(self) -> bool:
+        """Whether cells could not be read at all."""
+        return self.marks is None
+
+
+def read_mentions(
+    outline: Outline,
+    tokens: ConllTokens,
+    marked: IntArray,
+    text: NDArray[np.uint64],
+    repairs: list[Repair] | None,
+    *,
+    is_plain: bool,
+) -> Mentions:
+    """Read the coreference cells of the tokens that have one, and join their brackets.
+
+    `text` has the last eight bytes of each cell. In plain files no line begins or ends with blanks.
+    """
+    bounds = _bounds_of_pieces(tokens, marked)
+    if is_plain and len(bounds) > 2:
+        found = _read_in_pieces(tokens, marked, text, bounds)
+        if found is not None:
+            return found
+    marks = _read_marks(outline, tokens, marked, text, repairs, is_plain=is_plain)
+    return _mentions(tokens, marks)
+
+
+def _bounds_of_pieces(tokens: ConllTokens, marked: IntArray) -> list[int]:
+    """Where documents begin that share the cells out into pieces, and where the last one ends."""
+    cells = np.searchsorted(marked, tokens.first)
+    wanted = np.arange(0, marked.size - _MARKS_AT_ONCE // 2, _MARKS_AT_ONCE)
+    return [*dict.fromkeys(np.searchsorted(cells, wanted).tolist()), cells.size]
+
+
+def _read_in_pieces(
+    tokens: ConllTokens, marked: IntArray, text: NDArray[np.uint64], bounds: list[int]
+) -> Mentions | None:
+    """The mentions of some documents after the other, so that what is on the way stays small.
+
+    None where anything seems odd. Ids that are no numbers are put in order for the whole file.
+    """
+    limits = np.searchsorted(marked, np.append(tokens.first, tokens.line_start.size)[bounds])
+    pieces: list[Mentions] = []
+    n_entities = 0
+    for place, (begin, end) in enumerate(itertools.pairwise(limits.tolist())):
+        documents = slice(bounds[place], bounds[place + 1])
+        marks = _try_to_read_marks(tokens, marked[begin:end], text[begin:end], True, documents)
+        if isinstance(marks, _Mistakes) or not marks.brackets.decimal:
+            return None
+        piece = _mentions(tokens, marks)
+        pieces.append(piece._replace(entity=piece.entity + n_entities))
+        n_entities += piece.entity_document.size
+    return Mentions(*map(np.concatenate, zip(*pieces, strict=True)))
+
+
+def _mentions(tokens: ConllTokens, marks: _Marks) -> Mentions:
+    """The mentions that brackets make."""
+    opening = np.flatnonzero(marks.closing >= 0)
+    start, end = marks.token[opening], marks.token[marks.closing[opening]] + 1
+    order = textual_order(None, start, end)
+    if order is not None:
+        opening, start, end = opening[order], start[order], end[order]
+    shift = tokens.first[marks.document[opening]]
+    example = np.empty(marks.entity_document.size, dtype=np.int64)
+    example[marks.entity] = np.arange(marks.entity.size)
+    return Mentions(
+        start - shift,
+        end - shift,
+        marks.entity[opening],
+        marks.entity_document,
+        marks.brackets.position[example],
+        marks.brackets.length[example],
+        _overlapping(marks),
+    )
+
+
+def _read_marks(
+    outline: Outline,
+    tokens: ConllTokens,
+    marked: IntArray,
+    text: NDArray[np.uint64],
+    repairs: list[Repair] | None,
+    *,
+    is_plain: bool,
+) -> _Marks:
+    """Read the coreference cells of the tokens that have one, and join their brackets.
+
+    `text` has the last eight bytes of each cell.
+    Where coreference is left empty, the last text of a line is another column. What seems odd is
+    therefore looked at again, with the columns counted, before it is called a mistake. In plain
+    files no line begins or ends with blanks.
+    """
+    marks = _try_to_read_marks(tokens, marked, text, is_plain)
+    seems_odd = isinstance(marks, _Mistakes)
+    if seems_odd or (not is_plain and with_trailing_blanks(tokens, marked).size):
+        odd, unreadable = marked[:0], False
+        if isinstance(marks, _Mistakes):
+            odd, unreadable = marks.token, marks.unreadable
+        empty = rows_without_cell(tokens, marked, odd, unreadable)
+        if empty.size:
+            tokens.prefix_end[empty] = tokens.line_end[empty]
+            marked = np.setdiff1d(marked, empty)
+            marks = _try_to_read_marks(tokens, marked)
+    if isinstance(marks, _Mistakes) and repairs is not None:
+        return _repaired_marks(outline, tokens, marked, marks, repairs)
+    if isinstance(marks, _Mistakes):
+        raise _first_error(outline, tokens, marks)
+    return marks
+
+
+def _try_to_read_marks(
+    tokens: ConllTokens,
+    marked: IntArray,
+    text: NDArray[np.uint64] | None = None,
+    is_plain: bool = False,
+    documents: slice = slice(None),
+) -> _Marks | _Mistakes:
+    start, end = tokens.prefix_end[marked], tokens.line_end[marked]
+    brackets, bad = parse_cells(tokens.origin.data, start, end, text)
+    alone = _alone(tokens, marked, is_plain, start, spare=end)
+    bad = np.union1d(bad, alone) if alone.size else bad
+    if bad.size:
+        return _Mistakes(marked[bad])
+    token = marked[brackets.cell]
+    bounds = np.append(np.searchsorted(token, tokens.first[documents]), token.size)
+    document = np.arange(bounds.size - 1).repeat(np.diff(bounds))
+    width = int(brackets.entity.max(initial=0)) + 1
+    entity = document * width
+    entity += brackets.entity
+    entity, codes = dense_ranks(entity)
+    closing, unmatched = match_brackets(entity, brackets.opens, brackets.closes)
+    before = documents.start or 0
+    document += before
+    marks = _Marks(brackets, token, document, entity, codes // width + before, closing)
+    return _Mistakes(token[unmatched], marks, unmatched) if unmatched.size else marks
+
+
+def _alone(
+    tokens: ConllTokens, marked: IntArray, is_plain: bool, start: IntArray, spare: IntArray
+) -> IntArray:
+    """Which of some rows have no cell before the last one, which begins at `start`.
+
+    `spare` is memory as large, of which nobody needs what is in it.
+    """
+    begin = np.take(tokens.line_start, marked, out=spare, mode="clip")
+    alone = np.flatnonzero(start == begin)
+    if is_plain:
+        return alone
+    indented = np.flatnonzero(tokens.origin.data[begin] <= BLANK_BYTE)
+    if not indented.size:
+        return alone
+    return np.union1d(alone, indented[tokens.n_cells(marked[indented]) == 1])
+
+
+def _first_error(outline: Outline, tokens: ConllTokens, mistakes: _Mistakes) -> InputError:
+    if mistakes.marks is None or mistakes.unmatched is None:
+        return no_coreference_cell(tokens, int(mistakes.token[0]))
+    marks = mistakes.marks
+    row = int(mistakes.unmatched.min())
+    return unmatched_bracket(outline, tokens, marks.token, marks.brackets, row)
+
+
+def _repaired_marks(
+    outline: Outline,
+    tokens: ConllTokens,
+    marked: IntArray,
+    mistakes: _Mistakes,
+    repairs: list[Repair],
+) -> _Marks:
+    """The marks without unreadable cells, and without brackets that have no partner."""
+    if mistakes.marks is None:
+        empty_unreadable(outline, tokens, mistakes.token, repairs)
+        marks = _try_to_read_marks(tokens, np.setdiff1d(marked, mistakes.token))
+        if isinstance(marks, _Marks):
+            return marks
+        mistakes = marks
+    if mistakes.marks is None or mistakes.unmatched is None:
+        raise _first_error(outline, tokens, mistakes)
+    marks, unmatched = mistakes.marks, np.sort(mistakes.unmatched)
+    rows, others = _select_told(unmatched, marks.token[unmatched])
+    for row, more in zip(rows.tolist(), others.tolist(), strict=True):
+        error = unmatched_bracket(outline, tokens, marks.token, marks.brackets, row, more)
+        done = f"left out {excerpt(bracket_text(tokens.origin, marks.brackets, row))}"
+        done += f" and {more:,} others" if more else ""
+        document = str(document_of(outline, tokens, int(marks.token[row])))
+        repairs.append(Repair("unbalanced-bracket", error, done, document))
+    return marks
+
+
+def _select_told(brackets: IntArray, token: IntArray) -> tuple[IntArray, IntArray]:
+    """All brackets, but of a token with many the first alone; and for how many others it stands."""
+    first = np.searchsorted(token, token, side="left")
+    place, size = np.arange(token.size) - first, np.searchsorted(token, token, side="right") - first
+    many = size > _MANY
+    shown = ~many | (place == 0)
+    return brackets[shown], np.where(many, size - 1, 0)[shown]
+
+
+def _overlapping(marks: _Marks) -> IntArray:
+    token, opens, closes = marks.token, marks.brackets.opens, marks.brackets.closes
+    if not (token[1:] == token[:-1]).any():
+        return token[:0]
+    rows: IntArray = np.flatnonzero(opens != closes)
+    turns = closes[rows[:-1]] & opens[rows[1:]] & (token[rows[:-1]] == token[rows[1:]])
+    if not turns.any():
+        return rows[:0]
+    tokens: IntArray = np.unique(token[rows[:-1][turns]])
+    rows = rows[np.isin(token[rows], tokens)]
+    partner = np.full(token.size, -1, dtype=np.int64)
+    matched = np.flatnonzero(marks.closing >= 0)
+    partner[matched], partner[marks.closing[matched]] = marks.closing[matched], matched
+    # Mentions of the token alone stay what they are, and may stand between the two.
+    rows = rows[(partner[rows] >= 0) & (token[partner[rows]] != token[rows])]
+    rows = rows[np.lexsort((marks.entity[rows], token[rows]))]
+    one, other = rows[:-1], rows[1:]
+    meet = (token[one] == token[other]) & (marks.entity[one] == marks.entity[other])
+    return np.unique(token[one[meet & closes[one] & opens[other]]])
