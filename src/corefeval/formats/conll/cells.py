@@ -81,9 +81,9 @@ _CLASSES[ord("(")] = _OPEN
 _CLASSES[ord(")")] = _CLOSE
 _CLASSES[ord("|")] = _BAR
 
-# So many that the arrays on the way stay in the processor's cache, and are smaller than the 128 kB
-# from which on the system is asked for fresh memory.
-_CELLS_AT_ONCE = 1 << 13
+# So many that the arrays on the way stay in the processor's cache, and few enough to do so rarely
+# what two threads cannot do at once.
+_CELLS_AT_ONCE = 1 << 14
 _ID_MASKS = np.array([(1 << 8 * size) - 1 for size in range(SHORT + 1)], dtype=np.uint64)
 _LAST_SHIFTS = np.array([max(8 * size - 8, 0) for size in range(SHORT + 1)], dtype=np.uint64)
 _ID_SHIFTS = np.array([64 - 8 * size for size in range(SHORT + 1)], dtype=np.uint64)

@@ -20,7 +20,7 @@ TAB, NEWLINE, RETURN, HASH_BYTE = 9, 10, 13, ord("#")
 # What a line is, judged by its last cell. SPACED lines end in a blank and are looked at again.
 BLANK, COMMENT, UNMARKED, MARKED, SPACED = range(5)
 
-_CHUNK = 1 << 22  # bytes; of smaller pieces two threads would wait for each other too often
+_CHUNK = 1 << 23  # bytes; of smaller pieces two threads would wait for each other too often
 BLANKS = bytes(range(BLANK_BYTE + 1))
 _TO_BLANKS = b" " * len(BLANKS) + bytes(range(len(BLANKS), 256))
 _PATIENCE = 16

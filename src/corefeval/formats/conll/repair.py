@@ -251,7 +251,9 @@ def empty_unreadable(
 
 
 # Nearly all files write it just so; the other patterns are for the rest.
-_USUAL = re.compile(rb"#begin document \(([^()]+)\); part (\d{1,18})")
+_BEGIN = rb"#begin document \(([^()\n]+)\); part (\d{1,18})"
+_USUAL = re.compile(_BEGIN)
+_USUAL_DOCUMENT = re.compile(rb"^%b\n#end document\n" % _BEGIN, re.MULTILINE)
 _USUAL_END = b"#end document"
 _END = DocumentId("#end document")  # compared by identity
 _DOCUMENT_LINE = re.compile(rb"#\s*(begin|end)\s+document\b\s*(.*)", re.IGNORECASE | re.DOTALL)
@@ -278,16 +280,36 @@ def read_outline(
     source: Source, lines: Lines, comments: list[int], repairs: list[Repair] | None = None
 ) -> Outline:
     """Find the documents; `#` lines that turn out to be tokens change their kind in `lines`."""
+    repeated: list[tuple[int, InputError]] | None = None if repairs is None else []
     view = source.data.data
     starts, ends = lines.starts(comments).tolist(), lines.end[comments].tolist()
     texts = [view[start:end].tobytes() for start, end in zip(starts, ends, strict=True)]
-    repeated: list[tuple[int, InputError]] | None = None if repairs is None else []
-    outline = outline_of(source, zip(comments, texts, strict=True), len(lines), repeated)
+    outline = _usual_outline(source, comments, texts)
+    if outline is None:
+        outline = outline_of(source, zip(comments, texts, strict=True), len(lines), repeated)
     if repairs is not None and repeated is not None:
         rename_repeated(outline, repeated, repairs)
         adopt_strays(source, lines, outline, repairs)
     find_hash_tokens(source, lines, outline.others, outline.begin, outline.end)
     return outline
+
+
+def _usual_outline(source: Source, comments: list[int], texts: list[bytes]) -> Outline | None:
+    """The documents where all begin and end as usual, each with an id of its own; else None.
+
+    Then all lines that begin with `#` are looked at in one go, for while a loop does so no other
+    thread can run.
+    """
+    text = b"\n".join([*texts, b""])
+    found = _USUAL_DOCUMENT.findall(text)
+    if 2 * len(found) != len(comments) or not text.isascii():
+        return None
+    names, parts = zip(*found, strict=True) if found else ((), ())
+    stripped = [name.strip() or source.stem for name in b"\n".join(names).decode().split("\n")]
+    identifiers = list(map(DocumentId, stripped, map(int, parts)))
+    if len(set(identifiers)) < len(identifiers):
+        return None
+    return Outline(identifiers, array("q", comments[::2]), array("q", comments[1::2]))
 
 
 def outline_of(
