@@ -126,7 +126,9 @@ def plan(
             f"the protocol says slice:{base.slice}, a part of a result: leave it out, and ask for "
             f"scores by {base.slice.partition('=')[0]}"
         )
-    made = base.but(**chosen, features="none", heads="none", minimum="none")
+    made = base
+    if chosen or base.values:
+        made = base.but(**chosen, features="none", heads="none", minimum="none")
     if tagset is None and made.tagset != "auto":
         tagset = made.tagset
     if isinstance(tagset, str) and tagset != "auto":

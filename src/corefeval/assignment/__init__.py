@@ -58,6 +58,8 @@ _AT_ONCE = 8
 # Rounds that take less than this share of the edges are not worth their cost; more of them keep
 # the sum over all rounds linear.
 _PROGRESS = 0.02
+# Vertices are numbered anew where their numbers go so many times as far as there are edges.
+_SPARSE = 4
 _EQUAL = 1e-9  # weights that differ by less are equal
 
 Edge = tuple[int, int, float]
@@ -82,10 +84,10 @@ def heaviest_matching(
     row, column, weight = rows, columns, weights
     left: IntArray | None = None  # which edges these are, where they are not all of them
     while row.size:
-        # Numbering what is left anew keeps the arrays as small as the rest of the problem.
-        (row, n_rows), (column, n_columns) = without_gaps(row), without_gaps(column)
+        (row, n_rows), (column, n_columns) = _with_few_gaps(row), _with_few_gaps(column)
         chosen = _dominant_edges((row, n_rows), (column, n_columns), weight, lead)
         if is_last := chosen.size < _PROGRESS * row.size or not chosen.size:
+            row, column = without_gaps(row)[0], without_gaps(column)[0]
             if order is None:
                 chosen = _solve_components(row, column, weight)
             else:
@@ -103,6 +105,15 @@ def heaviest_matching(
     return is_taken.nonzero()[0]
 
 
+def _with_few_gaps(vertex: IntArray) -> tuple[IntArray, int]:
+    """Vertices and a number above all of them, which is not much larger than their edges are many.
+
+    Numbering what is left anew keeps the arrays as small as the rest of the problem.
+    """
+    number = int(vertex.max()) + 1
+    return (vertex, number) if number <= _SPARSE * vertex.size else without_gaps(vertex)
+
+
 def _is_free(vertex: IntArray, number: int, chosen: IntArray) -> BoolArray:
     gone = np.zeros(number, dtype=np.bool_)
     gone[vertex[chosen]] = True
@@ -115,7 +126,7 @@ def _dominant_edges(
 ) -> IntArray:
     """Edges that outweigh their heaviest rivals together by `lead`, one a row and column.
 
-    Rows and columns come with their number.
+    Rows and columns come with a number above all of them.
     """
     rivals = _heaviest_other(*rows, weight)
     rivals += _heaviest_other(*columns, weight)
@@ -133,11 +144,12 @@ def _heaviest_other(vertex: IntArray, n_vertices: int, weight: FloatArray) -> Fl
     (at,) = (weight == rival).nonzero()
     champion = np.empty(n_vertices, dtype=np.int64)
     champion[vertex[at]] = at  # one of the equals: the last one written stays
+    at = at[champion[vertex[at]] == at]
     others = weight.copy()
-    others[champion] = 0.0
+    others[at] = 0.0
     second = np.zeros(n_vertices)
     np.maximum.at(second, vertex, others)
-    rival[champion] = second
+    rival[at] = second[vertex[at]]
     return rival
 
 

@@ -44,7 +44,8 @@ def common_rows(key: IntArray, response: IntArray) -> tuple[IntArray, IntArray]:
     merged = np.concatenate((left << 1, (right << 1) | 1))
     merged.sort(kind="stable")
     (found,) = (merged[1:] ^ merged[:-1] == 1).nonzero()
-    from_response = np.cumsum(merged & 1)[found]
+    merged &= 1
+    from_response = merged.cumsum()[found]
     key_rows, response_rows = found - from_response, from_response
     if key_order is not None:
         key_rows = key_order[key_rows]

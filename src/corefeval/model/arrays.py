@@ -125,9 +125,11 @@ def without_gaps(numbers: IntArray) -> tuple[IntArray, int]:
     if low == 0 and high <= 4 * numbers.size:
         present = np.zeros(high + 1, dtype=np.bool_)
         present[numbers] = True
-        if present.all():
+        (there,) = present.nonzero()
+        if there.size == present.size:
             return numbers, high + 1
-        ends: IntArray = np.cumsum(present, dtype=np.int64)
-        return ends[numbers] - 1, int(ends[-1])
+        place = np.empty(high + 1, dtype=np.int64)
+        place[there] = np.arange(there.size)
+        return place[numbers], int(there.size)
     ranks, distinct = dense_ranks(numbers)
     return ranks, int(distinct.size)

@@ -240,11 +240,14 @@ def _identities(corpus: Corpus) -> list[NDArray[np.int64]]:
 
 
 def _checksums(corpus: Corpus) -> Iterator[int]:
-    """A checksum of the text of each label; those of many spans are written at one go."""
+    """A checksum of the text of each label; those of spans are written at one go."""
     labels = corpus.labels or ()
-    if len(labels) <= _MANY or _spans_of(corpus) is None:
+    texts = []
+    if set(map(type, labels)) == {tuple}:
+        # A label that has such a text in it, as one of tuples has, makes it more than there are.
+        texts = repr(list(labels)).encode()[2:-1].split(b", (")
+    if len(texts) != len(labels):
         return map(zlib.crc32, map(str.encode, map(repr, labels)))
-    texts = repr(list(labels)).encode()[2:-1].split(b", (")
     return map(zlib.crc32, texts, repeat(zlib.crc32(b"(")))
 
 

@@ -73,7 +73,7 @@ def pair(
     )
     # Who pairs by position takes no notice of what the documents are.
     ignore_tokens = protocol.tokens == "ignore" or protocol.pairing == "position"
-    notices, paired = list(pairs.notices), pairs.both
+    notices = list(pairs.notices)
     key, more = with_key_on_tokens(key, response)
     notices += more
     response, more = on_tokens(response, key, ignore_tokens=ignore_tokens)
@@ -85,6 +85,7 @@ def pair(
         (key, response), more = settle_zeros((key, response), protocol.zeros)
         notices += more
     if key.tokens is not None and response.tokens is not None:
+        paired = pairs.both
         if not ignore_tokens:
             check_tokens(key.documents, key.tokens, response.tokens, paired, response.name)
         elif different := find_differing_documents(key.tokens, response.tokens, paired):

@@ -208,8 +208,10 @@ def _poor_documents(
         return None
     number = len(key.documents)
     if number == 1:
-        sizes = np.array([min(key.n_mentions, response.n_mentions)])
-        common = np.array([key_rows.size])
+        smaller = min(key.n_mentions, response.n_mentions)
+        if any_common and _FEW * key_rows.size >= smaller:
+            return None
+        sizes, common = np.array([smaller]), np.array([key_rows.size])
     else:
         sizes = np.minimum(np.diff(key.mention_offsets), np.diff(response.mention_offsets))
         common = np.bincount(key.mention_document[key_rows], minlength=number)

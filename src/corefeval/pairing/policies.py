@@ -182,12 +182,12 @@ def apply_policies(
     first = {"drop": 0, "drop-response": 1}.get(protocol.singletons, len(corpora))
     for place, (corpus, own) in enumerate(zip(corpora, codes, strict=True)):
         apply = partial(_apply, corpus, own, protocol, place >= first)
-        names = "duplicates", "lost", "layer", "split"
-        choices = " ".join(
-            ("policies", str(place >= first), *(getattr(protocol, n) for n in names))
-        )
-        # A key comes again with the next response, and mostly with the same codes.
-        made = apply() if place else corpus.remember(choices, apply, of=own)
+        if place:
+            made = apply()
+        else:  # a key comes again with the next response, and mostly with the same codes
+            names = "duplicates", "lost", "layer", "split"
+            told = (str(place >= first), *(getattr(protocol, name) for name in names))
+            made = corpus.remember(f"policies {' '.join(told)}", apply, of=own)
         all_kept.append(made.of(corpus))
         notices += (
             *made.notices,
