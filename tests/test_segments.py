@@ -339,15 +339,17 @@ def test_scores_of_segments_are_saved_with_their_intervals(novel, tmp_path):
     assert again.without_intervals()["b3"].segments is None
 
 
-def test_no_documents_have_neither_segments_nor_intervals(tmp_path):
+@pytest.mark.parametrize("size", ["16MB", "1"])
+def test_no_documents_in_the_same_places_are_an_error(tmp_path, size):
     """The response may have none that are chosen, where they are paired by their position."""
     files = [tmp_path / f"{name}.conll" for name in "ab"]
     for file in files:
         text = f"#begin document ({file.stem}); part 000\nit (0)\nit (0)\n#end document\n"
         file.write_text(text)
-    result = score(*files, pairing="position", documents="a*", ci=0.95)
-    assert result.document_ids == ()
-    assert not result.intervals
+    with pytest.raises(corefeval.PairingError, match=r"no document of .*b\.conll matches 'a\*'"):
+        score(*files, pairing="position", documents="a*", ci=0.95, piece_size=size)
+    with pytest.raises(corefeval.PairingError, match="the response has no documents"):
+        score({"a": [["it"]]}, {}, pairing="position")
 
 
 def test_a_report_has_no_interval_of_segments(novel):

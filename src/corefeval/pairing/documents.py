@@ -140,12 +140,16 @@ def pair_documents(
     `missing` and `extra` say what becomes of documents that only one side has.
     """
     mine = match_documents(key, protocol.documents, names[0])
-    theirs = match_documents(response, protocol.documents, names[1], may_be_empty=True)
+    in_order = protocol.pairing == "position"
+    name = names[1] or "the response"
+    theirs = match_documents(response, protocol.documents, name, may_be_empty=not in_order)
     if not mine.size:
         raise PairingError("the key has no documents", file=names[0] or None)
+    if in_order and not theirs.size:
+        raise PairingError("the response has no documents", file=names[1] or None)
     identifiers = tuple(key[index] for index in mine.tolist())
     other_ids = tuple(response[index] for index in theirs.tolist())
-    if protocol.pairing == "position":
+    if in_order:
         return _pair_in_order(identifiers, other_ids, mine, theirs, names[1])
     if identifiers == other_ids:
         return DocumentPairs(identifiers, mine, theirs)
