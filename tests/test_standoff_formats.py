@@ -203,3 +203,22 @@ def test_the_file_name_of_a_part_pairs_with_it():
     (stem,), changed = file_stems([part])
     assert (stem, changed) == ("bc%2Fx_0", 0)
     assert partners([part], [document_id(stem)]) == {0: 0}
+
+
+@pytest.mark.parametrize("size", ["16MB", "1"])
+def test_an_empty_annotation_is_of_the_format_of_its_neighbours(tmp_path, size):
+    """Each side has another text without mentions, and both sides have the words of LitBank."""
+    for side, full in (("key", "a"), ("response", "b")):
+        (tmp_path / side).mkdir()
+        for name in "ab":
+            (tmp_path / side / f"{name}.txt").write_text("Ada met her .\n")
+            rows = ["MENTION\tT1\t0\t0\t0\t0\tAda\tPER\tPROP", "COREF\tT1\tAda-1"]
+            text = "\n".join(rows) + "\n" if name == full else ""
+            (tmp_path / side / f"{name}.ann").write_text(text)
+    result = corefeval.score(tmp_path / "key", tmp_path / "response", metrics="b3", piece_size=size)
+    assert result["b3"].counts["recall_denominator"] == 1
+    assert result["b3"].counts["precision_denominator"] == 1
+    without = corefeval.read(tmp_path / "key" / "b.ann")
+    assert without.tokens.column(0, "word") == ["Ada", "met", "her", "."]
+    (tmp_path / "key" / "a.ann").write_text("T1 what is this\n")
+    assert corefeval.read(tmp_path / "key" / "b.ann").n_mentions == 0

@@ -6,12 +6,13 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import chain
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 from corefeval.diagnostics import InputError, KeyNeededError, Notice, UsageError, memory_for
-from corefeval.files import is_remote, remote_files, write_file, write_folder
+from corefeval.files import is_remote, open_file, remote_files, write_file, write_folder
 from corefeval.formats.registry import (
     FORMATS,
     HEAD,
@@ -169,13 +170,25 @@ def read_file(
 def format_of(source: Source, file: str, format: Format | None) -> Format:
     """The format that is named, or else that the content tells; nothing at all is an InputError.
 
-    An empty `.ann` with its text beside it is the annotation of a text without mentions.
+    An empty `.ann` with its text beside it is the annotation of a text without mentions, in the
+    format of the other ones in its folder: words of LitBank cannot be told from a plain text's.
     """
     if source.data.size:
         return format or detect_format(source.data[:HEAD].tobytes(), source.file)
     if file.endswith(".ann") and os.path.exists(file.removesuffix(".ann") + ".txt"):
-        return format or find_format("brat")
+        return format or _format_beside(file)
     raise source.error("the file is empty", fix="check the path")
+
+
+def _format_beside(file: str) -> Format:
+    """The format that the first annotation in the folder of a file tells; brat where none does."""
+    folder = os.path.dirname(file) or "."
+    for name in sorted(os.listdir(folder)):
+        path = os.path.join(folder, name)
+        if name.endswith(".ann") and os.path.isfile(path) and os.path.getsize(path):
+            with suppress(InputError), open_file(path) as stream:
+                return detect_format(stream.read(HEAD), path)
+    return find_format("brat")
 
 
 def read_ahead(
