@@ -81,8 +81,8 @@ _CLASSES[ord("(")] = _OPEN
 _CLASSES[ord(")")] = _CLOSE
 _CLASSES[ord("|")] = _BAR
 
-# So many that the arrays on the way stay in the processor's cache, and few enough to do so rarely
-# what two threads cannot do at once.
+# So few that the arrays on the way stay in the processor's cache, and so many that two threads do
+# not wait for each other too often.
 _CELLS_AT_ONCE = 1 << 14
 _ID_MASKS = np.array([(1 << 8 * size) - 1 for size in range(SHORT + 1)], dtype=np.uint64)
 _LAST_SHIFTS = np.array([max(8 * size - 8, 0) for size in range(SHORT + 1)], dtype=np.uint64)

@@ -94,13 +94,29 @@ def read_mentions(
     """Read the coreference cells of the tokens that have one, and join their brackets.
 
     `text` has the last eight bytes of each cell. In plain files no line begins or ends with blanks.
+    Where coreference is left empty, the last text of a line is another column. What seems odd is
+    therefore looked at again, with the columns counted, before it is called a mistake.
     """
     bounds = _bounds_of_pieces(tokens, marked)
     if is_plain and len(bounds) > 2:
         found = _read_in_pieces(tokens, marked, text, bounds)
         if found is not None:
             return found
-    marks = _read_marks(outline, tokens, marked, text, repairs, is_plain=is_plain)
+    marks = _try_to_read_marks(tokens, marked, text, is_plain)
+    seems_odd = isinstance(marks, _Mistakes)
+    if seems_odd or (not is_plain and with_trailing_blanks(tokens, marked).size):
+        odd, unreadable = marked[:0], False
+        if isinstance(marks, _Mistakes):
+            odd, unreadable = marks.token, marks.unreadable
+        empty = rows_without_cell(tokens, marked, odd, unreadable)
+        if empty.size:
+            tokens.prefix_end[empty] = tokens.line_end[empty]
+            marked = np.setdiff1d(marked, empty)
+            marks = _try_to_read_marks(tokens, marked)
+    if isinstance(marks, _Mistakes):
+        if repairs is None:
+            raise _first_error(outline, tokens, marks)
+        marks = _repaired_marks(outline, tokens, marked, marks, repairs)
     return _mentions(tokens, marks)
 
 
@@ -108,7 +124,7 @@ def _bounds_of_pieces(tokens: ConllTokens, marked: IntArray) -> list[int]:
     """Where documents begin that share the cells out into pieces, and where the last one ends."""
     cells = np.searchsorted(marked, tokens.first)
     wanted = np.arange(0, marked.size - _MARKS_AT_ONCE // 2, _MARKS_AT_ONCE)
-    return [*dict.fromkeys(np.searchsorted(cells, wanted).tolist()), cells.size]
+    return [*dict.fromkeys((*np.searchsorted(cells, wanted).tolist(), cells.size))]
 
 
 def _read_in_pieces(
@@ -151,40 +167,6 @@ def _mentions(tokens: ConllTokens, marks: _Marks) -> Mentions:
         marks.brackets.length[example],
         _overlapping(marks),
     )
-
-
-def _read_marks(
-    outline: Outline,
-    tokens: ConllTokens,
-    marked: IntArray,
-    text: NDArray[np.uint64],
-    repairs: list[Repair] | None,
-    *,
-    is_plain: bool,
-) -> _Marks:
-    """Read the coreference cells of the tokens that have one, and join their brackets.
-
-    `text` has the last eight bytes of each cell.
-    Where coreference is left empty, the last text of a line is another column. What seems odd is
-    therefore looked at again, with the columns counted, before it is called a mistake. In plain
-    files no line begins or ends with blanks.
-    """
-    marks = _try_to_read_marks(tokens, marked, text, is_plain)
-    seems_odd = isinstance(marks, _Mistakes)
-    if seems_odd or (not is_plain and with_trailing_blanks(tokens, marked).size):
-        odd, unreadable = marked[:0], False
-        if isinstance(marks, _Mistakes):
-            odd, unreadable = marks.token, marks.unreadable
-        empty = rows_without_cell(tokens, marked, odd, unreadable)
-        if empty.size:
-            tokens.prefix_end[empty] = tokens.line_end[empty]
-            marked = np.setdiff1d(marked, empty)
-            marks = _try_to_read_marks(tokens, marked)
-    if isinstance(marks, _Mistakes) and repairs is not None:
-        return _repaired_marks(outline, tokens, marked, marks, repairs)
-    if isinstance(marks, _Mistakes):
-        raise _first_error(outline, tokens, marks)
-    return marks
 
 
 def _try_to_read_marks(
