@@ -122,3 +122,24 @@ def test_an_interpreter_ends_in_silence():
     code = "from corefeval.model import memory; kept = [memory.empty(1 << 23)]; kept.append(kept)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     assert done.stderr == b""
+
+
+@pytest.mark.parametrize("threshold", [1, 3, 10, 700])
+def test_garbage_may_give_back_blocks_at_any_time(threshold, monkeypatch):
+    """What is part of a cycle ends when garbage is looked for, be it while a block is."""
+    unraisable = []
+    monkeypatch.setattr(sys, "unraisablehook", unraisable.append)
+    monkeypatch.setattr(memory, "LARGE", 4096)
+    before = gc.get_threshold()
+    gc.set_threshold(threshold, 1, 1)
+    try:
+        for turn in range(3000):
+            cycle = [memory.empty(5000 + turn % 7 * 300)]
+            cycle.append(cycle)
+            del cycle
+            memory.empty(5000 + turn % 2000)
+    finally:
+        gc.set_threshold(*before)
+        gc.collect()
+    assert not unraisable
+    assert sum(map(len, memory._waiting)) <= memory.KEPT

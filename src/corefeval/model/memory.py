@@ -35,10 +35,12 @@ class _Lease:
         self.__array_interface__ = memory.__array_interface__
 
     def __del__(self, waiting: deque[mmap.mmap] = _waiting) -> None:
-        with suppress(OSError, IndexError):  # a system that takes no offers, and one's own haste
+        # Here and below nobody goes through the queue at one go: other threads may change it
+        # meanwhile, and so may the end of garbage, which can be found at any moment.
+        with suppress(OSError, IndexError):  # a system that takes no offers, and what is gone
             self._block.madvise(_OFFER)
             waiting.append(self._block)
-            while sum(map(len, tuple(waiting))) > KEPT:
+            while sum(len(waiting[place]) for place in range(len(waiting))) > KEPT:
                 waiting.popleft()
 
 
@@ -54,17 +56,18 @@ def empty(size: int, dtype: DTypeLike = np.uint8) -> NDArray[Any]:
 
 def _block(needed: int) -> mmap.mmap | None:
     """One of those that wait, or else a new one; None where the system has no memory left."""
-    for block in tuple(_waiting):
-        if needed <= len(block) <= 2 * needed:
-            with suppress(ValueError):  # another thread has it now
-                _waiting.remove(block)
+    with suppress(IndexError):  # others may have taken the last
+        for _ in range(len(_waiting)):
+            block = _waiting.popleft()
+            if needed <= len(block) <= 2 * needed:
                 return block
+            _waiting.append(block)
     try:
         # Somewhat larger, so that the next file may be, too. What nobody writes on costs nothing.
         block = mmap.mmap(-1, needed + needed // 8, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-        if _LARGE_PAGES:
-            block.madvise(_LARGE_PAGES)
     except OSError:
         _waiting.clear()
         return None
+    with suppress(OSError):  # a system without them
+        block.madvise(_LARGE_PAGES)
     return block
