@@ -83,9 +83,10 @@ def test_what_waits_has_a_limit():
     assert memory.KEPT // 2 < sum(map(len, memory._waiting)) <= memory.KEPT
 
 
-def test_no_memory_left_is_a_memory_error():
+@pytest.mark.parametrize("size", [1 << 60, (1 << 63) - 1])
+def test_no_memory_left_is_a_memory_error(size):
     with pytest.raises(MemoryError):
-        memory.empty(1 << 60)
+        memory.empty(size)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
@@ -118,10 +119,34 @@ def test_a_corpus_keeps_what_it_was_read_from(tmp_path):
     assert score(names[0], names[0])["conll"].f1 == 1
 
 
-def test_an_interpreter_ends_in_silence():
-    code = "from corefeval.model import memory; kept = [memory.empty(1 << 23)]; kept.append(kept)"
+@pytest.mark.parametrize("holder", ["__main__", "re", "numpy", "corefeval.model.memory"])
+def test_an_interpreter_ends_in_silence(holder):
+    """Modules end one after the other, and what they hold may outlive the one that it needs."""
+    code = f"""
+import importlib
+from corefeval.model import memory
+importlib.import_module({holder!r}).kept = kept = [memory.empty(1 << 23)]
+kept.append(kept)
+importlib.import_module({holder!r}).other = memory.empty(1 << 23)
+"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     assert done.stderr == b""
+
+
+def test_no_memory_waits_where_there_is_a_limit_to_it():
+    code = """
+import resource
+from corefeval.model import memory
+array = memory.empty(1 << 23)
+del array
+print(len(memory._waiting))
+resource.setrlimit(resource.RLIMIT_AS, (1 << 40, resource.RLIM_INFINITY))
+others = [memory.empty(1 << 23) for _ in range(5)]
+del others
+print(len(memory._waiting))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert done.stdout.split() == [b"1", b"0"]
 
 
 @pytest.mark.parametrize("threshold", [1, 3, 10, 700])

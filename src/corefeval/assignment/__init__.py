@@ -70,6 +70,8 @@ def heaviest_matching(
 ) -> IntArray:
     """The indices of the edges of a heaviest matching; weights must be positive.
 
+    Rows and columns are numbers from 0 on.
+
     With `order`, a different number for each edge, the first one among the heaviest matchings: see
     the head of this module.
 
