@@ -340,7 +340,7 @@ def test_scores_of_segments_are_saved_with_their_intervals(novel, tmp_path):
 
 
 @pytest.mark.parametrize("size", ["16MB", "1"])
-def test_no_documents_in_the_same_places_are_an_error(tmp_path, size):
+def test_a_pattern_that_leaves_no_document_to_pair_by_position_is_an_error(tmp_path, size):
     """The response may have none that are chosen, where they are paired by their position."""
     files = [tmp_path / f"{name}.conll" for name in "ab"]
     for file in files:
@@ -348,8 +348,14 @@ def test_no_documents_in_the_same_places_are_an_error(tmp_path, size):
         file.write_text(text)
     with pytest.raises(corefeval.PairingError, match=r"no document of .*b\.conll matches 'a\*'"):
         score(*files, pairing="position", documents="a*", ci=0.95, piece_size=size)
-    with pytest.raises(corefeval.PairingError, match="the response has no documents"):
-        score({"a": [["it"]]}, {}, pairing="position")
+
+
+def test_no_documents_have_neither_segments_nor_intervals():
+    """Who pairs by position and has nothing to pair is told so, and has no scores."""
+    result = score({"a": [["it", "its"]]}, {}, pairing="position", ci=0.95)
+    assert result.document_ids == ()
+    assert not result.intervals
+    assert "positions" in {notice.kind for notice in result.notices}
 
 
 def test_a_report_has_no_interval_of_segments(novel):

@@ -145,8 +145,6 @@ def pair_documents(
     theirs = match_documents(response, protocol.documents, name, may_be_empty=not in_order)
     if not mine.size:
         raise PairingError("the key has no documents", file=names[0] or None)
-    if in_order and not theirs.size:
-        raise PairingError("the response has no documents", file=names[1] or None)
     identifiers = tuple(key[index] for index in mine.tolist())
     other_ids = tuple(response[index] for index in theirs.tolist())
     if in_order:
