@@ -222,3 +222,14 @@ def test_an_empty_annotation_is_of_the_format_of_its_neighbours(tmp_path, size):
     assert without.tokens.column(0, "word") == ["Ada", "met", "her", "."]
     (tmp_path / "key" / "a.ann").write_text("T1 what is this\n")
     assert corefeval.read(tmp_path / "key" / "b.ann").n_mentions == 0
+
+
+def test_an_empty_annotation_in_a_folder_that_nobody_may_list_is_read(tmp_path, monkeypatch):
+    (tmp_path / "a.txt").write_text("Ada met her .\n")
+    (tmp_path / "a.ann").write_text("")
+
+    def refuse(folder):
+        raise PermissionError(folder)
+
+    monkeypatch.setattr("os.scandir", refuse)
+    assert corefeval.read(tmp_path / "a.ann").n_mentions == 0

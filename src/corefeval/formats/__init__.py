@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 from corefeval.diagnostics import InputError, KeyNeededError, Notice, UsageError, memory_for
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from corefeval.model import Corpus
 
 _SMALL = 1_000_000  # bytes
+_NEIGHBOURS = 500  # of a file that does not tell its format
 
 __all__ = [
     "FORMATS",
@@ -181,13 +182,17 @@ def format_of(source: Source, file: str, format: Format | None) -> Format:
 
 
 def _format_beside(file: str) -> Format:
-    """The format that the first annotation in the folder of a file tells; brat where none does."""
-    folder = os.path.dirname(file) or "."
-    for name in sorted(os.listdir(folder)):
-        path = os.path.join(folder, name)
-        if name.endswith(".ann") and os.path.isfile(path) and os.path.getsize(path):
-            with suppress(InputError), open_file(path) as stream:
-                return detect_format(stream.read(HEAD), path)
+    """The format that an annotation in the folder of a file tells; brat where none does.
+
+    Some of the folder are looked at, and not all: each of very many may be empty.
+    """
+    paths: list[str] = []
+    with suppress(OSError), os.scandir(os.path.dirname(file) or ".") as entries:
+        some = (entry for entry in islice(entries, _NEIGHBOURS) if entry.name.endswith(".ann"))
+        paths += (entry.path for entry in some if entry.is_file() and entry.stat().st_size)
+    for path in sorted(paths):
+        with suppress(InputError), open_file(path) as stream:
+            return detect_format(stream.read(HEAD), path)
     return find_format("brat")
 
 
