@@ -37,7 +37,7 @@ tests: $(STAMP)
 RUNS ?= 10000
 
 fuzz: $(STAMP)
-	PYTHONPATH=tests $(BIN)/python -m fuzzing --runs $(RUNS) --jobs 2 $(FUZZ)
+	PYTHONPATH=tests:tests/support $(BIN)/python -m fuzzing --runs $(RUNS) --jobs 2 $(FUZZ)
 
 bench: $(STAMP)
 	$(BIN)/python -m pip install --quiet --group bench

@@ -1,7 +1,7 @@
 """A fuzzer of the command line: cases from seeds, run in this process, and rules they must keep.
 
 `python -m fuzzing --runs 100000 --jobs 2` runs many and prints what broke a rule, made small;
-`tests/test_fuzzing.py` runs a few hundred.
+`tests/project/test_fuzzing.py` runs a few hundred.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ def test_the_sdist_has_what_its_own_tests_need(built):
         names = {one.partition("/")[2] for one in archive.getnames()}
     assert {"README.md", "LICENSE", "CITATION.cff", "hatch_build.py", "mkdocs.yml"} <= names
     assert {"docs/README.md", "tests/conftest.py", "tests/data/metrics/papers.json"} <= names
-    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "tests").glob("*.py")]
+    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py")]
     named = {place for text in texts for place in re.findall(r'\bROOT((?: / "[^"]+")+)', text)}
     needed = {"/".join(re.findall(r'"([^"]+)"', place)) for place in named}
     assert ".pre-commit-hooks.yaml" in needed

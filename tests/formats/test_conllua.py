@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,11 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import corefeval
+from conftest import ROOT
 from corefeval import CorefEvalError, InputError, read, write
 from corefeval.linting import check_corpus, inspect
 from corefeval.model import DEIXIS, IDENTITY, NON_REFERRING, CorpusBuilder
 
-BUGS = Path(__file__).parent / "data" / "anaphora" / "bugs"
+BUGS = ROOT / "tests" / "data" / "anaphora" / "bugs"
 COLUMNS = (
     "# global.columns = ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC IDENTITY BRIDGING "
     "DISCOURSE_DEIXIS REFERENCE NOM_SEM\n"

@@ -17,11 +17,12 @@ from hypothesis import strategies as st
 
 import corefeval
 from answer_keys import KEY, WORDS, key_of, placed
+from conftest import ROOT
 from corefeval.diagnostics import InputError
 from corefeval.formats.answers.reading import FAMILIES
 from corefeval.formats.registry import ANSWERS
 
-CASES = Path(__file__).parent / "data" / "answers" / "cases.jsonl"
+CASES = ROOT / "tests" / "data" / "answers" / "cases.jsonl"
 FAMILY = {"number": "bracket", "named": "xml"}
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import corefeval
+from conftest import ROOT
 from corefeval.integrations.documents import number_documents
 
 KEY, EAGER = corefeval.example("key"), corefeval.example("eager")
@@ -350,7 +351,7 @@ def test_the_plugin_costs_others_nothing():
 
 def test_what_is_announced_is_there():
     """Entry points of the project, imported as others would."""
-    path = Path(__file__).parents[1] / "pyproject.toml"
+    path = ROOT / "pyproject.toml"
     if not path.exists():
         pytest.skip("the tests are not in the project's folder")
     groups = tomllib.loads(path.read_text(encoding="utf-8"))["project"]["entry-points"]

@@ -10,31 +10,10 @@ import numpy as np
 import pytest
 
 import corefeval
+from conll_texts import PLAIN, body, entities
 from corefeval import InputError
 
-PLAIN = """#begin document (story); part 000
-story 0 0 Ada NNP (1)
-story 0 1 met VBD -
-story 0 2 the DT (2
-story 0 3 captain NN 2)
-
-story 0 0 She PRP (1)
-story 0 1 smiled VBD -
-#end document
-"""
 ADA, CAPTAIN, SHE = (0, 1), (2, 4), (4, 5)
-
-
-def entities(corpus, document=0):
-    """The entities of a document as sets of spans."""
-    return {
-        frozenset((mention.start, mention.end) for mention in entity.mentions)
-        for entity in corpus[document].entities
-    }
-
-
-def body(*rows: str, name: str = "(d); part 000") -> str:
-    return "\n".join((f"#begin document {name}", *rows, "#end document", ""))
 
 
 EXPECTED = {frozenset({ADA, SHE}), frozenset({CAPTAIN})}

@@ -2,6 +2,16 @@
 
 from __future__ import annotations
 
+PLAIN = """#begin document (story); part 000
+story 0 0 Ada NNP (1)
+story 0 1 met VBD -
+story 0 2 the DT (2
+story 0 3 captain NN 2)
+
+story 0 0 She PRP (1)
+story 0 1 smiled VBD -
+#end document
+"""
 HEADER, END = "#begin document (d); part 000\n", "#end document\n"
 
 
@@ -24,3 +34,15 @@ BROKEN = (
     + document("(1)", "(1)")
     + document("7)", "(1)")
 )
+
+
+def entities(corpus, document=0):
+    """The entities of a document as sets of spans."""
+    return {
+        frozenset((mention.start, mention.end) for mention in entity.mentions)
+        for entity in corpus[document].entities
+    }
+
+
+def body(*rows: str, name: str = "(d); part 000") -> str:
+    return "\n".join((f"#begin document {name}", *rows, "#end document", ""))

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
 import corefeval
+from conftest import ROOT
 from corefeval.formats import FORMATS
 
 KEY, EAGER = corefeval.example("key"), corefeval.example("eager")
-GUIDE = Path(__file__).parents[1] / "docs" / "which-metric.md"
+GUIDE = ROOT / "docs" / "which-metric.md"
 OPTIONS = re.search(r"\| \[a novel to index\].*?`--metrics (\S+) --by (\S+)`", GUIDE.read_text())
 TEXT = "Ada met the captain . She smiled .\n"
 BRAT = """\

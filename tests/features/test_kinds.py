@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import corefeval
+from conftest import ROOT
 from corefeval.features import Features, MissingFeatureError, TagSet
 from corefeval.features.brackets import number_regions
 from corefeval.features.heads import find_constituent_heads, find_rank
@@ -19,7 +19,7 @@ from corefeval.features.tagsets import read_tagset, recognise_tagset
 from corefeval.model import CorpusBuilder
 from corefeval.model.categories import Categories
 
-DATA = Path(__file__).parent / "data"
+DATA = ROOT / "tests" / "data"
 
 
 def corpus_of(words, tags, mentions, *, column="tag", **columns):

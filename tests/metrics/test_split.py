@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 from functools import cache
 from math import isfinite
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import corefeval
+from conftest import ROOT
 from corefeval import CorefEvalError, score
 from reference_sets import METRICS, accommodate, build, count, count_sets, rows
 from strategies import entities
 
-DATA = Path(__file__).parent / "data" / "anaphora"
+DATA = ROOT / "tests" / "data" / "anaphora"
 WITH_BLANC = (*METRICS, "blanc")
 ALONE = tuple(f"split(metric={metric})" for metric in METRICS)
 ALL_ALONE = (*ALONE, "split(metric=blanc)")

@@ -7,11 +7,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import corefeval
-from conll_texts import END, document
+from conll_texts import END, PLAIN, body, document, entities
 from corefeval import InputError
 from corefeval.cli import main
 from corefeval.linting import repair_file
-from test_conll_reading import PLAIN, body, entities
 
 WIDE_AND_NARROW = [
     "A 0 0 The NN * * (1", "A 0 1 cat NN * * 1)", "A 0 2 sat VB * * -", "",

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import corefeval
+from conftest import ROOT
 from corefeval import InputError, Notice, Suite, SuiteCorpus, SuiteSystem, UsageError
 from corefeval.examples import SUITE
 from corefeval.suites.checking import check_suite
@@ -202,7 +203,7 @@ def test_a_corpus_of_broken_responses_alone_counts(folder, suite):
 
 def test_a_suite_by_the_numbers_of_corefud_scorer(tmp_path):
     """Shared tasks on CorefUD have the numbers of `score`, and checks fail what is refused."""
-    data = Path(__file__).parent / "data" / "corefud" / "random"
+    data = ROOT / "tests" / "data" / "corefud" / "random"
     names = ("000", "003", "006")
     for folder, side in (("keys", "key"), ("ours", "response")):
         (tmp_path / folder).mkdir()
