@@ -152,6 +152,15 @@ def test_an_input_is_never_overwritten(run, conll):
     assert run("check", path, path, "--fix", "elsewhere")[0] == 2
 
 
+def test_several_files_are_not_repaired_as_one(run, conll, tmp_path):
+    conll(BROKEN, "first.conll")
+    conll(BROKEN, "second.conll")
+    target = tmp_path / "out" / "fixed.conll"
+    status, _, err = run("check", tmp_path / "*.conll", "--fix", target)
+    assert (status, "each file" in err, target.exists()) == (2, True, False)
+    assert run("check", tmp_path / "first*", "--fix", target)[0] == 2
+
+
 def test_nothing_is_written_where_the_key_cannot_be_read(run, conll, tmp_path):
     target = tmp_path / "fixed.conll"
     status, _, err = run("check", conll(BROKEN), "--fix", target, "--against", "missing.conll")

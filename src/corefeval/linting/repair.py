@@ -12,7 +12,7 @@ import numpy as np
 
 from corefeval.diagnostics import InputError, Notice, UsageError, plural
 from corefeval.files import is_stream
-from corefeval.formats import write
+from corefeval.formats import files_of, write
 from corefeval.formats.registry import Format, find_format
 from corefeval.formats.source import Source
 from corefeval.linting.findings import Finding
@@ -56,10 +56,13 @@ def repair_file(
     What is no matter of form stays: a span in two entities, nesting, mentions across sentences.
     A file that cannot be read at all is an error, and the input is never overwritten.
     """
-    if os.path.isdir(path):
-        raise UsageError(f"only single files can be repaired, not the folder {os.fspath(path)}")
+    if files_of(path)[1]:
+        raise UsageError(
+            f"only single files can be repaired, not {os.fspath(path)}: repair each file by "
+            "itself, as in for file in *.conll; do corefeval check $file --fix fixed/$file; done"
+        )
     _refuse_to_overwrite(os.fspath(path), os.fspath(target))
-    (before, *_) = inspect(path, format=format, encoding=encoding, word_column=word_column)
+    (before,) = inspect(path, format=format, encoding=encoding, word_column=word_column)
     if before.corpus is None or before.format is None or before.source is None:
         error = before.findings[0]
         raise InputError(
