@@ -200,3 +200,39 @@ def test_the_file_is_written_with_all_of_its_columns(conll, tmp_path):
     assert [row for row in again if row] == [
         row for row in Path(path).read_text().split("\n") if row
     ]
+
+
+def of_columns(*columns: str) -> str:
+    """A file whose columns, behind each other in a line, end in coreference."""
+    rows = zip(*(column.split() for column in columns), strict=True)
+    lines = ("\t".join(row) for row in rows)
+    return "\n".join(("#begin document (d);", *lines, "#end document", ""))
+
+
+PAIR = "(1 1) - (1) - -"
+
+
+def test_the_first_of_two_columns_is_the_words(conll):
+    path = conll(of_columns("Le chat dort , chat !", PAIR))
+    corpus = corefeval.read(path)
+    assert corpus[0].mentions[0].text == "Le chat"
+    assert corpus.notices == ()
+    with pytest.raises(InputError, match="‘chien’"):
+        corefeval.score(path, conll(of_columns("Le chien dort , chat !", PAIR)))
+    assert corefeval.score(path, conll(of_columns("Le chat dort , chat !", PAIR)))["conll"].f1 == 1
+
+
+@pytest.mark.parametrize(
+    "columns", [("1 2 3 4 5 6",), ("d d d d d d",), ("d d d d d d", "1 2 3 4 5 6")]
+)
+def test_a_file_without_known_words_is_told_of(conll, run, columns):
+    """Whatever the text of such a file is, its score says that nobody looked."""
+    path = conll(of_columns(*columns, PAIR))
+    assert kinds(corefeval.read(path)) == ["word-column"]
+    status, _, err = run("score", path, path)
+    assert (status, "texts cannot be compared" in err, "--word-column" in err) == (0, True, True)
+    assert "texts cannot be compared" in run("check", path)[1]
+
+
+def test_a_file_without_tokens_has_no_words_to_look_for(conll):
+    assert corefeval.read(conll("#begin document (d);\n#end document\n")).notices == ()

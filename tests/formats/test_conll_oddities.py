@@ -150,7 +150,7 @@ def test_three_columns_of_number_word_and_coreference(conll):
     with pytest.raises(corefeval.PairingError, match="another text"):
         corefeval.score(conll(wide), corpus)
     letters = corefeval.read(conll(body("a x (1)", "b y -")))
-    assert "word" not in letters[0].columns
+    assert (letters[0].words, letters.notices[0].kind) == (["a", "b"], "word-column")
 
 
 MEETING = document("(0", "0)|(0", "0)")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import re
 import sys
 
 import numpy as np
@@ -40,7 +41,7 @@ EXPECTED = {frozenset({ADA, SHE}), frozenset({CAPTAIN})}
         pytest.param(PLAIN.replace("; part 000", ""), id="no semicolon"),
         pytest.param(PLAIN.replace("document (", "document("), id="no blank before the name"),
         pytest.param("# a comment\n" + PLAIN.replace("\n\n", "\n\n# s2\n"), id="comments"),
-        pytest.param(PLAIN.replace("story 0 0 ", "").replace("story 0 ", ""), id="other columns"),
+        pytest.param(re.sub(r"story 0 \d ", "", PLAIN), id="other columns"),
     ],
 )
 def test_variants_of_one_file(conll, text):
@@ -55,7 +56,7 @@ def test_variants_of_one_file(conll, text):
 def test_two_columns(conll):
     corpus = corefeval.read(conll(body("Ada (1)", "slept -", "She (1)")))
     assert entities(corpus) == {frozenset({(0, 1), (2, 3)})}
-    assert "word" not in corpus[0].columns
+    assert corpus[0].words == ["Ada", "slept", "She"]
 
 
 def test_gzip(conll):

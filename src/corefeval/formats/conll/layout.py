@@ -32,6 +32,7 @@ _PENN = re.compile(
     "CC|CD|DT|EX|FW|IN|JJ[RS]?|LS|MD|NNP?S?|PDT|POS|W?PRP[$]?|W?RB[RS]?|RP|TO|UH|VB[DGNPZ]?|WDT|"
     "WP[$]?|[.,:$#]|``|''|-LRB-|-RRB-"
 )
+_CHOOSE = "choose their column with --word-column / word_column=…"
 _MOST = 0.9
 _ENOUGH = 5  # values; of fewer nobody can say whether they are tags
 
@@ -109,29 +110,31 @@ def usual_numbers(n_columns: int) -> dict[str, int]:
 def find_layout(sample: Sample) -> Layout:
     """The columns by what is in them: those of CoNLL-2012, unless the words are elsewhere.
 
-    The word stands behind the number of its token. Where the fourth column is tags and nothing is
-    numbered, the words are the column with the most different texts.
+    The word stands behind the number of its token. Where nothing is numbered, and the fourth column
+    is tags or not there, the words are the column with the most different texts, if any has texts.
     """
-    word = COLUMNS["word"]
-    if sample.n_columns == 3:
-        numbered = all(row[0].isdecimal() for row in sample.rows)
-        return Layout({"number": 1, "word": 2} if numbered else {})
-    usual = Layout(usual_numbers(sample.n_columns))
-    has_tags = sample.n_columns > word and are_tags(sample.column(word))
-    if sample.counts_tokens(COLUMNS["number"]):
-        return Layout(usual.numbers, _doubt(sample, word) if has_tags else None)
-    places = range(2, sample.n_columns)
-    behind = [n for n in places if sample.counts_tokens(n - 1) and sample.has_words(n)]
-    if not behind and has_tags:
-        known = {n: len(set(sample.column(n))) for n in (1, *places) if sample.has_words(n)}
-        best = max(known, key=lambda n: known[n], default=word)
-        behind = [best] if known.get(best, 0) > len(set(sample.column(word))) else []
-    if behind and behind[0] != word:
-        message = f"{sample.file}: the words seem to be in column {behind[0]}, not {word} as in "
-        message += "CoNLL-2012; choose it with --word-column / word_column=…"
-        notice = Notice("word-column", message) if sample.n_columns > word else None
-        return Layout(_around(sample, behind[0]), notice)
-    return Layout(usual.numbers, _doubt(sample, word) if has_tags else None)
+    word, n_columns = COLUMNS["word"], sample.n_columns
+    if n_columns == 3 and all(row[0].isdecimal() for row in sample.rows):
+        return Layout({"number": 1, "word": 2})
+    has_tags = n_columns > word and are_tags(sample.column(word))
+    candidates: list[int] = []
+    if not sample.counts_tokens(COLUMNS["number"]):
+        places = range(2, n_columns)
+        candidates = [n for n in places if sample.counts_tokens(n - 1) and sample.has_words(n)]
+        if not candidates and (has_tags or n_columns <= word):
+            candidates = [word] if has_tags else []
+            candidates += (n for n in (1, *places) if n < n_columns and sample.has_words(n))
+            candidates.sort(key=lambda n: len(set(sample.column(n))), reverse=True)
+    if candidates and candidates[0] != word:
+        message = f"{sample.file}: the words seem to be in column {candidates[0]}; {_CHOOSE}"
+        guessed = n_columns > word or len(candidates) > 1
+        notice = Notice("word-column", message) if guessed else None
+        return Layout(_around(sample, candidates[0]), notice)
+    notice = _doubt(sample, word) if has_tags else None
+    if n_columns <= word and sample.rows:
+        message = f"{sample.file}: no column looks like words, so texts cannot be compared; "
+        notice = Notice("word-column", message + _CHOOSE)
+    return Layout(usual_numbers(n_columns), notice)
 
 
 def check_word_column(word: int) -> None:
@@ -168,5 +171,5 @@ def _around(sample: Sample, word: int) -> dict[str, int]:
 
 def _doubt(sample: Sample, word: int) -> Notice:
     some = ", ".join(map(excerpt, list(dict.fromkeys(sample.column(word)))[:3]))
-    message = f"{sample.file}: the words, column {word}, look like tags ({some}): choose "
-    return Notice("word-column", message + "their column with --word-column / word_column=…")
+    message = f"{sample.file}: the words, column {word}, look like tags ({some}); "
+    return Notice("word-column", message + _CHOOSE)
