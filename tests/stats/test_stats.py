@@ -117,3 +117,39 @@ def test_losses_are_listed(run, tmp_path):
         "token columns left out: upos",
     ):
         assert lost in err, err
+
+
+def plain_conll(*documents: str) -> str:
+    """Documents of three columns: `/` is a blank line."""
+    lines = []
+    for number, words in enumerate(documents):
+        lines.append(f"# begin document d{number}")
+        rows = enumerate(words.split(), 1)
+        lines += ["" if word == "/" else f"{place}\t{word}\t_" for place, word in rows]
+        lines.append("# end document")
+    return "\n".join((*lines, ""))
+
+
+@pytest.mark.parametrize(
+    ("documents", "sentences"),
+    [
+        (("Ada slept .", "She woke ."), [None, None]),
+        (("Ada slept .", "She woke . / Then she slept ."), [1, 2]),
+        (("Ada slept . /", "She woke . /"), [1, 1]),
+    ],
+)
+def test_sentences_that_nobody_marked_are_not_known(conll, run, documents, sentences):
+    path = conll(plain_conll(*documents))
+    found = statistics(corefeval.read(path))
+    whole = None if None in sentences else sum(sentences)
+    assert (found.sentences, [one.sentences for one in found.documents]) == (whole, sentences)
+    for options in ((), ("--piece-size", 10)):
+        (record,) = json.loads(run("stats", path, "-f", "json", *options)[1])
+        assert (record["sentences"], record["tokens"]) == (whole, found.tokens)
+    assert ("Sentences" in run("stats", path)[1]) == (whole is not None)
+
+
+def test_conllu_always_marks_sentences(tmp_path):
+    path = tmp_path / "one.conllu"
+    path.write_text("# newdoc id = d\n1\tAda" + "\t_" * 8 + "\n\n")
+    assert statistics(corefeval.read(path)).sentences == 1

@@ -27,6 +27,8 @@ _FEW_VALUES = 15  # a feature with more values is text, not a kind
 class Statistics(Tabular):
     """Counts over all documents; None where the corpus does not say.
 
+    `sentences` are known where blank lines or the like mark them: `sentence_starts` is their number
+    if each document without such marks is one sentence.
     `nested` are mentions inside another mention, `zeros` those of nothing but empty nodes, `kinds`
     the values of each property of mentions that has few of them. All of these are of identity.
     `sets` are entities that stand for several others, `bridging` pairs of mentions, by relation in
@@ -58,6 +60,7 @@ class Statistics(Tabular):
     kinds: dict[str, dict[str, int]] = field(default_factory=dict)
     relations: dict[str, int] = field(default_factory=dict)
 
+    sentence_starts: int = field(default=0, compare=False)
     properties: tuple[str, ...] = field(default=(), compare=False)
     corpus: Corpus | None = field(default=None, compare=False)
     stated: Mapping[str, object] | None = field(default=None, compare=False)
@@ -79,7 +82,10 @@ class Statistics(Tabular):
             return []
         places = (np.array([index]) for index in range(self.n_documents))
         corpora = (self.corpus.select_documents(place) for place in places)
-        return [statistics(one, features=self.stated) for one in corpora]
+        parts = [statistics(corpus, features=self.stated) for corpus in corpora]
+        if self.sentences is None:
+            return parts
+        return [replace(part, sentences=part.sentence_starts) for part in parts]
 
     def rows(self) -> list[Row]:
         """One row for each number: of `counts`, of `sizes` of entities, or of a kind's values."""
@@ -107,7 +113,7 @@ class Statistics(Tabular):
         return f"<Statistics of {plural(self.n_documents, 'document')}: {', '.join(counts)}>"
 
 
-_COUNTS = tuple(one.name for one in fields(Statistics))[2:-6]
+_COUNTS = tuple(one.name for one in fields(Statistics))[2:-7]
 
 
 def statistics(corpus: Corpus, *, features: Mapping[str, object] | None = None) -> Statistics:
@@ -120,10 +126,11 @@ def statistics(corpus: Corpus, *, features: Mapping[str, object] | None = None) 
     positions = start is not None and end is not None
     repeated = _find_repeats(corpus) if positions else None
     empty = _find_empty_nodes(corpus)
+    sentence_starts = int(tokens.starts.size) if tokens is not None else 0
     return Statistics(
         name=corpus.name,
         document_ids=tuple(map(str, corpus.documents)),
-        sentences=int(tokens.starts.size) if tokens is not None else None,
+        sentences=sentence_starts if tokens is not None and tokens.marks_sentences else None,
         tokens=int(tokens.counts.sum()) if tokens is not None else None,
         empty_nodes=int(empty.sum()) if empty is not None else None,
         mentions=corpus.n_mentions,
@@ -142,6 +149,7 @@ def statistics(corpus: Corpus, *, features: Mapping[str, object] | None = None) 
         repeated=int(repeated.sum()) if repeated is not None else None,
         sizes=_count_sizes(sizes),
         kinds=_count_kinds(corpus) | _count_stated(corpus, features or {}),
+        sentence_starts=sentence_starts,
         properties=tuple(name for name in corpus.features if name != "mention_id"),
         corpus=whole,
         stated=features,
@@ -169,6 +177,9 @@ def total(parts: Sequence[Statistics]) -> Statistics:
     """The statistics of the corpora of several together, without those of single documents."""
     first = parts[0]
     added = {name: _add([getattr(part, name) for part in parts]) for name in _ADDITIVE}
+    sentence_starts = sum(part.sentence_starts for part in parts)
+    if any(part.sentences is not None for part in parts):
+        added["sentences"] = sentence_starts
     mentions, entities = added["mentions"] or 0, added["entities"] or 0
     lengths = [
         None
@@ -187,6 +198,7 @@ def total(parts: Sequence[Statistics]) -> Statistics:
         sizes={name: sum(part.sizes[name] for part in parts) for name in first.sizes},
         kinds=_add_kinds(parts),
         relations=dict(sum((Counter(part.relations) for part in parts), Counter()).most_common()),
+        sentence_starts=sentence_starts,
         corpus=None,
         **added,  # type: ignore[arg-type]
     )

@@ -224,6 +224,11 @@ class JoinedTokens(Tokens):
         part, index = self._place(document)
         return part.sentence_starts(index) if part is not None else []
 
+    @property
+    def marks_sentences(self) -> bool:
+        """Whether a part says where sentences end."""
+        return any(part.marks_sentences for part in self.parts)
+
     def coded(self, name: str | int, tokens: IntArray | None = None) -> Categories:
         """One column of all tokens, or of some: each part codes its own."""
         size = int(self.offsets[-1]) if tokens is None else tokens.size

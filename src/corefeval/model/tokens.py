@@ -163,6 +163,11 @@ class Tokens(ABC):
         """The same, worked out once."""
         return self.all_sentence_starts()
 
+    @property
+    def marks_sentences(self) -> bool:
+        """Whether anything says where sentences end: here, that a document has several."""
+        return bool(self.starts.size > np.count_nonzero(self.counts))
+
     @cached_property
     def _sentence_edges(self) -> tuple[IntArray, IntArray]:
         """Where sentences and documents begin, and the number of the sentence from there on."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -199,6 +200,7 @@ def _word_starts(tokens: ConllTokens, rows: IntArray) -> tuple[IntArray, BoolArr
 _SAMPLE = 20
 _LARGE_SAMPLE = 500  # where the first lines do not tell
 _LINES_AT_ONCE = 1 << 13
+_BLANK_LINE = re.compile(rb"\s*\n\s*\n")
 _TO_BLANKS = dict.fromkeys(range(BLANK_BYTE), " ")
 
 
@@ -383,6 +385,13 @@ class ConllTokens(Tokens):
             starts[first + 1 : first + some.size] = some[1:] > some[:-1] + 1
         starts[self.offsets[:-1][self.counts > 0]] = True
         return np.flatnonzero(starts)
+
+    @property
+    def marks_sentences(self) -> bool:
+        """Whether a blank line stands between sentences, or behind the last one of a document."""
+        ends = self.line_end[(self.first + self.counts - 1)[self.counts > 0]].tolist()
+        behind = (self.origin.data[end : end + _WIDE].tobytes() for end in ends)
+        return super().marks_sentences or any(_BLANK_LINE.match(text) for text in behind)
 
     def line(self, document: int, position: int) -> int:
         """The line number of a token, counted from 1."""

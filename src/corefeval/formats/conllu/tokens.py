@@ -129,6 +129,11 @@ class ConlluTokens(Tokens):
         rows = rows_of_tokens(self.first, self.counts, self.offsets)
         return np.flatnonzero(self.scan.new_sentence[rows])
 
+    @property
+    def marks_sentences(self) -> bool:
+        """CoNLL-U has a blank line behind every sentence."""
+        return True
+
     def sentence_comments(self, key: str) -> Categories:
         """What the comments say of each sentence, like `decl` for `# s_type = decl`."""
         rows = rows_of_tokens(self.first, self.counts, self.offsets, self.all_sentence_starts())
