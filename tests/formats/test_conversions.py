@@ -129,3 +129,88 @@ def test_a_document_named_by_a_file_in_another_encoding_is_found_again(format, t
         corefeval.write(corefeval.read(source), target, format=format)
         again = corefeval.read(target, format=format)
         assert corefeval.score(source, again, ignore_tokens=True)["muc"].f1 == 1
+
+
+def read_with_udapi(path: Path) -> list[list[str]]:
+    """The entities that udapi finds: the words of their mentions. Its licence allows no more."""
+    pytest.importorskip("udapi", reason="udapi is not installed: pip install udapi")
+    from udapi.core.document import Document
+
+    document = Document()
+    document.from_conllu_string(path.read_text())
+    return sorted(
+        sorted(" ".join(word.form for word in mention.words) for mention in entity.mentions)
+        for entity in document.coref_entities
+    )
+
+
+def words_of_entities(corpus) -> list[list[str]]:
+    return sorted(
+        sorted(mention.text for mention in entity.mentions)
+        for document in corpus
+        for entity in document.entities
+        if entity.mentions
+    )
+
+
+@pytest.mark.parametrize("format", WRITTEN)
+def test_udapi_reads_every_conversion_to_corefud(format, tmp_path):
+    source = written(corefeval.read(corefeval.example()), format, tmp_path / "source")
+    corpus = corefeval.read(source, format=format)
+    target = written(corpus, "corefud", tmp_path / "target.conllu")
+    assert read_with_udapi(target) == words_of_entities(corefeval.read(target))
+    assert len(read_with_udapi(target)) == 93
+
+
+@st.composite
+def interrupted_corpora(draw):
+    """Mentions across sentences, crossing and interrupted ones; ids that documents share."""
+    builder = CorpusBuilder(name="interrupted")
+    for name in draw(st.lists(st.sampled_from("abc"), min_size=1, unique=True)):
+        size = draw(st.integers(2, 9))
+        starts = sorted({0, *draw(st.lists(st.integers(0, size - 1), max_size=2))})
+        words = [f"{name}{position}" for position in range(size)]
+        document = builder.document(name, words=words, sentence_starts=starts)
+        for entity, (start, end) in draw(
+            st.lists(st.tuples(st.sampled_from(["e1", "2", "x|y"]), spans(size)), max_size=6)
+        ):
+            document.mention(entity, start, end, head=start)
+        if draw(st.booleans()):
+            gapped = draw(st.sets(st.integers(0, size - 1), min_size=2))
+            document.mention_at("gapped", gapped, head=min(gapped))
+    return builder.build()
+
+
+@given(corpus=interrupted_corpora())
+def test_udapi_reads_what_corefud_can_express(corpus, tmp_path_factory):
+    """What is left out is counted, and the rest is the same."""
+    path = tmp_path_factory.getbasetemp() / "interrupted.conllu"
+    notices = corefeval.write(corpus, path)
+    lost = {"crossing-mentions", "cross-sentence-mentions"}
+    left_out = sum(notice.count for notice in notices if notice.kind in lost)
+    again = corefeval.read(path)
+    assert again.n_mentions == corpus.n_mentions - left_out
+    assert read_with_udapi(path) == words_of_entities(again)
+
+
+def test_ids_that_restart_in_every_document_become_unique_in_corefud(run, tmp_path):
+    """`GRP` ids are a document's own; `eid`s are those of the file."""
+    row = "{0}\t{1}\t_\t_\t_\t_\t_\t_\t_\tEntity={2}\n"
+    text = "# newdoc id = {0}\n# global.Entity = GRP-etype\n"
+    text += row.format(1, "Ada", "(1-person)") + row.format(2, "Bo", "(2-person)") + "\n"
+    source, target = tmp_path / "grp.conllu", tmp_path / "eid.conllu"
+    source.write_text(text.format("a") + text.format("b"))
+    printed = run("convert", source, target)[2]
+    assert "4 entities numbered" in printed
+    assert read_with_udapi(target) == [["Ada"], ["Ada"], ["Bo"], ["Bo"]]
+    assert (
+        corefeval.score(source, target)["conll"].f1 == corefeval.score(source, source)["conll"].f1
+    )
+
+
+def test_mentions_across_sentences_are_left_out_of_corefud_with_a_count(run, tmp_path):
+    source, target = tmp_path / "across.conll", tmp_path / "across.conllu"
+    rows = "d 0 0 Ada N (1)\nd 0 1 and N (2\n\nd 0 0 Bo N 2)|(1)\n"
+    source.write_text(f"#begin document (d); part 000\n{rows}#end document\n")
+    assert "1 mention left out: across sentences" in run("convert", source, target)[2]
+    assert read_with_udapi(target) == [["Ada", "Bo"]]

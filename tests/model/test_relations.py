@@ -140,7 +140,8 @@ def test_corefud_says_which_mention_bridges(conll, tmp_path):
         ("bridging", (4, 6), ((3, -1),), ""),
         ("split-antecedent", (2, -1), ((0, -1), (1, -1)), ""),
     ]
-    assert write(corpus, tmp_path / "y.conllu") == ()
+    notices = write(corpus, tmp_path / "y.conllu")
+    assert [(n.kind, n.count) for n in notices] == [("entity-names", 2)]  # e1 and e3, again
     written = (tmp_path / "y.conllu").read_text()
     assert "Entity=(e3-1)(e2-1)|Bridge=e1<e3:part,e1<e2\n" in written
     assert "Entity=(e3-1)|SplitAnte=e1<e3,e2<e3\n" in written

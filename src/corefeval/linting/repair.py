@@ -53,7 +53,8 @@ def repair_file(
 ) -> FileRepair:
     """Write a file anew, in its own format and UTF-8, without what can be mended.
 
-    What is no matter of form stays: a span in two entities, nesting, mentions across sentences.
+    What is no matter of form stays: a span in two entities, nesting, mentions across sentences
+    (unless the format cannot express them).
     A file that cannot be read at all is an error, and the input is never overwritten.
     """
     if files_of(path)[1]:

@@ -6,6 +6,8 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
+import numpy as np
+
 from corefeval.formats.conllu.entity_attribute import without_coreference
 from corefeval.formats.conllu.tokens import COLUMNS, ConlluTokens
 from corefeval.formats.losses import (
@@ -13,7 +15,6 @@ from corefeval.formats.losses import (
     check_writable,
     encode_text,
     list_losses,
-    name_entities,
     nested_mentions,
     note_counts,
     partial_by_origin,
@@ -23,6 +24,7 @@ from corefeval.formats.losses import (
 )
 from corefeval.formats.registry import Written
 from corefeval.model import BRIDGING, SPLIT, Corpus, Document, Mention, Relation
+from corefeval.model.arrays import BoolArray
 from corefeval.model.bridging import bridging_pairs, guess_antecedents
 from corefeval.model.text_tokens import origin
 from corefeval.model.tokens import plain_word
@@ -37,7 +39,14 @@ _LOSSES = {
         "left out: crossing another one of the same entity, which brackets cannot express",
     ),
     "blank-tokens": ("token", "with blanks at the edges or alone, written with ‘_’"),
-    "entity-names": ("entity", "numbered, because brackets cannot hold names"),
+    "cross-sentence-mentions": (
+        "mention",
+        "left out: across sentences, which CorefUD cannot express",
+    ),
+    "entity-names": (
+        "entity",
+        "numbered, because ids must be unique in the file and brackets cannot hold every name",
+    ),
     "antecedent-mentions": (
         "antecedent",
         "of bridging written as an entity, not as the mention that it is",
@@ -59,6 +68,8 @@ def write_conllu(corpus: Corpus) -> Written:
     """
     check_writable(corpus, "CoNLL-U")
     corpus, made_up = with_tokens(corpus)
+    inside = _in_one_sentence(corpus)
+    corpus = corpus.keep_mentions(inside)
     own = ("eid", "head")  # which are not to be taken for features of that name
     fields = [name for name in corpus.features if re.fullmatch(r"\w+", name) and name not in own]
     fields.sort(key=lambda name: name != "etype")
@@ -66,7 +77,9 @@ def write_conllu(corpus: Corpus) -> Written:
     pairs = bridging_pairs(corpus)
     chosen = pairs.stated & (pairs.antecedent != guess_antecedents(corpus, pairs))
     counts = Counter({"antecedent-mentions": int(chosen.sum())})
-    writers = [_DocumentWriter(document, fields, counts, relations) for document in corpus]
+    counts["cross-sentence-mentions"] = int((~inside).sum())
+    names = _entity_names(corpus, counts)
+    writers = [_DocumentWriter(document, names, fields, counts, relations) for document in corpus]
     check_distinct((writer.name for writer in writers), "CoNLL-U")
     data = encode_text("".join(writer.text() for writer in writers), counts)
     lost = list_losses(
@@ -84,10 +97,15 @@ class _DocumentWriter:
     """One document on its way to text."""
 
     def __init__(
-        self, document: Document, fields: Sequence[str], counts: Counter[str], lost: list[Relation]
+        self,
+        document: Document,
+        names: Sequence[str],
+        fields: Sequence[str],
+        counts: Counter[str],
+        lost: list[Relation],
     ) -> None:
         """`counts` and `lost` get what cannot be written as it is: how much, which relations."""
-        self.document, self.fields = document, fields
+        self.document, self.names, self.fields = document, names, fields
         self.counts, self.lost = counts, lost
         self.has_heads = document.corpus.mention_head is not None
         self.mentions, crossing = _expressible(document)
@@ -161,15 +179,10 @@ class _DocumentWriter:
         return plain_word(word)
 
     def _marks(self) -> dict[int, list[str]]:
-        names = name_entities(self.document, _SAFE_NAME, Counter(), "e{}", 1)
-        if self.document.corpus.names is not None:
-            self.counts["entity-names"] += sum(
-                e.name != names[e.index] for e in self.document.entities
-            )
         closing: dict[int, list[str]] = defaultdict(list)
         opening: dict[int, list[str]] = defaultdict(list)
         for mention in self.mentions:
-            name = names[mention.entity.index]
+            name = self.names[mention.entity.index]
             spans = mention.parts
             for number, (start, end) in enumerate(spans, 1):
                 key = name if len(spans) == 1 else f"{name}[{number}/{len(spans)}]"
@@ -183,7 +196,7 @@ class _DocumentWriter:
             position: ["Entity=" + "".join((*reversed(closing[position]), *opening[position]))]
             for position in {*closing, *opening}
         }
-        for kind, values in self._relations(names).items():
+        for kind, values in self._relations().items():
             for position, value in values.items():
                 marks.setdefault(position, []).append(f"{kind}={value}")
         return marks
@@ -197,7 +210,7 @@ class _DocumentWriter:
             values.pop()
         return "-".join((key, *values))
 
-    def _relations(self, names: dict[int, str]) -> dict[str, dict[int, str]]:
+    def _relations(self) -> dict[str, dict[int, str]]:
         """Relations stand where their mention opens, those of entities at the first mention."""
         first = {mention.entity.index: mention.start for mention in reversed(self.mentions)}
         starts = {mention.row: mention.start for mention in self.mentions}
@@ -210,8 +223,8 @@ class _DocumentWriter:
             if not key or entity not in first or len(antecedents) < len(relation.antecedents):
                 self.lost.append(relation)
             if key and entity in first:
-                ending = f"<{names[entity]}" + (f":{label}" if label else "")
-                texts = [names[one] + ending for one in antecedents]
+                ending = f"<{self.names[entity]}" + (f":{label}" if label else "")
+                texts = [self.names[one] + ending for one in antecedents]
                 place = starts.get(row, first[entity])
                 found[key][place] += texts
                 self.counts["moved-anaphors"] += key == "Bridge" and row not in (
@@ -222,6 +235,29 @@ class _DocumentWriter:
             kind: {position: ",".join(dict.fromkeys(texts)) for position, texts in places.items()}
             for kind, places in found.items()
         }
+
+
+def _in_one_sentence(corpus: Corpus) -> BoolArray:
+    """Which mentions end in the sentence in which they begin; all where there are no tokens."""
+    start, end, tokens = corpus.mention_start, corpus.mention_end, corpus.tokens
+    if start is None or end is None or tokens is None:
+        return np.ones(corpus.n_mentions, dtype=np.bool_)
+    offset = tokens.offsets[corpus.mention_document]
+    inside: BoolArray = tokens.sentence_of(offset + start) == tokens.sentence_of(offset + end - 1)
+    return inside
+
+
+def _entity_names(corpus: Corpus, counts: Counter[str]) -> Sequence[str]:
+    """An id for each entity: the names, or numbers where one is unsafe or two are the same."""
+    numbered = [f"e{number}" for number in range(1, corpus.n_entities + 1)]
+    names = corpus.names
+    if names is None:
+        return numbered
+    used = {entity: names[entity] for entity in np.flatnonzero(corpus.entity_sizes).tolist()}
+    if len({*used.values()}) == len(used) and all(map(_SAFE_NAME.fullmatch, used.values())):
+        return names
+    counts["entity-names"] += sum(name != numbered[entity] for entity, name in used.items())
+    return numbered
 
 
 def _expressible(document: Document) -> tuple[list[Mention], int]:
