@@ -98,8 +98,10 @@ def test_other_tags_are_no_difference(conll):
 
 
 def test_files_without_words_are_not_compared(conll):
-    key = "#begin document (a);\nx (1)\ny (1)\n#end document\n"
-    assert corefeval.score(conll(key), conll(key.replace("x ", "z ")))["muc"].f1 == 1.0
+    key = "#begin document (a);\n1 (1)\n2 (1)\n#end document\n"
+    result = corefeval.score(conll(key), conll(key.replace("1 ", "3 ")))
+    assert result["muc"].f1 == 1.0
+    assert {notice.kind for notice in result.notices} == {"word-column"}
 
 
 @pytest.mark.parametrize("length", [1, 7, 8, 9, 31, 32, 33, 63, 64, 65, 200])
@@ -304,3 +306,94 @@ def test_a_repeated_mention_of_a_folder_names_the_folder(tmp_path):
         (tmp_path / f"{name}.conll").write_text("\n".join(lines))
     with pytest.raises(corefeval.InputError, match=f"^{tmp_path}: a mention is repeated"):
         corefeval.score(tmp_path, tmp_path, duplicates="error")
+
+
+def nameless(*documents: str, mark: str = "# newdoc") -> str:
+    """CoNLL-U documents without names; the first and last of their words are one entity."""
+    lines = ["# global.Entity = eid"]
+    for words in documents:
+        lines.append(mark)
+        rows = list(enumerate(words.split(), 1))
+        for number, word in rows:
+            entity = "Entity=(e1)" if number in (1, len(rows)) else "_"
+            lines.append("\t".join((str(number), word, *"_" * 7, entity)))
+        lines.append("")
+    return "\n".join((*lines, ""))
+
+
+STORIES = ("Ada met her", "Bo saw him", "Cy hurt himself")
+
+
+@pytest.fixture
+def unnamed(tmp_path):
+    """Write files of other names and the same documents, to which nobody gave any."""
+
+    def write(*texts: str) -> list[str]:
+        paths = [tmp_path / f"file{number}.conllu" for number in range(len(texts))]
+        for path, text in zip(paths, texts, strict=True):
+            path.write_text(text)
+        return list(map(str, paths))
+
+    return write
+
+
+@pytest.mark.parametrize("mark", ["# newdoc", "#"])
+def test_documents_that_neither_side_names_pair_in_order(unnamed, run, mark):
+    key, response, other = unnamed(*[nameless(*STORIES, mark=mark)] * 3)
+    result = corefeval.score(key, response)
+    assert (result["conll"].f1, result.notices) == (1.0, ())
+    commands = (
+        ("score", key, response),
+        ("score", key, response, "--piece-size", "10"),
+        ("compare", key, response, other),
+        ("agree", key, response, other),
+        ("check", response, "--against", key),
+    )
+    for command in commands:
+        status, out, _ = run(*command)
+        assert (status, "100.00" in out or "passes" in out) == (0, True), command
+
+
+def test_a_suite_pairs_nameless_documents_in_order(unnamed, run, tmp_path):
+    unnamed(*[nameless(*STORIES)] * 2)
+    suite = "[[corpora]]\nname = '1'\nkey = 'file0.conllu'\n\n"
+    suite += "[[systems]]\nname = 's'\nresponses = 'file{corpus}.conllu'\n"
+    (tmp_path / "suite.toml").write_text(suite)
+    status, out, err = run("suite", "run", tmp_path / "suite.toml", "--no-cache")
+    assert (status, "100.00" in out) == (0, True), err
+
+
+def test_nameless_documents_of_another_text_are_refused(unnamed):
+    with pytest.raises(PairingError, match="has another text"):
+        corefeval.score(*unnamed(nameless(*STORIES), nameless(*reversed(STORIES))))
+
+
+def test_another_number_of_nameless_documents_is_told(unnamed):
+    shorter = corefeval.score(*unnamed(nameless(*STORIES), nameless(*STORIES[:2])))
+    assert [(notice.kind, notice.count) for notice in shorter.notices] == [("missing-documents", 1)]
+    assert shorter["mentions"].recall == 2 / 3
+    longer = corefeval.score(*unnamed(nameless(*STORIES[:2]), nameless(*STORIES)))
+    assert [(notice.kind, notice.count) for notice in longer.notices] == [("extra-documents", 1)]
+
+
+def test_a_named_document_does_not_pair_with_one_that_happens_to_stand_there(unnamed):
+    text = nameless(*STORIES[:1])
+    named = text.replace("# newdoc", "# newdoc id = a")
+    with pytest.raises(PairingError, match="no document of the response"):
+        corefeval.score(*unnamed(named, text))
+
+
+@pytest.mark.parametrize("format", ["conllua", "e2e", "crac-text", "conll"])
+def test_nameless_documents_of_other_formats(unnamed, tmp_path, format):
+    texts = {
+        "conllua": "# global.columns = ID FORM IDENTITY\n"
+        + "# newdoc\n1\tAda\t(EntityID=1|MarkableID=m1)\n\n" * 2,
+        "e2e": '{"sentences": [["Ada"]], "clusters": [[[0, 0]]]}\n' * 2,
+        "crac-text": "Ada|[e1] met Bo\n" * 2,
+        "conll": "# begin document\n1\tAda\t(1)\n# end document\n",
+    }
+    paths = [tmp_path / "key", tmp_path / "response"]
+    for path in paths:
+        path.write_text(texts[format])
+    result = corefeval.score(*paths, key_format=format, response_format=format)
+    assert result["mentions"].f1 == 1.0

@@ -141,7 +141,7 @@ def read_crac_text(source: Source, *, name: str = "") -> Corpus:
             line.add(cell)
         line.finish()
         doubtful += line.doubtful
-        stem = source.stem if len(found) == 1 else f"{source.stem}_{count}"
+        stem = source.stem if len(found) == 1 else source.stem + f"_{count}"
         document = builder.document(
             title or stem,
             words=line.words,

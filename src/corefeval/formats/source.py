@@ -16,7 +16,7 @@ import numpy as np
 from corefeval.checks import did_you_mean
 from corefeval.diagnostics import InputError, UsageError
 from corefeval.files import GZIP_MAGIC, PACKING_START, is_remote, open_file, refuse_packing, unpack
-from corefeval.model import memory
+from corefeval.model import FileName, memory
 from corefeval.model.arrays import ByteArray
 
 
@@ -64,13 +64,13 @@ class Source:
         return InputError(problem, file=self.file, line=line, **details)
 
     @property
-    def stem(self) -> str:
+    def stem(self) -> FileName:
         """The file's name without folder and endings, to name a nameless document by.
 
         What is no UTF-8 in it is escaped, so that every format can carry it.
         """
         name = os.path.basename(self.file).encode(errors="backslashreplace").decode()
-        return name.removesuffix(".gz").rsplit(".", 1)[0] or name
+        return FileName(name.removesuffix(".gz").rsplit(".", 1)[0] or name)
 
     def sibling(self, suffix: str) -> Source:
         """The file of the same name with another ending, like the text of an annotation."""

@@ -13,6 +13,7 @@ from corefeval.model.corpus import (
     NON_REFERRING,
     Corpus,
     DocumentId,
+    FileName,
     find_document,
 )
 from corefeval.model.relations import BRIDGING, NO_RELATIONS, SPLIT, Relation, Relations
@@ -45,6 +46,7 @@ __all__ = [
     "DocumentId",
     "DocumentTokens",
     "Entity",
+    "FileName",
     "Mention",
     "Relation",
     "Relations",

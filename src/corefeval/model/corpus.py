@@ -56,6 +56,14 @@ class DocumentId(NamedTuple):
         return self.name if self.part is None else f"{self.name}; part {self.part:0>3}"
 
 
+class FileName(str):
+    """The name of a document that nothing in its file names: that of the file, perhaps numbered."""
+
+    def __add__(self, ending: str, /) -> FileName:
+        """The name with an ending, which is still that of a nameless document."""
+        return FileName(super().__add__(ending))
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Corpus:
     """Entities and mentions of many documents, one array per property.

@@ -1,4 +1,4 @@
-"""Documents pair by id and part, never by position."""
+"""Documents pair by id and part; by position only where nobody named them, or a protocol does."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from corefeval.diagnostics import Notice, PairingError, excerpt, list_names, plural
-from corefeval.model import Corpus, DocumentId
+from corefeval.model import Corpus, DocumentId, FileName
 from corefeval.model.arrays import IntArray
 from corefeval.model.corpus import match_documents
 from corefeval.pairing.texts import (
@@ -243,7 +243,8 @@ def partners(key: Sequence[DocumentId], response: Sequence[DocumentId]) -> dict[
     Then an id without a part pairs with the only part that the other side has; then names that
     differ in white space; then names with a part in them that are themselves part 0, and names to
     which a part 0 was added, as of files that were converted once or twice. A single document
-    without a name pairs with the only document of the other side.
+    without a name pairs with the only document of the other side. Where no document of either side
+    is named by anything but its file, and nothing pairs, the order counts.
 
     >>> key = [DocumentId("bc/x", 0), DocumentId("y", 3)]
     >>> partners(key, [DocumentId("y"), DocumentId("bc/x_0")])
@@ -271,6 +272,8 @@ def partners(key: Sequence[DocumentId], response: Sequence[DocumentId]) -> dict[
                 continue
             if of_key is not of_response or not _two_parts(key[index], response[theirs[text]]):
                 found[index] = theirs[text]
+    if not found and all(isinstance(document.name, FileName) for document in (*key, *response)):
+        return {index: index for index in range(min(len(key), len(response)))}
     if len(key) == len(response) == 1 and "" in (key[0].name, response[0].name):
         found[0] = 0
     return dict(sorted(found.items()))

@@ -129,7 +129,7 @@ class Assembly:
 
     def _made_up(self, record: Record) -> DocumentId:
         stem = self.source.stem
-        return DocumentId(stem if len(self.records) == 1 else f"{stem}_{record.number}")
+        return DocumentId(stem if len(self.records) == 1 else stem + f"_{record.number}")
 
 
 def id_text(record: Record) -> str | None:
