@@ -214,3 +214,12 @@ def test_mentions_across_sentences_are_left_out_of_corefud_with_a_count(run, tmp
     source.write_text(f"#begin document (d); part 000\n{rows}#end document\n")
     assert "1 mention left out: across sentences" in run("convert", source, target)[2]
     assert read_with_udapi(target) == [["Ada", "Bo"]]
+
+
+def test_a_line_that_breaks_inside_a_mention_does_not_end_a_sentence(run, tmp_path):
+    source, target = tmp_path / "wrapped.ann", tmp_path / "wrapped.conllu"
+    source.with_suffix(".txt").write_text("The old\nking slept.\nHe woke.\n")
+    source.write_text("T1\tE 0 12\tThe old king\nT2\tE 20 22\tHe\nR1\tCoref Arg1:T2 Arg2:T1\n")
+    assert "left out" not in run("convert", source, target)[2]
+    assert read_with_udapi(target) == [["He", "The old king"]]
+    assert len(corefeval.read(target)[0].sentences) == 2

@@ -239,8 +239,8 @@ def tokenise(corpus: Corpus) -> Corpus:
 
     Tokens are cut at white space, before and behind punctuation at the edges of a word, and
     wherever a mention begins or ends, so that each mention is made of whole tokens. Lines are
-    sentences. Mentions of white space alone are left out; that, and how many documents were cut,
-    is noted.
+    sentences, unless a mention goes on in the next one. Mentions of white space alone are left out;
+    that, and how many documents were cut, is noted.
     """
     if not has_texts(corpus.tokens) or corpus.mention_start is None or corpus.mention_end is None:
         return corpus
@@ -256,7 +256,7 @@ def tokenise(corpus: Corpus) -> Corpus:
         parts = {mention.row: mention.parts for mention in document.mentions}
         blank |= {r for r, found in parts.items() if not any(text[s:e].strip() for s, e in found)}
         cuts = token_spans(text, {bound for part in chain(*parts.values()) for bound in part})
-        tables.append(_table(text, cuts))
+        tables.append(_table(text, cuts, [mention.span for mention in document.mentions]))
         places[document.index] = Places.of(text, [end - start for start, end in cuts])
     source = corpus.tokens.source if corpus.tokens is not None else None
     named = replace(corpus, names=_unique_names(corpus))
@@ -316,10 +316,19 @@ def _is_punctuation(character: str) -> bool:
     return unicodedata.category(character)[0] in "PS"
 
 
-def _table(text: str, cuts: list[tuple[int, int]]) -> DocumentTokens:
+def _table(
+    text: str, cuts: list[tuple[int, int]], mentions: Iterable[tuple[int, int]]
+) -> DocumentTokens:
+    """The tokens at `cuts`; a line end inside one of the `mentions` does not end a sentence."""
+    changes = np.zeros(len(text) + 2, dtype=np.int64)
+    for start, end in mentions:
+        changes[start + 1] += 1
+        changes[end] -= 1
+    is_inside = np.cumsum(changes) > 0
+    line_ends = [line_end.end() for line_end in _LINE_END.finditer(text)]
     words = [text[start:end] for start, end in cuts]
     starts = [start for start, _ in cuts]
-    lines = {bisect_left(starts, line_end.end()) for line_end in _LINE_END.finditer(text)}
+    lines = {bisect_left(starts, end) for end in line_ends if not is_inside[end]}
     sentence_starts = sorted(({0} | lines) - {len(words)}) if words else []
     return DocumentTokens({"word": words}, len(words), sentence_starts)
 

@@ -45,7 +45,7 @@ _LOSSES = {
     ),
     "entity-names": (
         "entity",
-        "numbered, because ids must be unique in the file and brackets cannot hold every name",
+        "numbered anew: ids are unique in the file, without blanks, brackets or hyphens",
     ),
     "antecedent-mentions": (
         "antecedent",
