@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 import corefeval
@@ -90,3 +92,31 @@ def test_the_report_shows_it():
 def test_results_are_two(run):
     status, _, err = run("explain", "--empty-results", KEY, EAGER)
     assert status == 2 and "results" in err
+
+
+def test_saved_results_are_not_taken_for_answers(run, tmp_path):
+    saved = tmp_path / "saved.json"
+    run("score", KEY, EAGER, "--save", saved)
+    for command in (("explain", saved, saved), ("errors", saved, saved), ("stats", saved)):
+        status, _, err = run(*command)
+        assert status == 1 and "language model" not in err
+        assert f"{saved}: these are saved results" in err and "explain --results" in err
+    status, out, _ = run("check", saved)
+    assert status == 1 and "these are saved results" in out
+
+
+@pytest.mark.parametrize("line", ["#  begin  document (x); part 000", "#Begin document (x)"])
+def test_the_official_scorer_gave_no_number_where_it_sees_no_document(run, conll, line):
+    text = "{}\na\t(1)\nb\t(1)\nc\t(2)\nd\t(2)\n\n#end document\n"
+    seen = conll(text.format("#begin document (x); part 000"))
+    odd = conll(text.format(line))
+    status, out, _ = run("explain", seen, seen, "--to", "100.0")
+    assert status == 0 and {"conll-8.01", "e2e-official"} <= {*out.split()}
+    status, out, err = run("explain", odd, odd, "--to", "100.0", "-f", "json")
+    assert status == 0, err
+    candidates = {one["protocol"]: one for one in json.loads(out)["candidates"]}
+    assert candidates["e2e"]["hit"] == "rounded"
+    for name in ("conll-8.01", "conll-lea", "e2e-official"):
+        if name in candidates:
+            assert candidates[name]["hit"] is None
+            assert "the official scorer does not see every document" in candidates[name]["refusal"]

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import pytest
 
+import corefeval
 from corefeval import Notice, UsageError
 from corefeval.reports.leaderboard import make_leaderboard
 from corefeval.results import Slices
@@ -151,20 +152,62 @@ def test_what_files_have_is_in_no_reason(outcome, problem, shown):
     assert "Xylo" not in made.html and f"because of its key: {shown}" in made.payload["notices"][0]
 
 
+def report_of(*systems: str) -> str:
+    data = json.dumps({"systems": [{"name": name} for name in systems]})
+    return f'<script type="application/json" id="data">{data}</script>'
+
+
 def test_reports_are_linked_where_they_are(outcome, tmp_path):
     reports = tmp_path / "some reports"
     (reports / "gum").mkdir(parents=True)
     (reports / "gum" / "ours.html").touch()
-    (reports / "preco.html").touch()
+    (reports / "preco.html").write_text(report_of("ours", "base"))
+    (reports / "onto.html").write_text("<h1>another page</h1>")
     page = make_leaderboard(outcome, reports=reports, beside=tmp_path / "b.html", **TRIALS).payload
     assert page["links"][0] == [
         "some%20reports/gum/ours.html", None, "some%20reports/preco.html#system=ours", None
     ]  # fmt: skip
+    assert page["links"][1] == [None] * 4  # which the report does not have
     pattern = f"{reports}/{{corpus}}/{{system}}.html"
     page = make_leaderboard(outcome, reports=pattern, beside=reports / "x", **TRIALS).payload
     assert page["links"][0][0] == "gum/ours.html" and not any(page["links"][1])
     with pytest.raises(UsageError, match="there are no reports"):
         make_leaderboard(outcome, reports=tmp_path / "nowhere", **TRIALS)
+
+
+def test_cells_without_a_result_have_no_report(outcome, tmp_path):
+    (tmp_path / "gum.html").write_text(report_of("ours", "theirs", "base"))
+    gone = {("gum", "ours", None): Cell(None, "there is no such file", "response")}
+    without = replace(outcome, cells={**outcome.cells, **gone})
+    page = make_leaderboard(without, reports=tmp_path, beside=tmp_path / "b.html", **TRIALS).payload
+    assert [row[0] for row in page["links"]] == [
+        None, "gum.html#system=theirs", "gum.html#system=base"
+    ]  # fmt: skip
+
+
+def test_a_report_that_corefeval_wrote_is_linked(outcome, tmp_path):
+    pytest.importorskip("vl_convert", reason="charts need vl-convert-python")
+    key = {"a": [["x", "y"]]}
+    report = corefeval.report(key, {"ours": key, "a <b>": key}, metrics="muc", ci=None, by=())
+    report.save(tmp_path / "gum.html")
+    page = make_leaderboard(outcome, reports=tmp_path, beside=tmp_path / "b.html", **TRIALS).payload
+    assert [row[0] for row in page["links"]] == ["gum.html#system=ours", None, None]
+
+
+def test_why_there_are_no_profiles(outcome):
+    def explain(**changes) -> str:
+        cells = {
+            place: Cell(replace(cell.result, **{"slices": {}, **changes}))
+            for place, cell in outcome.cells.items()
+        }
+        return make_leaderboard(replace(outcome, cells=cells), **TRIALS).payload["unsliced"]
+
+    assert 'by = "kind, size" in the suite adds profiles' in explain()
+    told = Notice("skipped-slices", "gum: no slices by kind: another program's numbers have none")
+    assert explain(notices=(told,)) == told.message
+    result = outcome.cells["gum", "ours", None].result
+    words = {"head": Slices("head", "mention", result, {})}
+    assert explain(slices=words) == "no profile by head: it would show words of the corpora"
 
 
 def test_one_system_has_a_page_without_comparisons():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -20,7 +21,10 @@ def board(browser, report_folder):
     outcome = make_outcome(SYSTEMS, CORPORA, documents=20)
     cells = dict(outcome.cells)
     cells["preco", "base", None] = Cell(None, "there is no file base.conll", "response")
-    (report_folder / "gum.html").write_text("<h1>a report</h1>")
+    data = json.dumps({"systems": [{"name": name} for name in SYSTEMS]})
+    (report_folder / "gum.html").write_text(
+        f'<h1>a report</h1><script type="application/json" id="data">{data}</script>'
+    )
     path = report_folder / "board.html"
     options = {"trials": 1000, "reports": report_folder, "beside": path}
     made = make_leaderboard(replace(outcome, cells=cells), **options)
@@ -102,8 +106,9 @@ def test_pairs_say_what_is_significant(visit, board):
     assert page.locator("#pairs .up").count() == page.locator("#pairs .down").count() == significant
     page.click("#pairs button[aria-label^='base and ours']")
     assert page.locator("#told").inner_text().startswith("base – ours: −")
-    assert "ours is better than base on " in page.inner_text("#told")
+    assert "ours is significantly better than base on " in page.inner_text("#told")
     assert page.locator("#pairs [aria-pressed=true]").count() == 1
+    assert "at least the row is significantly better" in page.inner_text("#pairs-body")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -276,6 +276,12 @@ def test_a_feature_that_nobody_has_costs_no_scores(suite):
     assert told.startswith("news: no slices by knd: there is no feature 'knd'")
 
 
+def test_reasons_why_there_are_no_slices_are_on_one_line(suite):
+    outcome = run_suite(replace(suite, by="kind"))
+    told = [n.message for one in outcome.scored for n in one.notices if n.kind == "skipped-slices"]
+    assert told and not any("\n" in message for message in told)
+
+
 def test_another_programs_numbers_are_cells_too(suite):
     fiction = replace(suite.corpora[0], protocol="coval")
     outcome = run_suite(replace(suite, corpora=(fiction,), by="size", metrics="muc, conll"))

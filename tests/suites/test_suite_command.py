@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from corefeval.protocol import Protocol
 from corefeval.suites.definition import read_suite
 from corefeval.suites.outcome import load_suite
 from corefeval.suites.running import run_suite
@@ -96,6 +97,11 @@ def test_init_writes_a_suite_that_runs(folder, run, monkeypatch):
     status, _, err = run("suite", "init", "keys", "eager")
     assert (status, "already exists" in err) == (2, True)
     assert run("suite", "init", "keys", "eager", "--force")[0] == 0
+    # What it offers goes together: a protocol that is taken out of its comment leaves profiles.
+    text = (folder / "suite.toml").read_text()
+    (folder / "suite.toml").write_text(text.replace("# protocol", "protocol"))
+    result = run_suite(read_suite("suite.toml")).cells["news", "eager", None].result
+    assert result.protocol != Protocol() and [*result.slices] == ["kind", "size"]
 
 
 def test_init_tells_keys_from_systems(folder, run, monkeypatch):

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from corefeval.diagnostics import InputError, Notice, UsageError, excerpt
+from corefeval.files import RESULTS_START
 
 
 class UnknownFormatError(InputError):
@@ -339,6 +340,13 @@ def _unknown(name: object) -> str:
 
 def detect_format(head: bytes, file: str) -> Format:
     """The format that a file seems to have."""
+    if head.startswith(RESULTS_START):
+        raise UnknownFormatError(
+            "these are saved results, not documents",
+            file=file,
+            fix="name the files that were scored; score, compare and explain --results take "
+            "saved results",
+        )
     for candidate in (ANSWERS["llm"], *FORMATS.values()):  # which is JSON, too
         if candidate.looks_like(head):
             return candidate

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from corefeval.diagnostics import Notice, excerpt, plural
+from corefeval.formats.conll.lines import OFFICIAL_DOCUMENT
 from corefeval.formats.conll.repair import Repair
 from corefeval.formats.conllu.tokens import ConlluTokens
 from corefeval.formats.source import Source
@@ -321,10 +322,9 @@ def whole_file_findings(
         yield Finding("singletons", f"{single:,} of {entities} {verb} one mention", file)
 
 
-# A document line as corefeval reads it, and the little that the official scorer insists on.
+# A document line as corefeval reads it, whether or not the official scorer does.
 _DOCUMENT_LINE = re.compile(rb"(?im)^#[^\S\n]*begin[^\S\n]+document\b[^\n]*")
 _END_LINE = re.compile(rb"(?i)#\s*end\s+document\b")
-_OFFICIAL = re.compile(rb"#\s*begin document ")
 
 
 def conll_findings(source: Source, repairs: Iterable[Repair]) -> Iterator[tuple[Finding, str]]:
@@ -335,7 +335,7 @@ def conll_findings(source: Source, repairs: Iterable[Repair]) -> Iterator[tuple[
     yield from _find_unfinished(source, data)
     line, seen = 1, 0
     for match in _DOCUMENT_LINE.finditer(data):
-        if not _OFFICIAL.match(match[0]):
+        if not OFFICIAL_DOCUMENT.match(match[0]):
             line += data.count(b"\n", seen, match.start())
             seen = match.start()
             text = excerpt(match[0].decode(source.encoding, "replace").strip())

@@ -6,10 +6,12 @@ values are words, and of broken files not what was found in them.
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, ClassVar
 from urllib.parse import quote
 
@@ -105,6 +107,7 @@ def make_leaderboard(
             for metric in outcome.metrics
         ],
         "slices": list(_describe_slices(outcome, groups)),
+        "unsliced": _explain_slices(outcome),
         "problems": list(_problems(outcome)),
         "level": compared.options.level if compared else None,
         "alpha": compared.options.alpha if compared else None,
@@ -252,6 +255,17 @@ def _describe_slices(outcome: SuiteResult, groups: Mapping[str, list[int]]) -> I
         }
 
 
+def _explain_slices(outcome: SuiteResult) -> str:
+    """Why systems have no profile by features, where they have none."""
+    results = _results(outcome)
+    if features := dict.fromkeys(name for result in results for name in result.slices):
+        return f"no profile by {', '.join(features)}: it would show words of the corpora"
+    notices = (notice for result in results for notice in result.notices)
+    skipped = (str(notice) for notice in notices if notice.kind == "skipped-slices")
+    adds = 'by = "kind, size" in the suite adds profiles by kinds of mentions and sizes of entities'
+    return next(skipped, f"these results have no slices: {adds}")
+
+
 def _average(tables: Numbers, outcome: SuiteResult, places: list[int]) -> list[list[float | None]]:
     """Systems × values: the average of each value over some corpora."""
     means = [macro(table[:, places], outcome.weights[places])[0] for table in tables]
@@ -284,31 +298,42 @@ _PATTERNS = ("{corpus}.html", "{corpus}/{system}.html")
 def _link_reports(
     outcome: SuiteResult, reports: PathLike | None, beside: PathLike
 ) -> list[list[str | None]]:
-    """By system and corpus the address of a report that is there, as seen from the page."""
+    """By system and corpus the address of a report that has the system, as seen from the page."""
     if reports is None:
         return []
     text = os.fspath(reports)
     folder = os.path.dirname(os.path.abspath(os.fspath(beside)))
     patterns = [text] if "{corpus}" in text else [os.path.join(text, one) for one in _PATTERNS]
 
+    find_systems = cache(_report_systems)
+
     def find(system: str, corpus: str) -> str | None:
-        for pattern in patterns:
+        for pattern in patterns if outcome.n_results(system, corpus) else ():
             path = pattern.replace("{corpus}", corpus).replace("{system}", system)
-            if os.path.isfile(path):
-                relative = os.path.relpath(os.path.abspath(path), folder).replace(os.sep, "/")
-                address = quote(relative, errors="surrogateescape")
-                one_of_many = "{system}" not in pattern
-                return (
-                    f"{address}#system={quote(visible(system), safe='')}"
-                    if one_of_many
-                    else address
-                )
+            if not os.path.isfile(path):
+                continue
+            relative = os.path.relpath(os.path.abspath(path), folder).replace(os.sep, "/")
+            address = quote(relative, errors="surrogateescape")
+            if "{system}" in pattern:
+                return address
+            if visible(system) in find_systems(path):
+                return f"{address}#system={quote(visible(system), safe='')}"
         return None
 
     links = [[find(s.name, c.name) for c in outcome.corpora] for s in outcome.systems]
     if not any(map(any, links)):
         raise UsageError(
-            f"there are no reports {' or '.join(patterns)}: `corefeval report KEY RESPONSE … "
-            "--output CORPUS.html` makes one for a corpus"
+            f"there are no reports {' or '.join(patterns)} of these systems: `corefeval report KEY "
+            "SYSTEM=RESPONSE … --output CORPUS.html` makes one for a corpus"
         )
     return links
+
+
+def _report_systems(path: str) -> set[str]:
+    """The names of the systems in a report; none where the page is of another kind."""
+    with open(path, encoding="utf-8", errors="replace") as stream:
+        data = stream.read().partition(' id="data">')[2].partition("</script>")[0]
+    try:
+        return {system["name"] for system in json.loads(data)["systems"]}
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return set()

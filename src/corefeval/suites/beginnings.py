@@ -59,8 +59,8 @@ title = "Leaderboard"
 metrics = "muc, b3, ceafe, conll, lea"
 headline = "conll"
 missing = "zero"  # what a missing or broken response counts; or "leave-out"
-by = "kind, size"  # for each system's profile; "" for none
-# protocol = "corefud-1.2"  # of all corpora; one may have its own, and a weight and a group
+by = "kind, size"  # for each system's profile; "" where the protocol is another program's
+# protocol = "singletons:drop"  # of all corpora; one may have its own, and a weight and a group
 """
 
 

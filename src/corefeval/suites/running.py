@@ -317,7 +317,7 @@ def _score(job: Job, request: Request, cutting: Cutting | None) -> Result:
                 _score_by(job, whole, (feature,), cutting)
             except (UndefinedMetricError, UsageError) as error:
                 by = tuple(one for one in by if one != feature)
-                notices.append(_no_slices(job, (feature,), str(error)))
+                notices.append(_no_slices(job, (feature,), one_line(error)))
         result = _score_by(job, request, by, cutting)
     if not notices:
         return result

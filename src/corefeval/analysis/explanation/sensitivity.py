@@ -10,13 +10,21 @@ from itertools import combinations
 
 from corefeval.analysis.explanation.differences import PIPELINE
 from corefeval.analysis.explanation.explanation import Points
-from corefeval.analysis.explanation.scorings import SHOWN, Scorings, one_line, round_as, subtract
+from corefeval.analysis.explanation.scorings import (
+    SHOWN,
+    Outcome,
+    Scorings,
+    one_line,
+    round_as,
+    subtract,
+)
 from corefeval.diagnostics import Notice, UsageError, merge_notices, plural
 from corefeval.metrics import Metric
 from corefeval.protocol import NAMED, STEPS, Protocol, choices
 from corefeval.tabular import Row, Tabular
 
 _GIVEN = "as given"
+_OFFICIAL = ("conll-8.01", "conll-lea", "e2e-official")  # the numbers of the official scorer
 _LEFT_OUT = ("emulate", "documents", "layer", "spans", "tagset")
 
 
@@ -360,6 +368,8 @@ def search_number(scorings: Scorings, base: Protocol, wanted: object) -> Search:
     found = []
     for name, protocol in _protocols(base, metric, scorings.reads_files):
         outcome = scorings.score(protocol.but(rounding="none"))
+        if name in _OFFICIAL and (error := scorings.official_error):
+            outcome = Outcome({}, error)
         score = outcome.scores.get(metric)
         # A single choice that changes nothing says nothing.
         changes = score is None or given is None or abs(score - given) >= SHOWN

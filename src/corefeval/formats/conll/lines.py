@@ -20,6 +20,9 @@ TAB, NEWLINE, RETURN, HASH_BYTE = 9, 10, 13, ord("#")
 # What a line is, judged by its last cell. SPACED lines end in a blank and are looked at again.
 BLANK, COMMENT, UNMARKED, MARKED, SPACED = range(5)
 
+# What the official scorer takes for the first line of a document.
+OFFICIAL_DOCUMENT = re.compile(rb"(?m)^#[^\S\n]*begin document ")
+
 _CHUNK = 1 << 23  # bytes; of smaller pieces two threads would wait for each other too often
 BLANKS = bytes(range(BLANK_BYTE + 1))
 _TO_BLANKS = b" " * len(BLANKS) + bytes(range(len(BLANKS), 256))
