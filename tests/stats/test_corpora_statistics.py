@@ -320,6 +320,30 @@ def test_corpora_with_too_few_documents_are_named():
     assert "on 1 corpus (‘small’) no difference can be significant at 0.05" in told.message
 
 
+def test_corpora_are_small_for_the_pairs_that_are_tested_there():
+    key = {name: [["a", "b", "c"]] for name in "123456"}
+    full = corefeval.score(key, key, metrics="muc")
+    half = corefeval.score(key, {name: [["a", "b"]] for name in key}, metrics="muc")
+    everyone = {"full": [full], "half": [half], "twin": [half]}
+    cells = {"all": everyone, "two": {**everyone, "twin": [None]}, "one": {"full": [full]}}
+    found = compare_corpora(cells, trials=99)
+    assert found.better_than("muc", "full", "two") == ("half",)
+    [told] = [one for one in found.notices if one.kind == "few-documents"]
+    assert told.items == ("all",)
+
+
+def test_a_system_without_results_in_a_group_is_not_tested_there():
+    cells = make_cells(8, 4, 3, documents=12)
+    for corpus in ("c0", "c1"):
+        cells[corpus]["s2"] = [None]
+    groups = {"spoken": ["c0", "c1"], "mixed": ["c1", "c2"]}
+    found = compare_corpora(cells, metrics=["muc"], groups=groups, trials=200)
+    spoken, mixed = (found.standing("muc", group) for group in groups)
+    assert list(spoken.by_names) == [("s0", "s1"), ("s1", "s0")]
+    assert spoken.scores["s2"] == 0 and spoken.ranks["s2"] == 3
+    assert len(mixed.pairs) == len(found.standing("muc").pairs) == 3
+
+
 @pytest.mark.parametrize(
     ("resample", "documents", "seeds", "least"),
     [

@@ -21,6 +21,8 @@ from corefeval.suites.averages import macro, make_table
 from corefeval.suites.definition import read_suite
 from corefeval.suites.outcome import Cell, CorpusFacts, SuiteResult, SystemFacts
 from corefeval.suites.running import run_suite
+from corefeval.suites.statistics import compare_suite
+from leaderboards import make_outcome
 
 
 @pytest.fixture(scope="module")
@@ -191,6 +193,23 @@ def test_ranks_and_letters_are_those_of_the_tests(outcome):
     assert "80.68 ±0.68ᶜ" in text
     assert "199 trials, p ≤ 0.05 after Holm's correction" in text
     assert "ᶜ" not in render(outcome, metric="lea")
+
+
+def test_a_group_of_one_corpus_has_the_superscripts_of_that_corpus():
+    outcome = make_outcome(["a", "b", "c"], ["news", "talk"], groups=("written", "spoken"))
+    cells = {**outcome.cells, ("talk", "c", None): Cell(None, "gone", "response")}
+    for missing, rule in (
+        ("zero", "only on corpora where it has all its results, and in groups where it has any"),
+        ("leave-out", "Two systems are tested on the corpora that both have"),
+    ):
+        tested = replace(outcome, cells=cells, missing=missing)
+        tested = replace(tested, statistics=compare_suite(tested, trials=999))
+        by_title = {line.title: line.better_than for line in make_table(tested).lines}
+        assert by_title["spoken"] == by_title["talk"] and by_title["written"] == by_title["news"]
+        assert "c" in by_title["news"]["a"] and "c" not in by_title["talk"]["a"]
+        assert rule in " ".join(render(tested).split())
+    whole = replace(outcome, statistics=compare_suite(outcome, trials=99))
+    assert "tested only" not in " ".join(render(whole).split())
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])

@@ -100,7 +100,7 @@ def legend(standing: Standing, thing: CorporaComparison) -> str:
         f"Averages over {plural(len(standing.corpora), 'corpus')}. Differences in bold are "
         f"significant at {options.alpha:g} (bootstrap of {drawn}, {options.trials:,} trials); "
         "systems of the same rank do not differ significantly. better and worse say on how many "
-        "corpora, at least, the first system is better or worse than the second "
+        "corpora, at least, the first system is significantly better or worse than the second "
         f"({options.combination.title()} on paired randomization tests), and which names these "
         "corpora (Holm)."
     )

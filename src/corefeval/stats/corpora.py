@@ -58,10 +58,11 @@ def compare_corpora(
 ) -> CorporaComparison:
     """Compare systems over several corpora: `cells[corpus][system]` are results, one for each seed.
 
-    A result that is not there is None. It counts 0 in averages where `absent` is `zero`; where it
-    is left out, a system's average is over the corpora that it has, and two systems are compared on
-    those that both have. `metrics` are by default those of any result that have the `rate`;
-    a metric is averaged over the corpora that define it.
+    A result that is not there is None. It counts 0 in averages where `absent` is `zero`, and a
+    system without any result in a group is not tested there; where it is left out, a system's
+    average is over the corpora that it has, and two systems are compared on those that both have.
+    `metrics` are by default those of any result that have the `rate`; a metric is averaged over the
+    corpora that define it.
 
     On each corpus every pair of systems is tested by paired randomization with `trials` trials, or
     all swaps where these are fewer. From the p-values follows on how many corpora one is better
@@ -110,7 +111,7 @@ def compare_corpora(
     pairs = max(len(one.pairs) for one in standings)
     notices = (
         *_warn_of_few(len(cells), options),
-        *_warn_of_small(suite.sizes, pairs, options),
+        *_warn_of_small(suite.sizes, tests, options),
         *_warn_of_hopeless(suite, pairs),
     )
     return CorporaComparison(systems, tuple(cells), tuple(standings), tests, options, notices)
@@ -141,11 +142,15 @@ def _warn_of_few(number: int, options: CorporaOptions) -> tuple[Notice, ...]:
 
 
 def _warn_of_small(
-    sizes: Mapping[str, int], pairs: int, options: CorporaOptions
+    sizes: Mapping[str, int], tests: Mapping[str, Mapping[str, Tests]], options: CorporaOptions
 ) -> tuple[Notice, ...]:
-    """A notice on corpora whose documents can be swapped in too few ways."""
-    tests = 1 if options.correction == "none" else max(1, pairs)
-    small = [name for name, size in sizes.items() if tests * least_swap_p(size) > options.alpha]
+    """A notice on corpora whose documents can be swapped in too few ways for the pairs tested."""
+    small = []
+    for corpus, size in sizes.items():
+        pairs = max(len(by_corpus.get(corpus, ())) for by_corpus in tests.values())
+        factor = min(pairs, 1) if options.correction == "none" else pairs
+        if factor * least_swap_p(size) > options.alpha:
+            small.append(corpus)
     if not small:
         return ()
     message = f"on {plural(len(small), 'corpus')} ({list_names(small)}) no difference can be "
@@ -274,13 +279,17 @@ class _Suite:
     def _average(self, corpora: Sequence[CorpusCounts]) -> dict[tuple[int, int], Averages | None]:
         """The averages that each pair of systems (and each with itself) is compared by.
 
-        They are over all corpora, or over those that both have.
+        They are over the corpora that both have. Where a missing result counts 0, they are over
+        all corpora, for pairs that both have a result on any of them.
         """
-        size = len(self.systems)
-        has = np.ones((len(corpora), size), dtype=np.bool_)
-        if self.options.absent != "zero":
-            has = np.array([np.isin(np.arange(size), one.systems) for one in corpora])
-        both = {(a, b): has[:, a] & has[:, b] for a in range(size) for b in range(a, size)}
+        size, is_zero = len(self.systems), self.options.absent == "zero"
+        has = np.array([np.isin(np.arange(size), one.systems) for one in corpora])
+        has |= has.any(axis=0) & is_zero
+        both = {
+            (a, b): has[:, a] & has[:, b] | (is_zero and a == b)
+            for a in range(size)
+            for b in range(a, size)
+        }
         scopes = {scope.tobytes(): scope for scope in both.values() if scope.any()}
         found = self.plan.average(corpora, list(scopes.values()))
         averages = dict(zip(scopes, found, strict=True))

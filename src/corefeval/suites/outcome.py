@@ -221,17 +221,22 @@ class SuiteResult(Tabular):
     ) -> dict[str, tuple[str, ...]]:
         """The systems that each is significantly better than: on a corpus, or in a group of them.
 
-        Without either it is on average over all corpora.
+        Without either it is on average over all corpora. A group of one corpus is that corpus.
         """
         name = self.metric(metric)
         if self.statistics is None or not self.is_tested(name):
             return {}
+        for standing in self.statistics.standings if group else ():
+            if (standing.metric, standing.group) == (name, group):
+                if len(standing.corpora) == 1:
+                    return self.better_than(name, standing.corpora[0])
+                names = [system.name for system in self.systems]
+                return {
+                    first: tuple(second for second in names if standing.is_better(first, second))
+                    for first in names
+                }
         if group:
-            names = [system.name for system in self.systems]
-            if group not in self.statistics.groups:
-                return {}
-            is_better = self.statistics.standing(name, group).is_better
-            return {one: tuple(other for other in names if is_better(one, other)) for one in names}
+            return {}
         test = self.statistics.better_than
         return {one.name: tuple(test(name, one.name, corpus)) for one in self.systems}
 

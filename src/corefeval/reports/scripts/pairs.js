@@ -24,7 +24,7 @@ export function pairCard() {
   const rows = order.map((row) => el("tr", {}, el("th", { scope: "row" }, systems[row].name), order.map((column) => el("td", {}, pairCell(pairs.get(`${row} ${column}`))))));
   const chosen = pairs.get(view.pair) ?? pairs.get(`${order[0]} ${order[1]}`);
   return [
-    el("p", { class: "hint" }, `Points of the row's average above the column's; coloured where the difference is significant (p ≤ ${data.alpha} after correction for all pairs). Below it: on how many corpora at least the row is better, of those that both have.`),
+    el("p", { class: "hint" }, `Points of the row's average above the column's; coloured where the difference is significant (p ≤ ${data.alpha} after correction for all pairs). Below it: on how many corpora at least the row is significantly better, of those that both have.`),
     el("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": "Pairs" }, el("table", { class: "board matrix" }, el("thead", {}, head), el("tbody", {}, rows))),
     chosen ? pairText(chosen) : null,
   ];
@@ -50,5 +50,5 @@ function pairText(pair) {
 function claim(one, other, [count, corpora], tested) {
   const names = corpora.map((place) => data.corpora[place].name).join(", ");
   if (!count) return `${one} cannot be said to be better than ${other} on any of ${tested} corpora.`;
-  return `${one} is better than ${other} on ${count} of ${tested} corpora at least${names ? `; to be named: ${names}` : ""}.`;
+  return `${one} is significantly better than ${other} on ${count} of ${tested} corpora at least${names ? `; to be named: ${names}` : ""}.`;
 }
