@@ -20,8 +20,6 @@ from corefeval.diagnostics import InputError, UsageError
 PathLike = str | os.PathLike[str]
 
 GZIP_MAGIC = b"\x1f\x8b"
-RESULTS_MARK = "corefeval_results"  # the first thing in a file of saved results
-RESULTS_START = f'{{"{RESULTS_MARK}":'.encode()
 _PACKINGS = {
     b"\xfd7zXZ\0": "xz",
     b"BZh": "bzip2",

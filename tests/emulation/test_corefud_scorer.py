@@ -7,9 +7,11 @@ shared vectors, where they are at hand, with the program's own tests and with GU
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import corefeval
@@ -433,3 +435,108 @@ def test_output(run):
     _, with_documents, _ = run("score", *paths, *options, "--by-document", "--singletons", "keep")
     blocks = with_documents.split("\n\n")
     assert blocks[1].removeprefix("d:\n") + "\n" == blocks[2] == "\n".join((*lines[3:], ""))
+
+
+_WORDS = ["the", "old", "captain", "of", "Bergen", "saw", "himself", "and", "the", "crew"]
+_GOVERNORS = [3, 3, 6, 5, 3, 0, 6, 10, 10, 6]
+_KEY = {1: "(e1-person{3}", 5: "e1)", 7: "(e1-person{1})", 8: "(e2-group{3}", 10: "e2)"}
+_RESPONSE = {2: "(e1-person{2}", 3: "e1)", 7: "(e1-person{1})", 9: "(e2-group{2}", 10: "e2)"}
+
+
+def write_sides(folder: Path, *, heads: bool) -> list[str]:
+    """A key, and a response with shorter mentions: with the heads of dependencies, or none."""
+    paths = []
+    for name, marks in (("key", _KEY), ("response", _RESPONSE)):
+        lines = [
+            "# newdoc id = d",
+            f"# global.Entity = eid-etype{'-head' * heads}",
+            "# sent_id = s",
+        ]
+        for number, (word, governor) in enumerate(zip(_WORDS, _GOVERNORS, strict=True), start=1):
+            mark = re.sub(r"\{(\d)\}", r"-\1" if heads else "", marks.get(number, ""))
+            misc = f"Entity={mark}" if mark else "_"
+            lines.append(f"{number}\t{word}\t_\tX\t_\t_\t{governor}\tdep\t_\t{misc}")
+        paths.append(folder / f"{name}.conllu")
+        paths[-1].write_text("\n".join([*lines, "", ""]))
+    return [str(path) for path in paths]
+
+
+PROGRAM = ("--protocol", "corefud-1.2", "--singletons", "keep")
+
+
+def test_files_without_heads_are_told_with_the_fix(run, tmp_path):
+    key, response = write_sides(tmp_path, heads=False)
+    status, _, err = run("score", key, response, *PROGRAM)
+    assert status == 0
+    assert f"note: {key}: 2 mentions of several words without a head" in err
+    assert err.count("corefeval convert FILE NEW --heads dependencies") == 2
+    assert "head" not in run("score", key, response, *PROGRAM, "--match", "exact")[2]
+    assert "head" not in run("score", key, response)[2]
+    (tmp_path / "stated").mkdir()
+    assert run("score", *write_sides(tmp_path / "stated", heads=True), *PROGRAM)[2] == ""
+
+
+def test_heads_are_added_from_dependencies(run, tmp_path):
+    (tmp_path / "stated").mkdir()
+    bare, stated = (write_sides(tmp_path / folder, heads=bool(folder)) for folder in ("", "stated"))
+    added = [str(tmp_path / f"{side}-with-heads.conllu") for side in ("key", "response")]
+    for source, target in zip(bare, added, strict=True):
+        status, _, err = run("convert", source, target, "--heads", "dependencies")
+        assert (status, err) == (0, f"note: {source}: 3 heads added from the dependencies\n")
+    numbers = [
+        corefeval.score(*sides, protocol="corefud-1.2", singletons="keep")["conll"].f1
+        for sides in (bare, stated, added)
+    ]
+    assert numbers[0] < numbers[1] == numbers[2] == 1
+    _, _, err = run("convert", added[0], "-", "--to", "corefud", "--heads", "dependencies")
+    assert err == f"note: {added[0]}: 0 heads added from the dependencies\n"
+    partly = Path(bare[0]).read_text().replace("\t10\tdep", "\t_\tdep")
+    (tmp_path / "partly.conllu").write_text(
+        partly.replace("10\tcrew\t_\tX\t_\t_\t6", "10\tcrew\t_\tX\t_\t_\t_")
+    )
+    _, _, err = run(
+        "convert", tmp_path / "partly.conllu", "-", "--to", "corefud", "--heads", "dependencies"
+    )
+    assert err.endswith("2 heads added from the dependencies; 1 mention without a head\n")
+
+
+def test_heads_need_dependencies(run, tmp_path, conll):
+    [key, _] = write_sides(tmp_path, heads=False)
+    bare = re.sub(r"(?m)^((?:\S+\t){6})\d+", r"\1_", Path(key).read_text())
+    path = conll(bare, "bare.conllu")
+    for source in (path, corefeval.example("key")):
+        status, out, err = run("convert", source, "-", "--to", "corefud", "--heads", "dependencies")
+        assert (status, out) == (1, "") and err.startswith("error: ")
+        assert "there are no dependencies" in err and str(source) in err
+
+
+def test_checks_warn_of_missing_heads(run, tmp_path):
+    key, response = write_sides(tmp_path, heads=False)
+    status, out, _ = run("check", response)
+    assert status == 0 and "warning: no-heads" in out
+    assert "‘# global.Entity’ names no head" in out and "--heads dependencies" in out
+    suite = tmp_path / "suite.toml"
+    text = 'metrics = "muc"\nheadline = "muc"\nprotocol = "%s"\n[[corpora]]\nname = "response"\n'
+    text += 'key = "key.conllu"\n[[systems]]\nname = "s"\nresponses = "{corpus}.conllu"\n'
+    for protocol, rulings in (("corefud-1.2", ["warning"] * 2), ("singletons:keep", ["ok"] * 2)):
+        suite.write_text(text % protocol)
+        verdicts = run("suite", "check", suite)[1].splitlines()
+        assert [line.split()[0] for line in verdicts[:2]] == rulings
+        assert all(("no-heads" in line) == (rulings[0] == "warning") for line in verdicts[:2])
+        status, out, _ = run("check", response, "--against", key, "--protocol", protocol)
+        assert status == 0 and ("no-heads" in out) == (rulings[0] == "warning")
+
+
+@pytest.mark.slow
+def test_heads_from_dependencies_are_those_of_gum(shared, run, tmp_path):
+    key = shared / "gum" / "key.conllu"
+    stated = corefeval.read(key)
+    text = re.sub(r"(?m)^# global.Entity = .*$", "# global.Entity = eid-etype", key.read_text())
+    text = re.sub(r"Entity=[^|\t\n]*", lambda m: re.sub(r"(\(\w+-\w+)[^()]*", r"\1", m[0]), text)
+    (tmp_path / "bare.conllu").write_text(text)
+    _, _, err = run(
+        "convert", tmp_path / "bare.conllu", tmp_path / "new.conllu", "--heads", "dependencies"
+    )
+    found = corefeval.read(tmp_path / "new.conllu")
+    assert f"{stated.n_mentions:,} heads added" in err
+    assert np.mean(np.equal(found.mention_head, stated.mention_head)) > 0.999

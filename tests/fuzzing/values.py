@@ -288,14 +288,14 @@ def _protocol(maker: Drawing) -> str:
                 "ci:x",
             )
         )
-    scores = maker.command in ("score", "compare", "explain")  # others have no accidents
+    scores = maker.command in ("score", "compare", "explain", "check")  # others have no accidents
     if maker.random.random() < (0.4 if scores else 0.05 + maker.bad):
         name = maker.random.choice([*NAMED, "coval-np-only-min-span", "bookcoref-window(3)"])
         return maker.random.choice((name, f"{name}|missing:skip", f"{name}|aggregate:pool"))
     known = [
         n for n in sorted(choices()) if _option(n) in maker.known and (scores or n not in OTHERS)
     ]
-    chosen = maker.random.sample(known or sorted(choices()), 3)
+    chosen = maker.random.sample(known if len(known) > 2 else sorted(choices()), 3)
     texts = dict.fromkeys(("window", "limit"), ("none", "7"))
     texts |= {"across": ("all", "none"), "rounding": ("round(1)",), "tagset": ("penn", "upos")}
     values = {n: sorted(choices()[n].values or texts.get(n, ("*",))) for n in chosen}

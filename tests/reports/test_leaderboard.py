@@ -194,22 +194,6 @@ def test_a_report_that_corefeval_wrote_is_linked(outcome, tmp_path):
     assert [row[0] for row in page["links"]] == ["gum.html#system=ours", None, None]
 
 
-def test_why_there_are_no_profiles(outcome):
-    def explain(**changes) -> str:
-        cells = {
-            place: Cell(replace(cell.result, **{"slices": {}, **changes}))
-            for place, cell in outcome.cells.items()
-        }
-        return make_leaderboard(replace(outcome, cells=cells), **TRIALS).payload["unsliced"]
-
-    assert 'by = "kind, size" in the suite adds profiles' in explain()
-    told = Notice("skipped-slices", "gum: no slices by kind: another program's numbers have none")
-    assert explain(notices=(told,)) == told.message
-    result = outcome.cells["gum", "ours", None].result
-    words = {"head": Slices("head", "mention", result, {})}
-    assert explain(slices=words) == "no profile by head: it would show words of the corpora"
-
-
 def test_one_system_has_a_page_without_comparisons():
     made = make_leaderboard(make_outcome(["ours"], ["gum"], slices=False))
     assert made.payload["standings"][0][0]["ranks"] == [1]

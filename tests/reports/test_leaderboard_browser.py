@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from browsing import EVIL
+from corefeval import Notice
 from corefeval.reports.leaderboard import make_leaderboard
 from corefeval.suites.outcome import Cell
 from leaderboards import make_outcome
@@ -96,6 +97,15 @@ def test_profiles_show_corpora_and_slices(visit, board):
         "#profile div:has(> h3:has-text('By kind')) td:nth-child(2)"
     ).all_inner_texts()
     assert shown == [f"{100 * one:.2f}" for one in expected]
+
+
+def test_profiles_say_why_there_are_no_slices(visit, report_folder):
+    bare = make_outcome(["ours", "theirs"], ["gum"], slices=False)
+    told = Notice("skipped-slices", "gum: no slices by kind: another program's numbers have none")
+    for notices, reason in (((), 'by = "kind, size" in the suite adds'), ((told,), told.message)):
+        path = report_folder / "bare.html"
+        make_leaderboard(replace(bare, notices=notices), trials=20).save(path)
+        assert reason in visit(path.as_uri()).inner_text("#profile .hint")
 
 
 def test_pairs_say_what_is_significant(visit, board):

@@ -199,3 +199,57 @@ def test_check_goes_on_behind_a_broken_key(folder, run):
     lines = out.splitlines()
     assert (status, len(lines)) == (1, 16)
     assert lines[0].startswith("failed   key of news: ")
+
+
+def test_a_verdict_on_a_file_is_that_of_the_suite(tmp_path, run):
+    """Whatever stops scoring by the protocol fails in both, and nothing else does."""
+
+    def document(name: str) -> str:
+        lines = [f"# newdoc id = {name}", "# global.Entity = eid-head", f"# sent_id = {name}"]
+        lines += ["1\tShe\t_\t_\t_\t_\t0\troot\t_\tEntity=(e1-1)"]
+        lines += ["1.1\t_\t_\t_\t_\t_\t_\t_\t1:dep\tEntity=(e1-1)", "", ""]
+        return "\n".join(lines)
+
+    names = [f"d{number}" for number in range(12)]
+    key, response = tmp_path / "key.conllu", tmp_path / "response.conllu"
+    key.write_text("".join(map(document, names)))
+    text = 'metrics = "muc"\nheadline = "muc"\nprotocol = "%s"\n[[corpora]]\nname = "response"\n'
+    text += 'key = "key.conllu"\n[[systems]]\nname = "s"\nresponses = "{corpus}.conllu"\n'
+    suite = tmp_path / "suite.toml"
+    whole, few = ("".join(map(document, some)) for some in (names, names[:2]))
+    astray = whole.replace("1:dep", "7:dep")
+    for written, protocol, ruling in (
+        (whole, "corefud-1.2", "ok"),
+        (few, "corefud-1.2", "failed"),
+        (few, "coval", "failed"),
+        (few, "singletons:keep", "warning"),
+        (astray, "corefud-1.2", "failed"),
+        (astray, "singletons:keep", "warning"),
+    ):
+        suite.write_text(text % protocol)
+        response.write_text(written)
+        for strict in ((), ("--strict",)):
+            status, out, _ = run("suite", "check", suite, *strict)
+            verdict = out.splitlines()[1]
+            expected = "failed" if ruling == "warning" and strict else ruling
+            assert (verdict.split()[0], status) == (expected, int(expected == "failed")), verdict
+            arguments = (response, "--against", key, "--protocol", protocol, *strict)
+            assert run("check", *arguments)[0] == status
+            assert ("missing-document 10; " in verdict) == (written is few)
+            assert ("lacks 10 documents" in verdict) == (written is few and "fud" in protocol)
+
+
+def test_check_tries_a_protocol_without_a_key_and_from_standard_input(tmp_path, run, monkeypatch):
+    path = tmp_path / "key.conllu"
+    path.write_text(
+        "# newdoc id = d\n# global.Entity = eid-head\n"
+        "1\tShe\t_\t_\t_\t_\t0\troot\t_\tEntity=(e1-two)\n\n"
+    )
+    assert run("check", path)[0] == 0
+    status, out, _ = run("check", path, "--protocol", "corefud-1.2")
+    assert status == 1 and "refused-file" in out and "the head of a mention is not a number" in out
+    with path.open() as stream:
+        monkeypatch.setattr("sys.stdin", stream)
+        assert run("check", "-", "--against", path, "--protocol", "corefud-1.2")[0] == 1
+    status, _, err = run("check", path, "--protocol", "corefud-1.3")
+    assert status == 2 and "corefud-1.2" in err

@@ -23,8 +23,7 @@ from corefeval.cli.reading import (
     KeyReading,
 )
 from corefeval.diagnostics import UsageError
-from corefeval.files import is_stream
-from corefeval.protocol import Occurrences
+from corefeval.protocol import Occurrences, Protocol
 
 if TYPE_CHECKING:
     from corefeval.analysis.statistics import Statistics
@@ -51,6 +50,7 @@ def check(
     format: Annotated[Literal["text", "json"], Parameter(alias="-f")] = "text",
     show_all: Annotated[bool, FLAG(name="--all")] = False,
     strict: Annotated[bool, FLAG()] = False,
+    protocol: str | None = None,
     reading: CheckReading = CHECKED,
     pieces: FilePieces = FILE_PIECES,
 ) -> int:
@@ -59,13 +59,15 @@ def check(
     ```
     corefeval check response.conll
     corefeval check response.conll --against key.conll
+    corefeval check response.conllu --against key.conllu --protocol corefud-1.2
     corefeval check broken.conll --fix repaired.conll
     corefeval check corpus/ --format json
     corefeval check corpus/ --quiet --strict
     ```
 
     The exit status is 1 if there is an error: something that stops scoring or loses mentions.
-    Large files are read in pieces, except with `--against` and `--fix`.
+    With `--against`, the verdict is that of `corefeval suite check`. Large files are read in
+    pieces, except with `--against`, `--protocol` and `--fix`.
 
     Parameters
     ----------
@@ -81,9 +83,13 @@ def check(
         Print all findings of a kind, not only the first five.
     strict
         Let warnings, too, fail a file.
+    protocol
+        Also fail files that cannot be scored in this way: a name, or a signature. `corefeval
+        protocols` lists them.
     """
     from corefeval.formats import read
     from corefeval.linting import inspect, repair_file
+    from corefeval.suites.checking import judge
 
     paths = (file, *more)
     if [*paths, against].count("-") > 1:
@@ -93,23 +99,25 @@ def check(
     if fix is not None and reading.documents != "*":
         raise UsageError("only whole files can be repaired: leave out --documents")
     reading.check_key(against)
+    documents = reading.documents
+    rules = None if protocol is None else Protocol.of(protocol, documents=documents)
     key = None
     if against is not None:
-        key = read(against, **reading.of_key).choose_documents(reading.documents)
+        key = read(against, **reading.of_key).choose_documents(documents)
         tell(() if reading.quiet else key.notices)
-    repair = None
+    is_plain = key is None and rules is None
+    repair, groups = None, []
     if fix is not None:
-        repair = repair_file(file, fix, **reading.of_file)
-    if repair is None:
-        how: dict[str, Any] = {"against": key, "documents": reading.documents, **reading.of_file}
-        inspections = [] if key is not None else _check_large(paths, reading, pieces)
-        inspections = inspections or [one for path in paths for one in inspect(path, **how)]
-    elif key is None:
-        inspections = list(repair.after)
-    elif fix == "-" or is_stream(repair.target):
-        inspections = [one.compare(key) for one in repair.after]
-    else:
-        inspections = inspect(repair.target, against=key, format=repair.format)
+        repair = repair_file(file, fix, against=key, **reading.of_file)
+        groups = [list(repair.after)]
+    elif is_plain:
+        groups = [_check_large(paths, reading, pieces)]
+    if not any(groups):
+        how: dict[str, Any] = {"against": key, "documents": documents, **reading.of_file}
+        groups = [inspect(path, **how) for path in paths]
+    if not is_plain:
+        groups = [judge(group, key, rules) for group in groups]
+    inspections = [inspection for group in groups for inspection in group]
     shown: dict[str, bool] = {"all": show_all, "strict": strict, "quiet": reading.quiet}
     _print(inspections, repair, format, shown)
     return int(any(inspection.fails(strict) for inspection in inspections))
@@ -157,6 +165,7 @@ def convert(
     to: str | None = None,
     against: Annotated[str | None, _CONVERT_FILE()] = None,
     occurrences: Occurrences = "in-order",
+    heads: Literal["dependencies"] | None = None,
     reading: AgainstReading = AGAINST,
 ) -> None:
     """Convert a corpus from one format to another, and list what the target cannot express.
@@ -167,6 +176,7 @@ def convert(
     corefeval convert key.conll folder --to brat
     corefeval convert answers.jsonl response.conll --against key.conll
     corefeval convert corpus/ small.conll --documents 'bc/*'
+    corefeval convert gum.conllu gum-heads.conllu --heads dependencies
     ```
 
     Parameters
@@ -182,6 +192,8 @@ def convert(
         The key that a language model's answers are about; its documents and tokens are written.
     occurrences
         Which occurrence a string in a language model's list refers to.
+    heads
+        Add heads, found by the dependencies, to mentions that have none.
     """
     from corefeval.formats import read, write
     from corefeval.formats.registry import find_format, format_for
@@ -197,6 +209,10 @@ def convert(
     corpus = corpus.choose_documents(reading.documents)
     if key is not None and corpus.ledger is None:
         raise UsageError(f"{source} has its own tokens: leave out --against")
+    if heads is not None:
+        from corefeval.features.annotations import add_dependency_heads
+
+        corpus = add_dependency_heads(corpus)
     notices = (*corpus.notices, *write(corpus, target, format=to))
     tell(notices, quiet=reading.quiet)
 

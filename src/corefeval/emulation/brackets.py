@@ -102,6 +102,7 @@ class _Reader:
         self.header = _Header.of(text.header)
         self.prefix = ""
         self.ignored = 0
+        self.headless = 0
         if text.header and self.header is None:
             raise InputError(
                 "global.Entity names neither eid nor GRP",
@@ -186,6 +187,7 @@ class _Reader:
         mention.nodes += behind[: behind.index(node) + 1] if node in behind else behind
         if part != parts:
             return
+        self.headless += not head and len(mention.nodes) > 1
         if head:
             if head > len(mention.nodes):
                 raise self._head_error(node, content)
@@ -286,11 +288,14 @@ class _Reader:
     def _notices(self, unclosed: int, incomplete: int) -> tuple[Notice, ...]:
         file, part = self.text.file, "whose last part is missing, kept without it"
         outside = "of Entity outside brackets, ignored"
+        head = "of several words without a head, matched by the first word, as in corefud-scorer "
+        head += "1.2; `corefeval convert FILE NEW --heads dependencies` adds heads"
         return (
             *self.text.notices,
             *note("unclosed", unclosed, "mention", "never closed, and dropped", whose=file),
             *note("incomplete", incomplete, "mention", part, whose=file),
             *note("outside-brackets", self.ignored, "piece", outside, whose=file),
+            *note("no-heads", self.headless, "mention", head, whose=file),
         )
 
 

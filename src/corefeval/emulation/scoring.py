@@ -15,9 +15,11 @@ from corefeval.diagnostics import (
     PairingError,
     UsageError,
     excerpt,
+    list_names,
     memory_for,
     merge_notices,
     note,
+    plural,
 )
 from corefeval.emulation.brackets import Bracketed, MentionFile, read_mentions
 from corefeval.emulation.counting import Counts, count_document
@@ -108,7 +110,8 @@ def _origin(source: object, encoding: str) -> Source:
         return read_source(files[0], encoding=encoding)
     if isinstance(source, Corpus) and isinstance(source.tokens, ConlluTokens):
         return source.tokens.origin
-    raise UsageError(f"corefud-scorer scores CorefUD files: give their paths, not {source!r:.60}")
+    label = f"{getattr(source, 'name', source)!s:.60}"
+    raise UsageError(f"corefud-scorer scores single CorefUD files, not {label}: convert makes them")
 
 
 def score_emulated(
@@ -126,6 +129,7 @@ def score_emulated(
     """
     wanted = choose_metrics(metrics, protocol)
     texts = read_text(key, encoding=encodings[0]), read_text(response, encoding=encodings[1])
+    notices = (*texts[0].mentions.notices, *texts[1].mentions.notices, *_extra_notices(*texts))
     with memory_for():
         documents = emulate(*texts, protocol)
     return Result(
@@ -136,7 +140,7 @@ def score_emulated(
         response=texts[1].name,
         key_digest=digest_text(texts[0]),
         notices=merge_notices(
-            (*texts[0].mentions.notices, *texts[1].mentions.notices, *_extra_notices(*texts))
+            notice for notice in notices if (notice.kind, protocol.match) != ("no-heads", "exact")
         ),
         spell=spell,
         titles={name: METRICS[name][1] for name in wanted},
@@ -192,14 +196,13 @@ def emulate(key: CorefudText, response: CorefudText, protocol: Protocol) -> list
     """
     _check_texts(key.text, response.text)
     sides = split_documents(key.mentions), split_documents(response.mentions)
-    for name in sides[0]:
-        if name not in sides[1]:
-            raise PairingError(
-                f"the response lacks the document {excerpt(str(name))}",
-                file=response.text.file,
-                expected=f"all {len(sides[0])} documents of {key.text.file}",
-                fix="add it with its sentences, without mentions",
-            )
+    if missing := [str(name) for name in sides[0] if name not in sides[1]]:
+        raise PairingError(
+            f"the response lacks {plural(len(missing), 'document')}: {list_names(missing)}",
+            file=response.text.file,
+            expected=f"all {len(sides[0])} documents of {key.text.file}",
+            fix="add them with their sentences, without mentions",
+        )
     return [
         _emulate_document(
             name, ((key.text.file, sides[0][name]), (response.text.file, sides[1][name])), protocol

@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from corefeval.diagnostics import excerpt, plural
+from corefeval.diagnostics import InputError, Notice, excerpt, plural
 from corefeval.features.brackets import Nodes, are_brackets, find_named_spans, number_regions
 from corefeval.features.declarations import MissingFeatureError
 from corefeval.features.heads import find_dependency_heads, find_parsed_heads, find_tagged_heads
@@ -37,6 +37,7 @@ class TokenAnnotations:
     """Tags, heads, kinds, classes, speakers and sentences of the mentions of a corpus.
 
     Those that only another corpus has, `others`, may be asked `beside` these; see `TokenColumns`.
+    Of tokens that depend on none of their mention, nouns and pronouns are its heads, or the first.
     """
 
     def __init__(
@@ -47,8 +48,9 @@ class TokenAnnotations:
         *,
         others: tuple[Corpus, IntArray] | None = None,
         beside: TokenAnnotations | None = None,
+        prefer_nouns: bool = True,
     ) -> None:
-        self.corpus = corpus
+        self.corpus, self._prefer_nouns = corpus, prefer_nouns
         self._others, self._beside = others, beside
         self.corpora = texts
         self._asked = tagset
@@ -215,7 +217,7 @@ class TokenAnnotations:
         if numbers is None or governors is None:
             return np.full(rows.size, -1, dtype=np.int64)
         suits = None
-        if self._tags is not None:
+        if self._prefer_nouns and self._tags is not None:
             tagset, tags = self._tags
             suits = tags.where(lambda tag: tagset.is_noun(tag) or tagset.is_pronoun(tag))
         return find_dependency_heads(
@@ -429,3 +431,20 @@ def _are_speakers(sample: Counter[str]) -> bool:
     """Whether a column has speakers: files of other columns have named entities in that place."""
     cells = [cell for cell in sample if cell not in BLANK]
     return not all(_BRACKETS.fullmatch(cell) for cell in cells)
+
+
+def add_dependency_heads(corpus: Corpus) -> Corpus:
+    """The corpus with a head for each mention without one: its first top token, as in CorefUD.
+
+    A notice says how many were added; an InputError that there are no dependencies.
+    """
+    heads, rules = TokenAnnotations(corpus, (corpus,), None, prefer_nouns=False).own_heads("head")
+    heads[rules > HEAD_RULES.index("dependencies")] = -1
+    has_none = heads < 0
+    if has_none.any() and HEAD_RULES.index("dependencies") not in rules:
+        raise InputError("there are no dependencies (HEAD) to find heads by", file=corpus.name)
+    added = int((heads != find_stated_heads(corpus, ())).sum())
+    text = f"{corpus.name}: {plural(added, 'head')} added from the dependencies"
+    text += f"; {plural(has_none.sum(), 'mention')} without a head" if has_none.any() else ""
+    notices = (*corpus.notices, Notice("added-heads", text, added))
+    return corpus.with_details(mention_head=heads, notices=notices)

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from corefeval.diagnostics import InputError, Notice, UsageError, excerpt
-from corefeval.files import RESULTS_START
 
 
 class UnknownFormatError(InputError):
@@ -340,7 +339,7 @@ def _unknown(name: object) -> str:
 
 def detect_format(head: bytes, file: str) -> Format:
     """The format that a file seems to have."""
-    if head.startswith(RESULTS_START):
+    if head.startswith(b'{"corefeval_results":'):
         raise UnknownFormatError(
             "these are saved results, not documents",
             file=file,

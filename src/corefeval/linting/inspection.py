@@ -53,12 +53,6 @@ class Inspection:
         grave = ("error", "warning") if strict else ("error",)
         return any(finding.severity in grave for finding in self.findings)
 
-    def compare(self, key: Corpus) -> Inspection:
-        """The same with what is odd against a key, from the bytes that were read already."""
-        if self.source is None or self.format is None:
-            return self
-        return inspect_source(self.source, self.format, key)
-
 
 def check_corpus(
     corpus: Corpus, *, against: Corpus | None = None, file: str | None = None

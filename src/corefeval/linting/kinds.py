@@ -32,6 +32,11 @@ _DECLARED: dict[Severity, dict[str, tuple[str, str, str]]] = {
             "nothing can be scored",
             "see the message",
         ),
+        "refused-file": (
+            "a file that cannot be scored by the protocol",
+            "there is no score; in a suite it counts as 0 or is left out",
+            "see the message",
+        ),
         "wrong-encoding": (
             "bytes that are not text in the file's encoding",
             "scoring stops when it needs the text, and words differ from the key's",
@@ -144,6 +149,12 @@ _DECLARED: dict[Severity, dict[str, tuple[str, str, str]]] = {
             "a mention that crosses a sentence boundary",
             "most keys have no such mentions; tools that work by sentence lose or cut it",
             "correct its span, or the sentence boundary",
+        ),
+        "no-heads": (
+            "a CorefUD file without heads",
+            "match head finds heads by itself; corefud-1.2 takes the first word of each mention, "
+            "and scores can change by tens of points",
+            "corefeval convert FILE NEW --heads dependencies adds heads",
         ),
         "unusable-head": (
             "a head that is missing, not a number, or outside its mention",

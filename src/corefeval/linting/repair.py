@@ -47,6 +47,7 @@ def repair_file(
     path: str | os.PathLike[str],
     target: str | os.PathLike[str],
     *,
+    against: Corpus | None = None,
     format: str | None = None,
     encoding: str = "utf-8",
     word_column: int | None = None,
@@ -54,8 +55,8 @@ def repair_file(
     """Write a file anew, in its own format and UTF-8, without what can be mended.
 
     What is no matter of form stays: a span in two entities, nesting, mentions across sentences
-    (unless the format cannot express them).
-    A file that cannot be read at all is an error, and the input is never overwritten.
+    (unless the format cannot express them). A file that cannot be read at all is an error, and the
+    input is never overwritten. The new file is checked, also how it fits a key.
     """
     if files_of(path)[1]:
         raise UsageError(
@@ -74,7 +75,7 @@ def repair_file(
         )
     corpus, changes = _without_copies(before.corpus, before.findings)
     form = _form(before.format, before.source)
-    notices, after = _write(corpus, os.fspath(target), form)
+    notices, after = _write(corpus, os.fspath(target), form, against)
     changes += [Change(f.kind, done, f.line, f) for f, done in before.mended]
     changes.sort(key=lambda change: change.line or 0)
     changes += [Change(notice.kind, notice.message) for notice in notices]
@@ -82,18 +83,18 @@ def repair_file(
 
 
 def _write(
-    corpus: Corpus, target: str, form: str
+    corpus: Corpus, target: str, form: str, against: Corpus | None
 ) -> tuple[tuple[Notice, ...], Sequence[Inspection]]:
     """Write the corpus, and check what was written."""
     if target != "-" and not is_stream(target):
         notices = write(corpus, target, format=form)
-        return notices, inspect(target, format=form)
+        return notices, inspect(target, against=against, format=form)
     stream = io.BytesIO()
     notices = write(corpus, stream, format=form)
     write(corpus, target, format=form)
     data = np.frombuffer(stream.getvalue(), dtype=np.uint8)
     name = "standard output" if target == "-" else target
-    return notices, [inspect_source(Source(data, name), find_format(form))]
+    return notices, [inspect_source(Source(data, name), find_format(form), against)]
 
 
 def _refuse_to_overwrite(path: str, target: str) -> None:

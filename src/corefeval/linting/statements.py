@@ -43,6 +43,10 @@ def _find_heads(locator: Locator) -> Iterator[Finding]:
     corpus = locator.corpus
     if not isinstance(corpus.tokens, ConlluTokens) or not corpus.n_mentions:
         return
+    if corpus.mention_head is None:
+        if (np.asarray(corpus.mention_end) - corpus.mention_start > 1).any():
+            yield locator.about_file("no-heads", "‘# global.Entity’ names no head")
+        return
     rows: dict[tuple[int, int, int], int] = {}
     columns = (corpus.mention_document, corpus.mention_start, corpus.mention_end)
     for number, place in enumerate(zip(*(np.asarray(c).tolist() for c in columns), strict=True)):

@@ -74,7 +74,8 @@ def check_file(
         return None
     # The whole is told of up to the first mistake behind which it cannot be read.
     broken = next((share for share in shares if share.contents is None), None)
-    findings = [finding for one in ([broken] if broken else shares) for finding in one.findings]
+    shown = [broken] if broken else shares
+    findings = list(dict.fromkeys(finding for share in shown for finding in share.findings))
     contents = None
     if broken is None:
         contents = Contents.total([one.contents for one in shares if one.contents is not None])

@@ -107,7 +107,7 @@ def make_leaderboard(
             for metric in outcome.metrics
         ],
         "slices": list(_describe_slices(outcome, groups)),
-        "unsliced": _explain_slices(outcome),
+        "unsliced": [str(one) for one in outcome.notices if one.kind == "skipped-slices"],
         "problems": list(_problems(outcome)),
         "level": compared.options.level if compared else None,
         "alpha": compared.options.alpha if compared else None,
@@ -253,17 +253,6 @@ def _describe_slices(outcome: SuiteResult, groups: Mapping[str, list[int]]) -> I
                 for metric in outcome.metrics
             ],
         }
-
-
-def _explain_slices(outcome: SuiteResult) -> str:
-    """Why systems have no profile by features, where they have none."""
-    results = _results(outcome)
-    if features := dict.fromkeys(name for result in results for name in result.slices):
-        return f"no profile by {', '.join(features)}: it would show words of the corpora"
-    notices = (notice for result in results for notice in result.notices)
-    skipped = (str(notice) for notice in notices if notice.kind == "skipped-slices")
-    adds = 'by = "kind, size" in the suite adds profiles by kinds of mentions and sizes of entities'
-    return next(skipped, f"these results have no slices: {adds}")
 
 
 def _average(tables: Numbers, outcome: SuiteResult, places: list[int]) -> list[list[float | None]]:

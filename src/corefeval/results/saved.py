@@ -14,14 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from corefeval.diagnostics import InputError, Notice, UsageError, excerpt, memory_for
-from corefeval.files import (
-    GZIP_MAGIC,
-    RESULTS_MARK,
-    RESULTS_START,
-    PathLike,
-    unpack,
-    write_file,
-)
+from corefeval.files import GZIP_MAGIC, PathLike, unpack, write_file
 from corefeval.protocol import Protocol
 from corefeval.results.aggregation import CountTable
 from corefeval.results.rates import RATES, Numbers, rates_of
@@ -31,6 +24,8 @@ from corefeval.results.slices import Slices
 T = TypeVar("T")
 
 VERSION = 1
+_MARK = "corefeval_results"  # the first thing in a file, by which it is recognised
+_START = f'{{"{_MARK}":'.encode()
 _ROUNDING = 1e-6
 _MOST = 1e9  # CEAF of programs that count repeated mentions may exceed 1
 _EXACT = 2.0**53  # whole numbers up to here are the same as floats
@@ -45,7 +40,7 @@ def write_saved(content: Mapping[str, Any], path: PathLike) -> None:
     """Write a file of saved results, which may have more in it than these."""
     import json
 
-    record = {RESULTS_MARK: VERSION, **content}
+    record = {_MARK: VERSION, **content}
     text = json.dumps(record, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     data = text.encode() + b"\n"
     if os.fspath(path).endswith(".gz"):
@@ -101,15 +96,15 @@ def is_saved(path: PathLike) -> bool:
     """
     try:
         with open(path, "rb") as stream:
-            start = stream.read(len(RESULTS_START))
+            start = stream.read(len(_START))
         if start.startswith(GZIP_MAGIC):
             import gzip
 
             with gzip.open(path, "rb") as stream:
-                start = stream.read(len(RESULTS_START))
+                start = stream.read(len(_START))
     except (OSError, EOFError, zlib.error):
         return False
-    return start == RESULTS_START
+    return start == _START
 
 
 def _record(file: str) -> dict[str, Any]:
@@ -131,12 +126,12 @@ def _record(file: str) -> dict[str, Any]:
             found=excerpt(str(error)),
             expected="a file that --save or result.save wrote",
         ) from None
-    version: object = record.get(RESULTS_MARK) if isinstance(record, dict) else None
+    version: object = record.get(_MARK) if isinstance(record, dict) else None
     if version is None:
         raise InputError(
             "these are not saved results",
             file=file,
-            expected=f"a file that --save or result.save wrote, with {RESULTS_MARK!r} in it",
+            expected=f"a file that --save or result.save wrote, with {_MARK!r} in it",
         )
     if type(version) is not int or version != VERSION:
         raise InputError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from corefeval.checks import did_you_mean
@@ -12,8 +12,8 @@ from corefeval.diagnostics import CorefEvalError, UsageError, plural
 from corefeval.display import visible
 from corefeval.evaluation import score
 from corefeval.formats import read
-from corefeval.linting import Inspection, inspect
-from corefeval.model import Corpus
+from corefeval.linting import Finding, Inspection, inspect
+from corefeval.model import Corpus, join
 from corefeval.protocol import Protocol
 from corefeval.suites.definition import Suite, SuiteCorpus
 from corefeval.suites.running import look_at, one_line
@@ -59,11 +59,9 @@ class SuiteCheck(Tabular):
     @property
     def summary(self) -> str:
         """How many files, and how many of them fail."""
-        times = Counter(one.ruling for one in self.verdicts)
-        told = [f"{times['failed']} failed", f"{plural(times['warning'], 'warning')}"]
-        return (
-            f"{plural(len(self.verdicts), 'file')}: {times['ok']} ok, {', '.join(reversed(told))}"
-        )
+        times = Counter(verdict.ruling for verdict in self.verdicts)
+        counts = f"{plural(times['warning'], 'warning')}, {times['failed']} failed"
+        return f"{plural(len(self.verdicts), 'file')}: {times['ok']} ok, {counts}"
 
     def rows(self) -> list[Row]:
         """One row for each file."""
@@ -112,7 +110,7 @@ def _check_corpus(
             )
             found = _look(corpus, corpus.key, None, is_key=True)
             ruling, problem = _rule(found, strict=False)  # nobody who submits can change a key
-            _try_program(corpus, corpus.key)
+            key = None if ruling == "failed" else key  # such a key judges nobody
         except CorefEvalError as error:
             key, ruling, problem = None, "failed", one_line(error)
     yield Verdict(corpus.name, "", None, corpus.key, ruling, problem)
@@ -132,31 +130,48 @@ def _check_response(
     if problem := look_at(path):
         return "failed", problem
     try:
-        ruling, text = _rule(_look(corpus, path, key), strict)
-        if key is not None and ruling != "failed":
-            _try_program(corpus, path)
+        return _rule(_look(corpus, path, key), strict)
     except CorefEvalError as error:
         return "failed", one_line(error)
-    return ruling, text
 
 
-def _try_program(corpus: SuiteCorpus, path: str) -> None:
-    """An error where the suite is scored by a program that refuses what can be read otherwise."""
-    protocol = Protocol.of(corpus.protocol or None)
-    if protocol.reads_itself:
-        score(corpus.key, path, metrics="muc", protocol=protocol, **corpus.reading)
+def judge(
+    inspections: list[Inspection], key: Corpus | None, protocol: Protocol | None
+) -> list[Inspection]:
+    """The inspections of a file or folder, with an error where a protocol cannot score it.
+
+    Without a key it is scored against itself, and by corefeval's own protocol where none is named.
+    A protocol that takes no heads from the file does without the warning that there are none.
+    """
+    if protocol is not None and (not protocol.reads_itself or protocol.match == "exact"):
+        inspections = [
+            replace(one, findings=tuple(f for f in one.findings if f.kind != "no-heads"))
+            for one in inspections
+        ]
+    corpora = [one.corpus for one in inspections if one.corpus is not None]
+    if not corpora or any(one.has_errors for one in inspections):
+        return inspections
+    try:
+        corpus = corpora[0] if len(corpora) == 1 else join(corpora)
+        score(corpus if key is None else key, corpus, metrics="muc", protocol=protocol)
+    except CorefEvalError as error:
+        first, *others = inspections
+        refusal = Finding("refused-file", one_line(error), first.file)
+        return [replace(first, findings=(refusal, *first.findings)), *others]
+    return inspections
 
 
 def _look(
     corpus: SuiteCorpus, path: str, key: Corpus | None, *, is_key: bool = False
 ) -> list[Inspection]:
-    return inspect(
+    inspections = inspect(
         path,
         against=key,
         format=corpus.key_format if is_key else corpus.response_format,
         encoding=corpus.encoding,
         word_column=corpus.word_column,
     )
+    return judge(inspections, key, Protocol.of(corpus.protocol or None))
 
 
 def _rule(inspections: list[Inspection], strict: bool) -> tuple[Ruling, str]:
@@ -175,4 +190,5 @@ def _rule(inspections: list[Inspection], strict: bool) -> tuple[Ruling, str]:
     where = f"line {first.line}: " if first.line else ""
     named = f" ({first.document})" if first.document else ""
     ruling: Ruling = "failed" if grave or strict else "warning"
+    where = f"the first: {where}" if kinds[first.kind] > 1 else where
     return ruling, f"{told}; {where}{first.message}{named}"

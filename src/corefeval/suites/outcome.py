@@ -226,17 +226,15 @@ class SuiteResult(Tabular):
         name = self.metric(metric)
         if self.statistics is None or not self.is_tested(name):
             return {}
-        for standing in self.statistics.standings if group else ():
-            if (standing.metric, standing.group) == (name, group):
-                if len(standing.corpora) == 1:
-                    return self.better_than(name, standing.corpora[0])
-                names = [system.name for system in self.systems]
-                return {
-                    first: tuple(second for second in names if standing.is_better(first, second))
-                    for first in names
-                }
         if group:
-            return {}
+            names = [system.name for system in self.systems]
+            if group not in self.statistics.groups:
+                return {}
+            standing = self.statistics.standing(name, group)
+            if len(standing.corpora) == 1:
+                return self.better_than(name, standing.corpora[0])
+            is_better = standing.is_better
+            return {one: tuple(other for other in names if is_better(one, other)) for one in names}
         test = self.statistics.better_than
         return {one.name: tuple(test(name, one.name, corpus)) for one in self.systems}
 

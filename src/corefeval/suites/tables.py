@@ -248,17 +248,9 @@ def legend(table: SuiteTable) -> str:
     problems = [cell for cell in outcome.cells.values() if cell.result is None]
     if any(cell.fault == "response" for cell in problems):
         counts = "counts as 0" if outcome.missing == "zero" else "is left out of averages"
+        counts += " and is not tested" if table.is_tested else ""
         told.append(f"{NOTHING} means no result, which {counts}.")
-        if table.is_tested:
-            told.append(_TESTED[outcome.missing])
     return " ".join(told)
-
-
-_TESTED = {
-    "zero": "A system is tested only on corpora where it has all its results, and in groups where "
-    "it has any.",
-    "leave-out": "Two systems are tested on the corpora that both have.",
-}
 
 
 def _told_ranks(table: SuiteTable) -> str:

@@ -7,12 +7,10 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from corefeval.diagnostics import CorefEvalError, InputError, Notice, UsageError
+from corefeval.diagnostics import CorefEvalError, Notice, UsageError
 from corefeval.emulation import Material, score_anaphora, score_emulated
 from corefeval.emulation.programs import METRICS
 from corefeval.evaluation import Metrics, count
-from corefeval.formats.conll.lines import OFFICIAL_DOCUMENT
-from corefeval.formats.conll.tokens import ConllTokens
 from corefeval.metrics import parse_metrics
 from corefeval.model import Corpus
 from corefeval.preparation import Input, Plan, prepare_inputs
@@ -76,18 +74,6 @@ class Scorings:
     def number(self) -> int:
         """How many protocols were scored so far."""
         return len(self._outcomes)
-
-    @property
-    def official_error(self) -> InputError | None:
-        """Why the official scorer cannot have scored these files; None where it can."""
-        for corpus in (self.key, self.response):
-            tokens = corpus.tokens
-            if isinstance(tokens, ConllTokens):
-                seen = OFFICIAL_DOCUMENT.findall(tokens.origin.data.tobytes())
-                if len(seen) < len(corpus.documents):
-                    problem = "the official scorer does not see every document"
-                    return InputError(problem, file=corpus.name, fix="corefeval check names them")
-        return None
 
     def score(self, protocol: Protocol) -> Outcome:
         """What a protocol gives."""

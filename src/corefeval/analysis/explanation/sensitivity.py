@@ -19,12 +19,16 @@ from corefeval.analysis.explanation.scorings import (
     subtract,
 )
 from corefeval.diagnostics import Notice, UsageError, merge_notices, plural
+from corefeval.formats.conll.lines import OFFICIAL_DOCUMENT
+from corefeval.formats.conll.tokens import ConllTokens
 from corefeval.metrics import Metric
+from corefeval.model import Corpus
 from corefeval.protocol import NAMED, STEPS, Protocol, choices
 from corefeval.tabular import Row, Tabular
 
 _GIVEN = "as given"
 _OFFICIAL = ("conll-8.01", "conll-lea", "e2e-official")  # the numbers of the official scorer
+_UNSEEN = "the official scorer does not see every document: corefeval check shows the lines"
 _LEFT_OUT = ("emulate", "documents", "layer", "spans", "tagset")
 
 
@@ -368,8 +372,8 @@ def search_number(scorings: Scorings, base: Protocol, wanted: object) -> Search:
     found = []
     for name, protocol in _protocols(base, metric, scorings.reads_files):
         outcome = scorings.score(protocol.but(rounding="none"))
-        if name in _OFFICIAL and (error := scorings.official_error):
-            outcome = Outcome({}, error)
+        if name in _OFFICIAL and any(map(_has_unseen, (scorings.key, scorings.response))):
+            outcome = Outcome({}, UsageError(_UNSEEN))
         score = outcome.scores.get(metric)
         # A single choice that changes nothing says nothing.
         changes = score is None or given is None or abs(score - given) >= SHOWN
@@ -387,6 +391,14 @@ def search_number(scorings: Scorings, base: Protocol, wanted: object) -> Search:
         titles=dict(scorings.titles),
         candidates=tuple(found),
         notices=first.notices,
+    )
+
+
+def _has_unseen(corpus: Corpus) -> bool:
+    """Whether the official scorer does not know the first line of a document of a CoNLL file."""
+    tokens = corpus.tokens
+    return isinstance(tokens, ConllTokens) and len(corpus.documents) > len(
+        OFFICIAL_DOCUMENT.findall(tokens.origin.data.tobytes())
     )
 
 

@@ -22,7 +22,7 @@ export function profileCards() {
   return [
     el("p", {}, average, signature ? el("small", {}, "Scored with ", el("code", {}, signature)) : null),
     el("div", { class: "pair" }, card("By corpus", "Corpus", byCorpus, true), features),
-    features.length ? null : el("p", { class: "hint" }, `${data.unsliced[0].toUpperCase()}${data.unsliced.slice(1)}.`),
+    features.length ? null : el("p", { class: "hint" }, data.unsliced[0] ?? "There are no slices to show: by = \"kind, size\" in the suite adds profiles by kinds of mentions and sizes of entities."),
   ];
 }
 
