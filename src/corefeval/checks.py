@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from typing import SupportsFloat
 
@@ -12,6 +13,21 @@ def check_choice(name: str, value: object, choices: Iterable[str]) -> None:
     """One of the choices."""
     if value not in (allowed := tuple(choices)):
         raise UsageError(f"{name} is one of {', '.join(allowed)}, not {value!r}")
+
+
+def check_type(function: str, value: object, expected: type, fix: str) -> None:
+    """A UsageError with a `fix` unless the value is what the function takes."""
+    if not isinstance(value, expected):
+        raise UsageError(f"{function} takes a {expected.__name__}, not {value!r:.60}: {fix}")
+
+
+def check_path(path: object, hint: str) -> str:
+    """The path as text; a UsageError for an empty one, with a hint, and for what is no path."""
+    if not isinstance(path, str | os.PathLike):
+        raise UsageError(f"a file is named by its path, not by {path!r:.60}")
+    if not (text := os.fspath(path)):
+        raise UsageError(f"a path is empty: {hint}")
+    return text
 
 
 def check_probability(name: str, value: object) -> None:

@@ -206,3 +206,27 @@ def test_a_suite_refuses_before_it_reads(tmp_path, line):
 def test_the_path_of_a_suite_is_no_suite(tmp_path):
     with pytest.raises(UsageError, match="a suite is what read_suite gives"):
         corefeval.run_suite(tmp_path)
+
+
+PREPARED = corefeval.prepare([["Ada", "she"]], [["Ada", "she"]])
+RESULT = corefeval.count(PREPARED)
+
+
+@pytest.mark.parametrize("wrong", [3, b"x", [], {"a": 1}, object(), PREPARED.key])
+@pytest.mark.parametrize(
+    ("function", "text"),
+    [
+        (corefeval.count, "count takes a Prepared, not "),
+        (lambda wrong: corefeval.count(PREPARED, sampling=wrong), "count takes a Sampling, not "),
+        (lambda wrong: corefeval.explain_results(RESULT, wrong), "explain_results takes a Result"),
+        (lambda wrong: corefeval.explain_results(wrong, RESULT), "explain_results takes a Result"),
+        (corefeval.register, "register takes a Declaration, not "),
+        (corefeval.load, "a file is named by its path, not by "),
+        (corefeval.load_all, "a file is named by its path, not by "),
+        (corefeval.load_suite, "a file is named by its path, not by "),
+        (corefeval.read_suite, "a file is named by its path, not by "),
+        (RESULT.save, "a file is named by its path, not by "),
+    ],
+)
+def test_what_a_function_cannot_take(function, text, wrong):
+    assert text in refuse(lambda: function(wrong), {})

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from corefeval.alignment import Alignment
-from corefeval.checks import check_count, check_probability, check_seed
+from corefeval.checks import check_count, check_probability, check_seed, check_type
 from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError
 from corefeval.metrics import Metric, parse_metrics, spell
 from corefeval.metrics.metric import DEFAULT_PRESET, MetricRequest
@@ -58,8 +58,10 @@ def count(
     >>> count(prepare([["Ada", "she"], ["it"]], [["Ada", "she", "it"]]), "muc")["muc"].recall
     1.0
     """
-    wanted, features = parse_metrics(metrics), feature_names(by)
-    return count_and_sample(prepared, wanted, features, sampling or Sampling())
+    check_type("count", prepared, Prepared, "prepare(key, response) makes one")
+    sampling = Sampling() if sampling is None else sampling
+    check_type("count", sampling, Sampling, "Sampling(ci=.95) is one")
+    return count_and_sample(prepared, parse_metrics(metrics), feature_names(by), sampling)
 
 
 def count_and_sample(

@@ -11,6 +11,7 @@ from functools import partial
 from itertools import chain, islice
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
+from corefeval.checks import check_path
 from corefeval.diagnostics import InputError, KeyNeededError, Notice, UsageError, memory_for
 from corefeval.files import is_remote, open_file, remote_files, write_file, write_folder
 from corefeval.formats.registry import (
@@ -327,11 +328,7 @@ def files_of(path: str | os.PathLike[str]) -> tuple[list[str], bool]:
     A folder stands for all files below it, a pattern with `*`, `?` or `[` for those that match,
     in the order of their names. Hidden files and the texts of annotation files are left out.
     """
-    if not isinstance(path, str | os.PathLike):
-        raise UsageError(f"a file is named by its path, not by {path!r:.60}")
-    text = os.fspath(path)
-    if not text:
-        raise UsageError("a path is empty: name a file, a folder or a pattern")
+    text = check_path(path, "name a file, a folder or a pattern")
     if is_remote(text):
         return _remote_files_of(text)
     is_folder = os.path.isdir(text)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
-from corefeval.checks import check_choice, did_you_mean
+from corefeval.checks import check_choice, check_type, did_you_mean
 from corefeval.diagnostics import UndefinedMetricError, UsageError
 from corefeval.metrics.declarations import SAME, Declaration, Level, Shape, Value
 from corefeval.metrics.papers import PAPERS
@@ -52,6 +52,7 @@ def presets() -> dict[str, tuple[str, ...]]:
 
 def register(declaration: Declaration) -> None:
     """Add a metric of your own: it is then parsed, listed and scored like the others."""
+    check_type("register", declaration, Declaration, "Declaration('own', function=f) is one")
     if not re.fullmatch(r"[\w.-]+(:[\w.]+)?", str(declaration.name)):
         raise UsageError(
             f"{declaration.name!r} is not a name for a metric: use letters, digits, dots and "

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from corefeval.checks import check_path
 from corefeval.diagnostics import InputError, Notice, UsageError, excerpt, memory_for
 from corefeval.files import GZIP_MAGIC, PathLike, unpack, write_file
 from corefeval.protocol import Protocol
@@ -43,7 +44,7 @@ def write_saved(content: Mapping[str, Any], path: PathLike) -> None:
     record = {_MARK: VERSION, **content}
     text = json.dumps(record, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     data = text.encode() + b"\n"
-    if os.fspath(path).endswith(".gz"):
+    if check_path(path, "name the file to save").endswith(".gz"):
         import gzip
 
         data = gzip.compress(data, mtime=0)
@@ -52,8 +53,7 @@ def write_saved(content: Mapping[str, Any], path: PathLike) -> None:
 
 def load_all(path: PathLike, *, spell: Callable[[str], str] = str) -> list[Result]:
     """The results in a file that `save` wrote."""
-    if not os.fspath(path):
-        raise UsageError("a path is empty: name a file that --save wrote")
+    check_path(path, "name a file that --save wrote")
 
     def results_of(record: Mapping[str, Any]) -> list[Result]:
         results = [result_of_record(one, spell) for one in record["results"]]

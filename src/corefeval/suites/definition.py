@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any, Literal, get_args
 
-from corefeval.checks import did_you_mean
+from corefeval.checks import check_path, did_you_mean
 from corefeval.diagnostics import InputError, UsageError, excerpt, plural
 from corefeval.files import PathLike, is_remote, open_file
 from corefeval.metrics import parse_metrics
@@ -244,9 +244,7 @@ def read_suite(path: PathLike) -> Suite:
     """
     import tomllib
 
-    file = os.fspath(path)
-    if not file:
-        raise UsageError("a path is empty: name the file of a suite")
+    file = check_path(path, "name the file of a suite")
     try:
         with open_file(file) as stream:
             text = stream.read().decode("utf-8-sig")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -12,6 +11,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from corefeval.checks import check_path
 from corefeval.diagnostics import InputError, Notice, UsageError, plural
 from corefeval.files import PathLike
 from corefeval.results import Result
@@ -333,9 +333,7 @@ def load_suite(path: PathLike) -> SuiteResult:
     """The outcome in a file that `SuiteResult.save` or `suite run --save` wrote."""
     from corefeval.metrics import spell
 
-    file = os.fspath(path)
-    if not file:
-        raise UsageError("a path is empty: name what suite run --save wrote")
+    file = check_path(path, "name what suite run --save wrote")
     return read_saved(file, lambda record: _outcome(record, file, spell))
 
 

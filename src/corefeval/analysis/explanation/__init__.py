@@ -17,6 +17,7 @@ from corefeval.analysis.explanation.sensitivity import (
     parse_number,
     search_number,
 )
+from corefeval.checks import check_type
 from corefeval.diagnostics import UsageError
 from corefeval.display import distinct_names
 from corefeval.evaluation import Metrics
@@ -157,6 +158,8 @@ def explain_results(
     >>> explain_results(*results, key, key).explanation
     <Explanation first → second: conll 100.00 → 88.89 by 1 choice>
     """
+    for result in (first, second):
+        check_type("explain_results", result, Result, "score(key, response) makes one")
     metrics = [metric for metric in first.metrics if metric in second.metrics]
     if not metrics:
         both = [", ".join(one.metrics) for one in (first, second)]
