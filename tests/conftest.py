@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -76,6 +79,29 @@ def run(capsys):
         return status, captured.out, captured.err
 
     return run
+
+
+@pytest.fixture
+def set_latex(tmp_path: Path):
+    """Set texts in a paper of two columns; nothing in it may stick out, or be missing a letter."""
+    if shutil.which("pdflatex") is None:
+        lack = pytest.fail if os.environ.get("COREFEVAL_NOTHING_MISSING") else pytest.skip
+        lack("no pdflatex here: install texlive-latex-recommended")
+
+    def set_texts(*texts: str) -> None:
+        needed = re.findall(r"% needs (.*)", "\n".join(texts))
+        lines = [r"\documentclass[twocolumn]{article}", r"\usepackage[margin=2.5cm]{geometry}"]
+        lines += [*set(needed), r"\begin{document}\setlength{\parindent}{0pt}", *texts]
+        lines += [r"\end{document}"]
+        (tmp_path / "paper.tex").write_text("\n".join(lines))
+        command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
+        log = done.stdout.decode(errors="replace")
+        assert done.returncode == 0, log[-2000:]
+        for trouble in ("Overfull", "Missing character"):
+            assert trouble not in log, log[log.index(trouble) - 1000 :][:2000]
+
+    return set_texts
 
 
 # Fixtures that several files use.

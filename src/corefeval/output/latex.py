@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import NamedTuple
 
 from corefeval.display import shorten, visible
-from corefeval.output.fitting import blocks, make_presentable
 from corefeval.output.style import current_style
 from corefeval.output.tables import Cell, Column, Sheet, Table
 
@@ -36,21 +34,8 @@ _SPECIAL = {
 
 
 _FLOATS = {"column": "table", "page": "table*"}
-_ROOM = {"column": 219, "page": 455}  # points: a narrow column and page, those of ACL
-_EDGES = 3  # characters
-
-
-class _Size(NamedTuple):
-    """A size of type: points of a digit, those beside each column, and characters for these."""
-
-    name: str
-    digit: float
-    separation: int
-    gap: int
-
-
-# A gap and the point in a number, which is half as wide as a digit, make up for one another.
-_SIZES = (_Size("small", 5.0, 4, 2), _Size("footnotesize", 4.5, 3, 1))
+# What is wider than a column or the page is set smaller; what is narrower stays as it is.
+_FIT = r"\resizebox{\ifdim\width>\linewidth \linewidth\else\width\fi}{!}"
 
 
 def draw_latex(sheet: Sheet) -> str:
@@ -70,7 +55,7 @@ def draw_latex(sheet: Sheet) -> str:
 
 
 def _floats(sheet: Sheet) -> Iterator[str]:
-    """A float for all tables without a caption, and one for each other, of the style's width.
+    """A float for all tables without a caption and one for each other, of the style's width.
 
     Sentences are the caption of the table before them, behind what the style has for the first.
     Signatures stand below the first.
@@ -95,10 +80,8 @@ def _floats(sheet: Sheet) -> Iterator[str]:
     caption = style.caption or sheet.caption or ("" if groups[0][1] else "Scores")
     groups[0][1][:0] = [caption if caption[-1] in ".!?" else f"{caption}."] if caption else []
     for number, (tables, sentences) in enumerate(groups):
-        size, tabulars = _fit(tables, style.width)
-        lines = [f"\\begin{{{float_name}}}[t]", f"\\centering\\{size.name}"]
-        lines += [f"\\setlength{{\\tabcolsep}}{{{size.separation}pt}}"]
-        lines += ["\n\n\\medskip\n".join(tabulars)]
+        lines = [f"\\begin{{{float_name}}}[t]", r"\centering\small\setlength{\tabcolsep}{4pt}"]
+        lines += ["\n\n\\medskip\n".join(map(tabular, tables))]
         lines += [f"\\caption{{{escape(' '.join(sentences))}}}"]
         lines += [f"\\label{{{label}{f'-{number}' if number else ''}}}"]
         if not number:
@@ -106,61 +89,26 @@ def _floats(sheet: Sheet) -> Iterator[str]:
         yield "\n".join((*lines, f"\\end{{{float_name}}}"))
 
 
-def _fit(tables: Sequence[Table], width: str | None) -> tuple[_Size, list[str]]:
-    """A size, and tabulars: of columns below each other where all of them are too wide."""
-    if width is None:
-        return _SIZES[0], [*map(tabular, tables)]
-    for size in _SIZES:
-        tabulars = [part for table in tables for part in _parts(table, _ROOM[width], size)]
-        if len(tabulars) == len(tables):
-            break
-    return size, tabulars
-
-
-def _parts(table: Table, room: int, size: _Size) -> Iterator[str]:
-    """The tabulars of a table that take so many points at most."""
-    # Marks take room, too, and no heading is folded.
-    headings = (one._replace(heading=one.heading.replace(" ", "_")) for one in table.columns)
-    sections = tuple(
-        tuple(tuple(c._replace(text=shorten(c.text) + c.mark) for c in row) for row in section)
-        for section in table.sections
-    )
-    shown = make_presentable(Table(tuple(headings), sections))
-    [whole] = blocks(shown, size.gap, 10**6)
-    for block in blocks(shown, size.gap, int(room / size.digit) - _EDGES):
-        folded = [
-            f"p{{{width * size.digit:g}pt}}" if width < whole.widths[place] else ""
-            for place, width in zip(block.places, block.widths, strict=True)
-        ]
-        columns = tuple(table.columns[place] for place in block.places)
-        mine = tuple(
-            tuple(tuple(row[place] for place in block.places) for row in section)
-            for section in table.sections
-        )
-        yield tabular(Table(columns, mine), folded)
-
-
 def _comments(texts: Iterable[str]) -> str:
-    """What a table needs, and texts of any origin, as comments of one line each."""
-    comments = ("needs \\usepackage{booktabs}", *(visible(" ".join(one.split())) for one in texts))
+    """What tables need, and texts of any origin, as comments of one line each."""
+    needs = r"needs \usepackage{booktabs,graphicx}"
+    comments = (needs, *(visible(" ".join(text.split())) for text in texts))
     return "\n".join(f"% {comment}" for comment in comments)
 
 
-def tabular(table: Table, folded: Sequence[str] = ()) -> str:
-    """A tabular in the style of booktabs; columns whose text is folded have their own alignment."""
-    own = folded or [""] * len(table.columns)
-    alignment = "".join(
-        other or _alignment(one) for one, other in zip(table.columns, own, strict=True)
-    )
-    lines = [f"\\begin{{tabular}}{{{alignment}}}", r"\toprule", *_group_lines(table.columns)]
+def tabular(table: Table) -> str:
+    """A tabular in the style of booktabs, set smaller where it is wider than its place."""
+    alignment = "".join(map(_alignment, table.columns))
+    lines = [f"{_FIT}{{%\n\\begin{{tabular}}{{{alignment}}}", r"\toprule"]
     lines += [
+        *_group_lines(table.columns),
         " & ".join(escape(shorten(column.heading)) for column in table.columns) + r" \\",
         r"\midrule",
     ]
     for number, section in enumerate(table.sections):
         lines += [r"\addlinespace"] if number else []
         lines += [" & ".join(map(_cell, row)) + r" \\" for row in section]
-    return "\n".join((*lines, r"\bottomrule", r"\end{tabular}"))
+    return "\n".join((*lines, r"\bottomrule", r"\end{tabular}}"))
 
 
 def _alignment(column: Column) -> str:
