@@ -121,7 +121,7 @@ def test_shares_by_hand():
     assert dearest[1].errors == ("extra mention",)
     first, second = analysis.entities(2, metric="b3")
     assert (first.side, first.size, first.parts, first.alone) == ("key", 3, 2, 0)
-    assert (second.side, second.first.text, second.alone) == ("response", "c", 1)
+    assert (second.side, second.mention.text, second.alone) == ("response", "c", 1)
 
 
 def test_ceaf_is_not_shared_out():

@@ -220,8 +220,8 @@ def _entity_table(analysis: ErrorAnalysis, top: int, behind: str) -> Table:
         (
             Cell(_document(one.document, analysis)),
             Cell(f"{one.side} {one.name}"),
-            Cell(_tokens(one.first)),
-            Cell(_words(one.first, _TEXT)),
+            Cell(_tokens(one.mention)),
+            Cell(_words(one.mention, _TEXT)),
             Cell(f"{one.size:,}"),
             Cell(f"{one.parts:,}"),
             Cell(f"{one.alone:,}"),
@@ -230,7 +230,7 @@ def _entity_table(analysis: ErrorAnalysis, top: int, behind: str) -> Table:
         for one in analysis.entities(top)
     )
     columns = (
-        *(Column(name) for name in ("Document", "Entity", "Tokens", "First mention")),
+        *(Column(name) for name in ("Document", "Entity", "Tokens", "Name")),
         *(Column(name, numeric=True) for name in ("size", "parts", "alone", "points")),
     )
     return Table(columns, (rows,), caption=f"The most expensive entities{behind}")
@@ -258,12 +258,11 @@ def list_tables(analyses: Sequence[ErrorAnalysis], kinds: Sequence[str]) -> list
 
 
 def _list_cells(analysis: ErrorAnalysis, error: ErrorInstance) -> list[Cell]:
-    first, *rest = error.mentions
-    more = f" (+{len(rest):,})" if rest else ""
+    name, more = error.mentions[error.name], len(error.mentions) - 1
     cells = [
         Cell(_document(error.document, analysis)),
-        Cell(_tokens(first)),
-        Cell(_words(first, _LISTED) + more),
+        Cell(_tokens(name)),
+        Cell(_words(name, _LISTED) + (f" (+{more:,})" if more else "")),
     ]
     if error.instead is not None:
         cells.append(

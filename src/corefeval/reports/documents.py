@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from corefeval.alignment import Side
 from corefeval.analysis.errors import KINDS, ErrorAnalysis
 from corefeval.analysis.errors.classification import Classification
-from corefeval.diagnostics import CorefEvalError
+from corefeval.analysis.errors.listing import Lookup, SideName
+from corefeval.features.naming import kinds_if_known
 from corefeval.model import Corpus
 from corefeval.model.arrays import FloatArray, IntArray, looked_up
 from corefeval.model.text_tokens import text_of
@@ -291,13 +292,12 @@ def _half_mean(values: list[FloatArray | None]) -> FloatArray | None:
 def key_documents(errors: Classification, place: Positions, *, text: bool) -> list[Json]:
     """The text and the key's mentions of each document."""
     columns = _columns(errors.key, place) | _kinds(errors.alignment.key)
-    names = _entity_names(errors.key) if text else None
-    return [
-        {**_text(document), **mentions, **({"names": names[index]} if names else {})}
-        for index, (document, mentions) in enumerate(
-            zip(place.documents, _by_document(errors.key, place, columns), strict=True)
-        )
-    ]
+    parts = (
+        map(_text, place.documents),
+        _by_document(errors.key, place, columns),
+        _entity_names(errors, "key", text=text),
+    )
+    return [shown | mentions | names for shown, mentions, names in zip(*parts, strict=True)]
 
 
 def response_documents(
@@ -320,7 +320,6 @@ def response_documents(
     if shares.response_mentions is not None and shares.key_mentions is not None:
         columns["cost"] = _millionths(shares.response_mentions)
         of_key["keyCost"] = _millionths(shares.key_mentions)
-    names = _entity_names(response) if text else None
     documents = _by_document(response, place, columns)
     for index, more in enumerate(_split(of_key, key.mention_offsets)):
         documents[index] |= more
@@ -331,8 +330,8 @@ def response_documents(
         ):
             for index, more in enumerate(_split({name: _millionths(values)}, _entities(corpus))):
                 documents[index] |= more
-    for index, one in enumerate(documents):
-        one |= {"names": names[index]} if names else {}
+    for index, more in enumerate(_entity_names(errors, "response", text=text)):
+        documents[index] |= more
     return documents
 
 
@@ -362,11 +361,8 @@ def _entities(corpus: Corpus) -> IntArray:
 
 def _kinds(side: Side) -> dict[str, IntArray]:
     """Name, nominal or pronoun, as numbers; nothing where that is not known."""
-    try:
-        kinds = side.feature("kind").recoded(MENTION_KINDS)
-    except (CorefEvalError, KeyError):
-        return {}
-    return {"kind": kinds.codes}
+    kinds = kinds_if_known(side.feature)
+    return {} if kinds is None else {"kind": kinds.recoded(MENTION_KINDS).codes}
 
 
 def _by_document(corpus: Corpus, place: Positions, columns: dict[str, IntArray]) -> list[Json]:
@@ -386,12 +382,25 @@ def _split(columns: dict[str, IntArray], offsets: IntArray) -> list[Json]:
     ]
 
 
-def _entity_names(corpus: Corpus) -> list[list[str]] | None:
-    """What the source calls the entities of each document."""
-    if corpus.names is None:
-        return None
-    names = list(corpus.names)
-    return [names[start:end] for start, end in pairwise(_entities(corpus).tolist())]
+def _entity_names(errors: Classification, side: SideName, *, text: bool) -> list[Json]:
+    """What the entities of each document are called: `names` of the source, where it has any.
+
+    `named` are the mentions that name them; −1 for an entity without any mention.
+    """
+    corpus, lookup = errors.key if side == "key" else errors.response, Lookup(errors)
+    rows = np.argsort(corpus.mention_entity, kind="stable")
+    named = np.full(corpus.n_entities, -1, dtype=np.int64)
+    for members in np.split(rows, np.cumsum(corpus.entity_sizes)[:-1]):
+        if members.size:
+            row = lookup.name(side, members)
+            first = corpus.mention_offsets[corpus.mention_document[row]]
+            named[corpus.mention_entity[row]] = row - first
+    documents = _split({"named": named}, _entities(corpus))
+    if corpus.names is not None and text:
+        names = list(corpus.names)
+        for document, bounds in zip(documents, pairwise(_entities(corpus)), strict=True):
+            document["names"] = names[slice(*bounds)]
+    return documents
 
 
 def _millionths(values: NDArray[np.float64] | FloatArray) -> IntArray:

@@ -161,7 +161,7 @@ def match_wrong_spans(
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """The parts that a partition has: response entity, key entity, size and first item of each.
+    """The parts that a partition has: response entity, key entity and size of each.
 
     `of_item` is the part of each item; −1 for those that are not there or mean nothing.
     `main_of_response` and `main_of_key` are each entity's largest part, the first in the text among
@@ -171,7 +171,6 @@ class Parts:
     response: IntArray
     key: IntArray
     count: IntArray
-    first_item: IntArray
     of_item: IntArray
     main_of_response: IntArray
     main_of_key: IntArray
@@ -343,7 +342,7 @@ def find_parts(items: Items, owner: IntArray, n_response: int, n_key: int) -> Pa
         main = np.full(number, -1, dtype=np.int64)
         main[entity[best_last]] = best_last  # of several values the last one stays
         mains.append(main)
-    return Parts(response, key, count, rows[first], of_item, *mains)
+    return Parts(response, key, count, of_item, *mains)
 
 
 def _number_places(

@@ -20,10 +20,9 @@ import numpy as np
 
 from corefeval.alignment import Alignment, Side
 from corefeval.analysis.errors.classification import Classification
-from corefeval.analysis.errors.listing import ErrorInstance, Lookup
+from corefeval.analysis.errors.listing import ErrorInstance, Lookup, SideName
 from corefeval.diagnostics import CorefEvalError, Notice, UndefinedMetricError
 from corefeval.metrics import Metric
-from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray, looked_up
 from corefeval.model.categories import Categories
 from corefeval.tabular import Record
@@ -187,7 +186,7 @@ def list_relations(errors: Classification, kind: str) -> Iterator[ErrorInstance]
     beyond, lookup = alignment.beyond, Lookup(errors)
     find = _sets if kind.endswith("set") else _bridging
     corpora = beyond.key.corpus, beyond.response.corpus
-    for side, row, mine, theirs in sorted(find(alignment, kind.split()[0])):
+    for side, row, mine, theirs in sorted(find(lookup, kind.split()[0])):
         texts = [
             " + ".join(_short(lookup.mention(corpus, one).text) for one in rows) or None
             for corpus, rows in zip(corpora, (mine, theirs), strict=True)
@@ -201,40 +200,43 @@ def list_relations(errors: Classification, kind: str) -> Iterator[ErrorInstance]
 _Found = tuple[int, int, list[int], list[int]]
 
 
-def _sets(alignment: Alignment, outcome: str) -> Iterator[_Found]:
+def _sets(lookup: Lookup, outcome: str) -> Iterator[_Found]:
     from corefeval.metrics.set_alignment import align_sets
 
+    alignment = lookup.errors.alignment
     beyond, aligned = alignment.beyond, align_sets(alignment, "b3")
     sides = beyond.key, beyond.response
     if outcome == "wrong":
         for key, response, f1 in zip(aligned.key, aligned.response, aligned.f1, strict=True):
             if f1 < 1:
-                mine = _elements(beyond.key.corpus, int(key))
-                theirs = _elements(beyond.response.corpus, int(response))
+                mine = _elements(lookup, "key", int(key))
+                theirs = _elements(lookup, "response", int(response))
                 yield 0, int(beyond.key.sets.first[key]), mine, theirs
         return
     at = int(outcome == "spurious")
     known = (aligned.key, aligned.response)[at]
     sets = sides[at].sets
     for number in np.setdiff1d(np.arange(len(sets)), known).tolist():
-        elements = _elements(sides[at].corpus, number)
+        elements = _elements(lookup, "response" if at else "key", number)
         mine, theirs = ([], elements) if at else (elements, [])
         yield at, int(sets.first[number]), mine, theirs
 
 
-def _elements(corpus: Corpus, number: int) -> list[int]:
-    """The first mentions of the elements of a set."""
-    from corefeval.model.sets import find_sets
+def _elements(lookup: Lookup, side: SideName, number: int) -> list[int]:
+    """The mentions that name the elements of a set, in the order of their first mentions."""
+    beyond = lookup.errors.alignment.beyond
+    full = beyond.key if side == "key" else beyond.response
+    leaves = full.sets.leaf[full.sets.leaf_set == number]
+    entities = [np.flatnonzero(full.corpus.mention_entity == leaf) for leaf in leaves]
+    entities.sort(key=lambda rows: int(rows[0]))
+    return [lookup.name(side, rows, full.corpus) for rows in entities]
 
-    sets = find_sets(corpus)
-    leaves = sets.leaf[sets.leaf_set == number]
-    return sorted(int(np.argmax(corpus.mention_entity == leaf)) for leaf in leaves)
 
-
-def _bridging(alignment: Alignment, outcome: str) -> Iterator[_Found]:
+def _bridging(lookup: Lookup, outcome: str) -> Iterator[_Found]:
     from corefeval.metrics.bridging import right_pairs
     from corefeval.model.bridging import bridging_pairs
 
+    alignment = lookup.errors.alignment
     beyond = alignment.beyond
     key, response = (bridging_pairs(side.corpus) for side in beyond)
     back = beyond.swapped.partner

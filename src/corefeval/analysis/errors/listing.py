@@ -11,11 +11,15 @@ import numpy as np
 
 from corefeval.analysis.errors.classification import KINDS, Classification, ErrorKind
 from corefeval.analysis.errors.costs import Attribution
+from corefeval.features.naming import kinds_if_known, name_entity
 from corefeval.model import Corpus, Document
 from corefeval.model.arrays import FloatArray, IntArray
+from corefeval.model.categories import Categories
 from corefeval.model.text_tokens import TextTokens
 from corefeval.model.views import Mention
 from corefeval.tabular import Record
+
+SideName = Literal["key", "response"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +49,9 @@ class ErrorInstance(Record):
 
     `key_entity` and `response_entity` are the entities' names in the files, or for sets and
     bridging the antecedents of either side. `instead` is the right
-    span of a wrong one; for parts of conflated and divided entities it is the first mention of the
-    part that they are wrongly with, or apart from.
+    span of a wrong one; for parts of conflated and divided entities it is the mention that names
+    the part that they are wrongly with, or apart from. `name` is the place in `mentions` of the
+    one that names them all.
     """
 
     kind: str
@@ -55,6 +60,7 @@ class ErrorInstance(Record):
     key_entity: str | None = None
     response_entity: str | None = None
     instead: Place | None = None
+    name: int = 0
 
 
 class Lookup:
@@ -63,6 +69,7 @@ class Lookup:
     def __init__(self, errors: Classification) -> None:
         self.errors = errors
         self._words = cache(self._document_words)
+        self._kinds = cache(self._mention_kinds)
 
     def document(self, index: int) -> str:
         """A document's id."""
@@ -100,6 +107,25 @@ class Lookup:
         """A mention of any corpus on the same documents."""
         return self._place(corpus, row)
 
+    def name(self, side: SideName, rows: IntArray, corpus: Corpus | None = None) -> int:
+        """Which of some mentions names them; a corpus that is given is all of the side's layer."""
+        shown = corpus or (self.errors.key if side == "key" else self.errors.response)
+        kinds = self._kinds(side, corpus)
+        return name_entity(rows, kinds, lambda row: self._place(shown, row).text)
+
+    def name_items(self, items: IntArray) -> int:
+        """Which of some items names them; all are in the response, or it lacks all of them."""
+        table = self.errors.items
+        if items[0] < table.n_response:
+            return self.name("response", items)
+        rows = table.key_row[items]
+        return int(items[rows == self.name("key", rows)][0])
+
+    def _mention_kinds(self, side: SideName, corpus: Corpus | None) -> Categories | None:
+        prepared = self.errors.prepared
+        features = prepared.key_features if side == "key" else prepared.response_features
+        return kinds_if_known(features if corpus is None else features.of(corpus))
+
     def _place(self, corpus: Corpus, row: int) -> Place:
         if corpus.labels is not None:
             return Place(str(corpus.labels[row]))
@@ -126,13 +152,17 @@ class Lookup:
 def list_errors(errors: Classification, kind: ErrorKind) -> Iterator[ErrorInstance]:
     """All errors of a kind, document by document in the order of the text."""
     items, lookup = errors.items, Lookup(errors)
+    main, entity = errors.parts.main_of_response, items.owner
+    if kind == "divided":
+        main, entity = errors.parts.main_of_key, items.meaning
+    parts = _split_parts(errors) if kind in ("conflated", "divided") else []
     for group in _group_items(errors, kind):
         first = int(group[0])
         instead: Place | None = None
         if kind == "span":
             instead = lookup.key_mention(int(items.key_row[first]))
-        elif kind in ("conflated", "divided"):
-            instead = lookup.item(_first_of_main(errors, kind, first))
+        elif parts:
+            instead = lookup.item(lookup.name_items(parts[main[entity[first]]]))
         yield ErrorInstance(
             kind,
             lookup.document(int(items.document[first])),
@@ -140,6 +170,7 @@ def list_errors(errors: Classification, kind: ErrorKind) -> Iterator[ErrorInstan
             lookup.entity(errors.key, int(items.meaning[first])),
             lookup.entity(errors.response, int(items.owner[first])),
             instead,
+            int(np.flatnonzero(group == lookup.name_items(group))[0]),
         )
 
 
@@ -160,17 +191,12 @@ def _group_items(errors: Classification, kind: ErrorKind) -> list[IntArray]:
     return np.split(rows[order], bounds) if rows.size else []
 
 
-def _first_of_main(errors: Classification, kind: ErrorKind, item: int) -> int:
-    """The first item of the part that is right where this one is wrong."""
-    items, parts = errors.items, errors.parts
-    if kind == "conflated":
-        main = parts.main_of_response[items.owner[item]]
-    else:
-        main = parts.main_of_key[items.meaning[item]]
-    return int(parts.first_item[main])
-
-
-SideName = Literal["key", "response"]
+def _split_parts(errors: Classification) -> list[IntArray]:
+    """The items of each part, in the order of the text."""
+    parts = errors.parts
+    order = np.lexsort((errors.items.place, parts.of_item))
+    order = order[np.searchsorted(parts.of_item[order], 0) :]
+    return np.split(order, np.cumsum(parts.count)[:-1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,14 +223,14 @@ class EntityCost(Record):
     """What an entity costs: a key entity's share of lost recall, a response entity's of precision.
 
     `parts` is the number of entities of the other side that its mentions are in, `alone` the number
-    of its mentions that the other side lacks, `first` its first mention and `loss` its shares by
-    metric. `cost` is half the mean loss, so that it compares with the costs of mentions.
+    of its mentions that the other side lacks, `mention` the one that names it and `loss` its shares
+    by metric. `cost` is half the mean loss, so that it compares with the costs of mentions.
     """
 
     side: SideName
     document: str
     name: str | None
-    first: Place
+    mention: Place
     size: int
     parts: int
     alone: int
@@ -295,12 +321,12 @@ def _entity(
     rows = np.flatnonzero(corpus.mention_entity == index)
     twins = alignment.partner[rows]
     others = alignment.response.mention_entity[twins[twins >= 0]]
-    first = int(rows[0])
+    named = lookup.name(side, rows)
     return EntityCost(
         side,
         lookup.document(int(corpus.entity_document[index])),
         lookup.entity(corpus, index),
-        lookup.key_mention(first) if side == "key" else lookup.response_mention(first),
+        lookup.key_mention(named) if side == "key" else lookup.response_mention(named),
         int(rows.size),
         int(np.unique(others).size),
         int((twins < 0).sum()),

@@ -80,7 +80,7 @@ function makeSide(name, source, more) {
   return {
     name, size, start: source.start, end, gaps, chains, entity: source.entity, kind: source.kind ?? null,
     wrong: more.wrong ?? [], cost: more.cost ?? null, entityCost: more.entityCost ?? null,
-    names: source.names ?? null, labels: [], colours: [],
+    names: source.names ?? null, named: source.named, labels: [], colours: [],
     sets: new Map((source.sets ?? []).map(([entity, elements]) => [entity, elements])),
     bridging: bridgingOf(source.bridging ?? []),
   };
@@ -192,12 +192,10 @@ export function mentionText(model, side, mention, limit = 80) {
   return text.length > limit ? `${text.slice(0, limit - 1)}…` : text;
 }
 
-/** What an entity is called: its first name, or its first mention. */
+/** What an entity is called: the words of the mention that names it. */
 export function entityText(model, side, entity) {
-  const chain = side.chains[entity] ?? [];
-  if (!chain.length) return "";
-  const named = side.kind ? chain.find((mention) => side.kind[mention] === 0) : undefined;
-  return mentionText(model, side, named ?? chain[0], 48);
+  const mention = side.named[entity] ?? -1;
+  return mention < 0 ? "" : mentionText(model, side, mention, 48);
 }
 
 /** Whether there is a blank before a token. */
