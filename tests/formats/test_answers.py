@@ -97,6 +97,29 @@ def test_other_conventions(format, answer, expect):
     assert len(placed(corpus)) == corpus.ledger.placed
 
 
+def read_strings(*texts, words=WORDS):
+    return corefeval.read_answers(
+        {"d": json.dumps([texts])}, key_of({"tokens": words}), format="llm-json"
+    )
+
+
+def test_a_long_string_with_a_mistake_is_placed():
+    """Up to 60 words: longer ones are no mentions that somebody misspelt."""
+    words = [f"{a}{b}word" for a in "abcdefgh" for b in "abcdefgh"]
+    for count, spans in ((7, {(0, 7)}), (60, {(0, 60)}), (61, set())):
+        written = " ".join(words[:count]).replace("agword", "agwort")
+        corpus = read_strings(written, words=words)
+        assert {(start, end) for start, end, _ in placed(corpus)} == spans, count
+
+
+def test_a_string_with_another_word_is_not_placed():
+    """However like the other words are, the name is not the one in the text."""
+    similar = read_strings("the captain of the Arco")
+    assert placed(similar) == {(2, 7, "0")}
+    other = read_strings("the captain of the Xyz")
+    assert placed(other) == set() and other.ledger.lost == 1
+
+
 def test_years_are_mentions_and_references_are_text():
     text = "In 1805 [ 12 13 ] Ada saw [ 3 – 5 ] the old captain"
     words = text.split()

@@ -156,6 +156,19 @@ def test_values_are_percent_decoded(conll):
     assert corpus[0].mentions[0].features == {"etype": "person", "identity": "Lord Byron (poet)"}
 
 
+def test_ids_are_percent_decoded(conll):
+    corpus = corefeval.read(
+        conll(
+            text(
+                row(1, "a", "Entity=(e%2D1-person-1)(x%281%29[1/2]-person-1)"),
+                row(2, "b", "Entity=(e%2D1-person-1"),
+                row(3, "c", "Entity=e%2D1)(x%281%29[2/2]-person-1)"),
+            )
+        )
+    )
+    assert entities(corpus) == {"e-1": {(0,), (1, 2)}, "x(1)": {(0, 2)}}
+
+
 def test_the_order_of_fields_is_the_files_own(conll):
     """GUM's own files call the id GRP, and have other fields behind it."""
     header = "# global.Entity = GRP-etype-infstat-minspan"

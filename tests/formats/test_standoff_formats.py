@@ -224,6 +224,15 @@ def test_an_empty_annotation_is_of_the_format_of_its_neighbours(tmp_path, size):
     assert corefeval.read(tmp_path / "key" / "b.ann").n_mentions == 0
 
 
+def test_one_of_many_neighbours_tells_the_format(tmp_path):
+    for number in range(100):
+        (tmp_path / f"{number}.txt").write_text("Ada met her .\n")
+        (tmp_path / f"{number}.ann").write_text("")
+    (tmp_path / "50.ann").write_text("MENTION\tT1\t0\t0\t0\t0\tAda\tPER\tPROP\n")
+    without = corefeval.read(tmp_path / "7.ann")
+    assert without.tokens.column(0, "word") == ["Ada", "met", "her", "."]
+
+
 def test_an_empty_annotation_in_a_folder_that_nobody_may_list_is_read(tmp_path, monkeypatch):
     (tmp_path / "a.txt").write_text("Ada met her .\n")
     (tmp_path / "a.ann").write_text("")

@@ -207,6 +207,14 @@ def test_heads_outside_of_their_mentions_tell_nothing():
     assert matched(key, response, "head") == {(2, 2)}
 
 
+def test_a_head_that_one_side_lacks_does_not_part_the_same_tokens():
+    """A head outside of its mention tells nothing, and the other side's is then not asked for."""
+    right = corpus([(0, {0, 1}, 0), (0, {4, 5}, 5)])
+    wrong = corpus([(0, {0, 1}, 9), (0, {4, 5}, 5)])
+    for sides in ((right, wrong), (wrong, right)):
+        assert matched(*sides, "head") == {(0, 0), (1, 1)}
+
+
 @pytest.mark.parametrize("match", ["head", "partial", "min", "overlap"])
 def test_plain_mentions_cannot_be_matched_but_by_themselves(match):
     with pytest.raises(MissingFeatureError, match=f"match {match} needs token positions"):
@@ -247,6 +255,48 @@ def test_a_crowd_is_matched_alike_from_either_side(match, nested):
     there = matched(key, response, match)
     assert there == {(i, j) for j, i in matched(response, key, match)}
     assert len(there) >= n - 2
+
+
+def test_of_equal_matches_those_whose_earlier_mention_comes_first_are_taken():
+    """Both ways to match two pairs weigh 7/9: the key's first mention decides, not the response's.
+
+    Its partner begins at 10; the pair of the other way that comes first begins at 1 and 2.
+    """
+    key = [(0, {0, 20}, 0), (1, {1, 23}, 1), (2, {11, 21, 22, 24, 25}, 11)]
+    response = [(0, {2, 23, 24, 25}, 2), (1, {10, 20, 21, 22}, 10)]
+    assert matched(corpus(key), corpus(response), "overlap(0.2)") == {(0, 1), (2, 0)}
+    assert matched(corpus(response), corpus(key), "overlap(0.2)") == {(1, 0), (0, 2)}
+
+
+def spans(*bounds):
+    """Entities of one mention each, by start and end, all of which have token 500 as head."""
+    starts, ends = zip(*bounds, strict=True)
+    heads = [500] * len(bounds)
+    return corpus_from_arrays(entity=range(len(bounds)), start=starts, end=ends, head=heads)
+
+
+def test_in_a_crowd_the_sixteenth_neighbour_inside_a_mention_is_seen():
+    """The longest by far, but 15 begin before it, 15 end behind it, and there are many more."""
+    nearer = [pair for i in range(15) for pair in ((i, 501 + i), (499 - i, 1000 - i))]
+    crowd = [(100 + i, 900 - i) for i in range(70)]
+    key, response = spans((0, 1000)), spans((20, 980), *nearer, *crowd)
+    [(_, row)] = matched(key, response, "partial")
+    assert (response.mention_start[row], response.mention_end[row]) == (20, 980)
+
+
+def test_in_a_crowd_the_tenth_neighbour_that_overlaps_is_seen():
+    """Each side has mentions that begin or end nearer to the only partner, and many more."""
+    near_key = [pair for i in range(1, 10) for pair in ((i, i + 20), (980 - i, 1000 - i))]
+    near_response = [pair for i in range(11, 20) for pair in ((i, i + 20), (980 - i, 1000 - i))]
+    key = spans((0, 1000), *near_response, *((100 + 4 * i, 101 + 4 * i) for i in range(70)))
+    response = spans((20, 980), *near_key, *((102 + 4 * i, 103 + 4 * i) for i in range(70)))
+    for sides in ((key, response), (response, key)):
+        [rows] = matched(*sides, "overlap(0.97)")
+        pairs = zip(sides, rows, strict=True)
+        assert {side.mention_end[row] - side.mention_start[row] for side, row in pairs} == {
+            1000,
+            960,
+        }
 
 
 @settings(max_examples=200)

@@ -216,6 +216,14 @@ def test_an_expletive_that_is_called_a_singleton_pays_in_coreference():
         assert result["b3"].precision == pytest.approx(b3)
 
 
+def test_an_expletive_on_the_tokens_of_a_mention_is_no_repetition():
+    corpus = corpus_of([Side([[0, 1]], [0])])
+    result = corefeval.score(corpus, corpus, metrics="non-referring, b3")
+    assert counted(result, "non-referring") == [(1, 0, 0)]
+    assert result["b3"].counts["recall_denominator"] == 2
+    assert "repeated-mentions" not in {notice.kind for notice in result.notices}
+
+
 @pytest.mark.parametrize("form", ["ua", "corefud"])
 @pytest.mark.parametrize("name", ["key", "cautious", "eager"])
 def test_figures_of_the_anaphora_scorer(shared, name, form):

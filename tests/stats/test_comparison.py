@@ -300,3 +300,27 @@ def test_scores_that_are_no_numbers_have_no_order():
         for name, response in (("one", one), ("two", two))
     }
     assert math.isnan(concordance(results).tau("muc", "ceafe"))
+
+
+@pytest.mark.parametrize(
+    ("choice", "values"),
+    [
+        ("tagset", ("penn", "ud")),
+        ("heads", ("file", "tags")),
+        ("minimum", ("stated", "parse")),
+    ],
+)
+def test_what_mentions_told_differs_only_where_it_was_asked_for(systems, choice, values):
+    """A result with heads, say, compares with one without any, but not with one of other heads."""
+
+    def compared(*chosen):
+        results = {}
+        for name, value in zip(("good", "poor"), chosen, strict=True):
+            protocol = systems[name].protocol.but(**{choice: value} if value else {})
+            results[name] = replace(systems[name], protocol=protocol)
+        return compare(results, trials=9)
+
+    plain = compared("", "").pairs
+    assert compared(values[0], "").pairs == compared("", values[1]).pairs == plain
+    with pytest.raises(UsageError, match=f"scored alike can be compared: {choice} is {values[0]}"):
+        compared(*values)

@@ -20,7 +20,8 @@ def name_entity(rows: IntArray, kinds: Categories | None, text: Callable[[int], 
     best = next((kind for kind in ("name", "nominal") if kind in values), None)
     if best is None:
         return int(rows[0])
-    candidates = [row for row, kind in zip(rows.tolist(), values, strict=True) if kind == best]
+    kinds_of_rows = zip(rows.tolist(), values, strict=True)
+    candidates: list[int] = [row for row, kind in kinds_of_rows if kind == best]
     if len(candidates) == 1:
         return candidates[0]
     texts = {row: text(row) for row in candidates}
