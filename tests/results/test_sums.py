@@ -217,3 +217,17 @@ def test_what_each_part_found_out_is_in_the_sum():
     assert Result.total(parts).protocol == expected
     with pytest.raises(UsageError, match="do not add up"):
         Result.total([*parts, replace(result, protocol=result.protocol.but(tagset="upos"))])
+
+
+def test_ledgers_of_answers_add_up(tmp_path):
+    parts = [corefeval.score(KEY, corefeval.example(name)) for name in ("tagged", "listed")]
+    plain = corefeval.score(KEY, RESPONSE)
+    total = sum([plain, *parts])
+    for name in ("written", "placed", "changed", "repeated", "lost"):
+        assert total.answers[name] == sum(part.answers[name] for part in parts)
+    documents = [document for part in parts for document in part.answers["documents"]]
+    assert total.answers["documents"] == documents
+    assert not total.answers["conll"]  # of other readings nothing is counted
+    assert plain.answers == {} == (plain + plain).answers
+    total.save(tmp_path / "saved.json")
+    assert corefeval.load(tmp_path / "saved.json") == total

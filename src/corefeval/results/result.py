@@ -20,6 +20,8 @@ from corefeval.tabular import Row, Tabular
 if TYPE_CHECKING:
     from corefeval.results.slices import Slices
 
+LEDGER = ("written", "placed", "changed", "repeated", "lost")  # numbers of mentions in `answers`
+
 
 @dataclass(frozen=True, eq=False)
 class Result(Tabular, Mapping[str, Score]):
@@ -32,7 +34,8 @@ class Result(Tabular, Mapping[str, Score]):
     asked for; sums have none. Those of a single document are of its segments, whose own rates are
     `segment_rates`. Where a result is of segments, `whole_rates` are those of the document. Of
     answers of a language model `answers` has what became of the mentions that were written, and the
-    CoNLL score of other readings (strict, on the text that was reached, lowest and highest).
+    CoNLL score of other readings (strict, on the text that was reached, lowest and highest), which
+    sums do not have.
     """
 
     tables: Mapping[str, CountTable]
@@ -195,6 +198,7 @@ class Result(Tabular, Mapping[str, Score]):
                 feature: type(slices).join([part.slices[feature] for part in parts])
                 for feature, slices in first.slices.items()
             },
+            answers=_add_answers([part.answers for part in parts if part.answers]),
         )
 
     def __eq__(self, other: object) -> bool:
@@ -340,11 +344,20 @@ def _includes(joint: str, own: str) -> bool:
 
 def add_digests(digests: Sequence[str]) -> str:
     """The digest of all documents of several keys (see `model.digest`); empty if one is unknown."""
-    parts = [digest.split("-") for digest in digests]
-    if not all(len(part) == 3 and part[0] == parts[0][0] for part in parts):
+    try:
+        versions, sums, sizes = zip(*(digest.split("-") for digest in digests), strict=True)
+        total = sum(int(part, 16) for part in sums) % (1 << 64)
+        (version,) = {*versions}
+        return f"{version}-{total:016x}-{sum(map(int, sizes))}"
+    except ValueError:  # none, unknown ones, or those of different versions
         return ""
-    total = sum(int(part[1], 16) for part in parts) % (1 << 64)
-    return f"{parts[0][0]}-{total:016x}-{sum(int(part[2]) for part in parts)}"
+
+
+def _add_answers(parts: Sequence[Mapping[str, Any]]) -> dict[str, object]:
+    """What became of the mentions of all answers; scores of other readings do not add up."""
+    counts = {name: sum(part[name] for part in parts) for name in LEDGER}
+    documents = [document for part in parts for document in part["documents"]]
+    return {"conll": {}, **counts, "documents": documents} if parts else {}
 
 
 def _joint_name(names: Iterable[str]) -> str:
