@@ -99,9 +99,14 @@ def score(
     method = Method.of(metrics, by, made, sampling)
     cutting = Cutting(piece_size, executor, resume, progress)
     result = score_pieces(key, response, method.plan, method.metrics, method.by, cutting)
-    if result is None:
-        return method.score(key, response)
-    return result if method.sampling.ci is None else with_intervals(result, method.sampling)
+    if result is not None:
+        return result if method.sampling.ci is None else with_intervals(result, method.sampling)
+    result = method.score(key, response)
+    if resume is None:
+        return result
+    message = f"--resume {os.fspath(resume)}: nothing is kept, because the input is scored whole; "
+    message += "a smaller --piece-size / piece_size=… cuts small files into pieces"
+    return replace(result, notices=(*result.notices, Notice("nothing-kept", message)))
 
 
 def score_pieces(
