@@ -60,18 +60,25 @@ def write_file(path: PathLike, data: bytes | str, *, problem: str = _CANNOT) -> 
 
 
 def write_folder(
-    folder: PathLike, contents: Mapping[str, bytes], *, problem: str = _CANNOT
+    folder: PathLike,
+    contents: Mapping[str, bytes],
+    *,
+    problem: str = _CANNOT,
+    follow_links: bool = True,
 ) -> None:
     """Write files by their names into a folder, which is made if need be.
 
     A folder that is not there yet appears with all its files or not at all. In one that is there,
     no file is touched before all new ones are complete; then they take their places one by one,
-    each whole. A failure is an InputError that begins with `problem`.
+    each whole. Without `follow_links`, files also take the places of links, pipes and devices, so
+    that nothing outside the folder is written. A failure is an InputError that begins with
+    `problem`.
     """
     with _one_error(folder, problem):
         place = os.path.realpath(folder)
         if os.path.lexists(place):
-            _write_all({os.path.join(place, name): data for name, data in contents.items()})
+            files = {os.path.join(place, name): data for name, data in contents.items()}
+            _write_all(files, follow_links=follow_links)
         else:
             _make_folder(place, contents)
 
@@ -93,17 +100,17 @@ def check_writable(path: PathLike, *, problem: str = _CANNOT) -> None:
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 
-def _write_all(contents: Mapping[str, bytes]) -> None:
+def _write_all(contents: Mapping[str, bytes], *, follow_links: bool = True) -> None:
     """Write all files beside their places, then let them take these; clean up in any case."""
     staged: dict[str, str] = {}
     try:
         for path, data in contents.items():
-            stream = _direct_stream(path)
+            stream = _direct_stream(path) if follow_links else None
             if stream is not None:
                 with stream:
                     stream.write(data)
                 continue
-            target = os.path.realpath(path) if os.path.islink(path) else path
+            target = os.path.realpath(path) if follow_links and os.path.islink(path) else path
             staged[target] = _beside(target)
             # Thousands of files would take minutes if each had to reach the disk on its own.
             _stage(staged[target], data, target, sync=len(contents) == 1)
@@ -117,7 +124,7 @@ def _write_all(contents: Mapping[str, bytes]) -> None:
 
 def _stage(new: str, data: bytes, target: str, *, sync: bool) -> None:
     """Write a file that is to replace another one, with the permissions of that."""
-    earlier = os.stat(target) if os.path.exists(target) else None
+    earlier = os.stat(target) if is_ordinary(target) else None
     if earlier is not None and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), target)
     with open(new, "xb") as stream:
@@ -172,6 +179,11 @@ def _direct_stream(path: str) -> IO[bytes] | None:
         return open(os.dup(number), "wb")
     names_folder = os.path.isdir(path) or not os.path.basename(path)  # the system refuses these
     return open(path, "wb") if names_folder or is_stream(path) else None
+
+
+def is_ordinary(path: str) -> bool:
+    """Whether a path is a file itself, and no link to one, folder, pipe or device."""
+    return os.path.isfile(path) and not os.path.islink(path)
 
 
 def is_stream(path: str) -> bool:
@@ -301,7 +313,7 @@ def unpack_blocks(blocks: Iterable[bytes], file: str, packed: int) -> Iterator[b
 
 def unpack_file(file: str, target: str) -> int:
     """Unpack a file into another one, which nobody else knows; how many bytes there are then."""
-    packed, _ = file_stamp(file)
+    packed = file_size(file)
     with open_file(file) as stream, open(target, "wb") as unpacked:
         blocks = iter(lambda: stream.read(_PIECE), b"")
         for block in unpack_blocks(blocks, file, packed):
@@ -360,23 +372,26 @@ def open_file(path: PathLike) -> Iterator[IO[bytes]]:
         raise InputError("no file can have this name", file=repr(name)) from None
 
 
-def file_stamp(path: PathLike) -> tuple[int, str]:
-    """The size of a file, and what changes when somebody writes it anew."""
+def file_size(path: PathLike) -> int:
+    """The number of bytes of a file, here or elsewhere; an InputError where there is none."""
     name = os.fspath(path)
     if is_remote(name):
         with open_file(name):  # which says what is wrong with it
             system, place = remote_files(name)
-            told = system.info(place)
-            changed = (
-                told.get(key) for key in ("ETag", "etag", "mtime", "LastModified", "created")
-            )
-            return int(told["size"]), str(next(filter(None, changed), ""))
+            return int(system.info(place)["size"])
     try:
-        known = os.stat(name)
+        return os.stat(name).st_size
     except (OSError, ValueError):
         with open_file(name):
             raise
-    return known.st_size, str(known.st_mtime_ns)
+
+
+def file_digest(path: PathLike) -> str:
+    """A digest of all bytes of a file, here or elsewhere."""
+    import hashlib
+
+    with open_file(path) as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
 
 
 def check_unpacked(size: int, packed: int, file: str) -> None:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import gzip
+import shutil
+
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import corefeval
 from corefeval import CorefEvalError, InputError, corpus_from_entities
+from corefeval.formats import FORMATS, fingerprint
 from corefeval.formats.litbank import read_litbank, write_litbank
+from corefeval.formats.registry import find_format
 from corefeval.formats.source import read_source
 from corefeval.formats.standoff import document_id, file_stems
 from corefeval.model import CorpusBuilder, DocumentId
@@ -242,3 +248,52 @@ def test_an_empty_annotation_in_a_folder_that_nobody_may_list_is_read(tmp_path, 
 
     monkeypatch.setattr("os.scandir", refuse)
     assert corefeval.read(tmp_path / "a.ann").n_mentions == 0
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("name", [None, "corpus.txt", "corpus.ann.gz"])
+def test_fingerprints_have_all_files_that_are_read(tmp_path, monkeypatch, format, name):
+    """Change any file that reading a path opens, and the fingerprint of the path is another one."""
+    if format == "parquet":
+        pytest.importorskip("pyarrow")
+    corpus = corefeval.read(corefeval.example("key")).select_documents(np.array([0]))
+    corefeval.write(corpus, tmp_path / "all", format=format)
+    path = tmp_path / "all"
+    if path.is_dir():
+        path = next(path.glob("*.ann"))
+    if name and (name.endswith(".gz") or not find_format(format).companions):
+        data = path.read_bytes()
+        path = path.with_name(name)
+        path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+        for text in path.parent.glob("*.txt"):
+            text.rename(text.with_name("corpus.txt"))
+    real, opened = open, set()
+    with monkeypatch.context() as watch:
+        watch.setattr(
+            "builtins.open", lambda file, *a, **o: opened.add(file) or real(file, *a, **o)
+        )
+        corefeval.read(path)
+    opened = {file for file in map(str, opened) if file.startswith(str(tmp_path))}
+    assert len(opened) == 1 + len(find_format(format).companions)
+    for file in opened:
+        before = fingerprint(path)
+        assert before == fingerprint(path)
+        with open(file, "ab") as stream:
+            stream.write(b"\n")
+        assert fingerprint(path) != before, file
+
+
+def test_fingerprints_do_not_depend_on_other_files(tmp_path):
+    path = tmp_path / "key.conll"
+    shutil.copy(corefeval.example("key"), path)
+    before = fingerprint(path)
+    (tmp_path / "key.txt").write_text("a table of scores")
+    assert fingerprint(path) == before
+
+
+def test_an_empty_annotation_has_the_format_of_its_neighbours(tmp_path):
+    (tmp_path / "a.ann").touch()
+    (tmp_path / "a.txt").write_text("Ada met her dog")
+    before = fingerprint(tmp_path / "a.ann")
+    (tmp_path / "b.ann").write_text("MENTION\tT1\t0\t0\t0\t0\tAda\tPER\tPROP\n")
+    assert fingerprint(tmp_path / "a.ann") != before

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import io
 import json
 import linecache
 import math
@@ -20,7 +19,6 @@ import corefeval
 from corefeval.cli import main
 from corefeval.metrics import REGISTRY, Metric
 from corefeval.metrics.metric import _parse_text, parse_metrics, spell
-from corefeval.pieces.execution import _Unpickler
 
 KEY, EAGER, CAUTIOUS = (corefeval.example(name) for name in ("key", "eager", "cautious"))
 MODULE = '''
@@ -334,7 +332,7 @@ def evil(tmp_path, monkeypatch, module):
 
 
 def test_no_file_runs_code(evil, tmp_path, capsys):
-    """Names of metrics in saved results and kept pieces are names, whatever they look like."""
+    """Names of metrics in saved results are names, whatever they look like."""
     result = corefeval.score(KEY, EAGER, metrics="muc, their_metrics:exact")
     result.save("saved.json")
     text = Path("saved.json").read_text().replace("their_metrics:exact", "evil:f")
@@ -347,11 +345,6 @@ def test_no_file_runs_code(evil, tmp_path, capsys):
     assert main(["score", "saved.json", "-f", "json", "--fail-under", "muc=1"]) == 0
     assert main(["explain", "--results", "saved.json", "b=saved.json"]) in (0, 1, 2)
     assert spell("evil:f") == "evil:f"
-    call = b"ccorefeval.metrics.metric\nspell\n(Vevil:f\ntR."
-    assert _Unpickler(io.BytesIO(call)).load() == "evil:f"
-    restore = b"ccorefeval.metrics.metric\n_restore\n(Vx\n(tVevil:f\ntR."
-    with pytest.raises(pickle.UnpicklingError):
-        _Unpickler(io.BytesIO(restore)).load()
     assert not evil.exists()
     with pytest.raises(corefeval.UsageError):  # but whoever asks for it has it
         corefeval.score(KEY, EAGER, metrics="evil:f")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import multiprocessing
 import pickle
+import re
 from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -108,3 +110,17 @@ def test_tag_sets(elsewhere):
     assert PENN.is_name("NNP")  # which makes a function that would not pickle
     assert elsewhere(is_name, PENN, "NNP")
     assert pickle.loads(pickle.dumps(PENN)) == PENN
+
+
+def test_no_file_is_unpickled():
+    """Only what a scorer sent to a worker is: files are somebody's, and pickles are programs."""
+    folder = Path(corefeval.__file__).parent
+    importing = {
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*.py")
+        if re.search(
+            r"^\s*(import|from) (pickle|marshal|shelve|joblib|dill)", path.read_text(), re.M
+        )
+        or "allow_pickle=True" in path.read_text()
+    }
+    assert importing == {"scorer.py"}

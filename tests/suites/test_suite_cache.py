@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import time
 from dataclasses import replace
 
 import pytest
 
-from corefeval import UsageError
+import corefeval
+from corefeval import Suite, SuiteCorpus, SuiteSystem, UsageError, __version__
 from corefeval.suites import running
 from corefeval.suites.definition import read_suite
-from corefeval.suites.running import Cache, run_suite
+from corefeval.suites.running import run_suite
+from forged_files import disguise, evil_pickles, replace_leaves, rewrite
 
 
 @pytest.fixture
@@ -87,43 +90,93 @@ def test_a_tag_set_is_beside_the_file_and_part_of_a_cell(folder):
     assert scores[0] != scores[1]
 
 
-def test_a_file_is_looked_at_again_where_anything_changed(tmp_path, monkeypatch):
-    file = tmp_path / "x"
-    file.write_bytes(b"one")
-    os.utime(file, (1000, 1000))
-    cache = Cache(tmp_path / "kept")
-    one = cache.digest_of(str(file), 3, "1000000000000")
-    cache.flush()
-    with monkeypatch.context() as blind:
-        blind.setattr(running, "open_file", None)  # it is not opened
-        assert Cache(tmp_path / "kept").digest_of(str(file), 3, "1000000000000") == one
-    before = file.stat().st_ctime_ns
-    while file.stat().st_ctime_ns == before:  # clocks of files are coarse
-        file.write_bytes(b"two")
-    os.utime(file, (1000, 1000))  # as programs do that unpack or copy
-    again = Cache(tmp_path / "kept")
-    assert again.digest_of(str(file), 3, "1000000000000") != one
+def test_a_response_that_kept_its_size_and_time_is_scored_again(folder, suite, counted):
+    run_suite(suite, cache=folder / "kept")
+    counted.clear()
+    file = folder / "eager" / "talk.jsonl"
+    times = file.stat()
+    file.write_text(file.read_text().replace("1", "0", 1))
+    assert file.stat().st_size == times.st_size
+    os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
+    run_suite(suite, cache=folder / "kept")
+    assert counted == [("talk", "eager", None)]
 
 
-def test_what_was_written_a_moment_ago_is_not_taken_for_known(tmp_path):
-    file = tmp_path / "x"
-    file.write_bytes(b"one")
-    stamp = str(file.stat().st_mtime_ns)
-    cache = Cache(tmp_path / "kept")
-    one = cache.digest_of(str(file), 3, stamp)
-    cache.flush()
-    file.write_bytes(b"two")
-    assert Cache(tmp_path / "kept").digest_of(str(file), 3, stamp) != one
+@pytest.mark.parametrize("format", ["brat", "litbank"])
+def test_the_text_of_an_annotation_is_part_of_a_cell(folder, counted, format):
+    key = folder / "news"
+    corefeval.write(corefeval.read(folder / "keys" / "news.conll"), key, format=format)
+    corpus = SuiteCorpus(name="news", key=str(key))
+    system = SuiteSystem(name="itself", responses=str(folder / "{corpus}"))
+    suite = Suite(corpora=(corpus,), systems=(system,), metrics="conll")
+    assert run_suite(suite, cache=folder / "kept").scored[0]["conll"].f1 == 1
+    counted.clear()
+    text = sorted(key.glob("*.txt"))[0]
+    text.write_text("x" + text.read_text())
+    run_suite(suite, cache=folder / "kept")
+    assert len(counted) == 1
 
 
 def test_a_damaged_cache_is_made_anew(folder, suite, counted):
-    run_suite(suite, cache=folder / "kept")
+    first = run_suite(suite, cache=folder / "kept")
     counted.clear()
     cells = sorted((folder / "kept").glob("*.cell"))
     cells[0].write_bytes(b"damaged")
-    (folder / "kept" / "files.json").write_text("[")
-    run_suite(suite, cache=folder / "kept")
-    assert len(counted) == 1
+    cells[1].write_bytes(cells[1].read_bytes().replace(__version__.encode(), b"0.0.0", 1))
+    content = bytearray(cells[2].read_bytes())
+    content[-20] ^= 1
+    cells[2].write_bytes(content)
+    again = run_suite(suite, cache=folder / "kept")
+    assert len(counted) == 3 and again.cells == first.cells
+    text = "kept: 3 files damaged, foreign or of another version of corefeval, and scored again"
+    assert [n.message for n in again.notices if n.kind == "unusable-files"] == [f"{folder}/{text}"]
+    assert run_suite(suite, cache=folder / "kept").notices == first.notices
+
+
+def test_a_forged_cell_does_nothing(folder, suite):
+    first = run_suite(suite, cache=folder / "kept", trials=19)
+    marker = folder / "ran"
+    for payload in evil_pickles(marker):
+        for content in disguise(payload):
+            cells = sorted((folder / "kept").glob("*.cell"))
+            for cell in cells:  # those of results, and that of tests
+                cell.write_bytes(content)
+            again = run_suite(suite, cache=folder / "kept", trials=19)
+            assert again.cells == first.cells
+            assert again.statistics.as_dict() == first.statistics.as_dict()
+            assert [n.count for n in again.notices if n.kind == "unusable-files"] == [len(cells)]
+    time.sleep(0.2)  # a command would run beside us
+    assert not marker.exists()
+
+
+@pytest.mark.parametrize("value", [None, -1, "x", {}, [["x"]]])
+def test_a_cell_of_other_types_and_shapes_is_scored_again(folder, suite, value):
+    suite = replace(suite, corpora=suite.corpora[:1], systems=suite.systems[:2], metrics="conll")
+    first = run_suite(suite, cache=folder / "kept", trials=9)
+    for cell in (folder / "kept").glob("*.cell"):
+        content = cell.read_bytes()
+        forgeries = [*replace_leaves(json.loads(content.partition(b"\n")[2]), value)]
+        for forged in forgeries[::13]:
+            cell.write_bytes(rewrite(forged))
+            again = run_suite(suite, cache=folder / "kept", trials=9)
+            if any(notice.kind == "unusable-files" for notice in again.notices):
+                assert again.cells == first.cells
+                assert again.statistics.as_dict() == first.statistics.as_dict()
+        cell.write_bytes(content)
+
+
+def test_cells_are_not_written_through_links(folder, suite):
+    """A link may point to anything, and come with a checkout."""
+    first = run_suite(suite, cache=folder / "kept")
+    precious = folder / "precious"
+    precious.write_text("precious")
+    cells = sorted((folder / "kept").glob("*.cell"))
+    for cell, target in zip(cells, (precious, "/dev/stdout", folder / "nowhere"), strict=False):
+        cell.unlink()
+        cell.symlink_to(target)
+    assert run_suite(suite, cache=folder / "kept").cells == first.cells
+    assert precious.read_text() == "precious" and not (folder / "nowhere").exists()
+    assert not any(cell.is_symlink() for cell in cells)
 
 
 def test_an_interrupted_run_goes_on_where_it_was(folder, suite, counted, monkeypatch):
@@ -145,7 +198,10 @@ def test_an_interrupted_run_goes_on_where_it_was(folder, suite, counted, monkeyp
 
 def test_a_cache_that_cannot_be_written_loses_no_scores(folder, suite):
     place = folder / "kept"
-    (place / "files.json").mkdir(parents=True)
+    run_suite(suite, cache=place)
+    for cell in place.glob("*.cell"):
+        cell.unlink()
+        cell.mkdir()
     outcome = run_suite(suite, cache=place, trials=19)
     assert len(outcome.scored) == 12 and outcome.statistics is not None
     told = [one.message for one in outcome.notices if one.kind == "no-cache"]

@@ -13,7 +13,15 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 from corefeval.checks import check_path
 from corefeval.diagnostics import InputError, KeyNeededError, Notice, UsageError, memory_for
-from corefeval.files import is_remote, open_file, remote_files, write_file, write_folder
+from corefeval.files import (
+    GZIP_MAGIC,
+    file_digest,
+    is_remote,
+    open_file,
+    remote_files,
+    write_file,
+    write_folder,
+)
 from corefeval.formats.registry import (
     FORMATS,
     HEAD,
@@ -41,6 +49,7 @@ __all__ = [
     "Written",
     "check_reading",
     "files_of",
+    "fingerprint",
     "read",
     "read_ahead",
     "read_with_key",
@@ -318,8 +327,41 @@ def _write_several(files: dict[str, bytes], path: str | os.PathLike[str], format
         write_folder(target.parent, beside)
 
 
-# Text that belongs to an annotation file beside it, and is read with it.
-_COMPANIONS = {".txt": ".ann"}
+# Files that are read with those of the same name that have the other ending.
+_COMPANIONS = {
+    companion: ending
+    for format in FORMATS.values()
+    for companion in format.companions
+    for ending in format.endings
+}
+
+
+def fingerprint(path: str | os.PathLike[str], format: str | None = None) -> list[str]:
+    """What changes whenever anything does that is read from a path, in this format if it is named.
+
+    For each file behind the path these are its name and digest, and those of the companions that a
+    reader may open with it, with the format.
+    """
+    from corefeval.formats.source import find_sibling
+
+    facts: list[str] = []
+    for file in files_of(path)[0]:
+        facts += [os.path.basename(file), file_digest(file)]
+        siblings = [find_sibling(file, ending) for ending in _COMPANIONS]
+        for name in filter(os.path.exists, siblings):
+            chosen = find_format(format) if format else _guess_format(file)
+            if chosen is None or chosen.companions:
+                facts += [str(chosen and chosen.name), os.path.basename(name), file_digest(name)]
+    return facts
+
+
+def _guess_format(file: str) -> Format | None:
+    """The format that the first bytes of a file tell; None where they are packed or tell none."""
+    with open_file(file) as stream, suppress(UnknownFormatError):
+        head: bytes = stream.read(HEAD)
+        if not head.startswith(GZIP_MAGIC):
+            return detect_format(head, file) if head else _format_beside(file)
+    return None
 
 
 def files_of(path: str | os.PathLike[str]) -> tuple[list[str], bool]:

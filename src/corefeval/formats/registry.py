@@ -52,6 +52,11 @@ class Format(NamedTuple):
     needs_key: bool = False
 
     @property
+    def companions(self) -> tuple[str, ...]:
+        """The endings of files of the same name that the reader opens as well."""
+        return (".txt",) if self.name in ("brat", "litbank") else ()
+
+    @property
     def has_layers(self) -> bool:
         """Whether discourse deixis and mentions that refer to nothing can be written."""
         return self.name in ("conllua", "parquet")

@@ -74,13 +74,7 @@ class Source:
 
     def sibling(self, suffix: str) -> Source:
         """The file of the same name with another ending, like the text of an annotation."""
-        from pathlib import Path
-
-        packed = self.file.endswith(".gz")
-        path = Path(self.file.removesuffix(".gz")).with_suffix(suffix)
-        if packed and not os.path.exists(path):
-            path = path.with_name(path.name + ".gz")
-        return read_source(path, encoding=self.encoding)
+        return read_source(find_sibling(self.file, suffix), encoding=self.encoding)
 
     @property
     def text(self) -> str:
@@ -113,6 +107,14 @@ class Source:
                 expected=self.encoding,
                 fix="name the file's encoding with --encoding / encoding=…",
             ) from None
+
+
+def find_sibling(file: str, suffix: str) -> str:
+    """The path of the file of the same name with another ending; of packed files, packed or not."""
+    from pathlib import Path
+
+    path = str(Path(file.removesuffix(".gz")).with_suffix(suffix))
+    return f"{path}.gz" if file.endswith(".gz") and not os.path.exists(path) else path
 
 
 def read_source(path: str | os.PathLike[str], *, encoding: str = "utf-8") -> Source:

@@ -11,7 +11,7 @@ from itertools import accumulate
 import numpy as np
 
 from corefeval.diagnostics import Notice
-from corefeval.files import GZIP_MAGIC, file_stamp, open_file, unpack_file
+from corefeval.files import GZIP_MAGIC, file_size, open_file, unpack_file
 from corefeval.formats import files_of, read_file, skipped_files, unknown_files
 from corefeval.formats.ranges import Excerpt, Ranges, find_ranges
 from corefeval.formats.registry import HEAD, UnknownFormatError, detect_format, find_format
@@ -49,14 +49,13 @@ class WholeFile:
 class File:
     """A file, its documents, and where they are if it is to be cut.
 
-    `size` is that of its bytes, unpacked; `stamp` changes when somebody writes it anew.
+    `size` is that of its bytes, unpacked.
     """
 
     file: str
     documents: tuple[DocumentId, ...]
     ranges: Ranges | None
     size: int
-    stamp: str
     reading: Reading
 
     def only(self, chosen: Sequence[int]) -> WholeFile | Excerpt:
@@ -135,11 +134,6 @@ class Side:
         told = (*(notice for notices in cut for notice in notices), *self.notices)
         return Notes(tuple(file.file for file in self.files), told)
 
-    @property
-    def stamp(self) -> list[object]:
-        """What changes when any of the files does."""
-        return [(os.path.abspath(one.file), one.size, one.stamp) for one in self.files]
-
 
 @dataclass(frozen=True, slots=True)
 class Portion:
@@ -185,7 +179,7 @@ def index_side(
 
 
 def _index_file(file: str, reading: Reading, piece_size: int, target: str) -> File:
-    size, stamp = file_stamp(file)
+    size = file_size(file)
     path = file
     with open_file(file) as stream:
         head = stream.read(HEAD + len(BOM_UTF8))
@@ -218,4 +212,4 @@ def _index_file(file: str, reading: Reading, piece_size: int, target: str) -> Fi
         os.unlink(path)
     if documents is None:
         documents = WholeFile(file, reading).read().documents
-    return File(file, documents, ranges, size, stamp, reading)
+    return File(file, documents, ranges, size, reading)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import tempfile
 from collections.abc import Sequence
@@ -21,12 +20,14 @@ from corefeval.evaluation import Metrics, count
 from corefeval.features.statements import ORDERED_VALUES
 from corefeval.features.token_columns import empty_columns, take_samples
 from corefeval.files import current_limit, unpack_limit
+from corefeval.formats import fingerprint
 from corefeval.metrics import parse_metrics
 from corefeval.pairing import joint_mismatch_notices, pair_documents
 from corefeval.pairing.mismatches import MISMATCHES
 from corefeval.pieces import Cutting, NamedFile, watch_workers
-from corefeval.pieces.execution import Kept, map_pieces
+from corefeval.pieces.execution import map_pieces
 from corefeval.pieces.index import Notes, Reading, Side, index_side
+from corefeval.pieces.kept import Kept
 from corefeval.pieces.planning import (
     Columns,
     Piece,
@@ -115,8 +116,9 @@ def score_files(
                 work.pieces,
                 request,
                 executor=cutting.executor,
-                kept=work.kept,
                 progress=cutting.progress,
+                find=None if work.kept is None else work.kept.find_piece,
+                keep=None if work.kept is None else work.kept.keep_piece,
             )
         except InputError:
             if work.size > _READ_AGAIN:
@@ -124,7 +126,7 @@ def score_files(
             return None
         except UndefinedMetricError:
             return None
-    return _join(shares, work.notes, plan)
+    return _join(shares, work, plan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +162,7 @@ def _prepare_work(
         return None
     kept = None
     if cutting.resume is not None:
-        kept = Kept(os.fspath(cutting.resume), _describe_run((key, response), pieces, request))
+        kept = Kept(cutting.resume, _describe_run(sources, pieces, request))
     specimen = make_specimen(key, response, pairs, _SPECIMEN)
     size = int(key.sizes.sum() + response.sizes.sum())
     request = replace(request, limit=current_limit())
@@ -190,13 +192,13 @@ def _index(source: NamedFile, reading: Reading, folder: str, size: int, limit: i
 
 
 def _describe_run(
-    sides: Sequence[Side], pieces: Sequence[Piece], request: Request
+    sources: tuple[NamedFile, NamedFile], pieces: Sequence[Piece], request: Request
 ) -> dict[str, object]:
     """What a run is, so that finished pieces are only taken for the same one."""
-    plan = request.plan
+    plan, (key, response) = request.plan, sources
     return {
-        "key": sides[0].stamp,
-        "response": sides[1].stamp,
+        "key": [*key, *fingerprint(key.path, plan.key_format)],
+        "response": [*response, *fingerprint(response.path, plan.response_format)],
         "protocol": str(plan.protocol),
         "metrics": [one.metric.identity for one in request.metrics],
         "slices": list(request.by),
@@ -238,7 +240,7 @@ def _decide(work: _Work, cutting: Cutting) -> Request:
     )
 
 
-def _join(shares: Sequence[Share], notes: Sequence[Notes], plan: Plan) -> Result | None:
+def _join(shares: Sequence[Share], work: _Work, plan: Plan) -> Result | None:
     """The result of all pieces; None where pieces cannot have it."""
     results = [share.result for share in shares if share.result is not None]
     kinds = {notice.kind for result in results for notice in result.notices}
@@ -256,9 +258,10 @@ def _join(shares: Sequence[Share], notes: Sequence[Notes], plan: Plan) -> Result
         *compare_evidence(plan.asked, total.protocol),
     )
     notices = (
-        *read_notices([n for share in shares for n in share.of_key], notes[0]),
-        *read_notices([n for share in shares for n in share.of_response], notes[1]),
+        *read_notices([n for share in shares for n in share.of_key], work.notes[0]),
+        *read_notices([n for share in shares for n in share.of_response], work.notes[1]),
         *_settle(results, total, more),
+        *(work.kept.notices if work.kept is not None else ()),
     )
     return replace(total, slices=slices, notices=tuple(dict.fromkeys(notices)))
 

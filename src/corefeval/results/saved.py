@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,8 +19,8 @@ from corefeval.files import GZIP_MAGIC, PathLike, unpack, write_file
 from corefeval.protocol import Protocol
 from corefeval.results.aggregation import CountTable
 from corefeval.results.rates import RATES, Numbers, rates_of
-from corefeval.results.result import Result
-from corefeval.results.slices import Slices
+from corefeval.results.result import LEDGER, Result
+from corefeval.results.slices import SPECIAL, Slices
 
 T = TypeVar("T")
 
@@ -249,7 +249,7 @@ def result_of_record(
         version=version,
         **own,
         whole_rates=within.whole_rates if within else _rates(record["whole_rates"], most),
-        notices=() if within else tuple(map(_notice, record["notices"])),
+        notices=() if within else tuple(map(notice_of_record, record["notices"])),
         spell=spell,
         titles=_named_texts(record["titles"]),
         ci=_level(record["ci"]) if "ci" in record else None,
@@ -272,10 +272,7 @@ def result_of_record(
 
 def _answers(record: Mapping[str, Any]) -> dict[str, object]:
     """What became of the mentions that a language model wrote."""
-    counts = {
-        name: _whole(record[name], name)
-        for name in ("written", "placed", "changed", "repeated", "lost")
-    }
+    counts = {name: _whole(record[name], name) for name in LEDGER}
     if counts["written"] != counts["placed"] + counts["repeated"] + counts["lost"]:
         raise ValueError("the ledger of the answers does not add up")
     documents = [
@@ -296,17 +293,15 @@ def _rates(record: Mapping[str, Any], most: float = 1 + _ROUNDING) -> dict[str, 
 
 
 def _slices(feature: str, record: Mapping[str, Any], within: Result) -> Slices:
+    values, special = record["values"], record["special"]
     return Slices(
         feature,
         _one_of(record["level"], ("document", "entity", "mention")),
         result_of_record(record["whole"], within.spell, within),
-        {
-            value: result_of_record(one, within.spell, within)
-            for value, one in record["values"].items()
-        },
+        {value: result_of_record(one, within.spell, within) for value, one in values.items()},
         {value: _whole(size, f"the size of {value}") for value, size in record["sizes"].items()},
         _named_texts(record["undefined"]),
-        _named_texts(record["special"]),
+        {_one_of(role, SPECIAL): _one_of(name, values) for role, name in special.items()},
     )
 
 
@@ -354,14 +349,15 @@ def _check_counts(
         raise ValueError(f"{metric}: more was found than exists")
 
 
-def _notice(record: Mapping[str, Any]) -> Notice:
+def notice_of_record(record: Mapping[str, Any]) -> Notice:
+    """The notice that a file tells; `parts` may also be pairs, as `asdict` has them."""
     return Notice(
         _text(record["kind"], "the kind of a notice"),
         _text(record["text"] if "text" in record else record["message"], "a notice"),
         _whole(record["count"], "the count of a notice"),
         tuple(_texts(record["items"], "the items of a notice")),
         _text(record.get("noun", ""), "the noun of a notice"),
-        tuple((what, _whole(n, what)) for what, n in record.get("parts", {}).items()),
+        tuple((what, _whole(n, what)) for what, n in dict(record.get("parts", ())).items()),
     )
 
 
@@ -420,7 +416,7 @@ def _named_texts(record: Mapping[str, object]) -> dict[str, str]:
     return {name: _text(value, name) for name, value in record.items()}
 
 
-def _one_of(value: object, choices: Sequence[str]) -> Any:
+def _one_of(value: object, choices: Collection[str]) -> Any:
     if value not in choices:
         raise ValueError(f"{value!r:.40} is none of {', '.join(choices)}")
     return value

@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 
 from corefeval.checks import check_choice, check_count, check_probability, check_seed
 from corefeval.diagnostics import Notice, UsageError, plural
+from corefeval.results.saved import notice_of_record
 from corefeval.stats.hierarchy import Level
 from corefeval.stats.intervals import Interval
 from corefeval.stats.ranking import ranks
@@ -299,10 +300,7 @@ class CorporaComparison(Tabular):
                 for metric, by_corpus in record["tests"].items()
             },
             CorporaOptions(**options),
-            tuple(
-                Notice(**{**one, **{name: tuple(one[name]) for name in ("items", "parts")}})
-                for one in record["notices"]
-            ),
+            tuple(map(notice_of_record, record["notices"])),
         )
         for one in found.standings:
             one.check(found.systems, found.corpora)

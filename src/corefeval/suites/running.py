@@ -7,11 +7,11 @@ import json
 import os
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Any
+from functools import lru_cache, partial
+from typing import Any, TypeVar
 
 from corefeval._version import __version__
 from corefeval.diagnostics import (
@@ -26,18 +26,18 @@ from corefeval.evaluation import score
 from corefeval.files import (
     PathLike,
     current_limit,
-    file_stamp,
+    file_size,
     is_remote,
-    open_file,
     unpack_limit,
-    write_folder,
 )
-from corefeval.formats import files_of
-from corefeval.metrics import parse_metrics
+from corefeval.formats import files_of, fingerprint
+from corefeval.metrics import parse_metrics, spell
 from corefeval.pieces import Cutting, LostWorkersError, NamedFile, Progress
-from corefeval.pieces.execution import find_value, map_pieces, pack_value
+from corefeval.pieces.execution import map_pieces
 from corefeval.protocol import Protocol
 from corefeval.results import Result
+from corefeval.results.saved import result_of_record, result_record
+from corefeval.results.stored import Store
 from corefeval.scorer import Scorer
 from corefeval.stats import CorporaComparison
 from corefeval.suites.definition import Suite, SuiteCorpus
@@ -45,8 +45,8 @@ from corefeval.suites.outcome import NO_PART, Cell, Place, SuiteResult
 from corefeval.suites.statistics import compare_suite
 from corefeval.syntax import split_list
 
-_FRESH = 2.0  # seconds in which a file may be written twice without a clock telling it
-_BLOCK = 1 << 20
+T = TypeVar("T")
+
 _AT_ONCE = 50  # cells that are put into the cache together,
 _AT_LEAST = 10.0  # or those of so many seconds
 
@@ -64,10 +64,9 @@ def run_suite(
     """Score every system on every corpus; what cannot be scored has its reason in its cell.
 
     `cache` is a folder for cells whose inputs do not change: a cell is taken from there where the
-    bytes of key and response, protocol, metrics and version are the same. Bytes are looked at
-    where a file has another size or time than before. `executor` works on cells, and on pieces of
-    large files; `piece_size`, `executor` and `progress` are those of `score`, with cells for
-    pieces.
+    bytes of key and response, protocol, metrics and version are the same. `executor` works on
+    cells, and on pieces of large files; `piece_size`, `executor` and `progress` are those of
+    `score`, with cells for pieces.
 
     With `trials` systems are compared by the headline, on each corpus and over all of them, so
     that ranks and tables know which differences are real; `tests` are other options of
@@ -88,13 +87,15 @@ def run_suite(
         if progress is not None:
             progress(done + number, len(jobs), passed + size)
 
+    def put(number: int, cell: Cell) -> None:  # as soon as it is done: an interrupt loses none
+        _put(whole[number], cell, cells, kept)
+
     try:
         for job in cut:
             _put(job, _score_safely(job, request, cutting), cells, kept)
             done, passed = done + 1, passed + job.size
             report(0, 0, 0)
-        filing = _Filing(whole, cells, kept)
-        map_pieces(score_cell, [*whole], request, executor=executor, kept=filing, progress=report)
+        map_pieces(score_cell, [*whole], request, executor=executor, keep=put, progress=report)
     finally:
         _scorer.cache_clear()
         if kept is not None:
@@ -109,6 +110,8 @@ def run_suite(
         else:
             outcome = replace(outcome, statistics=found)
             notices += found.notices
+    if kept is not None:
+        notices += kept.notices
     if kept is not None and kept.problem:
         notices.append(Notice("no-cache", f"{kept.problem}: the next run scores everything again"))
     return replace(outcome, notices=tuple(notices))
@@ -126,13 +129,14 @@ def _compare(
     inputs = (__version__, facts, outcome.sound_corpora, sorted(cells, key=str))
     digest = hashlib.sha256(repr(inputs).encode()).hexdigest()
     name = hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
-    found = None if kept is None else kept.find(name, digest)
-    if not isinstance(found, CorporaComparison):
-        found = compare_suite(outcome, **options)
-        if kept is not None:
-            kept.keep(name, digest, found)
-            kept.flush()
-    return found
+    if kept is None:
+        return compare_suite(outcome, **options)
+    comparison = kept.look_up(name, digest, CorporaComparison.from_dict)
+    if comparison is None:
+        comparison = compare_suite(outcome, **options)
+        kept.keep(name, digest, comparison.as_dict())
+        kept.flush()
+    return comparison
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +169,9 @@ def _plan(
     cells: dict[Place, Cell] = {}
     jobs: list[Job] = []
     done: list[Job] = []
+    make_result = partial(result_of_record, spell=spell)
     for corpus in suite.corpora:
-        key, problem, key_size = _inputs(corpus.inputs, kept)
+        key, problem, key_size = _inputs(corpus.inputs, corpus.key_format, kept)
         for system in suite.systems:
             for seed in system.seeds or (None,):
                 place = corpus.name, system.name, seed
@@ -178,15 +183,15 @@ def _plan(
                     cells[place] = Cell(None, NO_PART, "response")
                     continue
                 path = system.path(corpus.name, seed)
-                response, why, size = _inputs((path,), kept)
+                response, why, size = _inputs((path,), corpus.response_format, kept)
                 if why:
                     cells[place] = Cell(None, why, "response")
                     continue
                 job = Job(place, corpus, path, label, key_size + size)
                 if kept is not None:
                     job = _with_digest(job, request, key + response)
-                    known = kept.find(job.name, job.digest)
-                    if isinstance(known, Result):
+                    known = kept.look_up(job.name, job.digest, make_result)
+                    if known is not None:
                         cells[place] = Cell(known)
                         done.append(job)
                         continue
@@ -194,22 +199,21 @@ def _plan(
     return cells, jobs, done
 
 
-def _inputs(paths: tuple[str, ...], kept: Cache | None) -> tuple[list[str], str, int]:
-    """The digests of all files behind paths (none without a cache), what is wrong, and the size."""
-    digests: list[str] = []
+def _inputs(
+    paths: tuple[str, ...], format: str | None, kept: Cache | None
+) -> tuple[list[str], str, int]:
+    """The fingerprint of all paths (none without a cache), what is wrong, and the size."""
+    facts: list[str] = []
     total = 0
     try:
         for path in paths:
             if problem := look_at(path):
                 return [], f"{path}: {problem}", 0
-            for file in files_of(path)[0]:
-                size, stamp = file_stamp(file)
-                total += size
-                if kept is not None:
-                    digests += [os.path.basename(file), kept.digest_of(file, size, stamp)]
+            total += sum(map(file_size, files_of(path)[0]))
+            facts += [] if kept is None else fingerprint(path, format)
     except (CorefEvalError, OSError) as error:
         return [], one_line(error), 0
-    return digests, "", total
+    return facts, "", total
 
 
 def look_at(path: str) -> str:
@@ -243,23 +247,7 @@ def _find_code(metrics: str) -> list[str]:
 def _put(job: Job, cell: Cell, cells: dict[Place, Cell], kept: Cache | None) -> None:
     cells[job.place] = cell
     if kept is not None and cell.result is not None:
-        kept.keep(job.name, job.digest, cell.result)
-
-
-@dataclass(frozen=True, slots=True)
-class _Filing:
-    """Where `map_pieces` leaves each cell as soon as it is done: an interrupt loses none."""
-
-    jobs: list[Job]
-    cells: dict[Place, Cell]
-    kept: Cache | None
-
-    def find(self, _: int) -> None:
-        """Nothing: what the cache has is no job."""
-
-    def keep(self, number: int, cell: Cell) -> None:
-        """Put the cell of a job into its place, and into the cache."""
-        _put(self.jobs[number], cell, self.cells, self.kept)
+        kept.keep(job.name, job.digest, result_record(cell.result))
 
 
 def score_cell(job: Job, request: Request) -> Cell:
@@ -371,74 +359,40 @@ def one_line(error: Exception) -> str:
     return "; ".join(line.strip() for line in str(error).splitlines()) or type(error).__name__
 
 
-class Cache:
-    """A folder of values, each with the digest of what it was made of.
+class Cache(Store):
+    """A folder of results and comparisons, each with the digest of what it was made of.
 
-    It also has the digest of every file that was looked at, with the size and the time that the
-    file had, and the time of its last change of any kind, which nobody can set: as long as these
-    are the same, the bytes are. A file that had just been written is looked at again next time.
     `problem` says why nothing is kept, where the folder cannot be written.
     """
 
     def __init__(self, folder: PathLike) -> None:
-        self.folder = os.fspath(folder)
+        super().__init__(folder)
         if is_remote(self.folder):
             raise UsageError(f"a cache must be a local folder, not {self.folder}")
         if os.path.exists(self.folder) and not os.path.isdir(self.folder):
             raise UsageError(f"a cache must be a folder, and {self.folder} is a file")
-        self._stamps = self._load_stamps()
         self._waiting: dict[str, bytes] = {}
-        self._has_new_stamps = False
         self._written = time.monotonic()
         self.problem = ""
 
-    def _load_stamps(self) -> dict[str, list[Any]]:
-        try:
-            with open(os.path.join(self.folder, "files.json"), encoding="utf-8") as stream:
-                stamps = json.load(stream)
-            return stamps if isinstance(stamps, dict) else {}
-        except (OSError, ValueError, RecursionError):  # it is made anew
-            return {}
+    def look_up(self, name: str, digest: str, make: Callable[[Any], T]) -> T | None:
+        """What is made of the content that was kept under a name for this digest, or None."""
+        return self.find(
+            f"{name}.cell",
+            lambda record: make(record["content"]) if record["digest"] == digest else None,
+        )
 
-    def digest_of(self, file: str, size: int, stamp: str) -> str:
-        """The digest of a file's bytes; an address with a stamp of its own is known by that."""
-        if is_remote(file) and stamp:
-            return f"{size} {stamp}"
-        place = os.path.abspath(file)
-        known = self._stamps.get(place)
-        facts = [size, stamp, None if is_remote(file) else os.stat(file).st_ctime_ns]
-        if isinstance(known, list) and known[:-1] == facts:
-            return str(known[-1])
-        began = time.time()
-        found = hashlib.sha256()
-        with open_file(file) as stream:
-            while block := stream.read(_BLOCK):
-                found.update(block)
-        digest = found.hexdigest()
-        self._stamps.pop(place, None)
-        if stamp.isdigit() and began - int(stamp) / 1e9 > _FRESH:
-            self._stamps[place] = [*facts, digest]
-        self._has_new_stamps = True
-        return digest
-
-    def find(self, name: str, digest: str) -> Any:
-        """The value of a name that was made of what this is the digest of, or None."""
-        return find_value(os.path.join(self.folder, f"{name}.cell"), digest)
-
-    def keep(self, name: str, digest: str, value: object) -> None:
-        """Keep a value from the next flush on, which comes by itself now and then."""
-        self._waiting[f"{name}.cell"] = pack_value(value, digest)
+    def keep(self, name: str, digest: str, content: Mapping[str, Any]) -> None:
+        """Keep plain data from the next flush on, which comes by itself now and then."""
+        self._waiting[f"{name}.cell"] = self.pack({"digest": digest, "content": content})
         if len(self._waiting) >= _AT_ONCE or time.monotonic() - self._written > _AT_LEAST:
             self.flush()
 
     def flush(self) -> None:
         """Write what waits; that this fails is no reason to lose scores."""
-        contents: Mapping[str, bytes] = self._waiting
-        if self._has_new_stamps:
-            contents = {**contents, "files.json": json.dumps(self._stamps).encode()}
         try:
-            if contents:
-                write_folder(self.folder, contents, problem="the cache cannot be written")
+            if self._waiting:
+                self.write(self._waiting, "the cache cannot be written")
         except InputError as error:
             self.problem = one_line(error)
-        self._waiting, self._has_new_stamps, self._written = {}, False, time.monotonic()
+        self._waiting, self._written = {}, time.monotonic()

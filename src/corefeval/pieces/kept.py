@@ -1,0 +1,145 @@
+"""Finished pieces in a folder, from which an interrupted run goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from corefeval._version import __version__
+from corefeval.diagnostics import UsageError
+from corefeval.files import PathLike, is_remote
+from corefeval.metrics import spell
+from corefeval.model import Corpus, DocumentId
+from corefeval.model.arrays import IntArray
+from corefeval.pairing import Suspects
+from corefeval.pieces.planning import Share
+from corefeval.results.saved import notice_of_record, result_of_record, result_record
+from corefeval.results.stored import Store
+
+_RUN = "run.json"
+
+
+class Kept(Store):
+    """The finished pieces of a run in a folder.
+
+    `run` says what the run is: files, protocol and metrics. A folder of another run is a
+    UsageError; a piece that cannot be used is scored again, and `notices` says so.
+    """
+
+    def __init__(self, folder: PathLike, run: Mapping[str, object]) -> None:
+        text = json.dumps({"version": __version__, **run}, indent=1).encode()
+        super().__init__(folder, text)
+        place = f"--resume {self.folder}"
+        if is_remote(self.folder):
+            raise UsageError(f"{place}: it must be a local folder, not an address")
+        try:
+            os.makedirs(folder, exist_ok=True)
+            names = os.listdir(folder)
+            earlier = self.read(_RUN) if _RUN in names else None
+        except OSError as error:
+            raise UsageError(f"{place}: {error.strerror or error}") from None
+        if earlier is None and names:
+            raise UsageError(f"{place}: it has other files in it: use an empty folder")
+        if earlier is None:
+            self._put(_RUN, text)
+        elif earlier != text:
+            changes = _find_changes(earlier, text)
+            raise UsageError(
+                f"{place}: it belongs to another run{changes}: use another folder, or empty it"
+            )
+
+    def find_piece(self, number: int) -> Share | None:
+        """What a piece gave before; None where nothing is there that can be used."""
+        return self.find(f"{number:06d}.piece", _share_of)
+
+    def keep_piece(self, number: int, share: Share) -> None:
+        """Keep what a piece gave."""
+        self._put(f"{number:06d}.piece", self.pack(_share_record(share)))
+
+    def _put(self, name: str, data: bytes) -> None:
+        self.write({name: data}, "the pieces cannot be kept")
+
+
+def _find_changes(earlier: bytes, text: bytes) -> str:
+    """Which of the facts that describe a run are not those of an earlier one, for the error."""
+    try:
+        before = json.loads(earlier)
+        names = [name for name, fact in json.loads(text).items() if before.get(name) != fact]
+    except (ValueError, AttributeError, RecursionError):
+        return ""
+    return f" (another {', '.join(names)})" if names else ""
+
+
+def _share_record(share: Share) -> dict[str, Any]:
+    suspects = share.suspects
+    return {
+        "digest": share.digest,
+        "of_key": [*map(asdict, share.of_key)],
+        "of_response": [*map(asdict, share.of_response)],
+        "result": None if share.result is None else result_record(share.result),
+        "suspects": None if suspects is None else _suspects_record(suspects),
+        "has_mentions": share.has_mentions,
+    }
+
+
+def _share_of(record: Mapping[str, Any]) -> Share:
+    """The share that a record is of; a ValueError or the like where it is of none."""
+    result, suspects = record["result"], record["suspects"]
+    return Share(
+        str(record["digest"]),
+        tuple(map(notice_of_record, record["of_key"])),
+        tuple(map(notice_of_record, record["of_response"])),
+        None if result is None else result_of_record(result, spell),
+        None if suspects is None else _suspects_of(suspects),
+        record["has_mentions"] is True,
+    )
+
+
+def _suspects_record(suspects: Suspects) -> dict[str, Any]:
+    """What there is to tell of mismatches: document, start and end of each mention."""
+    sides = suspects.key, suspects.response
+    columns = [(c.mention_document, c.mention_start, c.mention_end) for c in sides]
+    return {
+        "names": [side.name for side in sides],
+        "documents": [*map(str, suspects.key.documents)],
+        "spans": [np.array(arrays).ravel().tolist() for arrays in columns],
+        "key_rows": suspects.key_rows.tolist(),
+        "other_tokens": np.flatnonzero(suspects.other_tokens).tolist(),
+        "counts": [suspects.n_documents, suspects.n_common],
+    }
+
+
+def _suspects_of(record: Mapping[str, Any]) -> Suspects:
+    """The suspects that a record is of, all mentions of a document in one entity."""
+    documents = tuple(map(DocumentId.parse, record["documents"]))
+    n_documents, sides = len(documents), []
+    for name, spans in zip(record["names"], record["spans"], strict=True):
+        document, start, end = _integers(spans).reshape(3, -1)
+        sides.append(
+            Corpus(
+                name=str(name),
+                documents=documents,
+                entity_document=np.arange(n_documents),
+                mention_entity=_integers(document.tolist(), n_documents),
+                mention_start=start,
+                mention_end=end,
+            )
+        )
+    key, response = sides
+    key_rows = _integers(record["key_rows"], key.n_mentions)
+    other_tokens = _integers(record["other_tokens"], n_documents)
+    counts = _integers(record["counts"]).tolist()
+    return Suspects(key, response, key_rows, np.isin(np.arange(n_documents), other_tokens), *counts)
+
+
+def _integers(values: list[object], limit: int = 1 << 31) -> IntArray:
+    """An array of whole numbers from 0 up to but not including a limit."""
+    numbers = np.array(values, dtype=np.int64) if {*map(type, values)} <= {int} else None
+    if numbers is None or (numbers.size and not 0 <= numbers.min() <= numbers.max() < limit):
+        raise ValueError(f"these are not whole numbers below {limit}: {values!r:.40}")
+    return numbers
