@@ -107,7 +107,7 @@ def make_leaderboard(
             for metric in outcome.metrics
         ],
         "slices": list(_describe_slices(outcome, groups)),
-        "unsliced": [str(one) for one in outcome.notices if one.kind == "skipped-slices"],
+        "unsliced": [str(n) for n in outcome.notices if n.kind == "skipped-slices"],
         "problems": list(_problems(outcome)),
         "level": compared.options.level if compared else None,
         "alpha": compared.options.alpha if compared else None,

@@ -145,19 +145,19 @@ def judge(
     """
     if protocol is not None and (not protocol.reads_itself or protocol.match == "exact"):
         inspections = [
-            replace(one, findings=tuple(f for f in one.findings if f.kind != "no-heads"))
-            for one in inspections
+            replace(item, findings=tuple(f for f in item.findings if f.kind != "no-heads"))
+            for item in inspections
         ]
-    corpora = [one.corpus for one in inspections if one.corpus is not None]
-    if not corpora or any(one.has_errors for one in inspections):
+    corpora = [item.corpus for item in inspections if item.corpus is not None]
+    if not corpora or any(item.has_errors for item in inspections):
         return inspections
     try:
         corpus = corpora[0] if len(corpora) == 1 else join(corpora)
         score(corpus if key is None else key, corpus, metrics="muc", protocol=protocol)
     except CorefEvalError as error:
-        first, *others = inspections
+        first, *following = inspections
         refusal = Finding("refused-file", one_line(error), first.file)
-        return [replace(first, findings=(refusal, *first.findings)), *others]
+        return [replace(first, findings=(refusal, *first.findings)), *following]
     return inspections
 
 
