@@ -20,8 +20,7 @@ def name_entity(rows: IntArray, kinds: Categories | None, text: Callable[[int], 
     best = next((kind for kind in ("name", "nominal") if kind in values), None)
     if best is None:
         return int(rows[0])
-    kinds_of_rows = zip(rows.tolist(), values, strict=True)
-    candidates: list[int] = [row for row, kind in kinds_of_rows if kind == best]
+    candidates: list[int] = rows[[kind == best for kind in values]].tolist()
     if len(candidates) == 1:
         return candidates[0]
     texts = {row: text(row) for row in candidates}

@@ -83,11 +83,11 @@ class Lookup:
 
     def key_mention(self, row: int) -> Place:
         """A mention of the key."""
-        return self._place(self.errors.key, row)
+        return self.mention(self.errors.key, row)
 
     def response_mention(self, row: int) -> Place:
         """A mention of the response, with what it is matched with if that has other tokens."""
-        place, prepared = self._place(self.errors.response, row), self.errors.prepared
+        place, prepared = self.mention(self.errors.response, row), self.errors.prepared
         if prepared.matches.weight is None:
             return place
         partner = int(self.errors.alignment.swapped.partner[row])
@@ -103,15 +103,11 @@ class Lookup:
             return self.response_mention(item)
         return self.key_mention(int(items.key_row[item]))
 
-    def mention(self, corpus: Corpus, row: int) -> Place:
-        """A mention of any corpus on the same documents."""
-        return self._place(corpus, row)
-
     def name(self, side: SideName, rows: IntArray, corpus: Corpus | None = None) -> int:
         """Which of some mentions names them; a corpus that is given is all of the side's layer."""
         shown = corpus or (self.errors.key if side == "key" else self.errors.response)
         kinds = self._kinds(side, corpus)
-        return name_entity(rows, kinds, lambda row: self._place(shown, row).text)
+        return name_entity(rows, kinds, lambda row: self.mention(shown, row).text)
 
     def name_items(self, items: IntArray) -> int:
         """Which of some items names them; all are in the response, or it lacks all of them."""
@@ -126,7 +122,8 @@ class Lookup:
         features = prepared.key_features if side == "key" else prepared.response_features
         return kinds_if_known(features if corpus is None else features.of(corpus))
 
-    def _place(self, corpus: Corpus, row: int) -> Place:
+    def mention(self, corpus: Corpus, row: int) -> Place:
+        """A mention of any corpus on the same documents."""
         if corpus.labels is not None:
             return Place(str(corpus.labels[row]))
         document = int(corpus.mention_document[row])
