@@ -20,7 +20,7 @@ def test_run_prints_the_table_and_saves(folder, run):
     assert "steady" in out
     assert "few-corpora" not in err
     assert "intervals from 3 corpora say little" in err
-    assert (folder / "suite.cache" / "files.json").exists()
+    assert len([*(folder / "suite.cache").glob("*.cell")]) == 13  # 12 results, and the tests
     again = run("suite", "run", folder / "suite.toml")
     assert again[1] == out
     assert run("suite", "table", folder / "r.json")[1] == out
