@@ -13,7 +13,7 @@ import numpy as np
 from corefeval.alignment import Alignment, align
 from corefeval.checks import did_you_mean
 from corefeval.diagnostics import Notice, UsageError, plural
-from corefeval.features import SideFeatures
+from corefeval.features import Features, pair_features
 from corefeval.formats import check_reading, read, read_with_key
 from corefeval.matching import Matches, Mentions, matcher
 from corefeval.model import Corpus
@@ -149,8 +149,8 @@ class Prepared:
 
     key: Corpus
     response: Corpus
-    key_features: SideFeatures
-    response_features: SideFeatures
+    key_features: Features
+    response_features: Features
     matches: Matches
     protocol: Protocol
     key_digest: str = ""
@@ -322,14 +322,10 @@ def _prepare_corpora(
     stated, more = stated_features(plan.features, key, response, encoding=plan.encoding)
     if stated:
         protocol = protocol.but(features=",".join(map(str, stated)))
-    known = partial(SideFeatures, texts=(key, response), given=stated, tagset=plan.tagset)
-    of_key = known(key, others=(response, twins))
-    of_response = known(response, twins=(of_key, twins))
     return Prepared(
         key,
         response,
-        of_key,
-        of_response,
+        *pair_features(key, response, twins, given=stated, tagset=plan.tagset),
         matches,
         protocol,
         key_digest,

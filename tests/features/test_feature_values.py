@@ -14,7 +14,7 @@ from corefeval.features import (
 )
 from corefeval.features.brackets import find_named_spans, number_regions
 from corefeval.features.kinds import find_classes
-from corefeval.features.positions import TokenSpans
+from corefeval.features.token_columns import TokenSpans
 from corefeval.model import corpus_from_arrays, corpus_from_entities
 from corefeval.model.categories import Categories
 from feature_corpora import corpus_from_words, values

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 
 import corefeval
 from corefeval import score
-from corefeval.features import MissingFeatureError
+from corefeval.features import Features, MissingFeatureError
 from corefeval.features import minimum_spans as finding
-from corefeval.features.annotations import TokenAnnotations
 from corefeval.model import CorpusBuilder
 from corefeval.preparation import prepare
 from reference_mina import BUGS, Text, count
@@ -61,7 +60,7 @@ def text(spans, *, parse=True) -> str:
 )
 def test_minimum_spans(conll, span, minimum):
     corpus = corefeval.read(conll(text([span])))
-    trees = finding.Trees(TokenAnnotations(corpus, (corpus,), None), 0)
+    trees = finding.Trees(Features(corpus), 0)
     found = trees.minimum(span[0], span[1] + 1)
     assert " ".join(SENTENCE[token][0] for token in found) == minimum
 
@@ -72,7 +71,7 @@ def test_labels_are_read_without_functions(conll):
     minima = []
     for content in (plain, marked):
         corpus = corefeval.read(conll(content))
-        trees = finding.Trees(TokenAnnotations(corpus, (corpus,), None), 0)
+        trees = finding.Trees(Features(corpus), 0)
         minima.append([trees.minimum(*span) for span in ((0, 13), (0, 6), (7, 10))])
     assert minima[0] == minima[1]
 
@@ -285,9 +284,7 @@ class Pair:
             )
             for at, document in enumerate(sides[0])
         ]
-        self.trees = [
-            finding.Trees(TokenAnnotations(side, (sides[0], side), None), 0) for side in sides
-        ]
+        self.trees = [finding.Trees(Features(side, texts=(sides[0], side)), 0) for side in sides]
         # coval's entities are in the order in which their first mentions close.
         self.entities = [
             [

@@ -9,8 +9,8 @@ import pytest
 import corefeval
 import json_records
 from corefeval import InputError, PairingError
-from corefeval.model import CorpusBuilder
-from corefeval.model.text_tokens import TextTokens, tokenise
+from corefeval.model import CorpusBuilder, tokens_of_texts
+from corefeval.model.text_tokens import tokenise
 from corefeval.pairing.texts import on_tokens
 from json_records import (
     INCLUSIVE,
@@ -90,7 +90,7 @@ def test_mentions_with_gaps_and_heads_find_their_tokens(file):
     text.mention("a", 4, 23, gaps=[(7, 11), (13, 20)], features={"n": "3"})  # met … c … She
     text.mention("a", 4, 23, gaps=[(7, 11), (12, 20)], features={"n": "5"})  # met … She
     text.mention("a", 20, 30, gaps=[(23, 24)], features={"n": "4"})  # She smiled
-    response = builder.build(TextTokens([TEXT]))
+    response = builder.build(tokens_of_texts([TEXT]))
     moved, notices = on_tokens(response, corefeval.read(file(RECORDS["e2e"])))
     found = {m.features["n"]: (m.positions, m.head) for m in moved[0].mentions}
     assert found == {
@@ -111,7 +111,7 @@ def test_a_gap_behind_white_space_is_the_edge_of_its_mention(file):
     text.mention("a", 3, 19, gaps=[(4, 8)])  # a blank … the captain
     text.mention("a", 0, 8, gaps=[(3, 7)])  # Ada … a blank
     text.mention("a", 3, 8, gaps=[(4, 7)])  # a blank … a blank
-    response = builder.build(TextTokens([TEXT]))
+    response = builder.build(tokens_of_texts([TEXT]))
     moved, notices = on_tokens(response, corefeval.read(file(RECORDS["e2e"])))
     assert [(m.span, m.positions) for m in moved[0].mentions] == [((0, 1), (0,)), ((2, 4), (2, 3))]
     assert moved.gaps.size == 0

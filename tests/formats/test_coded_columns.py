@@ -16,10 +16,14 @@ from corefeval.formats.conll.columns import coded_cells
 from corefeval.formats.conll.reader import read_conll
 from corefeval.formats.conllu.reader import read_conllu
 from corefeval.formats.source import Source
-from corefeval.model import DocumentTokens, TokenTable
-from corefeval.model.joining import JoinedTokens
-from corefeval.model.text_tokens import TextTokens
-from corefeval.model.tokens import Tokens
+from corefeval.model import (
+    DocumentTokens,
+    Tokens,
+    select_tokens,
+    tokens_of_documents,
+    tokens_of_texts,
+)
+from corefeval.model.token_tables import join_tokens
 
 NO_COLUMN = r"no column"
 
@@ -51,7 +55,7 @@ def check(tokens: Tokens, names: list[str | int], some: np.ndarray) -> None:
         assert len(set(column.names)) == len(column.names)
         assert tokens.coded(name, some).values() == [values[token] for token in some.tolist()]
     starts = expected_starts(tokens)
-    assert tokens.all_sentence_starts().tolist() == starts
+    assert tokens.starts.tolist() == starts
     everything = np.arange(tokens.offsets[-1])
     sentences = np.searchsorted(starts, everything, side="right") - 1
     assert tokens.sentence_of(everything).tolist() == sentences.tolist()
@@ -65,7 +69,7 @@ def selections(draw, tokens: Tokens) -> Tokens:
     if draw(st.booleans()):
         return tokens
     chosen = draw(st.lists(st.integers(-1, size - 1), min_size=1, max_size=size + 2))
-    return tokens.select(np.array(chosen))
+    return select_tokens(tokens, np.array(chosen))
 
 
 def some_of(draw, tokens: Tokens) -> np.ndarray:
@@ -106,7 +110,7 @@ def test_conll_columns(data):
     tokens = read_conll(source(data.draw(conll_texts()))).tokens
     if not tokens.counts.any():
         return
-    names = [*tokens.columns, *range(1, tokens.n_columns + 1)]
+    names = [*tokens.columns, *range(1, tokens.lines.n_columns + 1)]
     chosen = data.draw(selections(tokens))
     check(chosen, names, some_of(data.draw, chosen))
 
@@ -272,8 +276,8 @@ def test_conllu_columns_and_comments(data):
         ]
 
 
-def table(*documents: list[str]) -> TokenTable:
-    return TokenTable(
+def table(*documents: list[str]) -> Tokens:
+    return tokens_of_documents(
         [
             DocumentTokens(
                 {"word": words, "empty": [""] * len(words)}, len(words), [0][: len(words)]
@@ -304,36 +308,29 @@ def test_joined_corpora(data):
     }
     chosen = data.draw(st.lists(st.sampled_from(sorted(kinds)), min_size=1, max_size=4))
     parts = [data.draw(selections(kinds[kind]())) for kind in chosen]
-    tokens = data.draw(selections(JoinedTokens.of(parts)))
+    tokens = data.draw(selections(join_tokens(parts)))
     if data.draw(st.booleans()):
-        tokens = JoinedTokens.of([tokens, kinds["table"]()])
+        tokens = join_tokens([tokens, kinds["table"]()])
     check(tokens, ["word"], some_of(data.draw, tokens))
     comments = tokens.sentence_comments("s_type")
     said = [
-        "wh" if token.sentence_comments("s_type") is not None else None
+        "wh" if table is not None and table.find_comments is not None else None
         for document in range(tokens.counts.size)
-        for token in [_origin(tokens, document)]
+        for table in [tokens.table(document)]
         for _ in tokens.sentence_starts(document)
     ]
     assert (comments.values() if comments is not None else [None] * len(said)) == said
 
 
-def _origin(tokens: Tokens, document: int) -> Tokens:
-    from corefeval.model.text_tokens import origin
-
-    found = origin(tokens, document)[0]
-    return found if found is not None else TextTokens([])
-
-
 def test_texts_have_no_columns_and_one_sentence():
-    tokens = TextTokens(["ab c", None, "", "d"])
+    tokens = tokens_of_texts(["ab c", None, "", "d"])
     with pytest.raises(InputError, match=NO_COLUMN):
         tokens.coded("word")
     check(tokens, [], np.array([4, 0]))
 
 
 def test_tokens_in_no_sentence():
-    tokens = TokenTable(
+    tokens = tokens_of_documents(
         [DocumentTokens({}, 2, [0, 1]), DocumentTokens({}, 2), DocumentTokens({}, 3, [1])]
     )
     assert tokens.sentence_of(np.arange(7)).tolist() == [0, 1, -1, -1, -1, 2, 2]
@@ -349,7 +346,7 @@ def test_unknown_columns(name, tokens):
     ):
         with pytest.raises(InputError, match=NO_COLUMN):
             known.coded(name, tokens)
-        assert len(known.select(np.array([-1])).coded(name)) == 0
+        assert len(select_tokens(known, np.array([-1])).coded(name)) == 0
 
 
 def test_bitmaps_travel_with_the_tokens():
@@ -361,7 +358,7 @@ def test_bitmaps_travel_with_the_tokens():
 def test_no_tokens_at_all():
     corpus = corefeval.corpus_from_arrays(entity=np.array([0, 0]), start=np.array([0, 1]))
     if corpus.tokens is not None:
-        assert corpus.tokens.all_sentence_starts().size == 0
-    empty = TokenTable([])
+        assert corpus.tokens.starts.size == 0
+    empty = tokens_of_documents([])
     assert len(empty.coded("word")) == 0
     assert empty.sentence_of(np.empty(0, dtype=np.int64)).size == 0

@@ -80,7 +80,7 @@ def test_numbers_in_the_third_column_decide(cells, words, tmp_path_factory):
         text = text.replace(f" word{number} ", f" {word} ")
     path = tmp_path_factory.getbasetemp() / "numbers.conll"
     path.write_text(text)
-    assert corefeval.read(path).tokens.column_numbers["word"] == 4
+    assert corefeval.read(path).tokens.lines.layout.numbers["word"] == 4
 
 
 def test_words_where_nothing_is_numbered(conll):
@@ -102,7 +102,7 @@ def test_words_that_look_like_tags_are_noticed(conll, word):
     corpus = corefeval.read(conll(text.replace(" NN ", f" {word} ")))
     assert kinds(corpus) == ["word-column"]
     assert "look like tags" in str(corpus.notices[0])
-    assert corpus.tokens.column_numbers["word"] == 4
+    assert corpus.tokens.lines.layout.numbers["word"] == 4
 
 
 def test_a_text_of_tag_names_stays_where_it_is(conll):

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 import corefeval
 from conftest import examples
 from corefeval import CorefEvalError, InputError, corpus_from_arrays
-from corefeval.features.annotations import TokenAnnotations
+from corefeval.features import Features
+from corefeval.features.annotations import find_matched_heads
 from corefeval.linting import inspect
 from corefeval.model import CorpusBuilder, Relation
 from strategies import spans
@@ -203,7 +204,7 @@ def test_heads_come_from_the_tree_where_no_field_says(conll):
     path = conll(text(*rows, header=header))
     corpus = corefeval.read(path)
     assert corpus[0].mentions[0].head is None  # the file does not say
-    heads, _ = TokenAnnotations(corpus, (corpus,), None).own_heads("head")
+    heads, _ = find_matched_heads(Features(corpus), "head")
     assert heads.tolist() == [2]
     result = corefeval.score(path, path, match="head", metrics="muc")
     assert "|heads:dependencies|" in result.signature

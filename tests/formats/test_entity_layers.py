@@ -11,7 +11,7 @@ import pytest
 from corefeval import read, write
 from corefeval.model import DEIXIS, IDENTITY, NON_REFERRING, CorpusBuilder, DocumentId, join
 from corefeval.model.identity import digest
-from corefeval.model.merging import merge_documents
+from corefeval.model.joining import merge_documents
 
 
 def layered(prefix="d"):

@@ -11,7 +11,7 @@ import corefeval
 import json_records
 from corefeval import DocumentId, InputError, PairingError
 from corefeval.model import CorpusBuilder
-from corefeval.model.text_tokens import TextTokens
+from corefeval.model.text_tokens import text_of
 from json_records import (
     EXPECTED,
     IN_TOKENS,
@@ -45,8 +45,7 @@ def test_every_kind_in_tokens(file, kind, format):
 def test_a_text_has_characters_for_positions(file, format):
     corpus = corefeval.read(file(RECORDS["fastcoref"]), format=format)
     assert entities(corpus) == {frozenset({(0, 3), (20, 23)}), frozenset({(8, 19)})}
-    assert isinstance(corpus.tokens, TextTokens)
-    assert corpus.tokens.texts == (TEXT,)
+    assert text_of(corpus.tokens, 0) == TEXT
     assert corpus[0].n_tokens == len(TEXT)
     with pytest.raises(InputError, match="a text without tokens"):
         corpus[0].words

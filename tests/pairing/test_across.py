@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import corefeval
 from corefeval.cli import main
 from corefeval.diagnostics import InputError, UsageError
+from corefeval.model import select_tokens
 from corefeval.protocol import Protocol
 
 METRICS = "mentions, muc, b3, ceafm, ceafe, blanc, lea, links"
@@ -145,7 +146,7 @@ def test_heads_tokens_and_sentences_move_along(files):
     tokens = prepared.key.tokens
     assert tokens.sentence_starts(0) == [0, WORDS, 2 * WORDS] == tokens.starts.tolist()
     assert tokens.line(0, WORDS) == 2 + WORDS + 3
-    again = tokens.select(np.array([-1, 0]))
+    again = select_tokens(tokens, np.array([-1, 0]))
     assert again.counts.tolist() == [0, 3 * WORDS] and again.column(1, "word") == document.words
 
 

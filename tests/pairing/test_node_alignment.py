@@ -131,7 +131,7 @@ def best(edges):
 def places_on_axis(corpus, axis):
     """The position of each of a side's places on the common axis."""
     tokens = corpus.tokens
-    own = [tokens.own_position(0, position) for position in range(int(tokens.counts[0]))]
+    own = [tokens.position_in_file(0, position) for position in range(int(tokens.counts[0]))]
     return {axis[mine]: position for position, mine in enumerate(own) if mine >= 0}
 
 

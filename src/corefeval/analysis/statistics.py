@@ -11,7 +11,7 @@ import numpy as np
 
 from corefeval.diagnostics import plural
 from corefeval.features import Features
-from corefeval.features.lookup import UNLABELLED
+from corefeval.features.makers import UNLABELLED
 from corefeval.model import DEIXIS, IDENTITY, LAYERS, NON_REFERRING, Corpus
 from corefeval.model.arrays import BoolArray, IntArray
 from corefeval.model.bridging import bridging_pairs

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from corefeval.diagnostics import InputError, Notice, PairingError, excerpt, note
-from corefeval.formats.conll.tokens import ConllTokens
+from corefeval.formats.conll.tokens import ConllLines
 from corefeval.live.spans import spans_reading, with_positions
 from corefeval.model import Corpus, DocumentId
 from corefeval.model.text_tokens import has_texts
@@ -227,12 +227,15 @@ def _places(corpus: Corpus, mentions: list[Mention], order: str) -> list[tuple[A
 def ranks_in_cells(corpus: Corpus, *, is_opening: bool) -> list[int]:
     """For each mention, which bracket of its cell opens or closes it; none without such cells."""
     tokens, names = corpus.tokens, corpus.names
-    if not isinstance(tokens, ConllTokens) or names is None or corpus.mention_start is None:
+    lines = None if tokens is None else tokens.lines
+    if tokens is None or not isinstance(lines, ConllLines):
+        return []
+    if names is None or corpus.mention_start is None:
         return []
     assert corpus.mention_end is not None  # as it has starts
     place = corpus.mention_start if is_opening else corpus.mention_end - 1
-    rows = (tokens.first[corpus.mention_document] + place).tolist()
-    cells = {row: _BRACKET.findall(tokens.cells(row)[-1]) for row in set(rows)}
+    rows = (tokens.run_first[corpus.mention_document] + place).tolist()
+    cells = {row: _BRACKET.findall(lines.cells(row)[-1]) for row in set(rows)}
     single = corpus.mention_end - corpus.mention_start == 1
     brackets: dict[tuple[int, str], list[int]] = {}
     for mention, (row, entity, is_single) in enumerate(

@@ -27,7 +27,7 @@ from corefeval.emulation.matching import Pair, match_mentions
 from corefeval.emulation.mentions import make_entities, split_documents
 from corefeval.emulation.sentences import Name, Sentence, SentenceFile, read_sentences
 from corefeval.formats import files_of
-from corefeval.formats.conllu.tokens import ConlluTokens
+from corefeval.formats.conllu.tokens import ConlluLines
 from corefeval.formats.source import Source, read_source
 from corefeval.metrics import Metric, parse_metrics, spell
 from corefeval.model import Corpus
@@ -108,8 +108,10 @@ def _origin(source: object, encoding: str) -> Source:
                 "score them one by one"
             )
         return read_source(files[0], encoding=encoding)
-    if isinstance(source, Corpus) and isinstance(source.tokens, ConlluTokens):
-        return source.tokens.origin
+    if isinstance(source, Corpus) and source.tokens is not None:
+        lines = source.tokens.lines
+        if isinstance(lines, ConlluLines):
+            return lines.origin
     label = f"{getattr(source, 'name', source)!s:.60}"
     raise UsageError(f"corefud-scorer scores single CorefUD files, not {label}: convert makes them")
 

@@ -242,7 +242,7 @@ def parse_bins(feature: str, texts: Sequence[str]) -> tuple[Bin, ...]:
     for text in texts:
         first, _, last = text.replace("–", "-").rstrip("+").partition("-")
         bins.append((int(first), None if text.endswith("+") else int(last or first)))
-    bins.sort(key=lambda one: one[0])
+    bins.sort(key=lambda bounds: bounds[0])
     for (low, high), (after, _) in pairwise((*bins, (1 << 62, None))):
         if high is None and after < 1 << 62:
             raise UsageError(f"{feature}: the bin {bin_name((low, high))} holds {after} as well")
@@ -252,9 +252,9 @@ def parse_bins(feature: str, texts: Sequence[str]) -> tuple[Bin, ...]:
     return tuple(bins)
 
 
-def bin_name(one: Bin) -> str:
+def bin_name(bounds: Bin) -> str:
     """The name of a bin, for people: `1`, `2–10`, `11+`."""
-    low, high = one
+    low, high = bounds
     return f"{low}+" if high is None else f"{low}" if low == high else f"{low}–{high}"
 
 
@@ -274,7 +274,7 @@ class FeatureRequest:
 
     @staticmethod
     def parse(text: str) -> FeatureRequest:
-        """From text; names of declared features and of settings are in lower case then."""
+        """The request in a text; names of declared features and settings become lower case."""
         call = parse_call(text, "feature", "argument, setting=value")
         name = call.name.lower() if call.name.lower() in FEATURES else call.name
         return FeatureRequest(name, call.arguments, tuple(call.settings.items())).check()
@@ -299,8 +299,8 @@ class FeatureRequest:
                 arguments.append(argument)
             else:
                 takes = [*declared.words, *(["bins such as 1, 2-5, 6+"] * declared.takes_bins)]
-                what = f"it takes {' or '.join(takes)}" if takes else "it takes none"
-                raise UsageError(f"{self.name} takes no argument {argument!r}: {what}")
+                usage = f"it takes {' or '.join(takes)}" if takes else "it takes none"
+                raise UsageError(f"{self.name} takes no argument {argument!r}: {usage}")
         if declared.takes_name and len(arguments) != 1:
             raise UsageError(f"{self.name} takes one name: {self.name}(NAME)")
         return FeatureRequest(self.name, tuple(arguments), self.settings)
@@ -312,7 +312,7 @@ class FeatureRequest:
     @property
     def bins(self) -> tuple[Bin, ...]:
         """The bins among the arguments, in ascending order."""
-        return parse_bins(self.name, [one for one in self.arguments if is_bin(one)])
+        return parse_bins(self.name, [argument for argument in self.arguments if is_bin(argument)])
 
     def __str__(self) -> str:
         parts = (*self.arguments, *(f"{key}={value}" for key, value in self.settings))

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corefeval.features.brackets import Nodes, Places, match_labels, number_regions
-from corefeval.features.positions import TokenSpans, find_spans
 from corefeval.features.tagsets import TagSet
+from corefeval.features.token_columns import TokenSpans, find_spans
 from corefeval.model.arrays import BoolArray, IntArray, stable_order
 from corefeval.model.categories import Categories
 
@@ -33,16 +33,16 @@ Finder = Callable[Concatenate[TokenSpans, IntArray, Columns], IntArray]
 
 
 def _in_pieces(find: Finder[Columns]) -> Finder[Columns]:
-    """The same for a part of the mentions at a time."""
+    """A finder of heads that looks at a part of the mentions at a time, for large corpora."""
 
     @wraps(find)
     def find_in_pieces(
-        spans: TokenSpans, rows: IntArray, /, *columns: Columns.args, **more: Columns.kwargs
+        spans: TokenSpans, rows: IntArray, /, *columns: Columns.args, **options: Columns.kwargs
     ) -> IntArray:
         length = np.minimum(spans.end[rows] - spans.start[rows], _REACH)
         bounds = np.flatnonzero(np.diff(np.cumsum(length) // _AT_ONCE)) + 1
         parts = np.split(rows, bounds)
-        return np.concatenate([find(spans, part, *columns, **more) for part in parts])
+        return np.concatenate([find(spans, part, *columns, **options) for part in parts])
 
     return find_in_pieces
 
@@ -69,10 +69,10 @@ def find_dependency_heads(
     width = 1 + int(max(number.max(initial=0), governor.max(initial=0)))
     group = (place * (int(sentence.max(initial=0)) + 1) + sentence) * width
     real = number > 0
-    known = np.sort((group + number)[real], kind="stable")
-    asked = group + governor
-    nearest = np.minimum(np.searchsorted(known, asked), max(known.size - 1, 0))
-    inside = known[nearest] == asked if known.size else real
+    numbered = np.sort((group + number)[real], kind="stable")
+    governed = group + governor
+    nearest = np.minimum(np.searchsorted(numbered, governed), max(numbered.size - 1, 0))
+    inside = numbered[nearest] == governed if numbered.size else real
     top = real & (governor >= 0) & ~inside
     head = _first(tokens, begin, top)
     if suits is None:
@@ -96,23 +96,23 @@ def find_parsed_heads(
     Whether a mention is one, and which of its tokens is the head, follows from its own cells: of
     all mentions that have the same cells only one is looked at.
     """
-    found = np.full(rows.size, -1, dtype=np.int64)
-    whole = np.flatnonzero(spans.length[rows] == spans.end[rows] - spans.start[rows])
-    start, length = spans.start[rows[whole]], spans.length[rows[whole]]
+    heads_of_rows = np.full(rows.size, -1, dtype=np.int64)
+    unbroken = np.flatnonzero(spans.length[rows] == spans.end[rows] - spans.start[rows])
+    start, length = spans.start[rows[unbroken]], spans.length[rows[unbroken]]
     first, alike = _group_alike(start, length, parse, tags, sentences)
-    tokens = spans.list_tokens(rows[whole[first]])
+    tokens = spans.list_tokens(rows[unbroken[first]])
     region = number_regions(tokens, sentences)
     nodes, heads = find_constituent_heads(parse.take(tokens), tags.take(tokens), tokens, region)
     node = find_spans(nodes.start, nodes.end, (start[first], start[first] + length[first]))
     place = np.where(node >= 0, np.append(heads, -1)[node] - start[first], -1)[alike]
-    found[whole] = np.where(place >= 0, start + place, -1)
-    return found
+    heads_of_rows[unbroken] = np.where(place >= 0, start + place, -1)
+    return heads_of_rows
 
 
 def _group_alike(
     start: IntArray, length: IntArray, parse: Categories, tags: Categories, sentences: IntArray
 ) -> tuple[IntArray, IntArray]:
-    """One of each lot of mentions that have the same cells, and the lot of each mention.
+    """An example of each group of mentions with equal cells, and the group of each mention.
 
     Short mentions become integers, to which each token adds so many bits. They are sorted by a
     part of a product, and then compared: what is equal may be in two lots, but no lot is mixed.
@@ -159,13 +159,13 @@ def find_tagged_heads(
     unseen = tokens < np.where(first_noun < 0, _NOWHERE, first_noun)[place]
     part = _first(tokens, begin, _is_partitive(tag, tagset, place) & unseen)
     head = np.where(part >= 0, part, head)
-    others = (
+    fallbacks = (
         _first(tokens, begin, tag.where(tagset.is_pronoun)),
         _last(tokens, begin, ~tag.where(tagset.is_skipped)),
         spans.end[rows] - 1,
     )
-    for other in others:
-        head = np.where(head < 0, other, head)
+    for fallback in fallbacks:
+        head = np.where(head < 0, fallback, head)
     return head
 
 
@@ -224,9 +224,9 @@ def _parents(nodes: Nodes, depth: IntArray, bracket: IntArray, last: IntArray) -
         return np.full(depth.size, -1, dtype=np.int64)
     width = 1 + int(nodes.closing.max(initial=0)) + 1
     low = min(int(nodes.depth.min()), int(depth.min(initial=0)))
-    known = (nodes.depth - low) * width + nodes.opening
-    asked = (depth - low) * width + np.minimum(bracket, width - 1)
-    place = np.searchsorted(known, asked) - 1
+    openings = (nodes.depth - low) * width + nodes.opening
+    codes = (depth - low) * width + np.minimum(bracket, width - 1)
+    place = np.searchsorted(openings, codes) - 1
     inside = (place >= 0) & (nodes.depth[place] == depth) & (nodes.closing[place] > last)
     return np.where(inside, place, -1)
 
@@ -342,7 +342,7 @@ class RankTable:
 
     @staticmethod
     def of(parents: Sequence[str], symbols: Sequence[str]) -> RankTable:
-        """Look every pair up once."""
+        """The table, in which every pair is looked up once."""
         plain = [_strip_function(symbol) for symbol in symbols]
         ranks = [
             [find_rank(_strip_function(parent), child) for child in plain] for parent in parents

@@ -8,9 +8,8 @@ from itertools import product
 import numpy as np
 
 from corefeval.features.brackets import Nodes
-from corefeval.features.positions import TokenSpans, find_spans
 from corefeval.features.tagsets import TagSet
-from corefeval.features.token_columns import NO_WORDS, WORD, Cells, TokenColumns
+from corefeval.features.token_columns import TokenSpans, find_spans
 from corefeval.model.arrays import BoolArray, IntArray
 from corefeval.model.categories import Categories
 
@@ -30,8 +29,8 @@ def find_kinds(
     tagset: TagSet,
     *,
     empty: BoolArray | None = None,
-    words: Callable[[IntArray], Cells] | None = None,
-    named: Callable[[IntArray], Nodes | None] | None = None,
+    words: Callable[[IntArray], Categories] | None = None,
+    named: Nodes | None = None,
     sentences: IntArray | None = None,
 ) -> Categories:
     """The kind of each mention.
@@ -39,7 +38,7 @@ def find_kinds(
     A pronoun is a mention whose head has a pronoun's tag, a single determiner, or an empty node. A
     name is one whose head is a proper noun, or that is a named entity but for its article and has
     a head with a capital letter. The rest is nominal, clauses and numbers too. `words` are those of
-    some tokens, `named` the named entities in some mentions.
+    some tokens, `named` the named entities in mentions, `sentences` where sentences begin.
     """
     head_tag = tags.take(heads)
     noun, name = head_tag.where(tagset.is_noun), head_tag.where(tagset.is_name)
@@ -51,33 +50,31 @@ def find_kinds(
         rows = np.flatnonzero(~pronoun & ~name)
         head_words = words(heads[rows])
         if tagset.words:
-            pronoun[rows] = head_words.are_one_of(tagset.words, (noun | alone)[rows])
+            pronoun[rows] = head_words.where_lower(tagset.words) & (noun | alone)[rows]
             pairs = np.flatnonzero((spans.length == 2) & ~noun & ~pronoun)
             pronoun[pairs] = _are_phrases(spans, pairs, words, tagset)
         if named is not None:
-            rows = rows[head_words.are_capitalized(~pronoun[rows])]
-            # A capital at the beginning of a sentence says nothing. Starts ascend, so that each
-            # head is among them or between two of them.
-            starts = heads[:0] if sentences is None else sentences
-            low, high = (np.searchsorted(starts, heads[rows], side) for side in ("left", "right"))
-            rows = rows[low == high]
-            if rows.size and (nodes := named(rows)) is not None:
-                name[rows] = is_named(spans, rows, tags, tagset, nodes)
+            is_capitalized = head_words.where(lambda word: word[:1].isupper())
+            # A capital at the beginning of a sentence says nothing.
+            begins = np.isin(heads[rows], heads[:0] if sentences is None else sentences)
+            rows = rows[is_capitalized & ~pronoun[rows] & ~begins]
+            name[rows] = is_named(spans, rows, tags, tagset, named)
     kind = np.where(pronoun, PRONOUN, np.where(name, NAME, NOMINAL))
     return Categories(kind.astype(np.int64), KINDS)
 
 
 def _are_phrases(
-    spans: TokenSpans, rows: IntArray, words: Callable[[IntArray], Cells], tagset: TagSet
+    spans: TokenSpans, rows: IntArray, words: Callable[[IntArray], Categories], tagset: TagSet
 ) -> BoolArray:
     """Which of some mentions of two tokens are pronouns of two words: `each other`."""
     phrases = {phrase for phrase in tagset.words if " " in phrase}
     begin = {phrase.partition(" ")[0] for phrase in phrases}
-    possible = np.flatnonzero(words(spans.start[rows]).are_one_of(begin))
+    possible = np.flatnonzero(words(spans.start[rows]).where_lower(begin))
     are_phrases = np.zeros(rows.size, dtype=np.bool_)
-    pair = [words(place[rows[possible]]).values() for place in (spans.start, spans.end - 1)]
-    texts = zip(*pair, strict=True)
-    are_phrases[possible] = [f"{one} {other}".lower() in phrases for one, other in texts]
+    pairs = [words(place[rows[possible]]).values() for place in (spans.start, spans.end - 1)]
+    are_phrases[possible] = [
+        f"{first} {last}".lower() in phrases for first, last in zip(*pairs, strict=True)
+    ]
     return are_phrases
 
 
@@ -87,14 +84,14 @@ def is_named(
     """Which of some mentions are a named entity, determiner before and ’s behind it left aside."""
     label = Categories(named.label, named.names)
     real = label.where(lambda name: name.lower() not in NUMERIC_CLASSES)
-    known = named.start[real], named.end[real]
+    entities = named.start[real], named.end[real]
     start, end, long = spans.start[rows], spans.end[rows], spans.length[rows] > 1
     determiner = long & tags.take(start).where(tagset.is_alone)
     possessive = long & tags.take(end - 1).where("POS".__eq__)
-    nothing = found = np.zeros(rows.size, dtype=np.bool_)
+    nothing = are_named = np.zeros(rows.size, dtype=np.bool_)
     for first, last in product((nothing, determiner), (nothing, possessive)):
-        found = found | (find_spans(*known, (start + first, end - last)) >= 0)
-    return found
+        are_named = are_named | (find_spans(*entities, (start + first, end - last)) >= 0)
+    return are_named
 
 
 def find_classes(spans: TokenSpans, heads: IntArray, named: Nodes) -> Categories:
@@ -123,11 +120,11 @@ def find_entity_classes(
     mentions counts. An entity whose mentions have one class between them has that class in any
     case, so nouns are asked for only where mentions differ.
     """
-    known = np.flatnonzero(classes.codes >= 0)
+    classed = np.flatnonzero(classes.codes >= 0)
     lowest = np.full(n_entities, len(classes.names), dtype=np.int64)
     highest = np.full(n_entities, -1, dtype=np.int64)
-    np.minimum.at(lowest, entity[known], classes.codes[known])
-    np.maximum.at(highest, entity[known], classes.codes[known])
+    np.minimum.at(lowest, entity[classed], classes.codes[classed])
+    np.maximum.at(highest, entity[classed], classes.codes[classed])
     mixed = lowest < highest
     if mixed.any():
         nouns = np.flatnonzero(is_noun())
@@ -141,9 +138,9 @@ def find_entity_classes(
 
 def vote_for_classes(entity: IntArray, n_entities: int, classes: Categories) -> Categories:
     """The class that most mentions of an entity have; of equals the one that comes first."""
-    known = np.flatnonzero(classes.codes >= 0)
+    classed = np.flatnonzero(classes.codes >= 0)
     width = max(len(classes.names), 1)
-    pair = entity[known] * width + classes.codes[known]
+    pair = entity[classed] * width + classes.codes[classed]
     distinct, first, votes = np.unique(pair, return_index=True, return_counts=True)
     owner = distinct // width
     order = np.lexsort((first, -votes, owner))
@@ -165,44 +162,16 @@ def _find_first(group: IntArray, n_groups: int) -> IntArray:
     return first
 
 
-_SHORT = 3  # words up to this length, such as articles and prepositions, tell nothing by themselves
+def guess_kinds(texts: Categories, stated_texts: Categories, stated: Categories) -> Categories:
+    """For each of some texts of mentions the kind that is stated most often of such a text.
 
-
-def guess_kinds(
-    columns: TokenColumns, rows: IntArray, examples: TokenColumns, stated: Categories
-) -> Categories:
-    """The kinds of some mentions, one for each of `rows`.
-
-    A mention has the kind that is stated most often of others with the same words; one whose words
-    nobody states anything of is a name if all of its words of more than three letters begin with a
-    capital, the first of a sentence aside, and nominal otherwise. `examples` are the token
-    columns of the mentions that `stated` has the kinds of.
+    `stated` has the kinds of the mentions of which `stated_texts` are the texts. A text of which no
+    kind is stated is nominal.
     """
-    known = examples.mention_texts()
-    there = np.flatnonzero(stated.codes >= 0)
-    votes = np.zeros((len(known.names), len(KINDS)), dtype=np.int64)
-    np.add.at(votes, (known.codes[there], stated.codes[there]), 1)
-    usual = {
-        name: int(best)
-        for name, best, row in zip(known.names, votes.argmax(1), votes, strict=True)
-        if row.any()
-    }
-    own = columns.mention_texts().take(rows).values()
-    codes = [
-        usual[text] if text is not None and text in usual else _guess_by_capitals(columns, row)
-        for row, text in zip(rows.tolist(), own, strict=True)
-    ]
+    rows = np.flatnonzero(stated.codes >= 0)
+    votes = np.zeros((len(stated_texts.names), len(KINDS)), dtype=np.int64)
+    np.add.at(votes, (stated_texts.codes[rows], stated.codes[rows]), 1)
+    usual = np.where(votes.any(axis=1), votes.argmax(axis=1), NOMINAL).tolist()
+    kinds = dict(zip(stated_texts.names, usual, strict=True))
+    codes = [kinds.get(text or "", NOMINAL) for text in texts.values()]
     return Categories(np.array(codes, dtype=np.int64), KINDS)
-
-
-def _guess_by_capitals(columns: TokenColumns, row: int) -> int:
-    words = columns.require("kind", "words", WORD, NO_WORDS)
-    starts = columns.sentence_starts()
-    tokens = np.arange(columns.spans.start[row], columns.spans.end[row])
-    begins = np.isin(tokens, columns.spans.offsets if starts is None else starts).tolist()
-    telling = [
-        word
-        for word, first in zip(words.take(tokens).values(), begins, strict=True)
-        if word is not None and len(word) > _SHORT and not first
-    ]
-    return NAME if telling and all(word[0].isupper() for word in telling) else NOMINAL

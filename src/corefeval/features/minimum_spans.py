@@ -20,8 +20,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from corefeval.features.annotations import TokenAnnotations
 from corefeval.features.brackets import match_labels, number_regions
+from corefeval.features.lookup import Features
 from corefeval.features.token_columns import WORD
 from corefeval.model.arrays import IntArray
 from corefeval.model.categories import Categories
@@ -50,8 +50,9 @@ class Node:
 class Trees:
     """The parse trees of all sentences, from which those of mentions are cut."""
 
-    def __init__(self, annotations: TokenAnnotations, index: int) -> None:
-        columns, spans = annotations.columns, annotations.spans
+    def __init__(self, features: Features, index: int) -> None:
+        columns = features.columns("match min")
+        spans = columns.spans
         tokens = np.arange(spans.n_tokens)
         cells = columns.cells(index, "parse", tokens)
         starts = columns.sentence_starts()
@@ -69,10 +70,12 @@ class Trees:
     def minimum(self, start: int, end: int) -> tuple[int, ...]:
         """The tokens of the minimum span of the tokens from `start` up to `end`."""
         root = self._cut(start, end)
-        found = self._terminals(root)
-        if not found:
-            found = self._inside(root)
-        return tuple(sorted(t for one in found for t in one)) or tuple(range(start, end))
+        terminals = self._terminals(root)
+        if not terminals:
+            terminals = self._inside(root)
+        return tuple(sorted(t for terminal in terminals for t in terminal)) or tuple(
+            range(start, end)
+        )
 
     def _cut(self, start: int, end: int) -> Node:
         """The tree of a mention."""
@@ -112,7 +115,7 @@ class Trees:
         kind = _kind_of(root.label, (child.label for child in children))
         chosen = [child for child in children if child.label in kind]
         if chosen:
-            return [one for child in chosen for one in self._nearest([child], kind)]
+            return [terminal for child in chosen for terminal in self._nearest([child], kind)]
         if root.label in _DECISIVE:  # it has nothing of its own kind
             return []
         level = children
@@ -125,9 +128,9 @@ class Trees:
     def _nearest(self, level: list[Node], kind: frozenset[str]) -> list[tuple[int, ...]]:
         """The good terminals at the smallest depth below some constituents of one kind."""
         while level:
-            found = [one for node in level for one in self._terminals(node)]
-            if found:
-                return found
+            terminals = [terminal for node in level for terminal in self._terminals(node)]
+            if terminals:
+                return terminals
             level = [node for node in _constituents(level) if node.label in kind]
         return []
 
@@ -146,7 +149,7 @@ def _constituents(nodes: Sequence[Node]) -> list[Node]:
 
 
 def _close_run(stack: list[Node], run: list[int]) -> list[int]:
-    """Hang the words that were read on the constituent that is open; nothing is left of them."""
+    """Add the words that were read to the constituent that is open; returns an empty run."""
     if run:
         stack[-1].children.append(tuple(run))
     return []
@@ -161,44 +164,41 @@ def _good_words(words: Categories | None, tags: Categories | None, number: int) 
         )
     if tags is not None:
         good &= ~tags.where(lambda tag: tag in _NO_CONTENT)
-    found: list[bool] = good.tolist()
-    return found
+    flags: list[bool] = good.tolist()
+    return flags
 
 
-def minimum_spans(
-    sides: Sequence[TokenAnnotations], rows: Sequence[IntArray]
-) -> list[IntArray] | None:
-    """A number for some mentions of each corpus, the same where minimum spans are; −1 for others.
+def minimum_spans(sides: Sequence[Features], rows: Sequence[IntArray]) -> list[IntArray] | None:
+    """Numbers of some mentions of each corpus, equal where minimum spans are; −1 for others.
 
     The trees are those of the first text that has any; None where no text has.
     """
     numbers: dict[tuple[int, ...], int] = {}
-    found = []
-    for side, own in zip(sides, rows, strict=True):
-        side.spans_for("match min")
-        place = side.columns.find(("parse",))
+    numbers_of_sides = []
+    for side, rows_of_side in zip(sides, rows, strict=True):
+        place = side.columns("match min").find(("parse",))
         if place is None:
             return None
         trees = Trees(side, place[0])
-        found.append(_number(side, trees, own, numbers))
-    return found
+        numbers_of_sides.append(_number(side, trees, rows_of_side, numbers))
+    return numbers_of_sides
 
 
 def _number(
-    annotations: TokenAnnotations, trees: Trees, rows: IntArray, numbers: dict[tuple[int, ...], int]
+    features: Features, trees: Trees, rows: IntArray, numbers: dict[tuple[int, ...], int]
 ) -> IntArray:
-    spans = annotations.spans
+    spans = features.columns("match min").spans
     codes = np.full(spans.start.size, -1, dtype=np.int64)
-    known: dict[tuple[int, int], tuple[int, ...]] = {}
-    gaps = annotations.corpus.gaps_of
+    minima: dict[tuple[int, int], tuple[int, ...]] = {}
+    gaps = features.corpus.gaps_of
     columns = spans.start, spans.end, spans.document, spans.offsets[spans.document]
     table = zip(rows.tolist(), *(column[rows].tolist() for column in columns), strict=True)
     for row, start, end, document, base in table:
         if end - start > LONGEST:
             continue
-        if (start, end) not in known:
-            known[start, end] = trees.minimum(start, end)
-        tokens = known[start, end]
+        if (start, end) not in minima:
+            minima[start, end] = trees.minimum(start, end)
+        tokens = minima[start, end]
         if row in gaps:
             inside = [t for t in tokens if not any(a <= t - base < b for a, b in gaps[row])]
             tokens = tuple(inside) or (start,)

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from corefeval.diagnostics import InputError, Notice, UsageError, excerpt, plural
-from corefeval.features.declarations import MissingFeatureError
+from corefeval.features.declarations import FEATURES, MissingFeatureError
 from corefeval.features.kinds import KINDS
-from corefeval.features.positions import find_spans
-from corefeval.features.token_columns import BLANK
+from corefeval.features.token_columns import BLANK, find_spans
 from corefeval.model import Corpus, Mention
 from corefeval.model.arrays import IntArray
 from corefeval.model.categories import Categories
@@ -26,19 +25,22 @@ _SHOWN = 5
 _MISSING = object()
 
 
-def check_given(given: object) -> Mapping[str, object]:
+def check_given(statements: object) -> dict[str, Any]:
     """The features that the caller states, by name; a UsageError for what is no such mapping."""
-    if given is None:
-        return {}
-    if not isinstance(given, Mapping):
-        raise UsageError(f"features is a mapping from names to features, not {given!r:.60}")
-    for name, source in given.items():
+    if not isinstance(statements, Mapping):
+        raise UsageError(f"features is a mapping from names to features, not {statements!r:.60}")
+    for name, source in statements.items():
         if not isinstance(name, str) or not (callable(source) or isinstance(source, Mapping)):
             raise UsageError(
                 f"{name!r:.60} is given as {source!r:.60}, which is neither a mapping from "
                 'mentions to values nor a function: did you mean features={"kind": …}?'
             )
-    return given
+    return {_feature_name(name): source for name, source in statements.items()}
+
+
+def _feature_name(text: str) -> str:
+    name = text.strip()
+    return name.lower() if name.lower() in FEATURES else name
 
 
 def read_given(
@@ -49,7 +51,7 @@ def read_given(
     key: Corpus | None = None,
     complete: bool = True,
 ) -> Categories:
-    """What somebody states of each mention; kind and noun must be stated of all if `complete`.
+    """What the caller states of each mention; kind and noun must be stated of all if `complete`.
 
     A mapping has mentions as keys (labels, spans of start and end, exclusive, or ids that the key
     has for mentions, by default the corpus itself), or documents whose values are such mappings; a
@@ -94,7 +96,7 @@ def _look_up(corpus: Corpus, source: Mapping[Any, Any], key: Corpus) -> Iterator
 
 
 def _by_span(tables: Sequence[Mapping[Any, Any]], owner: Corpus) -> list[dict[Any, Any]]:
-    """What is stated by ids, by the spans that have these ids; what is stated by spans stays."""
+    """The tables with spans in place of ids of mentions; entries for spans stay."""
     by_span = [dict(table) for table in tables]
     ids = owner.features.get("mention_id", ())
     for row, (document, identifier) in enumerate(
@@ -106,16 +108,19 @@ def _by_span(tables: Sequence[Mapping[Any, Any]], owner: Corpus) -> list[dict[An
 
 
 def check_coverage(
-    file: str, given: Mapping[str, Mapping[str, Any]], key: Corpus, response: Corpus | None = None
+    file: str,
+    statements: Mapping[str, Mapping[str, Any]],
+    key: Corpus,
+    response: Corpus | None = None,
 ) -> list[Notice]:
-    """What a file of features states of nothing, and which mentions it states nothing of.
+    """Notices on lines of a file of features that are about no mention, and on what it leaves out.
 
     A kind or noun that is asked for but not stated is an error anyway.
     """
     corpora = [corpus for corpus in (key, response) if corpus is not None]
-    first = next(iter(given.values()))
-    unused, known = _find_unused(first, corpora)
-    if not known:
+    first = next(iter(statements.values()))
+    unused, documents_found = _find_unused(first, corpora)
+    if not documents_found:
         raise InputError(
             "the features are about none of the documents",
             file=file,
@@ -127,7 +132,7 @@ def check_coverage(
         message = f"{file}: {plural(len(unused), 'line')} about unknown documents or "
         message += f"mentions: {', '.join(unused[:_SHOWN])}" + ", …" * (len(unused) > _SHOWN)
         notices.append(Notice("unused-features", message, len(unused), tuple(unused)))
-    for name, source in given.items():
+    for name, source in statements.items():
         for corpus in corpora:
             if not any(isinstance(table, Mapping) for table in source.values()):
                 continue
@@ -143,25 +148,25 @@ def _find_unused(
     source: Mapping[str, Any], corpora: Sequence[Corpus]
 ) -> tuple[list[str], set[str]]:
     """The lines of a file whose document or mention is in no corpus; the documents that are."""
-    known: dict[str, set[Hashable]] = {}
+    mentions_of: dict[str, set[Hashable]] = {}
     for corpus in corpora:
         names = [(str(d), d.name) for d in corpus.documents]
         entries = [full if full in source else name for full, name in names]
         for name in entries:
-            known.setdefault(name, set())
+            mentions_of.setdefault(name, set())
         ids = corpus.features.get("mention_id", ()) if corpus is corpora[0] else ()
         documents = corpus.mention_document.tolist()
         for row, document in enumerate(documents):
-            known[entries[document]].add(_mention(corpus, row))
+            mentions_of[entries[document]].add(_mention(corpus, row))
         for document, identifier in zip(documents, ids, strict=False):
-            known[entries[document]].add(identifier)
+            mentions_of[entries[document]].add(identifier)
     unused = [
         f"{document} {place}" if isinstance(table, Mapping) else document
         for document, table in source.items()
         for place in (table if isinstance(table, Mapping) else (None,))
-        if document not in known or (place is not None and place not in known[document])
+        if document not in mentions_of or (place is not None and place not in mentions_of[document])
     ]
-    return unused, known.keys() & source.keys()
+    return unused, mentions_of.keys() & source.keys()
 
 
 def _mention(corpus: Corpus, row: int) -> Hashable:
@@ -207,12 +212,12 @@ def describe_mentions(corpus: Corpus, rows: Sequence[int]) -> str:
     """How many mentions there are in some rows, of which corpus, and which the first ones are."""
     examples = []
     for document, group in groupby(rows[:_SHOWN], key=corpus.mention_document.__getitem__):
-        first, *others = (repr(_mention(corpus, row)) for row in group)
+        first, *further = (repr(_mention(corpus, row)) for row in group)
         place = f"{corpus.documents[document]} " if len(corpus.documents) > 1 else ""
-        examples += [place + first, *others]
-    more = ", …" if len(rows) > _SHOWN else ""
+        examples += [place + first, *further]
+    ellipsis = ", …" if len(rows) > _SHOWN else ""
     where = corpus.name or "the corpus"
-    return f"{plural(len(rows), 'mention')} of {where}: {', '.join(examples)}{more}"
+    return f"{plural(len(rows), 'mention')} of {where}: {', '.join(examples)}{ellipsis}"
 
 
 def _incomplete(corpus: Corpus, name: str, missing: Sequence[int]) -> MissingFeatureError:
@@ -280,8 +285,8 @@ def _adopt(values: IntArray, stated: IntArray, corpus: Corpus, owner: Corpus) ->
     """Take what a corpus states (not −1) of the spans of mentions that have no value yet."""
     rows = np.flatnonzero(stated >= 0)
     place = _find_rows(corpus, owner, rows)
-    wanted = np.flatnonzero((place >= 0) & (values < 0))
-    values[wanted] = stated[rows[place[wanted]]]
+    adopting = np.flatnonzero((place >= 0) & (values < 0))
+    values[adopting] = stated[rows[place[adopting]]]
 
 
 def _find_rows(corpus: Corpus, owner: Corpus, rows: IntArray) -> IntArray:
@@ -290,7 +295,7 @@ def _find_rows(corpus: Corpus, owner: Corpus, rows: IntArray) -> IntArray:
         place = np.full(corpus.n_mentions, -1, dtype=np.int64)
         place[rows] = np.arange(rows.size)
         return place
-    spans = [_number_spans(one) for one in (corpus, owner)]
+    spans = [_number_spans(side) for side in (corpus, owner)]
     if spans[0] is None or spans[1] is None:
         return np.full(corpus.n_mentions, -1, dtype=np.int64)
     (start, end), (their_start, their_end) = spans[0], spans[1]
@@ -318,12 +323,12 @@ def find_metadata(texts: Sequence[Corpus], name: str) -> list[str | None]:
     values = _metadata(texts, name)
     if values is not None:
         return values
-    there = list(dict.fromkeys(key for text in texts for meta in text.metadata for key in meta))
-    examples = ", ".join(there[:12]) + (", …" if len(there) > 12 else "")
+    available = list(dict.fromkeys(key for text in texts for meta in text.metadata for key in meta))
+    examples = ", ".join(available[:12]) + (", …" if len(available) > 12 else "")
     raise MissingFeatureError(
         f"metadata({name})",
         f"needs metadata of that name, and the documents have {examples or 'none'}",
-        fix="name an existing one" if there else "use a format that has it, such as CoNLL-U",
+        fix="name an existing one" if available else "use a format that has it, such as CoNLL-U",
     )
 
 

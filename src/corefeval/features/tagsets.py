@@ -178,12 +178,12 @@ def recognise_tagset(frequencies: Mapping[str, int]) -> TagSet | None:
     'stts'
     """
     total = sum(frequencies.values())
-    known = {
+    counts = {
         name: sum(count for tag, count in frequencies.items() if tag in tags)
         for name, tags in INVENTORIES.items()
     }
-    best = max(known, key=lambda name: known[name])
-    if not total or known[best] < _ENOUGH * total:
+    best = max(counts, key=lambda name: counts[name])
+    if not total or counts[best] < _ENOUGH * total:
         return None
     return TAGSETS[best]
 
@@ -208,8 +208,8 @@ def read_tagset(value: object) -> TagSet:
 
     path = Path(text)
     if not os.path.isfile(path):
-        known = ", ".join(TAGSETS)
-        raise UsageError(f"there is no tag set {text!r}: it is {known} or a JSON file")
+        choices = ", ".join(TAGSETS)
+        raise UsageError(f"there is no tag set {text!r}: it is {choices} or a JSON file")
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -235,11 +235,11 @@ def _from_mapping(value: Mapping[str, object], name: str) -> TagSet:
             f"a tag set is lists of tags called pronoun, name and noun, such as {_FORM}; "
             f"this has {', '.join(map(repr, unknown or wrong or lists)) or 'nothing'}"
         )
-    given: dict[str, tuple[str, ...]] = {
+    patterns: dict[str, tuple[str, ...]] = {
         "name_" if key == "name" else key: tuple(map(str, tags))  # type: ignore[call-overload]
         for key, tags in lists.items()
     }
-    return replace(TagSet(name, column=str(column)), **given)  # type: ignore[arg-type]
+    return replace(TagSet(name, column=str(column)), **patterns)  # type: ignore[arg-type]
 
 
 def _is_list(value: object) -> bool:

@@ -1,23 +1,20 @@
-"""The token columns of several corpora of the same documents, in order of preference."""
+"""The tokens that mentions cover, and their columns, from several corpora of the same documents."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property
 from itertools import pairwise
-from string import ascii_uppercase
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
 from corefeval.diagnostics import InputError
 from corefeval.features.declarations import MissingFeatureError
-from corefeval.features.positions import TokenSpans
 from corefeval.model import Corpus, Tokens
-from corefeval.model.arrays import BoolArray, IntArray
+from corefeval.model.arrays import BoolArray, IntArray, is_sorted, ragged_arange, stable_order
 from corefeval.model.categories import Categories
 from corefeval.model.text_tokens import has_texts
 from corefeval.model.tokens import documents_of_tokens
@@ -26,17 +23,15 @@ WORD = ("word",)
 NO_WORDS = "read a format that has words"
 BLANK = frozenset(("", "-", "_"))
 _NO_BRACKETS = BLANK | {"*"}
-_SAMPLE = 2000
+_SAMPLE_SIZE = 2000
 # Several views of the same tokens ask what is in a column; it is looked at once.
 _SAMPLES: WeakKeyDictionary[Tokens, dict[str | int, Counter[str]]] = WeakKeyDictionary()
-
-_CASE = 0x20  # the bit by which small letters differ from capitals in ASCII
 
 Samples = Mapping[str | int, Counter[str]]
 
 
 def settle_samples(tokens: Tokens | None, samples: Samples) -> None:
-    """Let what is in the columns of tokens be told by more tokens than these.
+    """Keep samples of columns for some tokens, taken from a larger text that they are part of.
 
     A named column that the samples lack is not there.
     """
@@ -46,118 +41,180 @@ def settle_samples(tokens: Tokens | None, samples: Samples) -> None:
 
 
 def take_samples(tokens: Tokens | None, names: Iterable[str | int] | None = None) -> Samples:
-    """What is in the columns of tokens, or in some of them, as it can be settled for others."""
+    """Samples of the columns of tokens, or of some of them, for `settle_samples`."""
     if tokens is None or has_texts(tokens):
         return {}
-    return {name: _sample(tokens, name) for name in (tokens.columns if names is None else names)}
+    return {
+        name: _take_sample(tokens, name) for name in (tokens.columns if names is None else names)
+    }
 
 
 def empty_columns(tokens: Tokens | None) -> list[str | int]:
-    """The columns that somebody asked for, and that have nothing in them but may have elsewhere."""
+    """The columns that were looked for and are empty here, but may be filled elsewhere."""
     if tokens is None:
         return []
-    named = set(tokens.columns)
+    is_elsewhere = not all(table.is_same_everywhere for table in tokens.tables)
     return [
         name
         for name, sample in _SAMPLES.get(tokens, {}).items()
-        if not sample and (name in named or isinstance(name, int) or not tokens.columns_hold)
+        if not sample and (name in tokens.columns or isinstance(name, int) or is_elsewhere)
     ]
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
-    """The cells of one column at some tokens, of which only those are decoded that may matter.
+class TokenSpans:
+    """The mentions' tokens, numbered through all documents; documents begin at `offsets`.
 
-    `begin` are their first two bytes, where these are known and ASCII characters are what they are.
+    `start` and `end` (exclusive) are those of the mentions; `gaps` has rows of mention, start, end.
     """
 
-    coded: Callable[[IntArray], Categories]
-    tokens: IntArray
-    begin: NDArray[np.uint16] | None
+    offsets: IntArray
+    document: IntArray
+    start: IntArray
+    end: IntArray
+    gaps: IntArray
 
-    def values(self) -> list[str | None]:
-        """The texts of the cells."""
-        return self.coded(self.tokens).values()
+    @staticmethod
+    def of(corpus: Corpus, counts: Sequence[IntArray], feature: str) -> TokenSpans:
+        """The spans of a corpus, whose documents are as long as in the longest of its texts."""
+        if corpus.mention_start is None or corpus.mention_end is None:
+            raise MissingFeatureError(
+                feature,
+                "needs token positions, and plain Python mentions have none",
+                fix=f"state the {feature} of each mention, or score files or spans of tokens",
+            )
+        ends = np.zeros(len(corpus.documents), dtype=np.int64)
+        if corpus.n_mentions:
+            np.maximum.at(ends, corpus.mention_document, corpus.mention_end)
+        for count in counts:
+            ends = np.maximum(ends, count)
+        offsets = np.concatenate(([0], np.cumsum(ends)))
+        shift = offsets[corpus.mention_document]
+        gaps = corpus.gaps
+        if gaps.size:
+            gaps = gaps + np.outer(shift[gaps[:, 0]], [0, 1, 1])
+        return TokenSpans(
+            offsets,
+            corpus.mention_document,
+            corpus.mention_start + shift,
+            corpus.mention_end + shift,
+            gaps,
+        )
 
-    def are_one_of(self, texts: Collection[str], which: BoolArray | None = None) -> BoolArray:
-        """Which cells, of all or of `which`, are in lower case one of some texts."""
-        return self._where(lambda cells: cells.where_lower(texts), texts, _CASE, which)
+    @property
+    def n_tokens(self) -> int:
+        """How many tokens there are in all documents together."""
+        return int(self.offsets[-1])
 
-    def are_capitalized(self, which: BoolArray | None = None) -> BoolArray:
-        """Which cells, of all or of `which`, begin with a capital."""
+    @cached_property
+    def length(self) -> IntArray:
+        """The number of tokens of each mention, gaps left out."""
+        length = self.end - self.start
+        if self.gaps.size:
+            np.subtract.at(length, self.gaps[:, 0], self.gaps[:, 2] - self.gaps[:, 1])
+        return length
 
-        def begin_with_capitals(cells: Categories) -> BoolArray:
-            return cells.where(lambda cell: cell[:1].isupper())
+    def contain(self, tokens: IntArray) -> BoolArray:
+        """Whether each mention contains the token given for it."""
+        inside: BoolArray = (self.start <= tokens) & (tokens < self.end)
+        if self.gaps.size:
+            token = tokens[self.gaps[:, 0]]
+            inside[self.gaps[(self.gaps[:, 1] <= token) & (token < self.gaps[:, 2]), 0]] = False
+        return inside
 
-        return self._where(begin_with_capitals, ascii_uppercase, 0, which)
+    @cached_property
+    def many(self) -> IntArray:
+        """The mentions of more than one token."""
+        return np.flatnonzero(self.length > 1)
 
-    def _where(
-        self,
-        hold: Callable[[Categories], BoolArray],
-        beginnings: Iterable[str],
-        case: int,
-        which: BoolArray | None,
-    ) -> BoolArray:
-        """Where something holds, which it does only for cells that begin as one of some texts."""
-        possible = np.ones(self.tokens.size, dtype=np.bool_) if which is None else which
-        if self.begin is not None:
-            possible = possible & _may_begin(beginnings, case)[self.begin | (case << 8 | case)]
-        rows = np.flatnonzero(possible)
-        holding = np.zeros(self.tokens.size, dtype=np.bool_)
-        holding[rows] = hold(self.coded(self.tokens[rows]))
-        return holding
+    @cached_property
+    def inside(self) -> IntArray:
+        """The tokens that are in a mention, in ascending order."""
+        return self.list_tokens(np.arange(self.start.size))
+
+    @cached_property
+    def inside_many(self) -> IntArray:
+        """The tokens that are in a mention of more than one token, in ascending order."""
+        return self.list_tokens(self.many)
+
+    def list_tokens(self, rows: IntArray) -> IntArray:
+        """The tokens from the start to the end of some mentions, each once, in ascending order."""
+        start, end = self.start[rows], self.end[rows]
+        if not is_sorted(start):
+            order = stable_order(start)
+            start, end = start[order], end[order]
+        reach = np.maximum.accumulate(end)
+        apart = np.flatnonzero(start[1:] >= reach[:-1]) + 1
+        first = np.concatenate(([0], apart))[: start.size]
+        last = np.append(apart, start.size)[: start.size] - 1
+        return ragged_arange(start[first], reach[last] - start[first])
+
+    def tokens(
+        self, rows: IntArray, *, reach: int | None = None
+    ) -> tuple[IntArray, IntArray, IntArray]:
+        """The tokens of some mentions one after the other, gaps left out.
+
+        Returns the tokens, the place in `rows` that each belongs to, and where each one begins.
+        With a reach, tokens that are so far or farther from the start of their mention are left
+        out: thousands of mentions inside each other have millions of tokens.
+        """
+        length = self.end[rows] - self.start[rows]
+        if reach is not None:
+            length = np.minimum(length, reach)
+        tokens = ragged_arange(self.start[rows], length)
+        place = np.repeat(np.arange(rows.size), length)
+        if self.gaps.size:
+            keep = self._without_gaps(rows, length, tokens.size)
+            tokens, place = tokens[keep], place[keep]
+        return tokens, place, np.searchsorted(place, np.arange(rows.size))
+
+    def _without_gaps(self, rows: IntArray, length: IntArray, size: int) -> BoolArray:
+        keep = np.ones(size, dtype=np.bool_)
+        place = np.full(self.start.size, -1, dtype=np.int64)
+        place[rows] = np.arange(rows.size)
+        gaps = self.gaps[place[self.gaps[:, 0]] >= 0]
+        mention = place[gaps[:, 0]]
+        begin = (np.cumsum(length) - length)[mention]
+        first, last = (
+            begin + np.minimum(bound - self.start[gaps[:, 0]], length[mention])
+            for bound in (gaps[:, 1], gaps[:, 2])
+        )
+        keep[ragged_arange(first, last - first)] = False
+        return keep
 
 
-def _may_begin(texts: Iterable[str], case: int) -> BoolArray:
-    """For each pair of bytes whether it may be the beginning of one of some texts.
+def find_spans(start: IntArray, end: IntArray, spans: tuple[IntArray, IntArray]) -> IntArray:
+    """The first place at which some starts and ends have each of some spans; −1 for none.
 
-    The bits of `case` are set in all bytes. What is not ASCII may be anything.
+    >>> starts, ends = np.array([4, 0, 4]), np.array([6, 2, 5])
+    >>> find_spans(starts, ends, (np.array([4, 0]), np.array([5, 1]))).tolist()
+    [2, -1]
     """
-    may = np.zeros((256, 256), dtype=np.bool_)  # by the second byte and the first
-    may[128:] = may[:, 128:] = True
-    for text in texts:
-        begin = text[:2].encode(errors="replace")
-        first, second = (begin[n] | case if n < len(begin) else slice(None) for n in (0, 1))
-        may[second, first] = True
-    return may.ravel()
+    if not start.size or not spans[0].size:
+        return np.full(spans[0].size, -1, dtype=np.int64)
+    width = 1 + max(int((end - start).max()), int((spans[1] - spans[0]).max()))
+    codes = start * width + (end - start)
+    span_codes = spans[0] * width + (spans[1] - spans[0])
+    order = stable_order(codes)
+    place = np.minimum(np.searchsorted(codes, span_codes, sorter=order), codes.size - 1)
+    row = order[place]
+    return np.where(codes[row] == span_codes, row, -1)
 
 
 class TokenColumns:
     """Token columns for the tokens that mentions cover, each from the first text that has it.
 
-    A column of nothing but `-` and `_` is not there, nor named entities that are all `*`. With
-    `others`, another corpus and the rows of its mentions here, the tokens of those that are not
-    here (−1) are covered too. They can be asked `beside` these, and what all have is read once.
+    `corpora` are the texts in order of preference. A column of nothing but `-` and `_` is not
+    there, nor named entities that are all `*`. `feature` is who needs them, for error messages.
     """
 
-    def __init__(
-        self,
-        corpora: Sequence[Corpus],
-        corpus: Corpus,
-        feature: str,
-        others: tuple[Corpus, IntArray] | None = None,
-    ) -> None:
+    def __init__(self, corpora: Sequence[Corpus], corpus: Corpus, feature: str) -> None:
         tokens = [(c.name, c.tokens) for c in corpora]
         self.texts = [(name, t) for name, t in tokens if t is not None and not has_texts(t)]
         self.in_characters = any(t is not None and has_texts(t) for _, t in tokens)
         self.corpora = corpora
-        self.spans = self._spans(corpus, feature)
-        self._covered = [self.spans]
-        if others is not None and others[0].mention_start is not None:
-            spans = self._spans(others[0], feature).take(np.flatnonzero(others[1] < 0))
-            if np.array_equal(spans.offsets, self.spans.offsets):
-                self._covered.append(spans)
+        self.spans = TokenSpans.of(corpus, [t.counts for _, t in self.texts], feature)
         self._columns: dict[tuple[int, str | int, bool], Categories] = {}
-
-    def _spans(self, corpus: Corpus, feature: str) -> TokenSpans:
-        return TokenSpans.of(corpus, [t.counts for _, t in self.texts], feature)
-
-    def beside(self, corpus: Corpus, feature: str) -> TokenColumns:
-        """The columns for a corpus of the other mentions that were covered, where any were."""
-        columns = TokenColumns(self.corpora, corpus, feature)
-        if len(self._covered) > 1 and np.array_equal(columns.spans.offsets, self.spans.offsets):
-            columns._covered, columns._columns = self._covered, self._columns
-        return columns
 
     def find(
         self, names: Sequence[str | int], suits: Callable[[Counter[str]], bool] | None = None
@@ -188,75 +245,58 @@ class TokenColumns:
             return None
         key = (*place, only_long)
         if key not in self._columns:
-            places = self._places(only_long)
+            places = self.spans.inside_many if only_long else self.spans.inside
             values = self.cells(*place, places)
             codes = np.full(self.spans.n_tokens, -1, dtype=np.int64)
             codes[places] = values.codes
             self._columns[key] = Categories(codes, values.names)
         return self._columns[key]
 
-    def _places(self, only_long: bool) -> IntArray:
-        """The tokens that are in a mention, in ascending order."""
-        inside = [spans.inside_many if only_long else spans.inside for spans in self._covered]
-        if len(inside) == 1:
-            return inside[0]
-        covered = np.zeros(self.spans.n_tokens, dtype=np.bool_)
-        for tokens in inside:
-            covered[tokens] = True
-        return np.flatnonzero(covered)
-
     def cells(self, index: int, name: str | int, places: IntArray) -> Categories:
-        """A column of one text at some tokens, of the next that has it where that lacks them.
+        """The cells of some tokens in a column of one text, or of the next text that has them.
 
         A text may lack documents, and empty nodes that others have.
         """
-        values = self._own_cells(index, name, places)
-        for other in range(len(self.texts)):
+        values = self._cells_of_text(index, name, places)
+        for next_index in range(len(self.texts)):
             lacking = np.flatnonzero(values.codes < 0)
             if not lacking.size:
                 break
-            if other != index and self.sample(other, name):
-                more = self._own_cells(other, name, places[lacking])
+            if next_index != index and self.sample(next_index, name):
+                missing_cells = self._cells_of_text(next_index, name, places[lacking])
                 rows = np.arange(len(values))
                 rows[lacking] = len(values) + np.arange(lacking.size)
-                values = Categories.concatenate(values, more).take(rows)
+                values = Categories.concatenate(values, missing_cells).take(rows)
         return values
 
-    def _own_cells(self, index: int, name: str | int, places: IntArray) -> Categories:
-        """A column of one text at some tokens; none where the text is shorter than others."""
+    def _cells_of_text(self, index: int, name: str | int, places: IntArray) -> Categories:
+        """The cells of some tokens in one text; none where the text is too short."""
         tokens, spans = self.texts[index][1], self.spans
         if np.array_equal(tokens.offsets, spans.offsets):
             return tokens.coded(name, tokens=places)
         document = np.searchsorted(spans.offsets, places, side="right") - 1
         position = places - spans.offsets[document]
-        there = position < tokens.counts[document]
-        values = tokens.coded(name, tokens=(position + tokens.offsets[document])[there])
+        has_token = position < tokens.counts[document]
+        values = tokens.coded(name, tokens=(position + tokens.offsets[document])[has_token])
         codes = np.full(places.size, -1, dtype=np.int64)
-        codes[there] = values.codes
+        codes[has_token] = values.codes
         return Categories(codes, values.names)
 
-    def cells_at(self, index: int, name: str | int, places: IntArray) -> Cells:
-        """The same for those who ask little of them."""
-        tokens, begin = self.texts[index][1], None
-        if np.array_equal(tokens.offsets, self.spans.offsets):
-            begin = tokens.first_bytes(name, places)
-        return Cells(partial(self.cells, index, name), places, begin)
-
-    def require(self, feature: str, what: str, names: Sequence[str | int], fix: str) -> Categories:
+    def require(self, feature: str, need: str, names: Sequence[str | int], fix: str) -> Categories:
         """One of some columns; an error that says who lacks it where there is none."""
         column = self.column(*names)
         if column is None:
-            raise self.missing(feature, what, names, fix)
+            raise self.missing(feature, need, names, fix)
         return column
 
     def missing(
-        self, feature: str, what: str, names: Sequence[str | int], fix: str
+        self, feature: str, need: str, names: Sequence[str | int], fix: str
     ) -> MissingFeatureError:
         """The error for a column that no text has."""
-        wanted = " or ".join(str(name) for name in names)
+        listed = " or ".join(str(name) for name in names)
         reasons = [
-            f"{name or 'the corpus'} has no {wanted} column (it has "
-            f"{', '.join(self._fill(index)) or 'none'})"
+            f"{name or 'the corpus'} has no {listed} column (it has "
+            f"{', '.join(self._filled_columns(index)) or 'none'})"
             for index, (name, _) in enumerate(self.texts)
         ]
         if not reasons:
@@ -264,15 +304,15 @@ class TokenColumns:
             owners = dict.fromkeys(corpus.name for corpus in self.corpora if corpus.name)
             whose = f" of {' and '.join(owners)}" if owners else ""
             reasons = [f"the documents{whose} {text}"]
-        return MissingFeatureError(feature, f"needs {what}: {'; '.join(reasons)}", fix=fix)
+        return MissingFeatureError(feature, f"needs {need}: {'; '.join(reasons)}", fix=fix)
 
     def sample(self, index: int, name: str | int) -> Counter[str]:
         """How often some of a column's cells occur; nothing where a text does not have it."""
         tokens = self.texts[index][1]
-        known = _SAMPLES.setdefault(tokens, {})
-        if name not in known:
-            known[name] = _sample(tokens, name)
-        return known[name]
+        samples = _SAMPLES.setdefault(tokens, {})
+        if name not in samples:
+            samples[name] = _take_sample(tokens, name)
+        return samples[name]
 
     def mention_texts(self) -> Categories:
         """The words of each mention, in lower case, with blanks between; gaps are left out."""
@@ -298,20 +338,20 @@ class TokenColumns:
 
         Documents that no text with such comments has are a sentence without one.
         """
-        known = {}
+        comments_of = {}
         for corpus in self.corpora:
             tokens = corpus.tokens
             if tokens is not None and not has_texts(tokens):
-                comments = tokens.sentence_comments(key) or _comments(corpus, tokens, key)
+                comments = tokens.sentence_comments(key) or _stated_comments(corpus, tokens, key)
                 if comments.names and (comments.codes >= 0).any():
-                    known[tokens] = comments
-        if not known:
+                    comments_of[tokens] = comments
+        if not comments_of:
             return None
-        bare = np.all([tokens.counts == 0 for tokens in known], axis=0)
+        bare = np.all([tokens.counts == 0 for tokens in comments_of], axis=0)
         starts, values = [self.spans.offsets[:-1][bare]], [Categories(np.full(bare.sum(), -1), ())]
-        for tokens, rows in _sentences([*known]):
+        for tokens, rows in _sentences([*comments_of]):
             starts.append(self._move(tokens, tokens.starts)[rows])
-            values.append(known[tokens].take(rows))
+            values.append(comments_of[tokens].take(rows))
         joint = np.concatenate(starts)
         order = np.argsort(joint, kind="stable")
         return joint[order], Categories.concatenate(*values).take(order)
@@ -323,13 +363,13 @@ class TokenColumns:
         shift = np.repeat(self.spans.offsets[:-1] - tokens.offsets[:-1], tokens.counts)
         return rows + shift[rows]
 
-    def _fill(self, index: int) -> list[str]:
+    def _filled_columns(self, index: int) -> list[str]:
         tokens = self.texts[index][1]
         settled = (name for name in _SAMPLES.get(tokens, {}) if isinstance(name, str))
         return [n for n in dict.fromkeys((*tokens.columns, *settled)) if self.sample(index, n)]
 
 
-def _comments(corpus: Corpus, tokens: Tokens, key: str) -> Categories:
+def _stated_comments(corpus: Corpus, tokens: Tokens, key: str) -> Categories:
     """What is stated of each sentence, where that is not read off comments in a file."""
     documents = documents_of_tokens(tokens.offsets, tokens.starts)
     numbers = np.bincount(documents, minlength=tokens.counts.size).tolist()
@@ -348,20 +388,20 @@ def _sentences(texts: Sequence[Tokens]) -> Iterator[tuple[Tokens, IntArray]]:
     """Each of some texts with its sentences in documents that those before it lack."""
     lacking = np.ones(texts[0].counts.size, dtype=np.bool_)
     for tokens in texts:
-        own = lacking[documents_of_tokens(tokens.offsets, tokens.starts)]
-        yield tokens, np.flatnonzero(own)
+        is_first = lacking[documents_of_tokens(tokens.offsets, tokens.starts)]
+        yield tokens, np.flatnonzero(is_first)
         lacking &= tokens.counts == 0
         if not lacking.any():
             return
 
 
-def _sample(tokens: Tokens, name: str | int) -> Counter[str]:
+def _take_sample(tokens: Tokens, name: str | int) -> Counter[str]:
     total = int(tokens.offsets[-1])
     if not total or (isinstance(name, str) and name not in tokens.columns):
         return Counter()
-    some = np.unique(np.linspace(0, total - 1, min(total, _SAMPLE)).astype(np.int64))
+    spread = np.unique(np.linspace(0, total - 1, min(total, _SAMPLE_SIZE)).astype(np.int64))
     try:
-        for rows in (some, None):
+        for rows in (spread, None):
             counts = _counts(tokens.coded(name, tokens=rows))
             if not counts.keys() <= (_NO_BRACKETS if name == "named_entity" else BLANK):
                 return counts

@@ -44,8 +44,9 @@ from corefeval.model import (
     Relation,
 )
 from corefeval.model.bridging import find_anchors
-from corefeval.model.text_tokens import TextTokens, text_of
-from corefeval.model.tokens import plain_word, writable_text
+from corefeval.model.text_tokens import text_of
+from corefeval.model.token_tables import tokens_of_texts
+from corefeval.model.words import plain_word, writable_text
 
 FEATURES = ("mention_id", "entity_type", "mention_type")
 _SPAN = r"[0-9]{1,15} [0-9]{1,15}"
@@ -303,7 +304,7 @@ def read_brat(source: Source, *, name: str = "") -> Corpus:
         kinds = ", ".join(f"{count} of {kind}" for kind, count in found.aside.items())
         message = f"{source.file}: {plural(aside, 'line')} ignored: {kinds}"
         builder.notices.append(Notice("left-aside", message, aside, tuple(found.aside)))
-    return builder.build(TextTokens([text], companion.file))
+    return builder.build(tokens_of_texts([text], companion.file))
 
 
 def write_brat(corpus: Corpus) -> Written:

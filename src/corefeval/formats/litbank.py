@@ -37,7 +37,7 @@ from corefeval.formats.standoff import (
     text_bytes,
 )
 from corefeval.model import Corpus, CorpusBuilder, Document, DocumentBuilder, Relation
-from corefeval.model.tokens import unbroken_word
+from corefeval.model.words import unbroken_word
 
 RELATIONS = {"APPOS": "apposition", "COP": "copula"}
 FEATURES = ("mention_id", "entity_type", "mention_type")

@@ -12,8 +12,8 @@ import numpy as np
 
 from corefeval.diagnostics import InputError, Notice, excerpt, note, plural
 from corefeval.model import IDENTITY, LAYERS, Corpus, Document, Mention, Relation, Relations
-from corefeval.model.text_tokens import origin, tokenise
-from corefeval.model.tokens import writable_text
+from corefeval.model.text_tokens import tokenise
+from corefeval.model.words import writable_text
 
 GAPS = {"discontinuous-mentions": ("mention", "with gaps, written as one span")}
 _HALVES = {"surrogates": ("half character", "(lone surrogate) written as an escape, like \\udc80")}
@@ -120,16 +120,6 @@ def note_partial(names: Iterable[str]) -> list[Notice]:
     """What to say of token columns that are left out as only some documents have them."""
     lost = [name for name in names if name not in _STRUCTURE[1:]]
     return _list_names("token-columns", lost, "token column", " that only some documents have")
-
-
-def partial_by_origin(corpus: Corpus) -> list[str]:
-    """The columns that only some documents of the tokens that each is of have.
-
-    Who asks these tokens, and not those of the whole corpus, does not write them.
-    """
-    sources = (origin(corpus.tokens, document)[0] for document in range(len(corpus)))
-    parts = {id(tokens): tokens for tokens in sources if tokens is not None}
-    return [name for tokens in parts.values() for name in tokens.partial_columns]
 
 
 def _note_relations(relations: Sequence[Relation] | Relations) -> list[Notice]:

@@ -20,7 +20,7 @@ from corefeval.files import open_file
 from corefeval.formats.conll.lines import HASH_BYTE, NEWLINE, places_of
 from corefeval.formats.registry import find_format, load
 from corefeval.formats.source import WIDE_MARKS, Source, check_encoding, is_ascii_compatible
-from corefeval.model import Corpus, DocumentId, memory
+from corefeval.model import Corpus, DocumentId
 from corefeval.model.arrays import ByteArray, IntArray
 
 _BLOCK = 1 << 20  # bytes, which stay in the processor's cache
@@ -96,8 +96,8 @@ class Excerpt:
 
     def _bytes(self) -> ByteArray:
         sizes = [len(p) if isinstance(p, bytes) else p[1] - p[0] for p in self.parts]
-        data = memory.empty(sum(sizes))
-        room = data.data  # filled in place, for fresh memory on the way costs more than the reading
+        data = np.empty(sum(sizes), dtype=np.uint8)
+        room = data.data
         with open_file(self.path) as stream:
             for part, (start, stop) in zip(
                 self.parts, pairwise(accumulate(sizes, initial=0)), strict=True
@@ -232,16 +232,17 @@ def _of_conll(found: Ranges, source: Source, stream: IO[bytes]) -> Ranges:
 
 def _with_layout(found: Ranges, word_column: int | None) -> Ranges:
     """The same with the columns that the first documents tell."""
-    from corefeval.formats.conll.tokens import ConllTokens
+    from corefeval.formats.conll.tokens import ConllLines
 
     number = 1
     while number < len(found.documents) and found.bounds[number] < _HEAD:
         number += 1
     head = replace(found, options=(("word_column", word_column),)).only(range(number))
     tokens = head.read().tokens
-    if not isinstance(tokens, ConllTokens):
+    lines = None if tokens is None else tokens.lines
+    if not isinstance(lines, ConllLines):
         return found
-    layout = tokens.layout._replace(width=tokens.n_columns)
+    layout = lines.layout._replace(width=lines.n_columns)
     return replace(found, options=(("word_column", word_column), ("layout", layout)))
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from corefeval.checks import did_you_mean
 from corefeval.diagnostics import InputError, UsageError
 from corefeval.files import GZIP_MAGIC, PACKING_START, is_remote, open_file, refuse_packing, unpack
-from corefeval.model import FileName, memory
+from corefeval.model import FileName
 from corefeval.model.arrays import ByteArray
 
 
@@ -143,7 +143,7 @@ def read_source(path: str | os.PathLike[str], *, encoding: str = "utf-8") -> Sou
 def _read_file(file: str) -> ByteArray:
     with open_file(file) as stream:
         size = 0 if is_remote(file) else os.fstat(stream.fileno()).st_size
-        data = memory.empty(size)
+        data = np.empty(size, dtype=np.uint8)
         read = stream.readinto(data.data) if size else 0  # type: ignore[attr-defined]
         rest = stream.read()  # pipes have no size, and a large read may come in pieces
     return np.concatenate((data[:read], np.frombuffer(rest, np.uint8))) if rest else data[:read]

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import chain, islice
 
 from corefeval.diagnostics import InputError
-from corefeval.formats.conll.tokens import ConllTokens
+from corefeval.formats.conll.tokens import ConllLines
 from corefeval.linting.kinds import KINDS, SEVERITIES, Severity
 from corefeval.model import Corpus, Document, Mention
 from corefeval.model.text_tokens import text_of
@@ -142,5 +142,6 @@ class Locator:
         tokens = self.corpus.tokens
         if tokens is None or "word" in tokens.columns:
             return None if tokens is None else "word"
-        narrow = isinstance(tokens, ConllTokens) and tokens.n_columns > 1
-        return tokens.n_columns - 1 if narrow and isinstance(tokens, ConllTokens) else None
+        lines = tokens.lines
+        is_narrow = isinstance(lines, ConllLines) and lines.n_columns > 1
+        return lines.n_columns - 1 if is_narrow and isinstance(lines, ConllLines) else None

@@ -18,7 +18,7 @@ from corefeval.linting.findings import Finding, Locator, from_error
 from corefeval.linting.kinds import KINDS, SEVERITIES
 from corefeval.linting.oddities import Contents, conll_findings, document_findings, mention_findings
 from corefeval.linting.statements import answer_findings, matching_findings, relation_findings
-from corefeval.model import Corpus, DocumentId, TokenDifference, Tokens, join
+from corefeval.model import Corpus, DocumentId, TokenDifference, Tokens, find_difference, join
 from corefeval.model.arrays import IntArray
 from corefeval.model.corpus import match_documents
 from corefeval.model.identity import mention_codes
@@ -331,8 +331,8 @@ def _mention_findings(
             yield locator.about_document(mismatch.kind, int(old[index]), message)
 
 
-def _differences(mine: Tokens, theirs: Tokens, indices: IntArray) -> Iterator[TokenDifference]:
-    while (difference := mine.first_difference(theirs, indices)) is not None:
+def _differences(key: Tokens, response: Tokens, indices: IntArray) -> Iterator[TokenDifference]:
+    while (difference := find_difference(key, response, indices)) is not None:
         yield difference
         indices = indices[indices > difference.document]
 
@@ -340,12 +340,13 @@ def _differences(mine: Tokens, theirs: Tokens, indices: IntArray) -> Iterator[To
 def _is_truncated(difference: TokenDifference | None, n_mine: int, n_theirs: int) -> bool:
     """Whether a document is the beginning of the key's; its last word may be cut."""
     agrees = difference is None or (
-        difference.position == n_theirs - 1 and difference.mine.startswith(difference.theirs)
+        difference.position == n_theirs - 1
+        and difference.key_word.startswith(difference.response_word)
     )
     return n_theirs < n_mine and agrees
 
 
 def _describe(difference: TokenDifference, key: Tokens) -> str:
-    place = f" as on line {difference.my_line:,} of {key.source}" if difference.my_line else ""
-    found, expected = excerpt(difference.theirs, 30), excerpt(difference.mine, 30)
+    place = f" as on line {difference.key_line:,} of {key.source}" if difference.key_line else ""
+    found, expected = excerpt(difference.response_word, 30), excerpt(difference.key_word, 30)
     return f"token {difference.position} is {found}, not {expected}{place}"

@@ -13,7 +13,7 @@ import numpy as np
 from corefeval.diagnostics import Notice, excerpt, plural
 from corefeval.formats.conll.lines import OFFICIAL_DOCUMENT
 from corefeval.formats.conll.repair import Repair
-from corefeval.formats.conllu.tokens import ConlluTokens
+from corefeval.formats.conllu.tokens import ConlluLines
 from corefeval.formats.source import Source
 from corefeval.linting.findings import Finding, Locator, from_error
 from corefeval.model import DEIXIS, IDENTITY, LAYERS, Corpus
@@ -259,14 +259,16 @@ def document_findings(locator: Locator) -> Iterator[Finding]:
 
 def _find_word_ids(locator: Locator) -> Iterator[Finding]:
     tokens = locator.corpus.tokens
-    if not isinstance(tokens, ConlluTokens):
+    lines = None if tokens is None else tokens.lines
+    if tokens is None or not isinstance(lines, ConlluLines):
         return
-    for index, (first, count) in enumerate(zip(tokens.first, tokens.counts, strict=True)):
-        bounds = np.searchsorted(tokens.scan.misnumbered, (first, first + count))
-        for row in tokens.scan.misnumbered[slice(*bounds)].tolist():
-            number, word = tokens.scan.text(int(tokens.scan.token_line[row])).split(b"\t", 2)[:2]
-            told = excerpt(tokens.origin.decode(word))
-            message = f"{told} has number {number.decode()}, which is out of order"
+    scan = lines.scan
+    for index, (first, count) in enumerate(zip(tokens.run_first, tokens.counts, strict=True)):
+        bounds = np.searchsorted(scan.misnumbered, (first, first + count))
+        for row in scan.misnumbered[slice(*bounds)].tolist():
+            number, word = scan.text(int(scan.token_line[row])).split(b"\t", 2)[:2]
+            text = excerpt(lines.origin.decode(word))
+            message = f"{text} has number {number.decode()}, which is out of order"
             yield locator.about_document("word-ids", index, message, row - int(first))
 
 

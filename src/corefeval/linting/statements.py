@@ -12,7 +12,7 @@ import numpy as np
 
 from corefeval.diagnostics import excerpt, plural
 from corefeval.formats.conllu.reader import stated_heads
-from corefeval.formats.conllu.tokens import ConlluTokens
+from corefeval.formats.conllu.tokens import ConlluLines
 from corefeval.linting.findings import Finding, Locator
 from corefeval.model import Tokens
 from corefeval.model.arrays import IntArray
@@ -41,7 +41,8 @@ def matching_findings(locator: Locator) -> Iterator[Finding]:
 def _find_heads(locator: Locator) -> Iterator[Finding]:
     """Heads that a CoNLL-U file states, and that are none."""
     corpus = locator.corpus
-    if not isinstance(corpus.tokens, ConlluTokens) or not corpus.n_mentions:
+    lines = None if corpus.tokens is None else corpus.tokens.lines
+    if not isinstance(lines, ConlluLines) or not corpus.n_mentions:
         return
     if corpus.mention_head is None:
         if (np.asarray(corpus.mention_end) - corpus.mention_start > 1).any():
@@ -51,7 +52,7 @@ def _find_heads(locator: Locator) -> Iterator[Finding]:
     columns = (corpus.mention_document, corpus.mention_start, corpus.mention_end)
     for number, place in enumerate(zip(*(np.asarray(c).tolist() for c in columns), strict=True)):
         rows.setdefault(place, number)
-    for document, start, end, text in stated_heads(corpus.tokens):
+    for document, start, end, text in stated_heads(lines):
         row = rows.get((document, start, end))
         if row is None:
             continue

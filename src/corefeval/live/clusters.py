@@ -15,8 +15,7 @@ from operator import index
 from typing import Any
 
 from corefeval.diagnostics import InputError, Notice, excerpt
-from corefeval.model import Corpus, CorpusBuilder
-from corefeval.model.text_tokens import TextTokens
+from corefeval.model import Corpus, CorpusBuilder, tokens_of_texts
 
 _IDS = ("doc_key", "doc_id", "id")
 _INCLUSIVE = "first token, last token"
@@ -52,7 +51,7 @@ def read_fastcoref(documents: Sequence[tuple[str, Any]], name: str) -> Corpus:
         where = f"the clusters of document {excerpt(named)}"
         for number, start, end in _read_clusters(clusters, builder, where, "start, end"):
             document.mention(str(number), start, end)
-    return builder.build(TextTokens(texts, builder.source) if of_characters else None)
+    return builder.build(tokens_of_texts(texts, builder.source) if of_characters else None)
 
 
 def _are_texts(texts: Sequence[object], name: str) -> bool:

@@ -8,16 +8,16 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from corefeval.diagnostics import Notice
-from corefeval.features.annotations import HEAD_RULES, TokenAnnotations
+from corefeval.features import Features
+from corefeval.features.annotations import HEAD_RULES, find_matched_heads
 from corefeval.features.declarations import MissingFeatureError
 from corefeval.features.minimum_spans import LONGEST, minimum_spans
-from corefeval.features.tagsets import read_tagset
 from corefeval.matching.matchers import common_rows
 from corefeval.matching.overlaps import bounds, contain, sizes
 from corefeval.matching.resolution import Mentions, TokenSets
 from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray
-from corefeval.model.token_view import MINIMUM, parse_minimum
+from corefeval.model.moving import MINIMUM, parse_minimum
 
 _POSITIONS = "needs token positions, and plain Python mentions have none"
 # The columns that tell heads and minimum spans, by what people call what is in them.
@@ -57,8 +57,7 @@ def gather(
     corpora = key.corpus, response.corpus
     if any(corpus.labels is not None for corpus in corpora):
         raise MissingFeatureError(f"match {match}", _POSITIONS, fix=_FIX)
-    known = None if tagset is None else read_tagset(tagset)
-    analyses = [TokenAnnotations(corpus, corpora, known) for corpus in corpora]
+    analyses = [Features(corpus, texts=corpora, tagset=tagset) for corpus in corpora]
     if match == "head":
         evidence = _by_heads(key, response, analyses, "match head")
     elif match == "partial":
@@ -71,7 +70,7 @@ def gather(
     return evidence
 
 
-def _by_parts(key: Mentions, response: Mentions, analyses: Sequence[TokenAnnotations]) -> Evidence:
+def _by_parts(key: Mentions, response: Mentions, analyses: Sequence[Features]) -> Evidence:
     """Stated minimum spans of the key, and the heads of its mentions that have none."""
     minima, notices = stated_minima(key.corpus)
     evidence = _by_heads(key, response, analyses[:1], "match partial", minima)
@@ -84,7 +83,7 @@ def _by_parts(key: Mentions, response: Mentions, analyses: Sequence[TokenAnnotat
     )
 
 
-def _by_minima(key: Mentions, response: Mentions, analyses: Sequence[TokenAnnotations]) -> Evidence:
+def _by_minima(key: Mentions, response: Mentions, analyses: Sequence[Features]) -> Evidence:
     """Stated minimum spans of the key, and those in its parse trees of whatever has none.
 
     Trees are only looked at for mentions whose tokens the other side has not.
@@ -101,11 +100,15 @@ def _by_minima(key: Mentions, response: Mentions, analyses: Sequence[TokenAnnota
     is_used = {"stated": not bare.all(), "parse": minima is not None and bare.any()}
     rules = "+".join(rule for rule, used in is_used.items() if used)
     if lacking and not rules:
-        raise analyses[0].columns.missing(
-            "match min",
-            "minimum spans that the key states, or parse trees",
-            ("parse",),
-            "use a key with parse trees or minimum spans (minspan)",
+        raise (
+            analyses[0]
+            .columns("match min")
+            .missing(
+                "match min",
+                "minimum spans that the key states, or parse trees",
+                ("parse",),
+                "use a key with parse trees or minimum spans (minspan)",
+            )
         )
     if minima is None:
         minima = [np.full(side.codes.size, -1, dtype=np.int64) for side in (key, response)]
@@ -134,7 +137,7 @@ def _list_long(
 def _by_heads(
     key: Mentions,
     response: Mentions,
-    analyses: Sequence[TokenAnnotations],
+    analyses: Sequence[Features],
     feature: str,
     minima: TokenSets | None = None,
 ) -> Evidence:
@@ -142,7 +145,7 @@ def _by_heads(
     sides, notices, used = [key, response], [], np.zeros(len(HEAD_RULES), dtype=np.int64)
     unknown = []
     for number, analysis in enumerate(analyses):
-        heads, rule = analysis.own_heads(feature)
+        heads, rule = find_matched_heads(analysis, feature)
         several = sizes(sides[number].corpus, np.arange(heads.size)) > 1
         if minima is not None:
             several &= minima.counts == 0
@@ -153,7 +156,7 @@ def _by_heads(
         notices += _describe_heads(sides[number].corpus, counts, unknown[-1])
     if sum(unknown) and not used.any() and (minima is None or not minima.counts.any()):
         guilty = next(a for a, n in zip(analyses, unknown, strict=True) if n)
-        raise guilty.columns.missing(
+        raise guilty.columns(feature).missing(
             feature, "heads, or tags to find them", ("tag",), "add tags, or state heads"
         )
     rules = "+".join(rule for rule, n in zip(HEAD_RULES, used.tolist(), strict=True) if n)
@@ -164,11 +167,9 @@ def _by_heads(
     return Evidence(sides[0], sides[1], fields, notices, columns)
 
 
-def _list_borrowed(
-    analysis: TokenAnnotations, used: Sequence[str], *, own_tokens: bool
-) -> list[Notice]:
+def _list_borrowed(analysis: Features, used: Sequence[str], *, own_tokens: bool) -> list[Notice]:
     """What was used and is not in the key's file but in the response's, which may be a guess."""
-    columns = analysis.columns
+    columns = analysis.columns("match")
     key, response = columns.corpora
     places = {what: columns.find(_COLUMNS[what]) for what in used}
     lacking = [

@@ -17,7 +17,14 @@ from corefeval.model.corpus import (
     find_document,
 )
 from corefeval.model.relations import BRIDGING, NO_RELATIONS, SPLIT, Relation, Relations
-from corefeval.model.tokens import DocumentTokens, TokenDifference, Tokens, TokenTable
+from corefeval.model.token_tables import (
+    DocumentTokens,
+    select_tokens,
+    tokens_of_documents,
+    tokens_of_texts,
+)
+from corefeval.model.tokens import Tokens, TokenTable
+from corefeval.model.words import TokenDifference, find_difference
 
 if TYPE_CHECKING:
     from corefeval.model.builder import CorpusBuilder, DocumentBuilder
@@ -55,8 +62,12 @@ __all__ = [
     "Tokens",
     "corpus_from_arrays",
     "corpus_from_entities",
+    "find_difference",
     "find_document",
     "join",
+    "select_tokens",
+    "tokens_of_documents",
+    "tokens_of_texts",
 ]
 
 

@@ -37,7 +37,7 @@ def looked_up(values: IntArray, rows: IntArray) -> IntArray:
 
 
 def distinct(values: IntArray) -> IntArray:
-    """The different values in ascending order, by one sort.
+    """Each value once, in ascending order, by one sort.
 
     `np.unique` counts on hashing, which takes ten times as long for codes that are far apart.
 
@@ -71,7 +71,7 @@ def sort_numbers(values: IntArray) -> IntArray:
 
 
 def order_by_digits(values: IntArray) -> IntArray | None:
-    """A stable order by the lower 16 bits, then by the upper ones; None where that is no use."""
+    """A stable order by the lower 16 bits, then by the upper ones; None where it saves no time."""
     if not _FEW < values.size < _MANY:
         return None
     low = int(values.min())
@@ -116,7 +116,7 @@ def dense_ranks(values: NDArray[Any]) -> tuple[IntArray, NDArray[Any]]:
 
 
 def without_gaps(numbers: IntArray) -> tuple[IntArray, int]:
-    """Numbers from 0 without gaps in the same order, and how many; the same array where they are.
+    """Numbers counted anew from 0 without gaps, in their order, and how many there are then.
 
     >>> without_gaps(np.array([4, 1, 4]))
     (array([1, 0, 1]), 2)
@@ -125,11 +125,11 @@ def without_gaps(numbers: IntArray) -> tuple[IntArray, int]:
     if low == 0 and high <= 4 * numbers.size:
         present = np.zeros(high + 1, dtype=np.bool_)
         present[numbers] = True
-        (there,) = present.nonzero()
-        if there.size == present.size:
+        (used,) = present.nonzero()
+        if used.size == present.size:
             return numbers, high + 1
         place = np.empty(high + 1, dtype=np.int64)
-        place[there] = np.arange(there.size)
-        return place[numbers], int(there.size)
+        place[used] = np.arange(used.size)
+        return place[numbers], int(used.size)
     ranks, distinct = dense_ranks(numbers)
     return ranks, int(distinct.size)

@@ -14,7 +14,7 @@ from corefeval.model.relations import BRIDGING
 
 @dataclass(frozen=True, eq=False)
 class BridgingPairs:
-    """An anaphor and one of its antecedents in each place, by rows of a corpus.
+    """Pairs of an anaphor and one of its antecedents, by their rows in a corpus.
 
     `entity` is the antecedent's, `label` the relation (none for many), `source` the number of the
     relation that says it, and `stated` whether the source names the antecedent's mention.
@@ -65,19 +65,19 @@ def guess_antecedents(corpus: Corpus, pairs: BridgingPairs) -> IntArray:
 
 
 def find_anchors(corpus: Corpus) -> dict[int, list[tuple[int, int, bool]]]:
-    """Of each bridging relation, by number, its anaphor and antecedents, and whether it names them.
+    """For each bridging relation, by number: anaphor, antecedent and whether that is stated.
 
-    All are rows of the corpus.
+    Anaphors and antecedents are rows of the corpus.
     """
     pairs = bridging_pairs(corpus)
-    found: dict[int, list[tuple[int, int, bool]]] = {}
+    anchors: dict[int, list[tuple[int, int, bool]]] = {}
     columns = (pairs.source, pairs.anaphor, pairs.antecedent, pairs.stated)
     for source, *pair in zip(*(column.tolist() for column in columns), strict=True):
-        found.setdefault(source, []).append((pair[0], pair[1], pair[2]))
-    return found
+        anchors.setdefault(source, []).append((pair[0], pair[1], pair[2]))
+    return anchors
 
 
 def _chains(corpus: Corpus) -> tuple[IntArray, IntArray]:
-    """The mentions, entity by entity, and where each entity's begin."""
+    """The mentions, entity by entity, and the place at which each entity's mentions begin."""
     order = np.argsort(corpus.mention_entity, kind="stable")
     return order, np.cumsum(corpus.entity_sizes) - corpus.entity_sizes

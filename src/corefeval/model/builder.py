@@ -14,7 +14,8 @@ from corefeval.model.categories import tabulate
 from corefeval.model.construction import assemble
 from corefeval.model.corpus import IDENTITY, NO_GAPS, Corpus, DocumentId
 from corefeval.model.relations import Relation, Relations
-from corefeval.model.tokens import DocumentTokens, Tokens, TokenTable
+from corefeval.model.token_tables import DocumentTokens, tokens_of_documents
+from corefeval.model.tokens import Tokens
 
 # The name of an entity of identity, a name and a layer, or the number of a mention.
 Reference = str | tuple[str, int] | int
@@ -118,7 +119,7 @@ class CorpusBuilder:
     mentions: list[_Mention] = field(default_factory=list)
     relations: list[_Relation] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
-    known: set[DocumentId] = field(default_factory=set)
+    identifiers: set[DocumentId] = field(default_factory=set)
     names_hold: bool = False
 
     def document(
@@ -139,18 +140,18 @@ class CorpusBuilder:
         """
         if isinstance(identifier, str):
             identifier = DocumentId.parse(identifier)
-        if identifier in self.known:
+        if identifier in self.identifiers:
             raise InputError(
                 f"document {excerpt(str(identifier))} appears twice",
                 file=self.source,
                 expected="one document for each id and part",
                 fix="rename or remove one of the two",
             )
-        self.known.add(identifier)
-        given = {"word": words, **(columns or {})} if words is not None else {}
+        self.identifiers.add(identifier)
+        stated = {"word": words, **(columns or {})} if words is not None else {}
         count = len(words) if words is not None else n_tokens or 0
         starts = ([0] if count else []) if sentence_starts is None else sentence_starts
-        tokens = DocumentTokens(given, count, starts, lines)
+        tokens = DocumentTokens(stated, count, starts, lines)
         document = DocumentBuilder(
             len(self.documents), identifier, tokens, metadata or {}, sentence_metadata, self
         )
@@ -158,7 +159,7 @@ class CorpusBuilder:
         return document
 
     def build(self, tokens: Tokens | None = None) -> Corpus:
-        """The corpus, with tokens of the format's own or those of the documents."""
+        """The corpus, with tokens that the format made, or those of the documents."""
         mentions = self.mentions
         numbers: dict[_Entity, int] = {}
         entity = [
@@ -180,7 +181,7 @@ class CorpusBuilder:
             features=tabulate([mention.features for mention in mentions]),
             gaps=np.array(gaps, dtype=np.int64) if gaps else NO_GAPS,
             tokens=tokens
-            or TokenTable([document.tokens for document in self.documents], self.source),
+            or tokens_of_documents([document.tokens for document in self.documents], self.source),
             relations=relations,
             entity_layer=_integers(layer for _, layer, _ in entities)
             if any(layer for _, layer, _ in entities)
@@ -196,32 +197,32 @@ class CorpusBuilder:
         )
 
     def _relations(self, entities: Sequence[_Entity]) -> tuple[Relations, tuple[Notice, ...]]:
-        """The relations by the numbers of entities, and a notice on those that have none."""
-        known = {name: number for number, name in enumerate(entities)}
+        """The relations by the numbers of entities, and a notice on those without entities."""
+        numbers = {name: number for number, name in enumerate(entities)}
 
-        def place(owner: int, one: Reference) -> tuple[int, int] | None:
-            if isinstance(one, int):
-                mention = self.mentions[one]
-                return known[mention.document, mention.layer, mention.entity], one
-            name, layer = (one, IDENTITY) if isinstance(one, str) else one
-            number = known.get((owner, layer, name))
+        def place(owner: int, reference: Reference) -> tuple[int, int] | None:
+            if isinstance(reference, int):
+                mention = self.mentions[reference]
+                return numbers[mention.document, mention.layer, mention.entity], reference
+            name, layer = (reference, IDENTITY) if isinstance(reference, str) else reference
+            number = numbers.get((owner, layer, name))
             return None if number is None else (number, -1)
 
-        found, unresolved = [], 0
+        resolved, unresolved = [], 0
         for owner, kind, anaphor, antecedents, label in self.relations:
             whose = place(owner, anaphor)
-            places = [place(owner, one) for one in antecedents]
-            there = [one for one in places if one is not None]
-            unresolved += whose is None or len(there) < len(places)
-            if whose is not None and there:
-                found.append(Relation(kind, whose, tuple(there), label))
-        return Relations.of(found), note_unresolved(unresolved, self.source or self.name)
+            places = [place(owner, antecedent) for antecedent in antecedents]
+            placed = [antecedent for antecedent in places if antecedent is not None]
+            unresolved += whose is None or len(placed) < len(places)
+            if whose is not None and placed:
+                resolved.append(Relation(kind, whose, tuple(placed), label))
+        return Relations.of(resolved), note_unresolved(unresolved, self.source or self.name)
 
 
 def note_unresolved(count: int, file: str) -> tuple[Notice, ...]:
     """A notice on relations of entities that no mention belongs to."""
-    what = "left out, or without an antecedent, because mentions are missing"
-    return note("unresolved-relations", count, "relation", what, whose=file or "corpus")
+    problem = "left out, or without an antecedent, because mentions are missing"
+    return note("unresolved-relations", count, "relation", problem, whose=file or "corpus")
 
 
 def _integers(values: Iterable[int]) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""A value for each of many things: as codes into a short list of names, or worked out when asked.
+"""A value for each of many items: as codes into a short list of names, or worked out when asked.
 
 What makes values that are worked out later is a function of a module, or a `partial` of one, so
 that they pickle.
@@ -20,7 +20,7 @@ from corefeval.syntax import CROSS
 
 @dataclass(frozen=True, eq=False)
 class Categories:
-    """Codes into names: thing i has the value `names[codes[i]]`, or none where its code is −1.
+    """Codes into names: item i has the value `names[codes[i]]`, or none where its code is −1.
 
     >>> kinds = Categories.of(["name", "pronoun", "name", None])
     >>> kinds.codes.tolist(), kinds.names
@@ -32,7 +32,7 @@ class Categories:
 
     @staticmethod
     def of(values: Sequence[str | None]) -> Categories:
-        """From a value for each thing; names come in the order in which they are first seen."""
+        """Categories of a value for each item; names come in the order of their first items."""
         numbers: dict[str, int] = {}
         codes = [-1 if v is None else numbers.setdefault(v, len(numbers)) for v in values]
         return Categories(np.array(codes, dtype=np.int64), tuple(numbers))
@@ -49,23 +49,25 @@ class Categories:
 
     @staticmethod
     def cross(parts: Sequence[Categories]) -> Categories:
-        """The values of all parts together; none for a thing of which any part has none.
+        """The values of all parts together; none for an item of which any part has none.
 
-        >>> one, other = Categories.of(["a", "b", "a"]), Categories.of(["x", None, "y"])
-        >>> Categories.cross([one, other]).names
+        >>> letters, marks = Categories.of(["a", "b", "a"]), Categories.of(["x", None, "y"])
+        >>> Categories.cross([letters, marks]).names
         ('a*x', 'a*y')
         """
-        joint, *others = parts
-        for part in others:
+        joint, *further = parts
+        for part in further:
             width = max(len(part.names), 1)
-            known = (joint.codes >= 0) & (part.codes >= 0)
-            found, codes = np.unique((joint.codes * width + part.codes)[known], return_inverse=True)
+            is_known = (joint.codes >= 0) & (part.codes >= 0)
+            pairs, codes = np.unique(
+                (joint.codes * width + part.codes)[is_known], return_inverse=True
+            )
             names = [
                 f"{joint.names[pair // width]}{CROSS}{part.names[pair % width]}"
-                for pair in found.tolist()
+                for pair in pairs.tolist()
             ]
             numbers = np.full(len(joint), -1, dtype=np.int64)
-            numbers[known] = codes
+            numbers[is_known] = codes
             joint = Categories(numbers, tuple(names))
         return joint
 
@@ -73,42 +75,42 @@ class Categories:
         return int(self.codes.size)
 
     def take(self, rows: NDArray[Any]) -> Categories:
-        """The values of some things."""
+        """The values of some items."""
         return Categories(self.codes[rows], self.names)
 
     def where(self, holds: Callable[[str], bool]) -> NDArray[np.bool_]:
-        """Which things have a value for which something holds; asked once for each name."""
+        """Which items have a value for which `holds` is true; it is called once for each name."""
         table = np.array([*map(holds, self.names), False], dtype=np.bool_)
         return table[self.codes]
 
     def where_lower(self, texts: Container[str]) -> NDArray[np.bool_]:
-        """Which things have a value that in lower case is one of some texts."""
+        """Which items have a value that in lower case is one of some texts."""
         table = np.array([*map(texts.__contains__, map(str.lower, self.names)), False])
         return table[self.codes]
 
     def renamed(self, rename: Callable[[str], str | None]) -> Categories:
-        """Each name exchanged for another one, or for none; asked once for each name."""
+        """The values with each name exchanged for another one, or for none."""
         new = Categories.of([rename(name) for name in self.names])
         return Categories(np.append(new.codes, -1)[self.codes], new.names)
 
     def recoded(self, names: Sequence[str]) -> Categories:
-        """The same values with these names, which must include all of its own."""
+        """The values coded by other names, which must include all names of these values."""
         number = {name: code for code, name in enumerate(names)}
         codes = np.array([*(number[name] for name in self.names), -1], dtype=np.int64)
         return Categories(codes[self.codes], tuple(names))
 
-    def replace_where(self, which: NDArray[np.bool_], other: Categories) -> Categories:
-        """The same values, but those of the other, which has as many, where `which` is true.
+    def replace_where(self, which: NDArray[np.bool_], replacement: Categories) -> Categories:
+        """The values, but those of a replacement, which has as many, where `which` is true.
 
-        >>> one, other = Categories.of(["a", "b"]), Categories.of(["b", "c"])
-        >>> one.replace_where(np.array([True, False]), other).values()
+        >>> values, replacement = Categories.of(["a", "b"]), Categories.of(["b", "c"])
+        >>> values.replace_where(np.array([True, False]), replacement).values()
         ['b', 'b']
         """
         rows = np.arange(len(self)) + np.where(which, len(self), 0)
-        return Categories.concatenate(self, other).take(rows)
+        return Categories.concatenate(self, replacement).take(rows)
 
     def sort_names(self) -> Categories:
-        """The same values, with names by frequency, or ascending where all are whole numbers.
+        """The values with names by frequency, or ascending where all are whole numbers.
 
         Names without values go.
 
@@ -128,7 +130,7 @@ class Categories:
         return Categories(table[self.codes], tuple(number))
 
     def values(self) -> list[str | None]:
-        """The value of each thing, for people."""
+        """The value of each item, for people."""
         table = [*self.names, None]
         return [table[code] for code in self.codes.tolist()]
 
@@ -137,14 +139,14 @@ T = TypeVar("T")
 
 
 class _Lazy(Generic[T]):
-    """Something with a row for each mention or entity: what makes it, and which rows are wanted."""
+    """Values with a row for each mention or entity, made when first used; `rows` picks some."""
 
     def __init__(self, make: Callable[[], T], rows: IntArray | None = None) -> None:
         self._make = make
         self._rows = rows
 
     def take(self, rows: IntArray) -> Self:
-        """Some of the rows, still not worked out."""
+        """Some of the rows, which are not worked out yet."""
         return type(self)(self._make, rows if self._rows is None else self._rows[rows])
 
 
@@ -188,8 +190,8 @@ class LazyNames(_Lazy[Sequence[str]], Sequence[str]):
 
     @cached_property
     def _names(self) -> Sequence[str]:
-        made = self._make()
-        return made if self._rows is None else [made[row] for row in self._rows.tolist()]
+        names = self._make()
+        return names if self._rows is None else [names[row] for row in self._rows.tolist()]
 
     @overload
     def __getitem__(self, index: int) -> str: ...
@@ -205,16 +207,16 @@ class LazyNames(_Lazy[Sequence[str]], Sequence[str]):
 
 
 class LazyArray(_Lazy[IntArray]):
-    """One number per mention, worked out when first looked at."""
+    """A number per mention, worked out when first looked at."""
 
     @cached_property
     def values(self) -> IntArray:
         """The numbers."""
-        made = self._make()
-        return made if self._rows is None else made[self._rows]
+        numbers = self._make()
+        return numbers if self._rows is None else numbers[self._rows]
 
     def __getitem__(self, rows: Any) -> Any:
-        """Of one row its number; of an array of rows their numbers, still not worked out."""
+        """The number of one row; of an array of rows a `LazyArray` of their numbers."""
         return self.take(rows) if isinstance(rows, np.ndarray) else self.values[rows]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:

@@ -46,43 +46,9 @@ def corpus_from_arrays(
     entities = _integers("entity", entity)
     starts = _integers("start", start, entities.size)
     ends = starts + 1 if end is None else _integers("end", end, entities.size)
-    bad = (starts < 0) | (ends <= starts)
-    if bad.any():
-        row = int(np.argmax(bad))
-        raise InputError(
-            f"mention {row} spans no tokens",
-            found=f"start {starts[row]}, end {ends[row]}",
-            expected="0 <= start < end (end exclusive)",
-        )
+    _check_spans(starts, ends)
     documents = None if document is None else _integers("document", document, entities.size)
-    highest = 0 if documents is None or not documents.size else int(documents.max())
-    if document_ids is None and highest > 10 * entities.size + 1000:
-        raise InputError(
-            f"there is a document {highest}, but only {entities.size} mentions",
-            fix="number documents from 0 without gaps, or give document_ids",
-        )
-    if document_ids is None:
-        single = documents is None
-        identifiers = (
-            (DocumentId(""),)
-            if single
-            else tuple(DocumentId(str(number)) for number in range(highest + 1))
-        )
-    else:
-        identifiers = tuple(
-            value if isinstance(value, DocumentId) else DocumentId.parse(str(value))
-            for value in _iterate(document_ids, "document_ids is", "a list of ids")
-        )
-    _check_document_ids(identifiers)
-    lowest = 0 if documents is None or not documents.size else int(documents.min())
-    if entities.size and (highest >= len(identifiers) or lowest < 0):
-        raise InputError(
-            "mentions belong to a document that does not exist",
-            found=f"document {min(lowest, 0) or highest}",
-            expected=f"a number from 0, and below {len(identifiers)} for as many document ids"
-            if lowest >= 0
-            else "a number from 0",
-        )
+    identifiers = _identify_documents(document_ids, documents, entities.size)
     return assemble(
         documents=identifiers,
         mention_document=documents,
@@ -97,6 +63,51 @@ def corpus_from_arrays(
         name=name,
         names_hold=True,
     )
+
+
+def _check_spans(starts: IntArray, ends: IntArray) -> None:
+    bad = (starts < 0) | (ends <= starts)
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise InputError(
+            f"mention {row} spans no tokens",
+            found=f"start {starts[row]}, end {ends[row]}",
+            expected="0 <= start < end (end exclusive)",
+        )
+
+
+def _identify_documents(
+    document_ids: Sequence[DocumentId | str] | None, documents: IntArray | None, n_mentions: int
+) -> tuple[DocumentId, ...]:
+    """The ids of documents, made of their numbers where there are none.
+
+    `documents` has the number of each mention's document; an InputError where it has no id.
+    """
+    numbers = np.zeros(1, dtype=np.int64) if documents is None or not n_mentions else documents
+    lowest, highest = int(numbers.min()), int(numbers.max())
+    if document_ids is not None:
+        identifiers = tuple(
+            value if isinstance(value, DocumentId) else DocumentId.parse(str(value))
+            for value in _iterate(document_ids, "document_ids is", "a list of ids")
+        )
+    elif highest > 10 * n_mentions + 1000:
+        raise InputError(
+            f"there is a document {highest}, but only {n_mentions} mentions",
+            fix="number documents from 0 without gaps, or give document_ids",
+        )
+    elif documents is None:
+        identifiers = (DocumentId(""),)
+    else:
+        identifiers = tuple(DocumentId(str(number)) for number in range(highest + 1))
+    _check_document_ids(identifiers)
+    if n_mentions and (highest >= len(identifiers) or lowest < 0):
+        limit = f", and below {len(identifiers)} for as many document ids" if lowest >= 0 else ""
+        raise InputError(
+            "mentions belong to a document that does not exist",
+            found=f"document {min(lowest, 0) or highest}",
+            expected="a number from 0" + limit,
+        )
+    return identifiers
 
 
 def assemble(
@@ -124,7 +135,7 @@ def assemble(
     if len(documents) == 1:
         mention_document = None
     numbers = LazyNames(partial(_entity_numbers, mention_document, entity))
-    made = Corpus(
+    built = Corpus(
         documents=documents,
         entity_document=entity[:0],
         mention_entity=entity,
@@ -140,7 +151,7 @@ def assemble(
         entity_layer=entity_layer,
         name=name,
     )
-    return number_entities(made, mention_document, entity)
+    return number_entities(built, mention_document, entity)
 
 
 def number_entities(corpus: Corpus, document: IntArray | None, entity: IntArray) -> Corpus:
@@ -156,15 +167,15 @@ def number_entities(corpus: Corpus, document: IntArray | None, entity: IntArray)
         width = max(int(distinct.size), 1)
         numbers, codes = dense_ranks(document * width + numbers)
         entity_document = codes // width
-    made = replace(corpus, entity_document=entity_document, mention_entity=numbers)
-    if made.labels is None:
-        return in_textual_order(made)
+    numbered = replace(corpus, entity_document=entity_document, mention_entity=numbers)
+    if numbered.labels is None:
+        return in_textual_order(numbered)
     # Plain mentions stand entity by entity: they have no other order.
-    return made.take_mentions(np.argsort(numbers, kind="stable"))
+    return numbered.take_mentions(np.argsort(numbers, kind="stable"))
 
 
 def _entity_numbers(document: IntArray | None, entity: IntArray) -> list[str]:
-    """What entities are called by the numbers that they were given, in their order."""
+    """The numbers that the caller gave to entities, as texts, in the order of the corpus."""
     ranks, distinct = dense_ranks(entity)
     if document is not None:
         width = max(int(distinct.size), 1)
@@ -232,8 +243,8 @@ def _read_document(document: object, where: str) -> PlainDocument:
         document = list(_iterate(document, f"{where} is", "a list of entities"))
     notices = _flat_spans(document, where)
     if not _GROUPS.issuperset(map(type, document)):
-        what = f"an entity of {where} is"
-        document = [list(_iterate(one, what, "a list of mentions")) for one in document]
+        subject = f"an entity of {where} is"
+        document = [list(_iterate(entity, subject, "a list of mentions")) for entity in document]
     sizes, labels = list(map(len, document)), list(chain.from_iterable(document))
     if not _are_plain(labels):
         labels = [_label(mention, where) for mention in labels]
@@ -243,15 +254,15 @@ def _read_document(document: object, where: str) -> PlainDocument:
 def _from_plain(
     identifiers: tuple[DocumentId, ...], documents: Sequence[PlainDocument], name: str
 ) -> Corpus:
-    sizes = [size for one in documents for size in one.sizes if size]
-    numbers = [len(one.sizes) - one.sizes.count(0) for one in documents]
+    sizes = [size for document in documents for size in document.sizes if size]
+    numbers = [len(document.sizes) - document.sizes.count(0) for document in documents]
     return Corpus(
         documents=identifiers,
         entity_document=np.arange(len(numbers)).repeat(numbers),
         mention_entity=np.arange(len(sizes)).repeat(sizes),
-        labels=list(chain.from_iterable([one.labels for one in documents])),
+        labels=list(chain.from_iterable([document.labels for document in documents])),
         name=name,
-        notices=tuple(notice for one in documents for notice in one.notices),
+        notices=tuple(notice for document in documents for notice in document.notices),
     )
 
 
@@ -272,13 +283,15 @@ def _flat_spans(entities: Sequence[object], where: str) -> list[Notice]:
     """Refuse tuples of numbers in the place of entities; lists of two numbers may be entities."""
     first = entities[0] if entities else None
     if isinstance(first, np.ndarray):
-        entities = [one.tolist() if isinstance(one, np.ndarray) else one for one in entities]
+        entities = [
+            entity.tolist() if isinstance(entity, np.ndarray) else entity for entity in entities
+        ]
         first = entities[0]
     if not isinstance(first, tuple | list) or len(first) not in (2, 3) or not _are_numbers(first):
         return []
     if not all(
-        isinstance(one, type(first)) and len(one) == len(first) and _are_numbers(one)
-        for one in entities
+        isinstance(entity, type(first)) and len(entity) == len(first) and _are_numbers(entity)
+        for entity in entities
     ):
         return []
     fix = "put the spans of each entity into a list: [[(0, 1), (3, 4)], [(6, 6)]]"
@@ -300,14 +313,14 @@ def _are_numbers(values: Iterable[object]) -> bool:
     return all(isinstance(v, int | np.integer) and not isinstance(v, bool) for v in values)
 
 
-def _iterate(value: object, what: str, expected: str) -> Iterable[Any]:
+def _iterate(value: object, subject: str, expected: str) -> Iterable[Any]:
     try:
         if not isinstance(value, str | bytes | Mapping):
             return iter(value)  # type: ignore[call-overload, no-any-return]
     except TypeError:
         pass
     raise InputError(
-        f"{what} no list", found=f"{type(value).__name__} {value!r:.60}", expected=expected
+        f"{subject} no list", found=f"{type(value).__name__} {value!r:.60}", expected=expected
     )
 
 

@@ -15,6 +15,7 @@ from corefeval.diagnostics import InputError, Notice, PairingError, excerpt, lis
 from corefeval.model.arrays import BoolArray, IntArray, ragged_arange
 from corefeval.model.categories import LazyArray, LazyNames, take_columns
 from corefeval.model.relations import NO_RELATIONS, Relations
+from corefeval.model.token_tables import select_tokens
 from corefeval.model.tokens import Tokens
 
 if TYPE_CHECKING:
@@ -115,20 +116,20 @@ class Corpus:
 
     def __getstate__(self) -> dict[str, Any]:
         """The fields alone: what is derived from them is derived anew."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        return {entry.name: getattr(self, entry.name) for entry in fields(self)}
 
     def remember(self, name: str, make: Callable[[], T], *, of: object = None) -> T:
-        """What is derived from this corpus, made once; it does not travel with it.
+        """A value derived from this corpus, made once, and left out when the corpus is pickled.
 
         Where it also depends on something else (`of`, the same object or an equal tuple), what was
         made last is kept.
         """
         kept = vars(self).setdefault("_kept", {})
-        known = kept.get(name)
-        if known is None or not (known[0] is of or (isinstance(of, tuple) and known[0] == of)):
-            known = kept[name] = of, make()
-        made: T = known[1]
-        return made
+        entry = kept.get(name)
+        if entry is None or not (entry[0] is of or (isinstance(of, tuple) and entry[0] == of)):
+            entry = kept[name] = of, make()
+        value: T = entry[1]
+        return value
 
     @property
     def n_mentions(self) -> int:
@@ -180,8 +181,8 @@ class Corpus:
         if layers is None and layer == IDENTITY:
             return self
         kept = self.keep_mentions(self.mention_layer == layer)
-        own = np.flatnonzero((0 if layers is None else layers[kept.relations.entity]) == layer)
-        relations = kept.relations.take(own) if len(kept.relations) else kept.relations
+        of_layer = np.flatnonzero((0 if layers is None else layers[kept.relations.entity]) == layer)
+        relations = kept.relations.take(of_layer) if len(kept.relations) else kept.relations
         return replace(kept, entity_layer=None, relations=relations)
 
     @property
@@ -220,7 +221,7 @@ class Corpus:
             metadata=_pick_or_empty(self.metadata, old, {}),
             sentence_metadata=_pick_or_empty(self.sentence_metadata, old, ()),
             relations=corpus.relations.on_entities(entity_rank),
-            tokens=self.tokens.select(old) if self.tokens else None,
+            tokens=None if self.tokens is None else select_tokens(self.tokens, old),
             names=None if entities is None else _pick_names(entities, entity_order),
             entity_layer=None if self.entity_layer is None else self.entity_layer[entity_order],
             ledger=self.ledger and self.ledger.select(list(map(str, names))),
@@ -233,7 +234,7 @@ class Corpus:
         return self.select_documents(match_documents(self.documents, pattern, self.name))
 
     def with_details(self, **details: Any) -> Corpus:
-        """The same corpus with other names, metadata, relations or notices."""
+        """The corpus with other names, metadata, relations or notices."""
         return replace(self, **details)
 
     def take_mentions(self, rows: IntArray) -> Corpus:

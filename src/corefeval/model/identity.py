@@ -98,7 +98,7 @@ def _number_spans(corpora: Sequence[Corpus], spans: Sequence[IntArray]) -> IntAr
 
 
 def _check_identity(corpora: Sequence[Corpus], left: IntArray, right: IntArray) -> None:
-    """Refuse mentions that equal none but themselves, where no such mention is on both sides.
+    """Raise an InputError where mentions equal only themselves, and none is on both sides.
 
     The same objects on both sides are as good as names.
     """
@@ -125,8 +125,8 @@ def _check_identity(corpora: Sequence[Corpus], left: IntArray, right: IntArray) 
 
 @lru_cache(maxsize=64)
 def _is_by_identity(kind: type) -> bool:
-    own = {name for one in kind.__mro__[:-1] for name in vars(one)}
-    return not own & {"__eq__", "__hash__"} and kind is not type(None)
+    attributes = {name for base in kind.__mro__[:-1] for name in vars(base)}
+    return not attributes & {"__eq__", "__hash__"} and kind is not type(None)
 
 
 def _span_codes(*corpora: Corpus) -> tuple[IntArray, IntArray]:
@@ -160,7 +160,7 @@ def _span_codes(*corpora: Corpus) -> tuple[IntArray, IntArray]:
 
 
 def _rank(*corpora: Corpus, shapes: list[IntArray]) -> tuple[IntArray, IntArray]:
-    """The same by sorting, where one number cannot hold it all."""
+    """Codes of spans by sorting them, where one number cannot hold all parts of a span."""
     rows = [
         np.stack(
             np.broadcast_arrays(
@@ -202,7 +202,7 @@ VERSION = "v2"  # digests of another version are not comparable
 
 
 def digest(corpus: Corpus) -> str:
-    """The same for the same documents with the same mentions in the same entities.
+    """A text that is equal for equal documents with equal mentions in equal entities.
 
     What entities are called, their order, the order of documents and the text do not matter. It is
     a sum over documents, so that the digests of the parts of a corpus add up to its own (see
@@ -219,12 +219,12 @@ def _digest(corpus: Corpus) -> str:
     if corpus.entity_layer is not None and corpus.entity_layer.any():
         # Added, so that corpora without layers keep the digests that they had.
         parts[-1] = parts[-1] + (corpus.mention_layer.astype(np.uint64) << np.uint64(40))
-    own = _mix(parts)
+    mention_hashes = _mix(parts)
     # What tells the entities apart are all mentions of each: first ones may be the same tokens.
     entities = np.zeros(corpus.n_entities, dtype=np.uint64)
-    np.add.at(entities, corpus.mention_entity, own)
-    whole = _mix([own, entities[corpus.mention_entity]])
-    total = int(whole.sum()) + int(_mix([documents]).sum())
+    np.add.at(entities, corpus.mention_entity, mention_hashes)
+    hashes = _mix([mention_hashes, entities[corpus.mention_entity]])
+    total = int(hashes.sum()) + int(_mix([documents]).sum())
     return f"{VERSION}-{total % (1 << 64):016x}-{corpus.n_mentions}"
 
 
@@ -240,7 +240,7 @@ def _identities(corpus: Corpus) -> list[NDArray[np.int64]]:
 
 
 def _checksums(corpus: Corpus) -> Iterator[int]:
-    """A checksum of the text of each label; those of spans are written at one go."""
+    """A checksum of the text of each label; the texts of spans are made all at once."""
     labels = corpus.labels or ()
     texts = []
     if set(map(type, labels)) == {tuple}:

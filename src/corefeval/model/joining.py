@@ -1,28 +1,22 @@
-"""Many corpora as one."""
+"""Many corpora as one, and many documents as one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from itertools import pairwise
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from corefeval.diagnostics import InputError, excerpt
-from corefeval.model.arrays import IntArray, ragged_arange
-from corefeval.model.categories import Categories, LazyNames
-from corefeval.model.corpus import NO_GAPS, Corpus, DocumentId
+from corefeval.model.arrays import IntArray, dense_ranks
+from corefeval.model.categories import Categories, LazyArray, LazyNames
+from corefeval.model.corpus import LAYERS, NO_GAPS, Corpus, DocumentId
 from corefeval.model.relations import NO_RELATIONS, Relations
-from corefeval.model.tokens import (
-    OF_NODES,
-    Tokens,
-    common_columns,
-    documents_of_tokens,
-    other_columns,
-)
+from corefeval.model.token_tables import join_tokens, merge_tokens
 
 
 def join(corpora: Sequence[Corpus], *, name: str = "") -> Corpus:
@@ -54,7 +48,7 @@ def join(corpora: Sequence[Corpus], *, name: str = "") -> Corpus:
         gaps=np.concatenate(gaps) if gaps else NO_GAPS,
         mention_head=_join_heads(corpora),
         features=join_features(corpora),
-        tokens=JoinedTokens.of([corpus.tokens for corpus in corpora]),
+        tokens=join_tokens([corpus.tokens for corpus in corpora]),
         names=LazyNames(partial(_all_names, names)) if len(names) == len(corpora) else None,
         names_hold=all(corpus.names_hold or not corpus.n_mentions for corpus in corpora),
         entity_layer=join_layers(corpora),
@@ -108,30 +102,32 @@ def join_features(corpora: Sequence[Corpus]) -> dict[str, NDArray[Any]]:
     }
 
 
-def stack_mentions(corpus: Corpus, other: Corpus) -> Corpus:
-    """The mentions of two corpora that number their documents alike, the other's behind.
+def stack_mentions(corpus: Corpus, second: Corpus) -> Corpus:
+    """The mentions of two corpora that number their documents alike, those of the second behind.
 
     Entities are numbered through too. They lose their names, layers and relations; documents and
     tokens are those of the first.
     """
 
-    def both(mine: Any, theirs: Any) -> Any:
-        return None if mine is None or theirs is None else np.concatenate((mine, theirs))
+    def stack(values: Any, second_values: Any) -> Any:
+        if values is None or second_values is None:
+            return None
+        return np.concatenate((values, second_values))
 
     labels = None
-    if corpus.labels is not None and other.labels is not None:
-        labels = [*corpus.labels, *other.labels]
+    if corpus.labels is not None and second.labels is not None:
+        labels = [*corpus.labels, *second.labels]
     return replace(
         corpus,
-        entity_document=both(corpus.entity_document, other.entity_document),
-        mention_entity=both(corpus.mention_entity, other.mention_entity + corpus.n_entities),
-        mention_start=both(corpus.mention_start, other.mention_start),
-        mention_end=both(corpus.mention_end, other.mention_end),
-        mention_head=both(corpus.mention_head, other.mention_head),
+        entity_document=stack(corpus.entity_document, second.entity_document),
+        mention_entity=stack(corpus.mention_entity, second.mention_entity + corpus.n_entities),
+        mention_start=stack(corpus.mention_start, second.mention_start),
+        mention_end=stack(corpus.mention_end, second.mention_end),
+        mention_head=stack(corpus.mention_head, second.mention_head),
         labels=labels,
-        gaps=both(corpus.gaps, other.gaps + np.array([corpus.n_mentions, 0, 0])),
-        features=join_features((corpus, other)),
-        mention_origin=both(corpus.mention_origin, other.mention_origin),
+        gaps=stack(corpus.gaps, second.gaps + np.array([corpus.n_mentions, 0, 0])),
+        features=join_features((corpus, second)),
+        mention_origin=stack(corpus.mention_origin, second.mention_origin),
         names=None,
         names_hold=False,
         entity_layer=None,
@@ -163,7 +159,10 @@ def _concatenate(arrays: Sequence[IntArray | None]) -> IntArray:
 
 
 def check_repetition(sources: Iterable[tuple[str, Sequence[DocumentId]]]) -> None:
-    """An InputError where two of some sources, by name, have a document of the same id."""
+    """Raise an InputError where two sources have a document of the same id.
+
+    Each source is a name and the ids of its documents.
+    """
     seen: dict[DocumentId, str] = {}
     for name, documents in sources:
         for identifier in documents:
@@ -178,157 +177,69 @@ def check_repetition(sources: Iterable[tuple[str, Sequence[DocumentId]]]) -> Non
             seen[identifier] = name
 
 
-@dataclass(eq=False)
-class JoinedTokens(Tokens):
-    """The tokens of several corpora: each document asks the part that it comes from."""
+def merge_documents(
+    corpus: Corpus, group: IntArray, identifiers: Sequence[DocumentId], lengths: IntArray
+) -> Corpus:
+    """The corpus with the documents of each group behind each other as one document.
 
-    parts: Sequence[Tokens]
-    part_of: IntArray
-    index_in_part: IntArray
-    counts: IntArray
+    `group` is the number of each document's group, and `identifiers` are what groups are called.
+    `lengths` says how much room each document takes, in tokens: what the corpus has at least.
+    Entities of the same name and layer in a group become one; the corpus must have names and
+    positions.
+    """
+    order = np.argsort(group, kind="stable")
+    corpus = corpus.select_documents(order)
+    group, lengths = group[order], lengths[order]
+    bounds = np.searchsorted(group, np.arange(len(identifiers) + 1))
+    begin = np.cumsum(lengths) - lengths
+    shift = (begin - begin[bounds[group]])[corpus.mention_document]
+    gaps, names, heads = corpus.gaps, list(corpus.names or ()), corpus.mention_head
+    coded_names = Categories.of(names)
+    width = max(len(coded_names.names), 1)
+    layers = corpus.entity_layer
+    called = coded_names.codes if layers is None else coded_names.codes + width * layers
+    names_width = width if layers is None else width * len(LAYERS)
+    entity, distinct = dense_ranks(group[corpus.entity_document] * names_width + called)
+    return replace(
+        corpus,
+        documents=tuple(identifiers),
+        entity_document=distinct // names_width,
+        entity_layer=None if layers is None else distinct // width % len(LAYERS),
+        mention_entity=entity[corpus.mention_entity],
+        mention_start=np.asarray(corpus.mention_start) + shift,
+        mention_end=np.asarray(corpus.mention_end) + shift,
+        gaps=gaps + np.outer(shift[gaps[:, 0]], [0, 1, 1]),
+        mention_head=None if heads is None else LazyArray(partial(_shift_heads, heads, shift)),
+        mention_origin=corpus.mention_document,
+        tokens=None if corpus.tokens is None else merge_tokens(corpus.tokens, lengths, bounds),
+        names=LazyNames(partial(_pick, coded_names.names, distinct % width)),
+        metadata=_common(corpus.metadata, bounds),
+        sentence_metadata=tuple(
+            tuple(chain.from_iterable(corpus.sentence_metadata[a:b]))
+            for a, b in pairwise(bounds.tolist())
+            if corpus.sentence_metadata
+        ),
+        relations=corpus.relations.on_entities(entity),
+    )
 
-    @staticmethod
-    def of(parts: Sequence[Tokens | None]) -> JoinedTokens | None:
-        """The tokens of all parts together; None where a part has none."""
-        known = [part for part in parts if part is not None]
-        if len(known) < len(parts):
-            return None
-        sizes = [part.counts.size for part in known]
-        return JoinedTokens(
-            known,
-            np.repeat(np.arange(len(known)), sizes),
-            np.concatenate([np.arange(size) for size in sizes]),
-            np.concatenate([part.counts for part in known]),
+
+def _shift_heads(heads: IntArray | LazyArray, shift: IntArray) -> IntArray:
+    positions = np.asarray(heads)
+    return np.where(positions >= 0, positions + shift, -1)
+
+
+def _pick(names: Sequence[str], rows: IntArray) -> list[str]:
+    return [names[row] for row in rows.tolist()]
+
+
+def _common(metadata: Sequence[object], bounds: IntArray) -> tuple[dict[str, str], ...]:
+    """For each group the metadata that all of its documents have alike."""
+    groups = [metadata[a:b] for a, b in pairwise(bounds.tolist()) if metadata]
+    return tuple(
+        dict(
+            item
+            for item in dict(group[0]).items()  # type: ignore[call-overload]
+            if all(item in metadata_of_document.items() for metadata_of_document in group)  # type: ignore[attr-defined]
         )
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns that all parts have, and those of empty nodes."""
-        return common_columns([part.columns for part in self.parts if part.counts.any()])
-
-    @property
-    def partial_columns(self) -> tuple[str, ...]:
-        """The columns that only some parts, or some documents of a part, have."""
-        known = ((*part.columns, *part.partial_columns) for part in self.parts if part.counts.any())
-        return other_columns(known, self.columns)
-
-    def column(self, document: int, name: str | int) -> list[str]:
-        """One column of one document."""
-        part, index = self._place(document)
-        if part is not None and name in OF_NODES and name not in part.columns:
-            return [""] * int(self.counts[document])
-        return part.column(index, name) if part is not None else []
-
-    def sentence_starts(self, document: int) -> list[int]:
-        """The token positions at which the sentences of a document begin."""
-        part, index = self._place(document)
-        return part.sentence_starts(index) if part is not None else []
-
-    @property
-    def marks_sentences(self) -> bool:
-        """Whether a part says where sentences end."""
-        return any(part.marks_sentences for part in self.parts)
-
-    def coded(self, name: str | int, tokens: IntArray | None = None) -> Categories:
-        """One column of all tokens, or of some: each part codes its own."""
-        size = int(self.offsets[-1]) if tokens is None else tokens.size
-        parts = self._tokens_by_part(tokens)
-        there = (one for one in parts if name not in OF_NODES or name in one[0].columns)
-        return _scatter(size, ((rows, part.coded(name, own)) for part, rows, own in there))
-
-    def _tokens_by_part(
-        self, tokens: IntArray | None
-    ) -> Iterator[tuple[Tokens, IntArray, IntArray | None]]:
-        """For each part that has any: which of the tokens are its own, and as which of its tokens.
-
-        None stands for all tokens of the part in their order.
-        """
-        if tokens is not None:
-            document = documents_of_tokens(self.offsets, tokens)
-            order = np.argsort(self.part_of[document], kind="stable")
-            bounds = np.searchsorted(self.part_of[document[order]], np.arange(len(self.parts) + 1))
-            for part, (first, after) in zip(self.parts, pairwise(bounds.tolist()), strict=True):
-                rows = order[first:after]
-                if rows.size:
-                    mine = document[rows]
-                    shift = part.offsets[self.index_in_part[mine]] - self.offsets[mine]
-                    yield part, rows, tokens[rows] + shift
-            return
-        for part, documents, index in self._documents_by_part():
-            counts = self.counts[documents]
-            whole = np.array_equal(index, np.arange(part.counts.size))
-            if counts.any():
-                own = None if whole else ragged_arange(part.offsets[index], counts)
-                yield part, ragged_arange(self.offsets[documents], counts), own
-
-    def _documents_by_part(self) -> Iterator[tuple[Tokens, IntArray, IntArray]]:
-        """For each part: which documents come from it, and as which of its documents."""
-        order = np.argsort(self.part_of, kind="stable")
-        bounds = np.searchsorted(self.part_of[order], np.arange(len(self.parts) + 1))
-        for part, (first, after) in zip(self.parts, pairwise(bounds.tolist()), strict=True):
-            if after > first:
-                yield part, order[first:after], self.index_in_part[order[first:after]]
-
-    @cached_property
-    def _sentences(self) -> tuple[IntArray, list[tuple[Tokens, IntArray, IntArray]]]:
-        """Where sentences begin; and for each part which are its own, as which of its sentences."""
-        starts, shares = [np.empty(0, dtype=np.int64)], []
-        for part, documents, index in self._documents_by_part():
-            theirs = part.all_sentence_starts()
-            bounds = np.searchsorted(theirs, part.offsets)
-            counts = bounds[index + 1] - bounds[index]
-            sentences = ragged_arange(bounds[index], counts)
-            shift = np.repeat(self.offsets[documents] - part.offsets[index], counts)
-            starts.append(theirs[sentences] + shift)
-            shares.append((part, sentences))
-        unordered = np.concatenate(starts)
-        order = np.argsort(unordered)
-        number = np.empty_like(order)
-        number[order] = np.arange(order.size)
-        ends = np.cumsum([sentences.size for _, sentences in shares])[:-1]
-        mine = np.split(number, ends)
-        return unordered[order], [
-            (part, own, theirs) for own, (part, theirs) in zip(mine, shares, strict=False)
-        ]
-
-    def all_sentence_starts(self) -> IntArray:
-        """The tokens at which sentences begin, as the parts have them."""
-        return self._sentences[0]
-
-    def sentence_comments(self, key: str) -> Categories | None:
-        """What a comment says of each sentence; None where no part has comments on sentences."""
-        starts, shares = self._sentences
-        found = [
-            (own, comments.take(theirs))
-            for part, own, theirs in shares
-            if (comments := part.sentence_comments(key)) is not None
-        ]
-        return _scatter(starts.size, found) if found else None
-
-    def line(self, document: int, position: int) -> int | None:
-        """The line of a token in its own file."""
-        part, index = self._place(document)
-        return part.line(index, position) if part is not None else None
-
-    def select(self, documents: IntArray) -> JoinedTokens:
-        """The same tokens for other documents; −1 is a document without tokens."""
-        present = documents >= 0
-        return JoinedTokens(
-            self.parts,
-            np.where(present, self.part_of[documents], -1),
-            np.where(present, self.index_in_part[documents], -1),
-            np.where(present, self.counts[documents], 0),
-        )
-
-    def _place(self, document: int) -> tuple[Tokens | None, int]:
-        number = int(self.part_of[document])
-        return (self.parts[number] if number >= 0 else None), int(self.index_in_part[document])
-
-
-def _scatter(size: int, pieces: Iterable[tuple[IntArray, Categories]]) -> Categories:
-    """Values that come in pieces, each with the rows of its own; none for the other rows."""
-    rows, values = zip((np.empty(0, dtype=np.int64), Categories.of(())), *pieces, strict=True)
-    whole = Categories.concatenate(*values)
-    codes = np.full(size, -1, dtype=np.int64)
-    codes[np.concatenate(rows)] = whole.codes
-    return Categories(codes, whole.names)
+        for group in groups
+    )

@@ -128,8 +128,8 @@ class Ledger(Tabular):
     def as_dict(self) -> dict[str, object]:
         """The numbers, and those of each document, for JSON."""
         documents = [
-            {name: getattr(one, name) for name in Coverage.__dataclass_fields__}
-            for one in self.documents
+            {name: getattr(entry, name) for name in Coverage.__dataclass_fields__}
+            for entry in self.documents
         ]
         counts = {**self.counts, "placed": self.placed}
         return {"written": self.written, **counts, "documents": documents}
@@ -139,5 +139,5 @@ class Ledger(Tabular):
         chosen = set(documents)
         return Ledger(
             tuple(entry for entry in self.entries if entry.document in chosen),
-            tuple(one for one in self.documents if one.document in chosen),
+            tuple(entry for entry in self.documents if entry.document in chosen),
         )

@@ -53,15 +53,15 @@ class Relations:
 
     @staticmethod
     def of(relations: Iterable[Relation]) -> Relations:
-        """From one by one; an antecedent that is repeated counts once."""
-        known = list(relations)
-        sets = [tuple(dict.fromkeys(one.antecedents)) for one in known]
+        """Relations from single ones; an antecedent that is repeated counts once."""
+        listed = list(relations)
+        sets = [tuple(dict.fromkeys(relation.antecedents)) for relation in listed]
         return Relations(
-            Categories.of([one.kind for one in known]),
-            Categories.of([one.label or None for one in known]),
-            *_pairs([one.anaphor for one in known]),
+            Categories.of([relation.kind for relation in listed]),
+            Categories.of([relation.label or None for relation in listed]),
+            *_pairs([relation.anaphor for relation in listed]),
             np.cumsum([0, *map(len, sets)]),
-            *_pairs([antecedent for one in sets for antecedent in one]),
+            *_pairs([antecedent for relation in sets for antecedent in relation]),
         )
 
     def __len__(self) -> int:
@@ -75,8 +75,8 @@ class Relations:
         bounds = self.offsets.tolist()
         kinds, labels = self.kind.values(), self.label.values()
         for index, anaphor in enumerate(anaphors):
-            found = tuple(antecedents[bounds[index] : bounds[index + 1]])
-            yield Relation(kinds[index] or "", anaphor, found, labels[index] or "")
+            antecedents_of_anaphor = tuple(antecedents[bounds[index] : bounds[index + 1]])
+            yield Relation(kinds[index] or "", anaphor, antecedents_of_anaphor, labels[index] or "")
 
     def take(self, rows: IntArray) -> Relations:
         """Some of the relations."""
@@ -93,7 +93,7 @@ class Relations:
         )
 
     def on_mentions(self, new: IntArray) -> Relations:
-        """The same where mentions have new rows, −1 for one that is gone.
+        """The relations after mentions got new rows, −1 for one that is gone.
 
         What a source says of a mention that is gone goes with it; what it says of entities stays.
         """
@@ -108,7 +108,7 @@ class Relations:
         return moved._without(gone, (self.mention >= 0) & (moved.mention < 0))
 
     def on_entities(self, new: IntArray) -> Relations:
-        """The same where entities have new numbers, −1 for one that is gone with its relations."""
+        """The relations after entities got new numbers, −1 for one that goes with its relations."""
         if not len(self):
             return self
         moved = replace(
@@ -119,7 +119,7 @@ class Relations:
         return moved._without(moved.antecedent_entity < 0, moved.entity < 0)
 
     def _without(self, antecedents: np.ndarray, relations: np.ndarray) -> Relations:
-        """Without some antecedents and some relations, and those that have no antecedent left."""
+        """The relations without some antecedents and relations, and without those left empty."""
         kept = self
         if antecedents.any():
             left = np.concatenate(([0], np.cumsum(~antecedents)))

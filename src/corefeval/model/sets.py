@@ -72,11 +72,11 @@ def _find_sets(corpus: Corpus) -> EntitySets:
     nothing = np.empty(0, dtype=np.int64)
     if not elements:
         return EntitySets(owner, nothing, nothing, nothing)
-    circular = {whole for whole, parts in elements.items() if whole in parts}
-    for whole in circular:
-        elements[whole].discard(whole)
-    elements = {whole: parts for whole, parts in elements.items() if parts}
-    found = _find_leaves(elements, circular)
+    circular = {entity for entity, parts in elements.items() if entity in parts}
+    for entity in circular:
+        elements[entity].discard(entity)
+    elements = {entity: parts for entity, parts in elements.items() if parts}
+    leaves_of = _find_leaves(elements, circular)
     mentioned, refers = corpus.entity_sizes > 0, ~non_referring(corpus)
     # By first mention, so that sets have an order that both formats and both sides share.
     scored = np.zeros(corpus.n_entities, dtype=np.bool_)
@@ -86,10 +86,10 @@ def _find_sets(corpus: Corpus) -> EntitySets:
     sets: dict[tuple[int, ...], int] = {}
     first: list[int] = []
     for row in np.sort(rows[where]).tolist():
-        whole = int(corpus.mention_entity[row])
-        leaves = tuple(one for one in sorted(found[whole]) if mentioned[one])
+        entity = int(corpus.mention_entity[row])
+        leaves = tuple(leaf for leaf in sorted(leaves_of[entity]) if mentioned[leaf])
         if leaves:
-            owner[whole] = sets.setdefault(leaves, len(sets))
+            owner[entity] = sets.setdefault(leaves, len(sets))
             first += [row] if len(first) < len(sets) else []
     counts = [len(leaves) for leaves in sets]
     return EntitySets(
@@ -114,10 +114,11 @@ def find_elements(corpus: Corpus) -> dict[int, set[int]]:
 
 
 def _find_leaves(elements: dict[int, set[int]], circular: set[int]) -> dict[int, set[int]]:
-    """The entities without elements that each one leads to; adds to `circular` who leads back.
+    """The leaves of each entity: the entities without elements that it leads to.
 
     Entities that lead to each other have the same leaves, and are done together, after all that
-    they lead to (Tarjan 1972), so that sets in sets in sets are walked through once.
+    they lead to (Tarjan 1972), so that sets in sets in sets are walked through once. They are added
+    to `circular`.
     """
     leaves: dict[int, set[int]] = {}
     lowest: dict[int, int] = {}  # the first visit that each one is known to lead back to
@@ -125,40 +126,40 @@ def _find_leaves(elements: dict[int, set[int]], circular: set[int]) -> dict[int,
     for root in elements:
         path = [] if root in lowest else [(root, len(lowest), iter(elements[root]))]
         while path:
-            one, number, parts = path[-1]
-            if one not in lowest:
-                lowest[one] = number
-                waiting.append(one)
+            entity, number, parts = path[-1]
+            if entity not in lowest:
+                lowest[entity] = number
+                waiting.append(entity)
             for part in parts:
                 if part in elements and part not in lowest:
                     path.append((part, len(lowest), iter(elements[part])))
                     break
                 if part in elements and part not in leaves:
-                    lowest[one] = min(lowest[one], lowest[part])
+                    lowest[entity] = min(lowest[entity], lowest[part])
             else:
                 path.pop()
                 if path:
-                    lowest[path[-1][0]] = min(lowest[path[-1][0]], lowest[one])
-                if lowest[one] == number:
-                    _close(one, waiting, elements, leaves, circular)
+                    lowest[path[-1][0]] = min(lowest[path[-1][0]], lowest[entity])
+                if lowest[entity] == number:
+                    _close(entity, waiting, elements, leaves, circular)
     return leaves
 
 
 def _close(
-    one: int,
+    entity: int,
     waiting: list[int],
     elements: dict[int, set[int]],
     leaves: dict[int, set[int]],
     circular: set[int],
 ) -> None:
-    """Take an entity and those that it leads to and back from those that wait: all are known."""
+    """Note the leaves of an entity and of all that lead to it and back; they wait no longer."""
     together = [waiting.pop()]
-    while together[-1] != one:
+    while together[-1] != entity:
         together.append(waiting.pop())
-    found: set[int] = set()
+    leaves_of_all: set[int] = set()
     for part in set[int]().union(*(elements[member] for member in together)):
-        found |= leaves.get(part, set() if part in elements else {part})
-    leaves.update(dict.fromkeys(together, found))
+        leaves_of_all |= leaves.get(part, set() if part in elements else {part})
+    leaves.update(dict.fromkeys(together, leaves_of_all))
     if len(together) > 1:
         circular.update(together)
 

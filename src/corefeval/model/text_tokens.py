@@ -15,18 +15,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from corefeval.diagnostics import InputError, Notice, note
+from corefeval.diagnostics import Notice, note
 from corefeval.model.arrays import IntArray, ragged_arange
 from corefeval.model.construction import in_textual_order
 from corefeval.model.corpus import Corpus
-from corefeval.model.joining import JoinedTokens
-from corefeval.model.tokens import (
-    DocumentTokens,
-    TokenDifference,
-    Tokens,
-    TokenTable,
-    writable_text,
-)
+from corefeval.model.token_tables import DocumentTokens, tokens_of_documents
+from corefeval.model.tokens import Tokens
 
 _VISIBLE = re.compile(r"\S+")
 _LINE_END = re.compile(r"\r\n|\n|\r")
@@ -34,79 +28,15 @@ _LEFT_OUT = "of nothing but white space, left out"
 _WIDENED, _BLANK, _UNPLACED = 1, 2, 3  # what may become of a mention
 
 
-class TextTokens(Tokens):
-    """Documents that are texts: every character is a position, and there are no columns.
-
-    `texts` has None for a document that is not there.
-    """
-
-    columns: tuple[str, ...] = ()
-    source: str | None = None
-
-    def __init__(self, texts: Sequence[str | None], source: str | None = None) -> None:
-        self.texts = tuple(texts)
-        self.counts = np.array([len(text or "") for text in texts], dtype=np.int64)
-        self.source = source
-
-    def column(self, document: int, name: str | int) -> list[str]:
-        """There is none."""
-        raise InputError(
-            f"there is no column {name!r}: this is a text without tokens", file=self.source
-        )
-
-    def sentence_starts(self, document: int) -> list[int]:
-        """The text is one sentence."""
-        return [0] if self.counts[document] else []
-
-    def all_sentence_starts(self) -> IntArray:
-        """Each text that is there is one sentence."""
-        starts: IntArray = self.offsets[:-1][self.counts > 0]
-        return starts
-
-    def select(self, documents: IntArray) -> TextTokens:
-        """The same texts for other documents; −1 is a document that is not there."""
-        texts = [self.texts[index] if index >= 0 else None for index in documents.tolist()]
-        return TextTokens(texts, self.source)
-
-    def first_difference(
-        self, other: Tokens, documents: Sequence[int] | IntArray
-    ) -> TokenDifference | None:
-        """The first character that differs, with some of the text around it."""
-        for document in np.asarray(documents).tolist():
-            mine, theirs = self.texts[document] or "", text_of(other, document)
-            if theirs is not None and writable_text(mine) != writable_text(theirs):
-                place = first_unequal(mine, theirs)
-                shown = slice(place, place + 20)
-                return TokenDifference(document, place, mine[shown], theirs[shown])
-        return None
-
-
-def first_unequal(one: str, other: str) -> int:
-    """The first position at which two texts differ, or where the shorter one ends."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
-
-
 def has_texts(tokens: Tokens | None) -> bool:
-    """Whether any document may be a text without tokens."""
-    if isinstance(tokens, JoinedTokens):
-        return any(has_texts(part) for part in tokens.parts)
-    return isinstance(tokens, TextTokens)
+    """Whether any document is a text without tokens."""
+    return tokens is not None and tokens.has_texts
 
 
 def text_of(tokens: Tokens | None, document: int) -> str | None:
     """The text of a document that has no tokens; None where it has, or is not there."""
-    owner, index = origin(tokens, document)
-    return owner.texts[index] if isinstance(owner, TextTokens) else None
-
-
-def origin(tokens: Tokens | None, document: int) -> tuple[Tokens | None, int]:
-    """Whose tokens a document has, and as which document of theirs."""
-    while isinstance(tokens, JoinedTokens):
-        part = int(tokens.part_of[document])
-        document = int(tokens.index_in_part[document])
-        tokens = tokens.parts[part] if part >= 0 else None
-    return tokens, document
+    table = None if tokens is None else tokens.table(document)
+    return None if table is None else table.text
 
 
 class Places(NamedTuple):
@@ -123,7 +53,7 @@ class Places(NamedTuple):
 
     @staticmethod
     def of(text: str, lengths: Sequence[int]) -> Places:
-        """Tokens that follow each other, by how many visible characters they have."""
+        """The places of tokens that follow each other, from their numbers of visible characters."""
         ends = np.cumsum(lengths, dtype=np.int64)
         return Places(visible_positions(text), ends - np.asarray(lengths, dtype=np.int64), ends)
 
@@ -181,8 +111,8 @@ def move_to_tokens(
             continue
         start[rows], end[rows], state[rows] = place.tokens(start[rows], end[rows])
         if head is not None:
-            known = np.flatnonzero(head[rows] >= 0) + rows.start
-            head[known] = place.tokens(head[known], head[known] + 1)[0]
+            has_head = np.flatnonzero(head[rows] >= 0) + rows.start
+            head[has_head] = place.tokens(head[has_head], head[has_head] + 1)[0]
     gaps, widened = _move_gaps(corpus, places, state, start, end)
     state[widened] = _WIDENED
     state[(end <= start) & (state <= _WIDENED)] = _BLANK
@@ -190,9 +120,9 @@ def move_to_tokens(
         corpus, mention_start=start, mention_end=end, mention_head=head, gaps=gaps, tokens=tokens
     )
     counts = np.bincount(state, minlength=_UNPLACED + 1).tolist()
-    name, what = corpus.name or "response", "widened to the tokens of the key that they touch"
+    name, remark = corpus.name or "response", "widened to the tokens of the key that they touch"
     return in_textual_order(moved.keep_mentions(state <= _WIDENED)), (
-        *note("widened-mentions", counts[_WIDENED], "mention", what, whose=name),
+        *note("widened-mentions", counts[_WIDENED], "mention", remark, whose=name),
         *note("blank-mentions", counts[_BLANK], "mention", _LEFT_OUT, whose=name),
     )
 
@@ -254,22 +184,22 @@ def tokenise(corpus: Corpus) -> Corpus:
             tables.append(_as_table(corpus.tokens, document.index))
             continue
         parts = {mention.row: mention.parts for mention in document.mentions}
-        blank |= {r for r, found in parts.items() if not any(text[s:e].strip() for s, e in found)}
+        blank |= {r for r, spans in parts.items() if not any(text[s:e].strip() for s, e in spans)}
         cuts = token_spans(text, {bound for part in chain(*parts.values()) for bound in part})
         tables.append(_table(text, cuts, [mention.span for mention in document.mentions]))
         places[document.index] = Places.of(text, [end - start for start, end in cuts])
     source = corpus.tokens.source if corpus.tokens is not None else None
     named = replace(corpus, names=_unique_names(corpus))
-    moved, _ = move_to_tokens(named, places, TokenTable(tables, source))
+    moved, _ = move_to_tokens(named, places, tokens_of_documents(tables, source))
     lost = sum(
-        not blank.isdisjoint(row for _, row in (one.anaphor, *one.antecedents))
-        for one in corpus.relations
+        not blank.isdisjoint(row for _, row in (relation.anaphor, *relation.antecedents))
+        for relation in corpus.relations
     )
-    what = "cut into tokens at white space, punctuation and mentions"
+    remark = "cut into tokens at white space, punctuation and mentions"
     notices = (
         *corpus.notices,
         *note_unresolved(lost, corpus.name),
-        *note("made-up-tokens", len(places), "text", what),
+        *note("made-up-tokens", len(places), "text", remark),
         *note("blank-mentions", len(blank), "mention", _LEFT_OUT),
     )
     return replace(moved, notices=notices)
@@ -335,18 +265,19 @@ def _table(
 
 def _as_table(tokens: Tokens | None, document: int) -> DocumentTokens:
     """The tokens of a document that has some."""
-    owner, index = origin(tokens, document)
-    if owner is None or isinstance(owner, TextTokens):
+    table = None if tokens is None else tokens.table(document)
+    if tokens is None or table is None:
         return DocumentTokens()
-    columns = {name: owner.column(index, name) for name in owner.columns}
-    return DocumentTokens(columns, int(owner.counts[index]), owner.sentence_starts(index))
+    names = [name for name in table.columns if isinstance(name, str)]
+    columns = {name: tokens.column(document, name) for name in names}
+    return DocumentTokens(columns, int(tokens.counts[document]), tokens.sentence_starts(document))
 
 
 def _unique_names(corpus: Corpus) -> Sequence[str]:
     """The entities' names, or their numbers where two of a document have the same name."""
-    known = corpus.names
-    if known is not None:
-        distinct = set(zip(corpus.entity_document.tolist(), known, strict=True))
+    names = corpus.names
+    if names is not None:
+        distinct = set(zip(corpus.entity_document.tolist(), names, strict=True))
         if len(distinct) == corpus.n_entities:
-            return known
+            return names
     return [str(number) for number in range(corpus.n_entities)]

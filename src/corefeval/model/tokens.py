@@ -1,172 +1,253 @@
-"""The tokens of a corpus: their number per document, and their columns when somebody asks.
-
-Here are also those that are text already, which formats other than CoNLL read into.
-"""
+"""The tokens of a corpus: how many each document has, and their columns, read when needed."""
 
 from __future__ import annotations
 
-import re
-from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple, Self
+from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from corefeval.diagnostics import InputError
 from corefeval.model.arrays import IntArray, distinct, ragged_arange
 from corefeval.model.categories import Categories
 
-_BLANKS = r"[\x00-\x20]"
-_SURROGATES = r"[\ud800-\udfff]"
-_UNBROKEN = r"[^\x00-\x20\ud800-\udfff]+"
+# What makes the cells of some rows of a table; picklable, so no lambda.
+Column = Callable[[IntArray], Categories]
+Rows = IntArray | range  # rows that follow each other need no array
+# The token with which each sentence begins, ascending, and the row of that token in its table.
+Sentences = tuple[IntArray, IntArray]
+
+NO_ROW, NODE_ROW = -1, -2  # a token that its table lacks; an empty node that only another text has
+# Columns that documents without empty nodes may do without, though others have them.
+OF_NODES = ("empty", "deps")
 
 
-def plain_word(word: str) -> str:
-    """A word as all formats can carry it: `_` for each blank, and for a word that nobody can see.
-
-    Whatever a format makes of a word, this stays the same, so that texts are compared by it.
-
-    >>> [plain_word(word) for word in ("tea", "ice cream", "", "\u3000", "_")]
-    ['tea', 'ice_cream', '_', '_', '_']
-    """
-    if _is_usual(word):
-        return word
-    return re.sub(_BLANKS, "_", writable_text(word)) if word.strip() else "_"
-
-
-def writable_text(text: str) -> str:
-    """A text as files can hold it: lone surrogates, which are no characters, as one � each."""
-    return text if text.isprintable() else re.sub(_SURROGATES, "\ufffd", text)
-
-
-def seen_word(word: str) -> str:
-    """A word as it can be found again in a text: as it is, or `_` where nobody can see it."""
-    return word if word.strip() else "_"
-
-
-def unbroken_word(word: str) -> str:
-    """A word as it can stand between blanks: as it is, or plain."""
-    return word if _is_usual(word) or re.fullmatch(_UNBROKEN, word) else plain_word(word)
-
-
-def _is_usual(word: str) -> bool:
-    """Whether all of a word can be seen, as nearly always, and no pattern need be asked."""
-    return word.isprintable() and word != "" and " " not in word
-
-
-class TokenDifference(NamedTuple):
-    """The first place where two corpora disagree: the second one's position in its own file."""
-
-    document: int
-    position: int
-    mine: str
-    theirs: str
-    my_line: int | None = None
-    their_line: int | None = None
-
-
-class Tokens(ABC):
-    """Token columns of all documents, decoded on demand.
-
-    A format supplies one subclass. `counts[d]` is the number of tokens of document `d`;
-    everything else may stay undecoded until a person or a feature asks for it.
-    """
-
-    counts: IntArray
-    columns_hold = False  # whether these are the columns of all of the text that this is a part of
+class WordBytes(Protocol):
+    """Words that can be compared as bytes, which takes far less time than comparing texts."""
 
     @property
-    @abstractmethod
-    def columns(self) -> tuple[str, ...]:
-        """The columns that every document has, by name."""
+    def encoding(self) -> str:
+        """The encoding of the bytes; only words of one encoding can be compared."""
 
-    @property
-    def partial_columns(self) -> tuple[str, ...]:
-        """The columns that only some documents have, which nobody else hears of."""
-        return ()
+    def first_unequal_word(self, rows: Rows, response: Any, response_rows: Rows) -> int | None:
+        """The first index at which the words of two lists of rows differ; None for none."""
 
-    @abstractmethod
-    def column(self, document: int, name: str | int) -> list[str]:
-        """One column of one document, a string per token."""
 
-    def column_name(self, name: str | int) -> str:
-        """The name of a column, by its name or its number from 1; an InputError for no column."""
-        names = self.columns
-        if isinstance(name, int):
-            name = names[name - 1] if 1 <= name <= len(names) else str(name)
-        if name not in names:
-            raise InputError(
-                f"there is no column {name!r}",
-                file=self.source,
-                expected=f"one of {', '.join(names)}" if names else "tokens with columns",
-            )
-        return name
+@dataclass(frozen=True, eq=False)
+class TokenTable:
+    """Tokens as a format keeps them: rows, the cells of which are read when they are needed.
 
-    @abstractmethod
-    def sentence_starts(self, document: int) -> list[int]:
-        """The token positions at which the sentences of a document begin."""
+    `columns` has what makes the cells of some rows, by name and by number (from 1). The column
+    `empty` is "1" for tokens that stand for nothing in the text (zeros). `find_line` returns the
+    line of a row in the file, `find_comments` what the comments on sentences say for a key, given
+    the rows with which the sentences begin. `text` is there where rows are the characters of a text
+    without tokens. `lines` is whatever else the format keeps of its file. `is_same_everywhere` is
+    true where all parts of a file have the columns that one of them has. `marks_sentences` returns
+    whether the file says where sentences end, even if each document is a single one.
+    """
 
-    @abstractmethod
-    def select(self, documents: IntArray) -> Self:
-        """The same tokens for other documents: `documents[d]` is an old index, −1 for none."""
+    columns: Mapping[str | int, Column] = field(default_factory=dict)
+    find_line: Callable[[int], int | None] | None = None
+    find_comments: Callable[[str, IntArray], Categories] | None = None
+    source: str | None = None
+    text: str | None = None
+    lines: object = None
+    word_bytes: WordBytes | None = None
+    is_same_everywhere: bool = False
+    marks_sentences: Callable[[], bool] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Tokens:
+    """The tokens of all documents, numbered through, as rows of tables.
+
+    Tokens come in runs: run r has `run_counts[r]` rows of table `run_table[r]` (−1: a document that
+    is not there) from row `run_first[r]` on. Each document is a run, unless `bounds` says that
+    document d has the runs from `bounds[d]` up to `bounds[d + 1]`. Where tokens were put in or
+    left out, `token_rows` has the row of each token instead; see `NO_ROW` and `NODE_ROW`.
+    `stated_sentences` are the sentences, or what finds them.
+    """
+
+    tables: tuple[TokenTable, ...]
+    run_table: IntArray
+    run_first: IntArray
+    run_counts: IntArray
+    stated_sentences: Sentences | Callable[[], Sentences]
+    bounds: IntArray | None = None
+    token_rows: IntArray | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields alone: what is derived from them is derived anew."""
+        return {entry.name: getattr(self, entry.name) for entry in fields(self)}
+
+    @cached_property
+    def run_offsets(self) -> IntArray:
+        """Where each run begins when all tokens are numbered through, and the end."""
+        return np.concatenate(([0], np.cumsum(self.run_counts)))
 
     @cached_property
     def offsets(self) -> IntArray:
         """Where each document's tokens begin when all are numbered through, and the end."""
-        return np.concatenate(([0], np.cumsum(self.counts)))
-
-    def coded(self, name: str | int, tokens: IntArray | None = None) -> Categories:
-        """One column of all documents, a value per token, tokens numbered through.
-
-        With `tokens`, only of these, in their order. A format that keeps bytes does without a
-        string for each token; this one is for those that have the strings anyway.
-        """
-        if tokens is None:
-            columns = (self.column(d, name) for d in range(self.counts.size) if self.counts[d])
-            return _encode([cell for column in columns for cell in column])
-        document, order, bounds = self._by_document(tokens)
-        position = (tokens - self.offsets[document])[order]
-        values = np.empty(tokens.size, dtype=object)
-        for start, end in pairwise(bounds):
-            column = self.column(int(document[order[start]]), name)
-            values[order[start:end]] = [column[p] for p in position[start:end].tolist()]
-        return _encode(values.tolist())
-
-    def first_bytes(self, name: str | int, tokens: IntArray) -> NDArray[np.uint16] | None:
-        """The first two bytes of some cells of a column, the first one in the lower half.
-
-        Cells may be shorter, but ASCII characters are one byte each. None where no bytes are kept.
-        """
-        return None
-
-    def _by_document(self, tokens: IntArray) -> tuple[IntArray, IntArray, list[int]]:
-        """The document of each token; an order by document, and where in it each one begins."""
-        document = documents_of_tokens(self.offsets, tokens)
-        order = np.argsort(document, kind="stable")
-        changes = np.flatnonzero(np.diff(document[order], prepend=-1))
-        return document, order, [*changes.tolist(), tokens.size]
-
-    def all_sentence_starts(self) -> IntArray:
-        """The tokens at which sentences begin, over all documents, tokens numbered through."""
-        starts = [
-            np.asarray(self.sentence_starts(d), dtype=np.int64) + self.offsets[d]
-            for d in np.flatnonzero(self.counts).tolist()
-        ]
-        return np.concatenate(starts) if starts else np.empty(0, dtype=np.int64)
+        return self.run_offsets if self.bounds is None else self.run_offsets[self.bounds]
 
     @cached_property
+    def counts(self) -> IntArray:
+        """The number of tokens of each document."""
+        return self.run_counts if self.bounds is None else np.diff(self.offsets)
+
+    @cached_property
+    def tables_in_use(self) -> list[TokenTable]:
+        """The tables that tokens are rows of; where there are no tokens, all tables."""
+        used = np.unique(self.run_table[self.run_counts > 0]).tolist()
+        return [self.tables[number] for number in used] or list(self.tables)
+
+    @property
+    def lines(self) -> object:
+        """What a format keeps of its file, if all tokens are rows of it as the file has them."""
+        tables = self.tables_in_use
+        is_plain = self.token_rows is None and self.bounds is None
+        return tables[0].lines if len(tables) == 1 and is_plain else None
+
+    @cached_property
+    def source(self) -> str | None:
+        """The file that the tokens come from, where it is one file."""
+        sources = {table.source for table in self.tables}
+        return sources.pop() if len(sources) == 1 else None
+
+    @cached_property
+    def has_texts(self) -> bool:
+        """Whether any document is a text without tokens."""
+        return any(table.text is not None for table in self.tables)
+
+    def table(self, document: int) -> TokenTable | None:
+        """The table in which a document begins; None for a document that is not there."""
+        run = document if self.bounds is None else int(self.bounds[document])
+        number = int(self.run_table[run])
+        return None if number < 0 else self.tables[number]
+
+    @cached_property
+    def _column_names(self) -> dict[str, None]:
+        tables = self.tables_in_use
+        names = {name: None for table in tables for name in table.columns if isinstance(name, str)}
+        if self.token_rows is not None and (self.token_rows == NODE_ROW).any():
+            names["empty"] = None
+        return names
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that every document with tokens has, by name."""
+        return tuple(name for name in self._column_names if self._is_complete(name))
+
+    @property
+    def partial_columns(self) -> tuple[str, ...]:
+        """The columns that only some documents have."""
+        return tuple(name for name in self._column_names if not self._is_complete(name))
+
+    def _is_complete(self, name: str | int) -> bool:
+        if name in OF_NODES:
+            return name in self._column_names
+        return all(name in table.columns for table in self.tables_in_use)
+
+    def has_column(self, document: int, name: str) -> bool:
+        """Whether a document has a column, which others may lack."""
+        table = self.table(document)
+        return name in self.columns or (table is not None and name in table.columns)
+
+    def column(self, document: int, name: str | int) -> list[str]:
+        """The cells of a column of one document; an InputError where it has no such column."""
+        begin, end = self.offsets[document : document + 2].tolist()
+        if begin == end:
+            return []
+        table = self.table(document)
+        if not self._is_complete(name) and (table is None or name not in table.columns):
+            raise self._no_column(name)
+        if name not in self._cells_of_all:
+            self._cells_of_all[name] = self._cells(name, None)
+        cells = self._cells_of_all[name]
+        texts = cells.names
+        return [texts[code] if code >= 0 else "" for code in cells.codes[begin:end].tolist()]
+
+    @cached_property
+    def _cells_of_all(self) -> dict[str | int, Categories]:
+        """Columns that were read for one document, and will be needed for others."""
+        return {}
+
+    def coded(self, name: str | int, tokens: IntArray | None = None) -> Categories:
+        """A column of all tokens, or of some, in their order; an InputError for no such column."""
+        if not (self.offsets[-1] if tokens is None else tokens.size):
+            return Categories.of(())
+        if not self._is_complete(name):
+            raise self._no_column(name)
+        return self._cells(name, tokens)
+
+    def _cells(self, name: str | int, tokens: IntArray | None) -> Categories:
+        rows = self.rows(tokens)
+        if len(self.tables) == 1 and (self.token_rows is None or bool((rows >= 0).all())):
+            return self.tables[0].columns[name](rows)
+        table = self.run_table[self._runs(np.arange(rows.size) if tokens is None else tokens)]
+        values = [
+            (places, self.tables[number].columns[name](rows[places]))
+            for number, places in _group(np.where(rows >= 0, table, -1))
+            if number >= 0 and name in self.tables[number].columns
+        ]
+        if name == "empty":
+            nodes = np.flatnonzero(rows == NODE_ROW)
+            values.append((nodes, Categories(np.zeros(nodes.size, dtype=np.int64), ("1",))))
+        return _scatter(rows.size, values)
+
+    def _no_column(self, name: str | int) -> InputError:
+        numbers = [
+            max((n for n in t.columns if isinstance(n, int)), default=0) for t in self.tables
+        ]
+        width = min(numbers, default=0)
+        return InputError(
+            f"there is no column {name!r}" + ": this is a text without tokens" * self.has_texts,
+            file=self.source,
+            expected=f"one of {', '.join(self.columns)}" if self.columns else "tokens with columns",
+            fix=f"the file has {width} columns; a number from 1 to that will do" if width else None,
+        )
+
+    def rows(self, tokens: IntArray | None = None) -> IntArray:
+        """The rows of all tokens, or of some, in the tables that have them."""
+        if self.token_rows is not None:
+            return self.token_rows if tokens is None else self.token_rows[tokens]
+        return rows_of_tokens(self.run_first, self.run_counts, self.run_offsets, tokens)
+
+    def _runs(self, tokens: IntArray) -> IntArray:
+        return documents_of_tokens(self.run_offsets, tokens)
+
+    @cached_property
+    def sentences(self) -> Sentences:
+        """The token with which each sentence begins, and the row of that token."""
+        stated = self.stated_sentences
+        return stated() if callable(stated) else stated
+
+    @property
     def starts(self) -> IntArray:
-        """The same, worked out once."""
-        return self.all_sentence_starts()
+        """The tokens with which sentences begin, over all documents, tokens numbered through."""
+        return self.sentences[0]
+
+    def sentence_starts(self, document: int) -> list[int]:
+        """The token positions at which the sentences of a document begin."""
+        begin, end = self.offsets[document : document + 2].tolist()
+        first, after = np.searchsorted(self.starts, (begin, end)).tolist()
+        return [start - begin for start in self.starts[first:after].tolist()]
+
+    def sentence_ranges(self, document: int) -> Iterator[range]:
+        """The token positions of each sentence of a document."""
+        bounds = [*self.sentence_starts(document), int(self.counts[document])]
+        return (range(start, end) for start, end in pairwise(bounds))
 
     @property
     def marks_sentences(self) -> bool:
-        """Whether anything says where sentences end: here, that a document has several."""
-        return bool(self.starts.size > np.count_nonzero(self.counts))
+        """Whether a document has several sentences, or a format marks where the only one ends."""
+        marks = (table.marks_sentences for table in self.tables_in_use)
+        if self.starts.size > np.count_nonzero(self.counts):
+            return True
+        return any(is_marked is not None and is_marked() for is_marked in marks)
 
     @cached_property
     def _sentence_edges(self) -> tuple[IntArray, IntArray]:
@@ -180,160 +261,44 @@ class Tokens(ABC):
     def sentence_of(self, tokens: IntArray) -> IntArray:
         """The sentence in which each token stands; sentences are numbered through the corpus.
 
-        Their order is that of `all_sentence_starts`. A token before the first sentence of its
-        document is in none: −1.
+        Their order is that of `starts`. A token before the first sentence of its document is in
+        none: −1.
         """
         edges, sentence = self._sentence_edges
-        found: IntArray = sentence[np.searchsorted(edges, tokens, side="right") - 1]
-        return found
+        numbers: IntArray = sentence[np.searchsorted(edges, tokens, side="right") - 1]
+        return numbers
 
     def sentence_comments(self, key: str) -> Categories | None:
-        """What a comment says of each sentence, in the order of `all_sentence_starts`.
+        """What a comment says of each sentence, in the order of `starts`.
 
         Sentences without such a comment have no value. None where the corpus has no comments on
         sentences.
         """
-        return None
+        if all(table.find_comments is None for table in self.tables_in_use):
+            return None
+        starts, rows = self.sentences
+        values = []
+        for number, places in _group(self.run_table[self._runs(starts)]):
+            find = self.tables[number].find_comments
+            if find is not None:
+                values.append((places, find(key, rows[places])))
+        return _scatter(starts.size, values)
+
+    def _place(self, document: int, position: int) -> tuple[int, int]:
+        """The run and the row of a token."""
+        token = np.array([self.offsets[document] + position])
+        return int(self._runs(token)[0]), int(self.rows(token)[0])
 
     def line(self, document: int, position: int) -> int | None:
-        """The line of the file on which a token stands, where there is a file."""
-        return None
+        """The line of the file on which a token stands; None where no file has it."""
+        run, row = self._place(document, position)
+        find = self.tables[int(self.run_table[run])].find_line
+        return None if find is None or row < 0 else find(row)
 
-    def own_position(self, document: int, position: int) -> int:
+    def position_in_file(self, document: int, position: int) -> int:
         """The position of a token in the document as its file has it; −1 where it lacks it."""
-        return position
-
-    @property
-    def source(self) -> str | None:
-        """The file that the tokens come from, where there is one."""
-        return None
-
-    def sentences(self, document: int) -> Iterator[range]:
-        """The token positions of each sentence."""
-        bounds = [*self.sentence_starts(document), int(self.counts[document])]
-        return (range(start, end) for start, end in pairwise(bounds))
-
-    def first_difference(
-        self, other: Tokens, documents: Sequence[int] | IntArray
-    ) -> TokenDifference | None:
-        """The first token that differs, over documents that both sides number alike.
-
-        Blanks in words are as good as `_`, which some formats must write for them. Corpora without
-        words agree; numbers of tokens must be compared before.
-        """
-        if "word" not in self.columns or "word" not in other.columns:
-            return None
-        chosen, size = np.asarray(documents, dtype=np.int64), 1
-        while chosen.size:  # ever more at once, as those who ask for all differences come again
-            some, chosen, size = chosen[:size], chosen[size:], 2 * size
-            difference = self._difference_in(other, some)
-            if difference is not None:
-                return difference
-        return None
-
-    def _difference_in(self, other: Tokens, documents: IntArray) -> TokenDifference | None:
-        counts = np.minimum(self.counts[documents], other.counts[documents])
-        numbers: dict[str, int] = {}
-        mine = self._compared_words(ragged_arange(self.offsets[documents], counts), numbers)
-        theirs = other._compared_words(ragged_arange(other.offsets[documents], counts), numbers)
-        differ = (mine != theirs) & (mine >= 0) & (theirs >= 0)
-        if not differ.any():
-            return None
-        place = int(np.argmax(differ))
-        ends = np.cumsum(counts)
-        index = int(np.searchsorted(ends, place, side="right"))
-        document, position = int(documents[index]), place - int(ends[index] - counts[index])
-        tokens = [np.array([side.offsets[document] + position]) for side in (self, other)]
-        return TokenDifference(
-            document,
-            other.own_position(document, position),
-            self.coded("word", tokens[0]).values()[0] or "",
-            other.coded("word", tokens[1]).values()[0] or "",
-            self.line(document, position),
-            other.line(document, position),
-        )
-
-    def _compared_words(self, tokens: IntArray, numbers: dict[str, int]) -> IntArray:
-        """A number for each word; −1 for an empty node, as it does not matter what it is called."""
-        words = self.coded("word", tokens)
-        plain = [numbers.setdefault(plain_word(word), len(numbers)) for word in words.names]
-        codes = np.array([*plain, -1], dtype=np.int64)[words.codes]
-        if "empty" in self.columns:
-            codes[self.coded("empty", tokens).where(bool)] = -1
-        return codes
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentTokens:
-    """One document's token columns (a list of strings each), sentences and lines."""
-
-    columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    count: int = 0
-    sentence_starts: Sequence[int] = ()
-    lines: Sequence[int] | None = None
-
-
-# Columns that documents without empty nodes may do without, though others have them.
-OF_NODES = ("empty", "deps")
-
-
-def common_columns(known: Sequence[Collection[str]]) -> tuple[str, ...]:
-    """The columns that all have, and those of empty nodes that any has."""
-    names = dict.fromkeys(name for columns in known for name in columns)
-    return tuple(n for n in names if n in OF_NODES or all(n in columns for columns in known))
-
-
-def other_columns(known: Iterable[Iterable[str]], common: Collection[str]) -> tuple[str, ...]:
-    """The columns that some have and that are not common to all."""
-    names = dict.fromkeys(name for columns in known for name in columns)
-    return tuple(name for name in names if name not in common)
-
-
-class TokenTable(Tokens):
-    """Token columns in memory, document by document.
-
-    The column `empty` is "1" for tokens that stand for nothing in the text (zeros).
-    """
-
-    source: str | None = None
-
-    def __init__(self, documents: Sequence[DocumentTokens], source: str | None = None) -> None:
-        self.documents = tuple(documents)
-        self.counts = np.array([document.count for document in documents], dtype=np.int64)
-        self.source = source
-
-    @cached_property
-    def columns(self) -> tuple[str, ...]:
-        """The columns that every document with tokens has, and those of empty nodes."""
-        documents = [d for d in self.documents if d.count] or self.documents
-        return common_columns([document.columns for document in documents])
-
-    @property
-    def partial_columns(self) -> tuple[str, ...]:
-        """The columns that only some documents have."""
-        return other_columns((d.columns for d in self.documents if d.count), self.columns)
-
-    def column(self, document: int, name: str | int) -> list[str]:
-        """One column of one document; a number counts columns from 1."""
-        known, name = self.documents[document], self.column_name(name)
-        if name in OF_NODES and name not in known.columns:
-            return [""] * known.count
-        return list(known.columns.get(name, ()))
-
-    def sentence_starts(self, document: int) -> list[int]:
-        """The token positions at which the sentences of a document begin."""
-        return list(self.documents[document].sentence_starts)
-
-    def line(self, document: int, position: int) -> int | None:
-        """The line of a token, where the format has a line per token."""
-        lines = self.documents[document].lines
-        return lines[position] if lines is not None else None
-
-    def select(self, documents: IntArray) -> TokenTable:
-        """The same tokens for other documents; −1 is a document without tokens."""
-        nothing = DocumentTokens()
-        chosen = [self.documents[index] if index >= 0 else nothing for index in documents.tolist()]
-        return TokenTable(chosen, self.source)
+        run, row = self._place(document, position)
+        return row - int(self.run_first[run]) if row >= 0 else -1
 
 
 def documents_of_tokens(offsets: IntArray, tokens: IntArray) -> IntArray:
@@ -345,9 +310,9 @@ def documents_of_tokens(offsets: IntArray, tokens: IntArray) -> IntArray:
 def rows_of_tokens(
     first: IntArray, counts: IntArray, offsets: IntArray, tokens: IntArray | None = None
 ) -> IntArray:
-    """Which rows of a file's tokens belong to tokens that are numbered through documents.
+    """The rows of tokens that are numbered through runs of rows.
 
-    Document `d` has the rows from `first[d]` on, and its tokens are numbered from `offsets[d]` on.
+    Run r has the rows from `first[r]` on, and its tokens are numbered from `offsets[r]` on.
 
     >>> first, counts = np.array([3, 0]), np.array([2, 3])
     >>> rows_of_tokens(first, counts, np.array([0, 2, 5])).tolist()
@@ -356,7 +321,7 @@ def rows_of_tokens(
     [2, 3]
     """
     shift = first - offsets[:-1]
-    if shift.size and bool((shift == shift[0]).all()):  # the documents stand as in the file
+    if shift.size and bool((shift == shift[0]).all()):  # the runs follow each other
         rows = np.arange(offsets[-1]) if tokens is None else tokens
         return rows + int(shift[0])
     if tokens is None:
@@ -364,9 +329,21 @@ def rows_of_tokens(
     return shift[documents_of_tokens(offsets, tokens)] + tokens
 
 
-def _encode(values: Sequence[str]) -> Categories:
-    """Codes of strings: two fast passes instead of one that asks of each whether it is new."""
-    names = dict.fromkeys(values)
-    numbers = dict(zip(names, range(len(names)), strict=True))
-    codes = np.fromiter(map(numbers.__getitem__, values), dtype=np.int64, count=len(values))
-    return Categories(codes, tuple(names))
+def _group(numbers: IntArray) -> Iterator[tuple[int, IntArray]]:
+    """Each number that occurs, in ascending order, and the places at which it does."""
+    order = np.argsort(numbers, kind="stable")
+    present, first = np.unique(numbers[order], return_index=True)
+    return (
+        zip(present.tolist(), np.split(order, first[1:]), strict=True) if order.size else iter(())
+    )
+
+
+def _scatter(size: int, pieces: Sequence[tuple[IntArray, Categories]]) -> Categories:
+    """So many values, which come in pieces with the places of each; none for other places."""
+    codes = np.full(size, -1, dtype=np.int64)
+    if not pieces:
+        return Categories(codes, ())
+    places, values = zip(*pieces, strict=True)
+    joint = Categories.concatenate(*values)
+    codes[np.concatenate(places)] = joint.codes
+    return Categories(codes, joint.names)

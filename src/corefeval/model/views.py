@@ -129,8 +129,8 @@ class Entity:
     def mentions(self) -> list[Mention]:
         """The mentions in textual order."""
         corpus, rows = self.document.corpus, self.document.rows
-        found = np.flatnonzero(corpus.mention_entity[rows.start : rows.stop] == self.index)
-        return [Mention(self.document, rows.start + row) for row in found.tolist()]
+        places = np.flatnonzero(corpus.mention_entity[rows.start : rows.stop] == self.index)
+        return [Mention(self.document, rows.start + row) for row in places.tolist()]
 
 
 @dataclass(frozen=True, repr=False)
@@ -175,14 +175,14 @@ class Document:
     @property
     def metadata(self) -> Mapping[str, str]:
         """What the source says about the document as a whole: genre, title and so on."""
-        known = self.corpus.metadata
-        return known[self.index] if known else {}
+        metadata = self.corpus.metadata
+        return metadata[self.index] if metadata else {}
 
     @property
     def sentence_metadata(self) -> Sequence[Mapping[str, str]]:
         """What the source says about each sentence."""
-        known = self.corpus.sentence_metadata
-        return known[self.index] if known else ()
+        metadata = self.corpus.sentence_metadata
+        return metadata[self.index] if metadata else ()
 
     @property
     def n_tokens(self) -> int:
@@ -227,7 +227,7 @@ class Document:
     def sentences(self) -> list[list[str]]:
         """The words, sentence by sentence."""
         words = self.words
-        return [words[s.start : s.stop] for s in self._tokens().sentences(self.index)]
+        return [words[s.start : s.stop] for s in self._tokens().sentence_ranges(self.index)]
 
     def _tokens(self) -> Tokens:
         if self.corpus.tokens is None:

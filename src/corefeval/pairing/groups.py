@@ -21,7 +21,7 @@ def join_groups(corpora: Sequence[Corpus], across: str) -> tuple[list[Corpus], l
     """
     if across == "none":
         return list(corpora), []
-    from corefeval.model.merging import merge_documents  # for those alone who ask for it
+    from corefeval.model.joining import merge_documents  # for those alone who ask for it
 
     for corpus in corpora:
         if corpus.n_mentions and not (corpus.names_hold and corpus.mention_start is not None):

@@ -8,20 +8,18 @@ from typing import NamedTuple
 import numpy as np
 
 from corefeval.diagnostics import Notice, PairingError, excerpt, plural
-from corefeval.model import Corpus, DocumentId, TokenDifference, Tokens
+from corefeval.model import Corpus, DocumentId, TokenDifference, Tokens, find_difference
 from corefeval.model.arrays import IntArray
-from corefeval.model.joining import JoinedTokens
 from corefeval.model.text_tokens import (
     Places,
-    first_unequal,
     has_texts,
     move_to_tokens,
-    origin,
     text_of,
     visible_positions,
     without_blanks,
 )
-from corefeval.model.tokens import plain_word, seen_word, writable_text
+from corefeval.model.token_tables import join_tokens, select_tokens
+from corefeval.model.words import first_unequal, plain_word, seen_word, writable_text
 
 _GO_ON = "or score anyway with --ignore-tokens / ignore_tokens=True"
 
@@ -37,13 +35,13 @@ def check_tokens(
     unequal = paired[key.counts[paired] != response.counts[paired]]
     if unequal.size:
         raise _other_length(documents, key, response, int(unequal[0]), file)
-    difference = key.first_difference(response, paired)
+    difference = find_difference(key, response, paired)
     if difference is not None:
         found, expected = _describe(difference, key)
         fix = f"use the same tokenisation, {_GO_ON}"
-        if "�" in difference.theirs + difference.mine:
+        if "�" in difference.response_word + difference.key_word:
             fix = f"name the files' encoding with --encoding / encoding=…, {_GO_ON}"
-        identifier, line = documents[difference.document], difference.their_line
+        identifier, line = documents[difference.document], difference.response_line
         raise _another_text(identifier, file, line, found, expected, fix)
 
 
@@ -52,7 +50,7 @@ def find_differing_documents(key: Tokens, response: Tokens, paired: IntArray) ->
     unequal = key.counts[paired] != response.counts[paired]
     same_length = paired[~unequal]
     found = set(paired[unequal].tolist())
-    while (difference := key.first_difference(response, same_length)) is not None:
+    while (difference := find_difference(key, response, same_length)) is not None:
         found.add(difference.document)
         same_length = same_length[same_length > difference.document]
     return sorted(found)
@@ -62,13 +60,13 @@ def _other_length(
     documents: Sequence[DocumentId], key: Tokens, response: Tokens, document: int, file: str | None
 ) -> PairingError:
     theirs, mine = int(response.counts[document]), int(key.counts[document])
-    difference = key.first_difference(response, [document])
+    difference = find_difference(key, response, [document])
     found, expected = f"{theirs:,} tokens", f"{mine:,} tokens as in the key"
     fix = f"use the same tokenisation, {_GO_ON}"
     line = response.line(document, min(theirs - 1, mine)) if theirs else None
-    if difference is not None and (difference.theirs or difference.position < theirs - 1):
+    if difference is not None and (difference.response_word or difference.position < theirs - 1):
         found, expected = _describe(difference, key, f"; {found} in all", f"; {expected}")
-        line = difference.their_line
+        line = difference.response_line
     elif theirs < mine:
         found += ", then the document ends"
         fix = f"the response seems to be cut short: produce it again, {_GO_ON}"
@@ -91,10 +89,10 @@ def _another_text(
 def _describe(
     difference: TokenDifference, key: Tokens, also_found: str = "", also_expected: str = ""
 ) -> tuple[str, str]:
-    place = f" as on line {difference.my_line} of {key.source}" if difference.my_line else ""
+    place = f" as on line {difference.key_line} of {key.source}" if difference.key_line else ""
     return (
-        f"token {difference.position} is {excerpt(difference.theirs)}{also_found}",
-        f"{excerpt(difference.mine)}{place}{also_expected}",
+        f"token {difference.position} is {excerpt(difference.response_word)}{also_found}",
+        f"{excerpt(difference.key_word)}{place}{also_expected}",
     )
 
 
@@ -161,9 +159,7 @@ def with_key_on_tokens(key: Corpus, response: Corpus) -> tuple[Corpus, tuple[Not
         return key, ()
     tokens = response.tokens
     if len(places) < len(key.documents):
-        part = np.array([0 if index in places else 1 for index in range(len(key.documents))])
-        counts = np.where(part == 0, tokens.counts, key.tokens.counts)
-        tokens = JoinedTokens([tokens, key.tokens], part, np.arange(part.size), counts)
+        tokens = _mix_tokens(tokens, key.tokens, [index in places for index in range(len(key))])
     moved, notices = move_to_tokens(key, places, tokens)
     if widened := [notice for notice in notices if notice.kind == "widened-mentions"]:
         raise PairingError(
@@ -258,18 +254,16 @@ def _file(corpus: Corpus) -> str | None:
 
 
 def _tokens(tokens: Tokens, response: Corpus, moved: Collection[int]) -> Tokens:
-    """The key's tokens for documents that moved onto them, the response's own for the others."""
-    parts: list[Tokens] = [tokens]
-    rows = []
-    for index in range(len(response.documents)):
-        owner, place = (tokens, index) if index in moved else origin(response.tokens, index)
-        if owner is None or has_texts(owner):
-            rows.append((-1, -1, 0))
-            continue
-        number = next((n for n, part in enumerate(parts) if part is owner), len(parts))
-        parts += [owner] if number == len(parts) else []
-        rows.append((number, place, int(owner.counts[place])))
-    if len(parts) == 1:
+    """The key's tokens for documents that moved onto them, the response's for the others."""
+    is_moved = [index in moved for index in range(len(response))]
+    if response.tokens is None or all(is_moved):
         return tokens
-    part_of, index_in_part, counts = np.array(rows, dtype=np.int64).T
-    return JoinedTokens(parts, part_of, index_in_part, counts)
+    return _mix_tokens(tokens, response.tokens, is_moved)
+
+
+def _mix_tokens(tokens: Tokens, other_tokens: Tokens, is_of_first: Sequence[bool]) -> Tokens:
+    """The first tokens for some documents, the others for all other documents."""
+    joint = join_tokens([tokens, other_tokens])
+    assert joint is not None  # as both are there
+    documents = np.arange(len(is_of_first))
+    return select_tokens(joint, np.where(is_of_first, documents, documents + len(is_of_first)))

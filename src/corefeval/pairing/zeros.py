@@ -17,7 +17,8 @@ import numpy as np
 from corefeval.diagnostics import Notice, note
 from corefeval.model import Corpus, Tokens
 from corefeval.model.arrays import BoolArray, IntArray, dense_ranks, distinct
-from corefeval.model.token_view import TokenView, move_mentions
+from corefeval.model.moving import move_mentions
+from corefeval.model.token_tables import place_tokens
 from corefeval.model.tokens import documents_of_tokens
 from corefeval.pairing.node_alignment import NodeTable, align_nodes, encode_id, rank_dependencies
 from corefeval.protocol import Zeros
@@ -383,7 +384,7 @@ def _move(side: _Side, axis: _Axis, own_group: IntArray, code: IntArray) -> Corp
     at = own_group[np.searchsorted(own, starts[mine])]
     run = word[mine] + np.searchsorted(group, at)
     begins[mine] = np.where(at % axis.width > 0, run, new[starts[mine]])
-    return replace(moved, tokens=TokenView(tokens, rows, counts, begins))
+    return replace(moved, tokens=place_tokens(tokens, rows, counts, begins))
 
 
 def _without_nodes(side: _Side) -> tuple[Corpus, tuple[Notice, ...]]:
@@ -405,7 +406,7 @@ def _without_nodes(side: _Side) -> tuple[Corpus, tuple[Notice, ...]]:
     if corpus.tokens is not None:
         rows = np.flatnonzero(is_word)
         places = np.searchsorted(rows, corpus.tokens.starts)
-        kept = replace(kept, tokens=TokenView(corpus.tokens, rows, counts, places))
+        kept = replace(kept, tokens=place_tokens(corpus.tokens, rows, counts, places))
     name = corpus.name or "corpus"
     lost = corpus.n_mentions - kept.n_mentions
     return kept, (

@@ -17,7 +17,8 @@ import numpy as np
 from corefeval.alignment import Alignment
 from corefeval.checks import did_you_mean
 from corefeval.diagnostics import Notice, UsageError, plural
-from corefeval.features import SideFeatures
+from corefeval.features import Features
+from corefeval.features.annotations import require_heads
 from corefeval.features.declarations import MissingFeatureError
 from corefeval.matching import Matches, resolve
 from corefeval.matching.overlaps import find_overlaps
@@ -98,7 +99,7 @@ class SpanDecision:
     notices: tuple[Notice, ...] = ()
 
 
-def decide_rule(key: SideFeatures, response: SideFeatures, policy: WrongSpans) -> SpanDecision:
+def decide_rule(key: Features, response: Features, policy: WrongSpans) -> SpanDecision:
     """What tells wrong spans; `auto` are heads where those of all mentions are known.
 
     By `head`, mentions without a known head are never wrong spans, and a notice counts them. Where
@@ -123,12 +124,12 @@ def decide_rule(key: SideFeatures, response: SideFeatures, policy: WrongSpans) -
         )
     if not any(map(_knows_heads, (key, response))):
         for side in (key, response):
-            side.lookup.annotations.heads("--wrong-spans head")  # says what is missing
+            require_heads(side, "--wrong-spans head")  # says what is missing
     message = f"{count} without a known head, which never count as wrong spans"
     return SpanDecision("head", (Notice("wrong-spans", message, unknown),))
 
 
-def _knows_heads(side: SideFeatures) -> bool:
+def _knows_heads(side: Features) -> bool:
     """Whether the head of any mention of several tokens is known; of one token it always is."""
     start, end = side.corpus.mention_start, side.corpus.mention_end
     if start is None or end is None:

@@ -15,7 +15,7 @@ from corefeval.features.naming import kinds_if_known, name_entity
 from corefeval.model import Corpus, Document
 from corefeval.model.arrays import FloatArray, IntArray
 from corefeval.model.categories import Categories
-from corefeval.model.text_tokens import TextTokens
+from corefeval.model.text_tokens import text_of
 from corefeval.model.views import Mention
 from corefeval.tabular import Record
 
@@ -139,8 +139,9 @@ class Lookup:
     def _document_words(self, document: int) -> list[str] | str | None:
         """The words of a document, from the side that has them; the whole text without tokens."""
         for corpus in (self.errors.key, self.errors.response):
-            if isinstance(corpus.tokens, TextTokens):
-                return corpus.tokens.texts[document]
+            text = text_of(corpus.tokens, document)
+            if text is not None:
+                return text
             if corpus.tokens is not None and "word" in corpus.tokens.columns:
                 return corpus.tokens.column(document, "word")
         return None

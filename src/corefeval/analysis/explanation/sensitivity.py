@@ -20,7 +20,7 @@ from corefeval.analysis.explanation.scorings import (
 )
 from corefeval.diagnostics import Notice, UsageError, merge_notices, plural
 from corefeval.formats.conll.lines import OFFICIAL_DOCUMENT
-from corefeval.formats.conll.tokens import ConllTokens
+from corefeval.formats.conll.tokens import ConllLines
 from corefeval.metrics import Metric
 from corefeval.model import Corpus
 from corefeval.protocol import NAMED, STEPS, Protocol, choices
@@ -396,9 +396,9 @@ def search_number(scorings: Scorings, base: Protocol, wanted: object) -> Search:
 
 def _has_unseen(corpus: Corpus) -> bool:
     """Whether the official scorer does not know the first line of a document of a CoNLL file."""
-    tokens = corpus.tokens
-    return isinstance(tokens, ConllTokens) and len(corpus.documents) > len(
-        OFFICIAL_DOCUMENT.findall(tokens.origin.data.tobytes())
+    lines = None if corpus.tokens is None else corpus.tokens.lines
+    return isinstance(lines, ConllLines) and len(corpus.documents) > len(
+        OFFICIAL_DOCUMENT.findall(lines.origin.data.tobytes())
     )
 
 

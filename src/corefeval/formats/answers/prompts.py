@@ -169,7 +169,7 @@ def _passage(document: Document) -> Passage:
     if words and "empty" in tokens.columns:  # zeros are words that can be tagged
         empty = map(bool, tokens.column(document.index, "empty"))
         words = [_zero(word) if zero else word for word, zero in zip(words, empty, strict=True)]
-    starts = [one.start for one in tokens.sentences(document.index)] or [0]
+    starts = [one.start for one in tokens.sentence_ranges(document.index)] or [0]
     return Passage(words, starts, tuple(dict.fromkeys(found)))
 
 

@@ -28,7 +28,7 @@ from corefeval.formats.answers.strings import Chooser, KeyText
 from corefeval.formats.answers.table import EQUAL
 from corefeval.formats.answers.tags import TaggedText
 from corefeval.formats.answers.text import Atoms, atoms_of_text, clean, fold_text
-from corefeval.model import Corpus
+from corefeval.model import Corpus, select_tokens
 from corefeval.model.construction import assemble
 from corefeval.model.ledger import Coverage, Entry, Ledger, Span, State
 
@@ -393,7 +393,7 @@ def _corpus_of(pages: Sequence[Page], key: Corpus, name: str) -> Corpus:
         start=table[:, 1].copy(),
         end=table[:, 2].copy(),
         entity=table[:, 3].copy(),
-        tokens=key.tokens.select(chosen) if key.tokens is not None else None,
+        tokens=select_tokens(key.tokens, chosen) if key.tokens is not None else None,
         name=name,
     )
     entries = tuple(entry for page in pages for entry in page.entries)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from corefeval.formats.answers.text import fold_text
-from corefeval.model.tokens import unbroken_word
+from corefeval.model.words import unbroken_word
 
 Triple = tuple[int, int, str]  # start, end (exclusive), entity
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from corefeval.formats.conll.bitmaps import windows
 from corefeval.formats.conll.lines import NEWLINE, RETURN, TAB
-from corefeval.formats.conll.tokens import ConllTokens
+from corefeval.formats.conll.tokens import ConllLines
 from corefeval.model.arrays import (
     BoolArray,
     ByteArray,
@@ -274,7 +274,7 @@ def _match_nested(
     return np.array(unmatched + stack, dtype=np.int64)
 
 
-def with_trailing_blanks(tokens: ConllTokens, rows: IntArray) -> IntArray:
+def with_trailing_blanks(tokens: ConllLines, rows: IntArray) -> IntArray:
     """The rows whose line goes on after its last cell: the real last cell may be empty."""
     behind = tokens.origin.data[tokens.line_end[rows]]
     trailing: IntArray = rows[(behind != NEWLINE) & (behind != RETURN)]
@@ -282,7 +282,7 @@ def with_trailing_blanks(tokens: ConllTokens, rows: IntArray) -> IntArray:
 
 
 def rows_without_cell(
-    tokens: ConllTokens, marked: IntArray, odd: IntArray, unreadable: bool
+    tokens: ConllLines, marked: IntArray, odd: IntArray, unreadable: bool
 ) -> IntArray:
     """The rows whose coreference cell is empty.
 
@@ -306,7 +306,7 @@ def rows_without_cell(
     return np.union1d(empty, odd[unreadable & (behind == TAB)])
 
 
-def _sentence_widths(tokens: ConllTokens, n_cells: IntArray) -> IntArray:
+def _sentence_widths(tokens: ConllLines, n_cells: IntArray) -> IntArray:
     """The widest line of each row's sentence."""
     starts: BoolArray = np.ones(n_cells.size, dtype=np.bool_)
     starts[1:] = np.diff(tokens.line_number) > 1

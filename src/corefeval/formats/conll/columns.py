@@ -19,7 +19,7 @@ from corefeval.model.arrays import BoolArray, ByteArray, IntArray
 from corefeval.model.categories import Categories
 
 if TYPE_CHECKING:
-    from corefeval.formats.conll.tokens import ConllTokens
+    from corefeval.formats.conll.tokens import ConllLines
 
 
 Bounds = Callable[[slice], tuple[IntArray, IntArray]]
@@ -232,7 +232,7 @@ def _is_blank(characters: ByteArray) -> BoolArray:
     return characters <= BLANK_BYTE
 
 
-def coded_column(tokens: ConllTokens, rows: IntArray, number: int) -> Categories:
+def coded_column(tokens: ConllLines, rows: IntArray, number: int) -> Categories:
     """The cells of one column, counted from 1, on some token lines; nothing on shorter lines.
 
     Cells are separated by runs of blanks. A line begins behind a newline, which is a blank too, so
@@ -250,21 +250,7 @@ def coded_column(tokens: ConllTokens, rows: IntArray, number: int) -> Categories
     return coded_cells(origin.data, rows.size, bounds, decode)
 
 
-def first_bytes(tokens: ConllTokens, rows: IntArray, number: int) -> NDArray[np.uint16]:
-    """The first two bytes of the cells of one column, the first one in the lower half.
-
-    Behind the last but one byte of the file there are none: these are no ASCII.
-    """
-    view = windows(tokens.origin.data, "<u2")
-    pairs = np.empty(rows.size, dtype=np.uint16)
-    for first in range(0, rows.size, _CELLS_AT_ONCE):
-        some = slice(first, first + _CELLS_AT_ONCE)
-        start, _ = _starts(tokens, rows[some], number)
-        pairs[some] = np.where(start < view.size, view[np.minimum(start, view.size - 1)], 0xFFFF)
-    return pairs
-
-
-def _starts(tokens: ConllTokens, rows: IntArray, number: int) -> tuple[IntArray, IntArray]:
+def _starts(tokens: ConllLines, rows: IntArray, number: int) -> tuple[IntArray, IntArray]:
     """Where the cells of one column begin on some lines, and where the lines end."""
     limit = tokens.line_end[rows]
     starts = tokens.blanks.ends_of_runs

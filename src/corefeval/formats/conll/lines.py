@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from corefeval.formats.conll.bitmaps import BLANK_BYTE, bytes_at, lowest, place, reversed_bits
 from corefeval.formats.source import Source
-from corefeval.model import memory
 from corefeval.model.arrays import BoolArray, ByteArray, IntArray
 
 TAB, NEWLINE, RETURN, HASH_BYTE = 9, 10, 13, ord("#")
@@ -134,7 +133,7 @@ def _find_lines(data: ByteArray) -> Lines:
 
 
 def _with_room(column: NDArray[Any], size: int, room: int) -> NDArray[Any]:
-    larger = memory.empty(room, column.dtype)
+    larger = np.empty(room, column.dtype)
     larger[:size] = column[:size]
     return larger
 

@@ -27,7 +27,7 @@ from corefeval.formats.conll.repair import (
     no_coreference_cell,
     unmatched_bracket,
 )
-from corefeval.formats.conll.tokens import ConllTokens
+from corefeval.formats.conll.tokens import ConllLines
 from corefeval.model.arrays import IntArray, dense_ranks
 from corefeval.model.construction import textual_order
 
@@ -84,7 +84,7 @@ class _Mistakes:
 
 def read_mentions(
     outline: Outline,
-    tokens: ConllTokens,
+    tokens: ConllLines,
     marked: IntArray,
     text: NDArray[np.uint64],
     repairs: list[Repair] | None,
@@ -120,7 +120,7 @@ def read_mentions(
     return _mentions(tokens, marks)
 
 
-def _bounds_of_pieces(tokens: ConllTokens, marked: IntArray) -> list[int]:
+def _bounds_of_pieces(tokens: ConllLines, marked: IntArray) -> list[int]:
     """Where documents begin that share the cells out into pieces, and where the last one ends."""
     cells = np.searchsorted(marked, tokens.first)
     wanted = np.arange(0, marked.size - _MARKS_AT_ONCE // 2, _MARKS_AT_ONCE)
@@ -128,7 +128,7 @@ def _bounds_of_pieces(tokens: ConllTokens, marked: IntArray) -> list[int]:
 
 
 def _read_in_pieces(
-    tokens: ConllTokens, marked: IntArray, text: NDArray[np.uint64], bounds: list[int]
+    tokens: ConllLines, marked: IntArray, text: NDArray[np.uint64], bounds: list[int]
 ) -> Mentions | None:
     """The mentions of some documents after the other, so that what is on the way stays small.
 
@@ -148,7 +148,7 @@ def _read_in_pieces(
     return Mentions(*map(np.concatenate, zip(*pieces, strict=True)))
 
 
-def _mentions(tokens: ConllTokens, marks: _Marks) -> Mentions:
+def _mentions(tokens: ConllLines, marks: _Marks) -> Mentions:
     """The mentions that brackets make."""
     opening = np.flatnonzero(marks.closing >= 0)
     start, end = marks.token[opening], marks.token[marks.closing[opening]] + 1
@@ -170,7 +170,7 @@ def _mentions(tokens: ConllTokens, marks: _Marks) -> Mentions:
 
 
 def _try_to_read_marks(
-    tokens: ConllTokens,
+    tokens: ConllLines,
     marked: IntArray,
     text: NDArray[np.uint64] | None = None,
     is_plain: bool = False,
@@ -197,7 +197,7 @@ def _try_to_read_marks(
 
 
 def _alone(
-    tokens: ConllTokens, marked: IntArray, is_plain: bool, start: IntArray, spare: IntArray
+    tokens: ConllLines, marked: IntArray, is_plain: bool, start: IntArray, spare: IntArray
 ) -> IntArray:
     """Which of some rows have no cell before the last one, which begins at `start`.
 
@@ -213,7 +213,7 @@ def _alone(
     return np.union1d(alone, indented[tokens.n_cells(marked[indented]) == 1])
 
 
-def _first_error(outline: Outline, tokens: ConllTokens, mistakes: _Mistakes) -> InputError:
+def _first_error(outline: Outline, tokens: ConllLines, mistakes: _Mistakes) -> InputError:
     if mistakes.marks is None or mistakes.unmatched is None:
         return no_coreference_cell(tokens, int(mistakes.token[0]))
     marks = mistakes.marks
@@ -223,7 +223,7 @@ def _first_error(outline: Outline, tokens: ConllTokens, mistakes: _Mistakes) -> 
 
 def _repaired_marks(
     outline: Outline,
-    tokens: ConllTokens,
+    tokens: ConllLines,
     marked: IntArray,
     mistakes: _Mistakes,
     repairs: list[Repair],

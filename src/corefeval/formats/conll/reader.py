@@ -20,9 +20,9 @@ from corefeval.formats.conll.repair import (
     read_outline,
     stray_token,
 )
-from corefeval.formats.conll.tokens import ConllTokens
+from corefeval.formats.conll.tokens import ConllLines
 from corefeval.formats.source import Source
-from corefeval.model import Corpus, memory
+from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray
 from corefeval.model.categories import LazyNames
 
@@ -55,34 +55,33 @@ def read_conll(
     token_line = np.flatnonzero(lines.kind > COMMENT)
     first, count = _tokens_of_documents(source, outline, token_line)
     marked = np.flatnonzero(lines.kind[token_line] == MARKED)
-    line_start, line_end, prefix_end = memory.empty(3 * token_line.size, np.int64).reshape(3, -1)
-    np.add(np.take(lines.before, token_line, out=line_start, mode="clip"), 1, out=line_start)
-    np.subtract(np.take(lines.end, token_line, out=line_end, mode="clip"), 1, out=prefix_end)
+    line_end = lines.end[token_line]
+    prefix_end = line_end - 1
     prefix_end[marked], text = lines.cells(data, token_line[marked])
-    tokens = ConllTokens(
+    token_lines = ConllLines(
         origin=source,
-        line_start=line_start,
+        line_start=lines.before[token_line] + 1,
         line_end=line_end,
         prefix_end=prefix_end,
         line_number=token_line,
         first=first,
         counts=count,
         word_column=word_column,
-        shared_layout=layout,
+        stated_layout=layout,
         underscores=lines.underscores,
     )
-    mentions = read_mentions(outline, tokens, marked, text, repairs, is_plain=lines.is_plain)
+    mentions = read_mentions(outline, token_lines, marked, text, repairs, is_plain=lines.is_plain)
     return Corpus(
         documents=tuple(outline.identifiers),
         entity_document=mentions.entity_document,
         mention_entity=mentions.entity,
         mention_start=mentions.start,
         mention_end=mentions.end,
-        tokens=tokens,
+        tokens=token_lines.tokens(),
         names=LazyNames(partial(_entity_names, source, mentions)),
         names_hold=True,
         name=name or source.file,
-        notices=_notices(source, outline, tokens, mentions),
+        notices=_notices(source, outline, token_lines, mentions),
     )
 
 
@@ -115,15 +114,15 @@ def _entity_names(source: Source, mentions: Mentions) -> list[str]:
 
 
 def _notices(
-    source: Source, outline: Outline, tokens: ConllTokens, mentions: Mentions
+    source: Source, outline: Outline, token_lines: ConllLines, mentions: Mentions
 ) -> tuple[Notice, ...]:
     """What was guessed about a file, or is likely to be wrong with it."""
-    found = [] if tokens.layout.notice is None else [tokens.layout.notice]
+    found = [] if token_lines.layout.notice is None else [token_lines.layout.notice]
     if source.places is None:
         found += unfinished_notices(source.file, outline)
     overlapping = mentions.overlapping
     if overlapping.size:
-        line = source.line(tokens.line_number[overlapping[0]])
+        line = source.line(token_lines.line_number[overlapping[0]])
         text = f"{source.file}: {{n}} where a mention ends and another one of its entity "
         text += "begins, like ‘0)|(0’ (first on {items}): read as written; the official "
         text += "scorer v8.01 reads the opening first, and gets other mentions"

@@ -22,7 +22,7 @@ from corefeval.formats.conll.lines import (
     first_control,
     is_coreference,
 )
-from corefeval.formats.conll.tokens import ConllTokens
+from corefeval.formats.conll.tokens import ConllLines
 from corefeval.formats.source import Source
 from corefeval.model import DocumentId
 from corefeval.model.arrays import IntArray
@@ -76,7 +76,7 @@ def stray_token(source: Source, line: int, text: bytes) -> InputError:
     )
 
 
-def no_coreference_cell(tokens: ConllTokens, token: int) -> InputError:
+def no_coreference_cell(tokens: ConllLines, token: int) -> InputError:
     """A token line whose last cell is no coreference, or is all that there is."""
     cells = tokens.cells(token)
     if len(cells) == 1 and is_coreference(cells[0].encode()):
@@ -105,7 +105,7 @@ def bracket_text(source: Source, brackets: Brackets, row: int) -> str:
     return f"({identifier}" if brackets.opens[row] else f"{identifier})"
 
 
-def document_of(outline: Outline, tokens: ConllTokens, token: int) -> DocumentId:
+def document_of(outline: Outline, tokens: ConllLines, token: int) -> DocumentId:
     """The document in which a token stands."""
     documents, first = tokens.with_tokens
     place = int(np.searchsorted(first, token, side="right")) - 1
@@ -114,7 +114,7 @@ def document_of(outline: Outline, tokens: ConllTokens, token: int) -> DocumentId
 
 def unmatched_bracket(
     outline: Outline,
-    tokens: ConllTokens,
+    tokens: ConllLines,
     token: IntArray,
     brackets: Brackets,
     row: int,
@@ -229,7 +229,7 @@ def _free(name: str, taken: Collection[DocumentId]) -> DocumentId:
 
 
 def empty_unreadable(
-    outline: Outline, tokens: ConllTokens, rows: IntArray, repairs: list[Repair]
+    outline: Outline, tokens: ConllLines, rows: IntArray, repairs: list[Repair]
 ) -> None:
     """Take cells that are no coreference for nothing.
 

@@ -7,7 +7,7 @@ from collections import Counter
 from itertools import pairwise
 
 from corefeval.formats.conll.layout import COLUMNS
-from corefeval.formats.conll.tokens import ConllTokens
+from corefeval.formats.conll.tokens import ConllLines
 from corefeval.formats.losses import (
     GAPS,
     bracket_mentions,
@@ -23,8 +23,7 @@ from corefeval.formats.losses import (
 )
 from corefeval.formats.registry import Written
 from corefeval.model import Corpus, Document, DocumentId, Mention
-from corefeval.model.text_tokens import origin
-from corefeval.model.tokens import unbroken_word
+from corefeval.model.words import unbroken_word
 
 _NUMBER = re.compile(r"[0-9]{1,9}")  # all that the official scorer reads as an entity
 _LOSSES = {
@@ -71,7 +70,7 @@ def write_conll(corpus: Corpus) -> Written:
 
 def _blank_words(corpus: Corpus) -> int:
     tokens = corpus.tokens
-    if tokens is None or isinstance(tokens, ConllTokens) or "word" not in tokens.columns:
+    if tokens is None or isinstance(tokens.lines, ConllLines) or "word" not in tokens.columns:
         return 0
     return sum(unbroken_word(word) != word for document in corpus for word in document.words)
 
@@ -84,10 +83,15 @@ def _headers(corpus: Corpus) -> list[DocumentId]:
         identifier
         if identifier.part is not None
         or (first := DocumentId(identifier.name, 0)) in taken
-        or isinstance(origin(corpus.tokens, index)[0], ConllTokens)
+        or _is_of_conll(corpus, index)
         else first
         for index, identifier in enumerate(plain)
     ]
+
+
+def _is_of_conll(corpus: Corpus, index: int) -> bool:
+    table = None if corpus.tokens is None else corpus.tokens.table(index)
+    return table is not None and isinstance(table.lines, ConllLines)
 
 
 def _plain_id(identifier: DocumentId) -> DocumentId:
@@ -126,14 +130,15 @@ def _rows(
         n_tokens = max((mention.end for mention in mentions), default=0)
         return _made_up_rows(document, {}, n_tokens, [0]), set()
     sentence_starts = tokens.sentence_starts(document.index)
-    if isinstance(tokens, ConllTokens):
-        return tokens.rows_before_coreference(document.index), set(sentence_starts)
+    n_tokens = int(tokens.counts[document.index])
+    if isinstance(tokens.lines, ConllLines):
+        first = int(tokens.run_first[document.index])
+        return tokens.lines.rows_before_coreference(first, n_tokens), set(sentence_starts)
     columns = {name: tokens.column(document.index, name) for name in tokens.columns}
     for name in columns.keys() & COLUMNS.keys() - {"word", "document", "part", "number"}:
         counts["changed-values"] += sum(
             unbroken_word(value) != value for value in columns[name] if value.strip()
         )
-    n_tokens = int(tokens.counts[document.index])
     return _made_up_rows(document, columns, n_tokens, sentence_starts), set(sentence_starts)
 
 

@@ -15,7 +15,7 @@ from corefeval.formats.conllu.comments import Documents, find_documents
 from corefeval.formats.conllu.entity_attribute import Header
 from corefeval.formats.conllu.mentions import Mentions, find_mentions
 from corefeval.formats.conllu.scan import Scan, attributes, scan
-from corefeval.formats.conllu.tokens import ConlluTokens, SentenceComments
+from corefeval.formats.conllu.tokens import ConlluLines, SentenceComments
 from corefeval.formats.source import Oddity, Source
 from corefeval.model import BRIDGING, NO_RELATIONS, SPLIT, Corpus, Relation, Relations
 from corefeval.model.arrays import IntArray
@@ -39,7 +39,7 @@ def read_conllu(source: Source, *, name: str = "", oddities: list[Oddity] | None
             expected="CoNLL-U: ten columns, separated by tabs",
             fix="check that this is the right file, and its format",
         )
-    tokens = ConlluTokens(source, found, documents.first, documents.counts)
+    lines = ConlluLines(source, found, documents.first, documents.counts)
     what = "not numbered 1, 2, 3, …; the order of lines counts"
     notices = [*note("word-ids", found.misnumbered.size, "word", what, whose=source.file)]
     mentions = find_mentions(source, found, documents, notices)
@@ -55,13 +55,13 @@ def read_conllu(source: Source, *, name: str = "", oddities: list[Oddity] | None
         head=LazyArray(partial(_heads, documents, headers, mentions)) if has_heads else None,
         features=LazyColumns(partial(_fields, headers, mentions)),
         gaps=mentions.gaps - np.outer(_gap_shift(documents, mentions), [0, 1, 1]),
-        tokens=tokens,
+        tokens=lines.tokens(),
         name=name or source.file,
     )
     corpus = corpus.with_details(names=mentions.names, names_hold=True)
     return corpus.with_details(
         metadata=tuple(documents.metadata),
-        sentence_metadata=tuple(SentenceComments(tokens, i) for i in range(len(headers))),
+        sentence_metadata=tuple(SentenceComments(lines, i) for i in range(len(headers))),
         relations=_relations(source, found, documents, corpus, notices, oddities),
         notices=tuple(notices),
     )
@@ -92,13 +92,13 @@ def _heads(documents: Documents, headers: Sequence[Header], mentions: Mentions) 
     return np.where(heads >= 0, heads - documents.first[mentions.document], -1)
 
 
-def stated_heads(tokens: ConlluTokens) -> Iterator[tuple[int, int, int, str]]:
+def stated_heads(lines: ConlluLines) -> Iterator[tuple[int, int, int, str]]:
     """Of each mention for whose head ‘# global.Entity’ has a field: document, span, what it says.
 
     Documents, and positions in them, are those of the file as it was read.
     """
-    documents = find_documents(tokens.origin, tokens.scan)
-    mentions = find_mentions(tokens.origin, tokens.scan, documents, [])
+    documents = find_documents(lines.origin, lines.scan)
+    mentions = find_mentions(lines.origin, lines.scan, documents, [])
     first = documents.first[mentions.document]
     columns = (mentions.document, mentions.start - first, mentions.end - first)
     rows = zip(*(column.tolist() for column in columns), mentions.text, strict=True)

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import overload
 
 import numpy as np
 
-from corefeval.diagnostics import InputError
 from corefeval.formats.conll.bitmaps import Bitmap, nth_set
 from corefeval.formats.conll.columns import coded_cells
 from corefeval.formats.conllu.comments import coded_comments, comment_lines, read_sentence_comment
 from corefeval.formats.conllu.scan import N_COLUMNS, TAB, Scan
 from corefeval.formats.source import Source
-from corefeval.model import Tokens
 from corefeval.model.arrays import BoolArray, ByteArray, IntArray
 from corefeval.model.categories import Categories
-from corefeval.model.tokens import rows_of_tokens
+from corefeval.model.tokens import Column, Sentences, Tokens, TokenTable, rows_of_tokens
 
 COLUMNS = {
     "number": 0,
@@ -35,64 +33,45 @@ COLUMNS = {
 
 
 @dataclass(eq=False)
-class ConlluTokens(Tokens):
-    """Token lines, empty nodes among them; the column `empty` says which are such."""
+class ConlluLines:
+    """The token lines of a CoNLL-U file, empty nodes among them.
+
+    Documents have `counts` lines each from line `first` on.
+    """
 
     origin: Source
     scan: Scan
     first: IntArray
     counts: IntArray
-    shared_tabs: Bitmap | None = field(default=None, repr=False)
 
-    @property
-    def source(self) -> str:
-        """The file that the tokens come from."""
-        return self.origin.file
+    def tokens(self) -> Tokens:
+        """The tokens of the file's documents; the column `empty` says which are empty nodes."""
+        columns: dict[str | int, Column] = {"empty": self.read_empty}
+        for name, index in COLUMNS.items():
+            columns[name] = columns[index + 1] = partial(self.read_column, index)
+        columns["empty"] = columns.pop("empty")
+        table = TokenTable(
+            columns,
+            find_line=self.find_line,
+            find_comments=self.find_comments,
+            source=self.origin.file,
+            lines=self,
+            marks_sentences=self.marks_sentences,
+        )
+        tables = np.zeros_like(self.first)
+        return Tokens((table,), tables, self.first, self.counts, self.find_sentences)
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns of CoNLL-U by name, and `empty`."""
-        return (*COLUMNS, "empty")
-
-    def column(self, document: int, name: str | int) -> list[str]:
-        """One column of one document; a number counts columns from 1."""
-        rows = self._rows(document)
-        if name == "empty":
-            return ["1" if empty else "" for empty in self.scan.empty[rows].tolist()]
-        index = self._column_index(name)
-        decode = self.origin.decode
-        return [
-            decode(self.scan.text(line).split(b"\t", index + 1)[index], line)
-            for line in self.scan.token_line[rows].tolist()
-        ]
-
-    def _column_index(self, name: str | int) -> int:
-        """The number of a column, counted from 0; a clear error where there is none."""
-        index = name - 1 if isinstance(name, int) else COLUMNS.get(name, -1)
-        if not 0 <= index < len(COLUMNS):
-            raise InputError(
-                f"the file has no column {name!r}",
-                file=self.source,
-                expected=f"one of {', '.join(self.columns)}, or a number from 1 to 10",
-            )
-        return index
-
-    def coded(self, name: str | int, tokens: IntArray | None = None) -> Categories:
-        """One column of all tokens, or of some, as codes; a number counts columns from 1."""
-        rows = rows_of_tokens(self.first, self.counts, self.offsets, tokens)
-        if not rows.size:
-            return Categories.of(())
-        if name != "empty":
-            return self._coded_column(rows, self._column_index(name))
+    def read_empty(self, rows: IntArray) -> Categories:
+        """Which of some lines are empty nodes: "1" for these."""
         empty = self.scan.empty[rows]
         return Categories(empty.astype(np.int64), ("", "1") if empty.any() else ("",))
 
-    def _coded_column(self, rows: IntArray, index: int) -> Categories:
-        """The cells of one column, counted from 0, of some tokens; all lines have nine tabs."""
+    def read_column(self, index: int, rows: IntArray) -> Categories:
+        """The cells of a column, counted from 0, on some lines; all lines have nine tabs."""
         scan, tabs = self.scan, self.tabs
 
-        def bounds(some: slice) -> tuple[IntArray, IntArray]:
-            chosen = rows[some]
+        def bounds(piece: slice) -> tuple[IntArray, IntArray]:
+            chosen = rows[piece]
             lines = scan.token_line[chosen]
             limit = scan.line_end[lines]
             if index == N_COLUMNS - 1:
@@ -109,66 +88,45 @@ class ConlluTokens(Tokens):
 
     @cached_property
     def tabs(self) -> Bitmap:
-        """Where the tabs of the file are: one bitmap for all selections of its documents."""
-        return self.shared_tabs or Bitmap(self.scan.data, _is_tab)
+        """Where the tabs of the file are."""
+        return Bitmap(self.scan.data, _is_tab)
 
-    def rows(self, document: int) -> list[list[str]]:
-        """All columns of each token."""
+    def rows(self, first: int, count: int) -> list[list[str]]:
+        """All columns of some lines that follow each other."""
         return [
             self.origin.decode(self.scan.text(line), line).split("\t")
-            for line in self.scan.token_line[self._rows(document)].tolist()
+            for line in self.scan.token_line[first : first + count].tolist()
         ]
 
-    def sentence_starts(self, document: int) -> list[int]:
-        """The token positions at which sentences begin."""
-        starts: list[int] = np.flatnonzero(self.scan.new_sentence[self._rows(document)]).tolist()
-        return starts
+    def find_sentences(self) -> Sentences:
+        """Sentences begin where the file has them begin."""
+        rows = rows_of_tokens(self.first, self.counts, np.cumsum([0, *self.counts]))
+        starts = np.flatnonzero(self.scan.new_sentence[rows])
+        return starts, rows[starts]
 
-    def all_sentence_starts(self) -> IntArray:
-        """The tokens at which sentences begin, tokens numbered through."""
-        rows = rows_of_tokens(self.first, self.counts, self.offsets)
-        return np.flatnonzero(self.scan.new_sentence[rows])
-
-    @property
     def marks_sentences(self) -> bool:
-        """CoNLL-U has a blank line behind every sentence."""
+        """True: CoNLL-U has a blank line behind every sentence."""
         return True
 
-    def sentence_comments(self, key: str) -> Categories:
-        """What the comments say of each sentence, like `decl` for `# s_type = decl`."""
-        rows = rows_of_tokens(self.first, self.counts, self.offsets, self.all_sentence_starts())
+    def find_comments(self, key: str, rows: IntArray) -> Categories:
+        """What comments say of sentences that begin with some lines: `decl` for `s_type = decl`."""
         distinct, inverse = np.unique(rows, return_inverse=True)
         return coded_comments(self.origin, self.scan, distinct, key).take(inverse)
 
-    def line(self, document: int, position: int) -> int:
-        """The line number of a token, counted from 1."""
-        return self.origin.line(self.scan.token_line[self.first[document] + position])
+    def find_line(self, row: int) -> int:
+        """The number of a line in the file, counted from 1."""
+        return self.origin.line(self.scan.token_line[row])
 
-    def select(self, documents: IntArray) -> ConlluTokens:
-        """The same tokens for other documents; −1 is a document without tokens."""
-        present = documents >= 0
-        return replace(
-            self,
-            first=np.where(present, self.first[documents], 0),
-            counts=np.where(present, self.counts[documents], 0),
-            shared_tabs=self.tabs,
-        )
-
-    def multiword_lines(self, document: int) -> dict[int, list[str]]:
-        """The lines of multi-word tokens, by the position of the token behind them."""
-        rows = self._rows(document)
-        lines = self.scan.token_line[rows]
-        found: dict[int, list[str]] = {}
+    def multiword_lines(self, first: int, count: int) -> dict[int, list[str]]:
+        """The lines of multi-word tokens, by the place of the token behind them among the lines."""
+        lines = self.scan.token_line[first : first + count]
+        ranges: dict[int, list[str]] = {}
         for line in self.scan.ranges.tolist():
             position = int(np.searchsorted(lines, line))
             if lines.size and position < lines.size and line > lines[0] - 2:
                 text = self.origin.decode(self.scan.text(line), line)
-                found.setdefault(position, []).append(text)
-        return found
-
-    def _rows(self, document: int) -> slice:
-        first = int(self.first[document])
-        return slice(first, first + int(self.counts[document]))
+                ranges.setdefault(position, []).append(text)
+        return ranges
 
 
 def _is_tab(characters: ByteArray) -> BoolArray:
@@ -179,17 +137,19 @@ def _is_tab(characters: ByteArray) -> BoolArray:
 class SentenceComments(Sequence[Mapping[str, str]]):
     """The comments before each sentence of a document, as `key = value`, decoded when asked for."""
 
-    def __init__(self, tokens: ConlluTokens, document: int) -> None:
-        self._tokens = tokens
+    def __init__(self, lines: ConlluLines, document: int) -> None:
+        self._lines = lines
         self._document = document
 
     @cached_property
     def _bounds(self) -> list[tuple[int, int]]:
         """Which of the file's comments stand above each sentence."""
-        tokens, document = self._tokens, self._document
-        starts = np.array(tokens.sentence_starts(document), dtype=np.int64)
-        first, after = comment_lines(tokens.scan, starts + tokens.first[document])
-        return list(zip(first.tolist(), after.tolist(), strict=True))
+        first = int(self._lines.first[self._document])
+        count = int(self._lines.counts[self._document])
+        scan = self._lines.scan
+        starts = first + np.flatnonzero(scan.new_sentence[first : first + count])
+        bounds = comment_lines(scan, starts)
+        return list(zip(*(column.tolist() for column in bounds), strict=True))
 
     def __len__(self) -> int:
         return len(self._bounds)
@@ -207,8 +167,8 @@ class SentenceComments(Sequence[Mapping[str, str]]):
 
     def _comments(self, first: int, after: int) -> Iterator[tuple[str, str]]:
         """Some comments, document-wide ones left out."""
-        scan = self._tokens.scan
+        scan = self._lines.scan
         for line in scan.comments[first:after].tolist():
-            pair = read_sentence_comment(self._tokens.origin.decode(scan.text(line), line))
+            pair = read_sentence_comment(self._lines.origin.decode(scan.text(line), line))
             if pair is not None:
                 yield pair

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from corefeval.formats.conllu.entity_attribute import without_coreference
-from corefeval.formats.conllu.tokens import COLUMNS, ConlluTokens
+from corefeval.formats.conllu.tokens import COLUMNS, ConlluLines
 from corefeval.formats.losses import (
     check_distinct,
     check_writable,
@@ -17,7 +17,6 @@ from corefeval.formats.losses import (
     list_losses,
     nested_mentions,
     note_counts,
-    partial_by_origin,
     relations_of,
     sentence_numbers,
     with_tokens,
@@ -26,8 +25,7 @@ from corefeval.formats.registry import Written
 from corefeval.model import BRIDGING, SPLIT, Corpus, Document, Mention, Relation
 from corefeval.model.arrays import BoolArray
 from corefeval.model.bridging import bridging_pairs, guess_antecedents
-from corefeval.model.text_tokens import origin
-from corefeval.model.tokens import plain_word
+from corefeval.model.words import plain_word
 
 _SAFE_NAME = re.compile(r"[^\s()|\[\],<:%-]+")
 _WRITABLE = re.compile(r"[^\x00-\x20\ud800-\udfff]+(?: [^\x00-\x20\ud800-\udfff]+)*")
@@ -88,7 +86,7 @@ def write_conllu(corpus: Corpus) -> Written:
         features=(*fields, *({"head"} - {*corpus.features})),
         relations=relations,
         metadata=True,
-        partial=partial_by_origin(corpus),
+        partial=(),
     )
     return Written({"": data}, (*made_up, *note_counts(counts, _LOSSES), *lost))
 
@@ -109,7 +107,7 @@ class _DocumentWriter:
         self.counts, self.lost = counts, lost
         self.has_heads = document.corpus.mention_head is not None
         self.mentions, crossing = _expressible(document)
-        self.tokens, self.index = origin(document.corpus.tokens, document.index)
+        self.tokens, self.index = document.corpus.tokens, document.index
         self.name = _line(str(document.id))
         counts["crossing-mentions"] += crossing
         counts["document-names"] += self.name != str(document.id) or not document.id.name
@@ -122,8 +120,9 @@ class _DocumentWriter:
         lines += [
             f"# meta::{key} = {_line(value)}" for key, value in self.document.metadata.items()
         ]
-        rows, starts, tokens = self._rows(), self._sentence_starts(), self.tokens
-        ranges = tokens.multiword_lines(self.index) if isinstance(tokens, ConlluTokens) else {}
+        rows, starts = self._rows(), self._sentence_starts()
+        place = self._place_in_file()
+        ranges = {} if place is None else place[0].multiword_lines(*place[1:])
         comments = self.document.sentence_metadata
         for position, row in enumerate(rows):
             if position in starts:
@@ -143,17 +142,28 @@ class _DocumentWriter:
         starts = tokens.sentence_starts(self.index) if tokens is not None else [0]
         return {start: number for number, start in enumerate(starts)}
 
+    def _place_in_file(self) -> tuple[ConlluLines, int, int] | None:
+        """The lines of a CoNLL-U file, the first one of the document, and how many it has."""
+        tokens = self.tokens
+        if tokens is None or tokens.token_rows is not None or tokens.bounds is not None:
+            return None
+        table = tokens.table(self.index)
+        if table is None or not isinstance(table.lines, ConlluLines):
+            return None
+        return table.lines, int(tokens.run_first[self.index]), self.document.n_tokens
+
     def _rows(self) -> list[list[str]]:
         """The ten columns of each token: those of the file, or as many as are known."""
         tokens = self.tokens
-        if isinstance(tokens, ConlluTokens):
-            return tokens.rows(self.index)
+        place = self._place_in_file()
+        if place is not None:
+            return place[0].rows(*place[1:])
         if tokens is None:
             n_tokens = max((mention.end for mention in self.document.mentions), default=0)
             known: dict[str, list[str]] = {}
         else:
             n_tokens = int(tokens.counts[self.index])
-            written = [name for name in (*COLUMNS, "empty") if name in tokens.columns]
+            written = [name for name in (*COLUMNS, "empty") if tokens.has_column(self.index, name)]
             known = {name: tokens.column(self.index, name) for name in written}
         numbers = sentence_numbers(n_tokens, self._sentence_starts(), known.get("empty", []))
         rows = []

@@ -35,7 +35,7 @@ from corefeval.model import (
     Relation,
 )
 from corefeval.model.bridging import find_anchors
-from corefeval.model.tokens import plain_word
+from corefeval.model.words import plain_word
 
 _SAFE = re.compile(r"[^\s()|@=,;]+")
 _UNSAFE = re.compile(r"[\s()|@]")

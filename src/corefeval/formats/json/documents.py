@@ -18,13 +18,13 @@ from corefeval.formats.losses import (
     count_gapped,
     list_losses,
     note_counts,
-    partial_by_origin,
     with_tokens,
 )
 from corefeval.formats.registry import Written
 from corefeval.formats.source import Source
 from corefeval.model import Corpus, CorpusBuilder, Document, DocumentId, join
-from corefeval.model.text_tokens import TextTokens, origin, text_of
+from corefeval.model.text_tokens import text_of
+from corefeval.model.token_tables import tokens_of_texts
 
 ID_KEYS = ("doc_key", "doc_id", "id")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -42,7 +42,7 @@ class _Run:
     def corpus(self) -> Corpus:
         if self.texts is None:
             return self.builder.build()
-        return self.builder.build(TextTokens(self.texts, self.builder.source))
+        return self.builder.build(tokens_of_texts(self.texts, self.builder.source))
 
 
 @dataclass(slots=True)
@@ -246,15 +246,14 @@ def _unpack_document(
 
 def _has_words(corpus: Corpus, document: int) -> bool:
     """Whether a document has words of its own; the other documents of a corpus may have none."""
-    tokens, _ = origin(corpus.tokens, document)
-    return tokens is not None and "word" in tokens.columns
+    return corpus.tokens is not None and corpus.tokens.has_column(document, "word")
 
 
 def _words(document: Document, clusters: Spans) -> list[str]:
     """The words of a document, made up where it has none."""
-    tokens, index = origin(document.corpus.tokens, document.index)
+    tokens, index = document.corpus.tokens, document.index
     needed = max((last + 1 for cluster in clusters for _, last in cluster), default=0)
-    if tokens is None or "word" not in tokens.columns:
+    if tokens is None or not tokens.has_column(index, "word"):
         return [NO_WORD] * max(needed, int(tokens.counts[index]) if tokens is not None else 0)
     words = tokens.column(index, "word")
     if needed > len(words):
@@ -308,7 +307,6 @@ def _note_losses(
         {key: value for key, value in known.items() if key not in metadata}
         for known in corpus.metadata
     )
-    by_origin = partial_by_origin(corpus)
     some = () if corpus.tokens is None else corpus.tokens.partial_columns
     return [
         *note("no-words", made_up, "document", f"without words: {NO_WORD} for each token"),
@@ -319,7 +317,7 @@ def _note_losses(
             corpus.with_details(metadata=others),
             columns=columns,
             relations=corpus.relations,
-            partial=[name for name in some if name != "word" or name in by_origin],
+            partial=[name for name in some if name != "word"],
         ),
     ]
 

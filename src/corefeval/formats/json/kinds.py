@@ -35,7 +35,7 @@ from corefeval.formats.json.token_lists import (
 from corefeval.formats.registry import Written
 from corefeval.formats.source import Source
 from corefeval.model import Corpus
-from corefeval.model.tokens import seen_word
+from corefeval.model.words import seen_word
 
 
 def add_fastcoref(record: Record, assembly: Assembly) -> None:

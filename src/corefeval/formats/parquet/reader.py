@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corefeval.diagnostics import InputError, Notice, excerpt
-from corefeval.formats.parquet.table import TOKEN, ParquetTable, ParquetTokens, import_pyarrow
+from corefeval.formats.parquet.table import TOKEN, ParquetRows, ParquetTable, import_pyarrow
 from corefeval.formats.source import Source
 from corefeval.model import IDENTITY, LAYERS, Corpus, DocumentId, Relation, Relations
 from corefeval.model.arrays import IntArray
 from corefeval.model.construction import assemble, textual_order
 from corefeval.model.corpus import NO_GAPS
+from corefeval.model.tokens import Tokens
 
 FEATURE = "feature:"
 IDS = b"corefeval.ids"  # whether ids of entities hold across documents: `corpus` or `document`
@@ -211,7 +212,7 @@ def _gaps(table: ParquetTable, counts: IntArray) -> IntArray:
     return np.stack((owner, edges[::2], edges[1::2]), axis=1)
 
 
-def _tokens(table: ParquetTable) -> ParquetTokens | None:
+def _tokens(table: ParquetTable) -> Tokens | None:
     """The tokens, where there are any columns of them."""
     counted = [n for n in table.types if n == "word" or n.startswith(TOKEN)]
     if "n_tokens" in table.types:
@@ -223,14 +224,14 @@ def _tokens(table: ParquetTable) -> ParquetTokens | None:
         counts = table.lists(counted[0])[0]
     else:
         return None
-    tokens = ParquetTokens(table, counts, np.arange(counts.size))
-    tokens.check_sentences()
+    tokens = ParquetRows(table, counts).tokens()
+    _ = tokens.sentences  # a mistake in them, or in the number of words, is told at once
     if "word" in tokens.columns:
-        tokens.coded("word")  # a number of words that is wrong is told at once
+        tokens.coded("word")
     return tokens
 
 
-def _check(table: ParquetTable, mentions: _Mentions, tokens: ParquetTokens | None) -> None:
+def _check(table: ParquetTable, mentions: _Mentions, tokens: Tokens | None) -> None:
     """Refuse mentions of no entity, of no tokens, or of tokens that are not there."""
     length = None if tokens is None else tokens.counts[mentions.document]
     wrong = (mentions.start < 0) | (mentions.end <= mentions.start)

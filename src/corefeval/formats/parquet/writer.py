@@ -16,7 +16,8 @@ from corefeval.formats.parquet.table import TOKEN, import_pyarrow
 from corefeval.formats.registry import Written
 from corefeval.model import LAYERS, Corpus, Document
 from corefeval.model.arrays import IntArray
-from corefeval.model.tokens import Tokens, writable_text
+from corefeval.model.tokens import Tokens
+from corefeval.model.words import writable_text
 
 GROUP = 1000  # documents of a row group
 _STRUCTURE = ("document", "part", "number")  # columns that say what rows and places say

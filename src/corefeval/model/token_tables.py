@@ -1,0 +1,241 @@
+"""Tokens made from lists and texts, and from other tokens: selected, joined, merged, moved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from itertools import chain
+
+import numpy as np
+
+from corefeval.model.arrays import IntArray, looked_up, ragged_arange
+from corefeval.model.categories import Categories
+from corefeval.model.tokens import (
+    NO_ROW,
+    NODE_ROW,
+    OF_NODES,
+    Column,
+    Sentences,
+    Tokens,
+    TokenTable,
+    documents_of_tokens,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentTokens:
+    """One document's token columns (a list of strings each), sentences and lines."""
+
+    columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    count: int = 0
+    sentence_starts: Sequence[int] = ()
+    lines: Sequence[int] | None = None
+
+
+class ListedColumn:
+    """A column of strings, document by document, which is coded when cells are first needed."""
+
+    def __init__(self, cells: Sequence[Sequence[str]]) -> None:
+        self.cells = cells
+
+    @cached_property
+    def coded(self) -> Categories:
+        """All cells; two fast passes, instead of one that asks of each cell whether it is new."""
+        cells = list(chain.from_iterable(self.cells))
+        names = dict.fromkeys(cells)
+        numbers = dict(zip(names, range(len(names)), strict=True))
+        codes = np.fromiter(map(numbers.__getitem__, cells), dtype=np.int64, count=len(cells))
+        return Categories(codes, tuple(names))
+
+    def __call__(self, rows: IntArray) -> Categories:
+        """The cells of some rows."""
+        return self.coded.take(rows)
+
+
+def tokens_of_documents(documents: Sequence[DocumentTokens], source: str | None = None) -> Tokens:
+    """Tokens of documents that are lists of strings; documents with the same columns are a table.
+
+    Columns of empty nodes that only some documents have are blank in the others.
+    """
+    filled = [document for document in documents if document.count] or documents
+    of_nodes = [name for name in OF_NODES if any(name in d.columns for d in filled)]
+    groups: dict[tuple[object, ...], list[int]] = {}
+    for index, document in enumerate(documents):
+        groups.setdefault((document.lines is None, *document.columns), []).append(index)
+    common = [
+        name
+        for name in dict.fromkeys(name for document in filled for name in document.columns)
+        if name in of_nodes or all(name in document.columns for document in filled)
+    ]
+    counts = np.array([document.count for document in documents], dtype=np.int64)
+    run_table, first = np.zeros_like(counts), np.zeros_like(counts)
+    tables = []
+    for number, members in enumerate(groups.values()):
+        run_table[members] = number
+        first[members] = np.cumsum(counts[members]) - counts[members]
+        rows = [documents[index] for index in members]
+        names = dict.fromkeys((*rows[0].columns, *of_nodes))
+        columns: dict[str | int, Column] = {name: _list_column(rows, name) for name in names}
+        columns |= {place: columns[n] for place, n in enumerate(common, 1) if n in columns}
+        lines = None if rows[0].lines is None else list(chain(*(d.lines or () for d in rows)))
+        find_line = None if lines is None else lines.__getitem__
+        tables.append(TokenTable(columns, find_line=find_line, source=source))
+    sentences = partial(
+        _list_sentences, [document.sentence_starts for document in documents], counts
+    )
+    return Tokens(tuple(tables), run_table, first, counts, sentences)
+
+
+def _list_column(documents: Sequence[DocumentTokens], name: str) -> ListedColumn:
+    return ListedColumn(
+        [d.columns[name] if name in d.columns else [""] * d.count for d in documents]
+    )
+
+
+def _list_sentences(starts: Sequence[Sequence[int]], counts: IntArray) -> Sentences:
+    lengths = np.fromiter(map(len, starts), dtype=np.int64, count=len(starts))
+    positions = np.fromiter(chain.from_iterable(starts), dtype=np.int64, count=int(lengths.sum()))
+    tokens = positions + np.repeat(np.cumsum(counts) - counts, lengths)
+    return tokens, tokens
+
+
+def tokens_of_texts(texts: Sequence[str | None], source: str | None = None) -> Tokens:
+    """Texts without tokens: every character is a position, and each text is one sentence.
+
+    None stands for a document that is not there.
+    """
+    counts = np.array([len(text or "") for text in texts], dtype=np.int64)
+    is_there = np.array([text is not None for text in texts], dtype=np.bool_)
+    starts = (np.cumsum(counts) - counts)[counts > 0]
+    return Tokens(
+        tuple(TokenTable(text=text, source=source) for text in texts if text is not None),
+        np.where(is_there, np.cumsum(is_there) - 1, -1),
+        np.zeros_like(counts),
+        counts,
+        (starts, starts),
+    )
+
+
+def select_tokens(tokens: Tokens, documents: IntArray) -> Tokens:
+    """The tokens of some documents, in this order; −1 stands for a document without tokens."""
+    runs, bounds = documents, None
+    if tokens.bounds is not None:
+        sizes = np.where(documents >= 0, np.append(np.diff(tokens.bounds), 0)[documents], 0)
+        runs = ragged_arange(tokens.bounds[documents], sizes)
+        bounds = np.concatenate(([0], np.cumsum(sizes)))
+    run_table, tables = looked_up(tokens.run_table, runs), tokens.tables
+    if len(tables) > 1:
+        used = np.unique(run_table[run_table >= 0])
+        run_table = np.where(run_table >= 0, np.searchsorted(used, run_table), -1)
+        tables = tuple(tables[number] for number in used.tolist())
+    rows = tokens.token_rows
+    if rows is not None:
+        present = documents[documents >= 0]
+        rows = rows[ragged_arange(tokens.offsets[present], tokens.counts[present])]
+    return Tokens(
+        tables,
+        run_table,
+        np.append(tokens.run_first, 0)[runs],
+        np.append(tokens.run_counts, 0)[runs],
+        partial(_select_sentences, tokens, documents),
+        bounds,
+        rows,
+    )
+
+
+def _select_sentences(tokens: Tokens, documents: IntArray) -> Sentences:
+    present = np.flatnonzero(documents >= 0)
+    old = documents[present]
+    counts = np.zeros(documents.size, dtype=np.int64)
+    counts[present] = tokens.counts[old]
+    starts, rows = tokens.sentences
+    edges = np.searchsorted(starts, tokens.offsets)
+    lengths = np.diff(edges)[old]
+    chosen = ragged_arange(edges[old], lengths)
+    shift = (np.cumsum(counts) - counts)[present] - tokens.offsets[old]
+    return starts[chosen] + np.repeat(shift, lengths), rows[chosen]
+
+
+def join_tokens(parts: Sequence[Tokens | None]) -> Tokens | None:
+    """The tokens of all parts, part after part; None where a part has none."""
+    present = [part for part in parts if part is not None]
+    if len(present) < len(parts):
+        return None
+    n_tables = np.cumsum([0, *(len(part.tables) for part in present)])
+    run_tables = [
+        np.where(part.run_table >= 0, part.run_table + shift, -1)
+        for part, shift in zip(present, n_tables.tolist(), strict=False)
+    ]
+    bounds = None
+    if any(part.bounds is not None for part in present):
+        sizes = [
+            np.ones_like(part.counts) if part.bounds is None else np.diff(part.bounds)
+            for part in present
+        ]
+        bounds = np.concatenate(([0], np.cumsum(np.concatenate(sizes))))
+    is_moved = any(part.token_rows is not None for part in present)
+    return Tokens(
+        tuple(table for part in present for table in part.tables),
+        np.concatenate(run_tables),
+        np.concatenate([part.run_first for part in present]),
+        np.concatenate([part.run_counts for part in present]),
+        partial(_join_sentences, present),
+        bounds,
+        np.concatenate([part.rows() for part in present]) if is_moved else None,
+    )
+
+
+def _join_sentences(parts: Sequence[Tokens]) -> Sentences:
+    shifts = np.cumsum([0, *(int(part.offsets[-1]) for part in parts)]).tolist()
+    starts = [part.starts + shift for part, shift in zip(parts, shifts, strict=False)]
+    return np.concatenate(starts), np.concatenate([part.sentences[1] for part in parts])
+
+
+def merge_tokens(tokens: Tokens, lengths: IntArray, bounds: IntArray) -> Tokens:
+    """Tokens of documents that follow each other as those of one document.
+
+    Merged document g has the documents from `bounds[g]` up to `bounds[g + 1]`. `lengths` is how
+    many tokens each document is to have, at least as many as it has: there is nothing in the
+    others. Apart from these, tokens keep their numbers.
+    """
+    if not np.array_equal(tokens.counts, lengths):
+        begin = np.cumsum(lengths) - lengths
+        places = np.full(int(lengths.sum()), -1, dtype=np.int64)
+        places[ragged_arange(begin, tokens.counts)] = np.arange(int(tokens.offsets[-1]))
+        document = documents_of_tokens(tokens.offsets, tokens.starts)
+        starts = tokens.starts + (begin - tokens.offsets[:-1])[document]
+        tokens = place_tokens(tokens, places, lengths, starts, row_of_new=NO_ROW)
+    return replace(
+        tokens,
+        stated_sentences=partial(_sentences_of, tokens),
+        bounds=bounds if tokens.bounds is None else tokens.bounds[bounds],
+    )
+
+
+def _sentences_of(tokens: Tokens) -> Sentences:
+    return tokens.sentences
+
+
+def place_tokens(
+    tokens: Tokens,
+    places: IntArray,
+    counts: IntArray,
+    starts: IntArray,
+    *,
+    row_of_new: int = NODE_ROW,
+) -> Tokens:
+    """Tokens of which some are left out, and others put in that these tokens lack.
+
+    `places` has the old number of each new token, −1 for one that is put in: an empty node of
+    another text, or what `row_of_new` says. `counts` are the new numbers of tokens of the
+    documents, which must not be merged, and `starts` the new tokens with which the old sentences
+    begin; a sentence of which no token is left goes.
+    """
+    kept = np.flatnonzero(np.diff(np.append(starts, places.size)))
+    return replace(
+        tokens,
+        run_counts=counts,
+        stated_sentences=(starts[kept], tokens.sentences[1][kept]),
+        token_rows=np.append(tokens.rows(), row_of_new)[places],
+    )
