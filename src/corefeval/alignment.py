@@ -43,13 +43,33 @@ def no_features(feature: str) -> Categories:
     raise UndefinedMetricError(f"{feature} of the mentions is not known here")
 
 
+def count_link_ends(count: NDArray[Any], total: NDArray[Any], squares: NDArray[Any]) -> FloatArray:
+    """What mentions have of the links among all mentions of a whole: half a link for each end.
+
+    `count` is the weight of these mentions, `total` that of all, and `squares` the sum of their
+    squared weights, which is their number where each weighs 1. A link weighs the product of its
+    ends.
+    """
+    ends: FloatArray = (count * total - squares) / 2
+    return ends
+
+
 @dataclass(frozen=True, eq=False)
 class Shares:
-    """Mentions of a whole (a cell or an entity) that belong to one group."""
+    """Mentions of a whole (a cell or an entity) that belong to one group.
+
+    `count` is their weight, and `squares` the sum of their squared weights: both are their number
+    where each weighs 1.
+    """
 
     whole: Index
     group: IntArray
-    count: IntArray
+    count: NDArray[Any]
+    squares: NDArray[Any]
+
+    def link_ends(self, totals: NDArray[Any]) -> FloatArray:
+        """What these mentions have of the links of their wholes, which weigh `totals`."""
+        return count_link_ends(self.count, totals[self.whole], self.squares)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +129,7 @@ class Side:
     def shares(self) -> Shares:
         """How many mentions of each entity are in each group."""
         if self.mention_group is None:
-            return Shares(_EVERYTHING, self.entity_document, self.sizes)
+            return Shares(_EVERYTHING, self.entity_document, self.sizes, self.sizes)
         return _shares(self.mention_entity, self.mention_group)
 
     @cached_property
@@ -131,13 +151,27 @@ class Side:
 class Overlap:
     """The cells of the contingency table that are not empty.
 
-    Cell c says that key entity `key[c]` and response entity `response[c]` share `count[c]`
-    mentions.
+    Cell c says that key entity `key[c]` and response entity `response[c]` share mentions of the
+    weight `count[c]`; `squares[c]` is the sum of their squared weights. Both are the number of
+    these mentions unless some weigh more or less than 1.
     """
 
     key: IntArray
     response: IntArray
-    count: IntArray
+    count: NDArray[Any]
+    squares: NDArray[Any]
+
+    @staticmethod
+    def of(
+        key: IntArray, response: IntArray, weight: NDArray[Any], squares: NDArray[Any]
+    ) -> Overlap:
+        """The cells of entries, of which several may be of one cell and are added up."""
+        width = int(response.max(initial=0)) + 1
+        cell, codes = dense_ranks(key * width + response)
+        count, squares = (
+            np.bincount(cell, values, minlength=codes.size) for values in (weight, squares)
+        )
+        return Overlap(*np.divmod(codes, width), count, squares)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,6 +193,25 @@ class Alignment:
     derived: dict[object, Any] = field(default_factory=dict, repr=False)
     scores_sets: bool = False
     aside: Beyond | None = None
+
+    @staticmethod
+    def of_cells(
+        n_documents: int,
+        documents: tuple[IntArray, IntArray],
+        sizes: tuple[IntArray, IntArray],
+        overlap: Overlap,
+    ) -> Alignment:
+        """An alignment of cells alone, and of the documents and sizes of both sides' entities.
+
+        Metrics that need no more than these count on it.
+        """
+        nothing = np.empty(0, dtype=np.int64)
+        sides = [Side(document, nothing) for document in documents]
+        for side, size in zip(sides, sizes, strict=True):
+            vars(side)["sizes"] = size
+        alignment = Alignment(n_documents, sides[0], sides[1], nothing, nothing)
+        vars(alignment)["overlap"] = overlap
+        return alignment
 
     @property
     def n_groups(self) -> int:
@@ -190,7 +243,7 @@ class Alignment:
         )
         o = self.overlap
         # Cached properties of a frozen object: the table is derived once, for both directions.
-        other.__dict__["overlap"] = Overlap(o.response, o.key, o.count)
+        other.__dict__["overlap"] = Overlap(o.response, o.key, o.count, o.squares)
         return self.mirrored_by(other)
 
     def mirrored_by(self, other: Alignment) -> Alignment:
@@ -245,7 +298,7 @@ class Alignment:
         np.subtract(first[1:], first[:-1], out=count[:-1])
         count[-1:] = codes.size - first[-1:]
         key_entity, response_entity = np.divmod(codes[first], self._width)
-        return Overlap(key_entity, response_entity, count)
+        return Overlap(key_entity, response_entity, count, count)
 
     @cached_property
     def matched(self) -> tuple[Index, Index]:
@@ -290,7 +343,7 @@ class Alignment:
         """How many mentions of each cell are in each of the key's groups."""
         if self.key.mention_group is None:
             group = self.key.entity_document[self.overlap.key]
-            return Shares(_EVERYTHING, group, self.overlap.count)
+            return Shares(_EVERYTHING, group, self.overlap.count, self.overlap.squares)
         return _shares(self.cell, self.key.mention_group[self.matched[0]])
 
     def shared(self, key: IntArray, response: IntArray) -> IntArray:
@@ -398,7 +451,7 @@ def _shares(whole: IntArray, group: IntArray) -> Shares:
     width = int(group.max(initial=0)) + 1
     codes, count = np.unique(whole * width + group, return_counts=True)
     wholes, groups = np.divmod(codes, width)
-    return Shares(wholes, groups, count)
+    return Shares(wholes, groups, count, count)
 
 
 def _hand_on(old: object, new: object, names: tuple[str, ...]) -> None:

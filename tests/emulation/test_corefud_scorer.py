@@ -18,7 +18,7 @@ import corefeval
 from conftest import ROOT
 from corefeval import InputError, UsageError
 from corefeval.emulation import matching
-from corefeval.emulation.scoring import CorefudText, emulate, read_text, score_emulated
+from corefeval.emulation.corefud_scorer import CorefudText, emulate, read_text, score_emulated
 from corefeval.protocol import Protocol
 
 DATA = ROOT / "tests" / "data" / "corefud"

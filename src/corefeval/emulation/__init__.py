@@ -7,9 +7,9 @@ asked for.
 
 from __future__ import annotations
 
-from corefeval.emulation import programs, scoring, universal_anaphora
+from corefeval.emulation import corefud_scorer, programs, universal_anaphora
+from corefeval.emulation.corefud_scorer import Metrics, digest_text, read_text, score_emulated
 from corefeval.emulation.programs import Material
-from corefeval.emulation.scoring import Metrics, digest_text, read_text, score_emulated
 from corefeval.emulation.universal_anaphora import score_anaphora
 from corefeval.protocol import Protocol
 
@@ -26,7 +26,7 @@ __all__ = [
 def check_request(metrics: Metrics, protocol: Protocol) -> None:
     """Refuse metrics and choices that the program does not have: before anything is read."""
     if protocol.reads_itself:
-        scoring.choose_metrics(metrics, protocol)
+        corefud_scorer.choose_metrics(metrics, protocol)
     elif protocol.emulate != "none":
         universal_anaphora.choose_metrics(metrics, protocol)
     else:

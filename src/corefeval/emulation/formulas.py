@@ -1,223 +1,252 @@
-"""The counts of each metric for one document, in the variants that programs have.
+"""The counts of each metric in the variants that programs have, for all documents at once.
 
-Both sides are lists of entities, and entities lists of mentions, which may be repeated. `Table` has
-what the variants share: which entity a mention is looked up in, and how many mentions of each pair
-of entities are the same.
+Both sides are lists of entities, and entities lists of mentions, which may be repeated. Variants
+differ in where a repeated mention is looked up and how often it counts, and in what becomes of
+singletons. All else is counted by `metrics.coreference`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
-from functools import cached_property
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property, partial
 from itertools import combinations
 from typing import Any
 
+import numpy as np
+
+from corefeval.alignment import Alignment, Side
 from corefeval.emulation.documents import Entities, Mention
+from corefeval.emulation.tables import find_homes, keep_cells, look_up, tabulate
+from corefeval.metrics.coreference import (
+    HALVES,
+    PHI3,
+    PHI4,
+    b3_recall,
+    blanc,
+    count_ceaf,
+    lea_recall,
+    muc_recall,
+)
+from corefeval.metrics.counting import Counts, Ratio, RatioOf, both_directions, ratio_counts
+from corefeval.metrics.mentions import matched_recall
+from corefeval.model.arrays import BoolArray, FloatArray, IntArray
 from corefeval.protocol import Protocol
+from corefeval.results.rates import Numbers
 
-Ratio = tuple[float, float]
-Owners = Mapping[Mention, int]
+Sides = Sequence[tuple[Entities, Entities]]  # key and response of each document
 
 
-class Table:
-    """Two sides, and what metrics look up in them: `swapped` exchanges them."""
+class Tables:
+    """The contingency tables of documents.
 
-    def __init__(self, mine: Entities, theirs: Entities, owner: str) -> None:
-        self.mine, self.theirs, self.owner = mine, theirs, owner
+    `owner` says in which entity a mention of several is looked up: the `first` or the `last`.
+    """
 
-    @cached_property
-    def owners(self) -> Owners:
-        """The entity of the other side in which a mention is looked up."""
-        return _owners(self.theirs, self.owner)
+    def __init__(self, sides: Sides, owner: str) -> None:
+        self.sides, self.owner = sides, owner
 
-    @cached_property
-    def my_owners(self) -> Owners:
-        """The same for my own side."""
-        return _owners(self.mine, self.owner)
+    def _tabulate(self, sides: Sides, owner: str) -> Alignment:
+        return tabulate(
+            (mine, others, look_up(mine, find_homes(others, owner))) for mine, others in sides
+        )
 
     @cached_property
-    def sets(self) -> list[set[Mention]]:
-        """My entities as sets."""
-        return [set(entity) for entity in self.mine]
+    def recall(self) -> Alignment:
+        """Mentions of the key's entities, as often as they are there, looked up in the response."""
+        return self._tabulate(self.sides, self.owner)
 
     @cached_property
-    def shared(self) -> list[Counter[int]]:
-        """For each of my entities, how many of its mentions are looked up in which of theirs."""
-        owners = self.owners
-        return [Counter(owners[m] for m in entity if m in owners) for entity in self.mine]
+    def precision(self) -> Alignment:
+        """Mentions of the response's entities looked up in the key; the response is its `key`."""
+        return self._tabulate(self.exchanged, self.owner)
+
+    @property
+    def exchanged(self) -> Sides:
+        """Response and key of each document."""
+        return [(response, key) for key, response in self.sides]
 
     @cached_property
-    def swapped(self) -> Table:
-        """The same with the sides exchanged."""
-        other = Table(self.theirs, self.mine, self.owner)
-        other.__dict__["swapped"] = self
-        return other
+    def sets(self) -> Alignment:
+        """Entities as sets of mentions, and what each two of them share."""
+        return self._tabulate([(_as_sets(a), _as_sets(b)) for a, b in self.sides], "all")
 
     @cached_property
-    def holders(self) -> dict[Mention, list[int]]:
-        """All of their entities that have a mention, each once."""
-        found: dict[Mention, list[int]] = {}
-        for index, entity in enumerate(self.swapped.sets):
-            for mention in entity:
-                found.setdefault(mention, []).append(index)
-        return found
+    def distinct(self) -> Alignment:
+        """Each mention once, in the entity in which it is looked up."""
+        sides = [
+            (_keep_at_home(key, self.owner), _keep_at_home(response, self.owner))
+            for key, response in self.sides
+        ]
+        return self._tabulate(sides, self.owner)
 
-    @cached_property
-    def overlaps(self) -> list[Counter[int]]:
-        """For each of my entities, how many mentions it shares with which of theirs, as sets."""
-        holders = self.holders
-        return [Counter(i for m in entity for i in holders.get(m, ())) for entity in self.sets]
-
-
-def _owners(entities: Entities, owner: str) -> dict[Mention, int]:
-    places = range(len(entities)) if owner == "last" else range(len(entities) - 1, -1, -1)
-    return {mention: index for index in places for mention in entities[index]}
+    @property
+    def has_repeats(self) -> bool:
+        """Whether a mention is there twice on one side of a document."""
+        lists, once = self.recall, self.distinct
+        return bool(
+            lists.key.sizes.sum() > once.key.sizes.sum()
+            or lists.response.sizes.sum() > once.response.sizes.sum()
+        )
 
 
-def count_muc(table: Table, protocol: Protocol) -> tuple[Ratio, Ratio]:
-    """MUC: links that are left when an entity is split by the other side."""
-    recall, precision = _muc(table), _muc(table.swapped)
-    return (precision[0] if protocol.muc == "response" else recall[0], recall[1]), precision
+def _as_sets(entities: Entities) -> Entities:
+    return [list(dict.fromkeys(entity)) for entity in entities]
 
 
-def _muc(table: Table) -> Ratio:
-    found = sum(shared.total() - len(shared) for shared in table.shared)
-    return found, sum(len(entity) - 1 for entity in table.mine)
+def _keep_at_home(entities: Entities, owner: str) -> Entities:
+    homes = find_homes(entities, owner)
+    return [
+        [mention for mention in entity if homes[mention] == [number]]
+        for number, entity in enumerate(_as_sets(entities))
+    ]
 
 
-def count_b3(table: Table, protocol: Protocol) -> tuple[Ratio, Ratio]:
-    """B³, with singletons or without."""
+def count_metric(metric: str, tables: Tables, protocol: Protocol) -> Numbers:
+    """A metric's counts, a row for each document."""
+    counts = _COUNT[metric](tables, protocol)
+    return np.column_stack([np.asarray(count, dtype=np.float64) for count in counts.values()])
+
+
+def _count_mentions(tables: Tables, protocol: Protocol) -> Counts:
+    """Mentions that both sides have, each once."""
+    return both_directions(matched_recall, tables.distinct)
+
+
+def _count_muc(tables: Tables, protocol: Protocol) -> Counts:
+    recall, precision = muc_recall(tables.recall), muc_recall(tables.precision)
+    if protocol.muc == "response":
+        recall = precision[0], recall[1]
+    return ratio_counts(recall, precision)
+
+
+def _count_b3(tables: Tables, protocol: Protocol) -> Counts:
     skips = protocol.b3_singletons == "skip"
     if protocol.b3 in ("response", "unique"):
-        return _b3_by_mention(table, skips, protocol.b3 == "unique")
-    one = _b3_overlap if protocol.b3 == "overlap" else _b3_lookup
-    return one(table, skips), one(table.swapped, skips)
+        return _b3_by_mention(tables, skips, is_unique=protocol.b3 == "unique")
+    lists = tables.recall, tables.precision
+    cells = (tables.sets, tables.sets.swapped) if protocol.b3 == "overlap" else lists
+    return ratio_counts(_b3(cells[0], lists[0], skips), _b3(cells[1], lists[1], skips))
 
 
-def _b3_lookup(table: Table, skips: bool) -> Ratio:
-    return _b3_sums(table, table.shared, table.mine, skips)
+def _b3(table: Alignment, lists: Alignment, skips: bool) -> Ratio:
+    """B³ on the cells of a table, over the mentions that lists have."""
+    in_key, in_response = _are_counted(lists, skips)
+    cells = table.overlap
+    kept = keep_cells(table, in_key[cells.key] & in_response[cells.response])
+    return b3_recall(kept)[0], lists.sums(lists.key.entity_document, lists.key.sizes * in_key)
 
 
-def _b3_overlap(table: Table, skips: bool) -> Ratio:
-    return _b3_sums(table, table.overlaps, table.sets, skips)
+def _are_counted(lists: Alignment, skips: bool) -> tuple[BoolArray, BoolArray]:
+    """Which entities of the key and of the response count: all, or all but singletons."""
+    return lists.key.sizes > skips, lists.response.sizes > skips
 
 
-def _b3_sums(
-    table: Table, shares: Sequence[Counter[int]], wholes: Sequence[Sized], skips: bool
-) -> Ratio:
-    top = bottom = 0.0
-    for entity, shared, whole in zip(table.mine, shares, wholes, strict=True):
-        if skips and len(entity) == 1:
-            continue
-        counted = (n * n for i, n in shared.items() if not (skips and len(table.theirs[i]) == 1))
-        top += sum(counted) / len(whole)
-        bottom += len(entity)
-    return top, bottom
-
-
-def _b3_by_mention(table: Table, skips: bool, unique: bool) -> tuple[Ratio, Ratio]:
+def _b3_by_mention(tables: Tables, skips: bool, *, is_unique: bool) -> Counts:
     """Both sums over the response's mentions: as they stand, or each once."""
-    key, response = table, table.swapped
-    if unique:
-        placed = list(response.my_owners.items())
-    else:
-        placed = [(m, index) for index, entity in enumerate(response.mine) for m in entity]
-    recall = precision = 0.0
-    for mention, theirs in placed:
-        mine = response.owners.get(mention)
-        if mine is None:
-            continue
-        sizes = len(key.mine[mine]), len(response.mine[theirs])
-        if skips and 1 in sizes:
-            continue
-        shared = key.overlaps[mine][theirs]
-        recall += shared / sizes[0]
-        precision += shared / sizes[1]
-    bottoms = [
-        sum(
-            1 if unique else len(side.mine[index])
-            for index in (side.my_owners.values() if unique else range(len(side.mine)))
-            if not (skips and len(side.mine[index]) == 1)
-        )
-        for side in (key, response)
-    ]
-    return (recall, bottoms[0]), (precision, bottoms[1])
+    lists = tables.recall
+    table = tables.distinct if is_unique else tables.precision.swapped
+    in_key, in_response = _are_counted(lists, skips)
+    cells = table.overlap
+    kept = in_key[cells.key] & in_response[cells.response]
+    key, response, count = cells.key[kept], cells.response[kept], cells.count[kept]
+    shared = count * tables.sets.shared(key, response)
+    document = lists.key.entity_document
 
+    def total(side: Side, counted: BoolArray) -> FloatArray:
+        return lists.sums(side.entity_document, side.sizes * counted)
 
-def count_lea(table: Table, protocol: Protocol) -> tuple[Ratio, Ratio]:
-    """LEA: the share of links found, by the size of the entity."""
-    skips = protocol.lea_singletons == "skip"
-    links = _links_by_member if protocol.lea == "member" else _links_by_label
-    return _lea(table, skips, links), _lea(table.swapped, skips, links)
-
-
-def _lea(table: Table, skips: bool, links: Callable[[Table, int], float]) -> Ratio:
-    top = bottom = 0.0
-    for index, entity in enumerate(table.mine):
-        size = len(entity)
-        if size > 1:
-            top += links(table, index) / (size * (size - 1) / 2) * size
-        elif skips:
-            continue
-        else:
-            owner = table.owners.get(entity[0])
-            top += owner is not None and len(table.theirs[owner]) == 1
-        bottom += size
-    return top, bottom
-
-
-def _links_by_label(table: Table, index: int) -> float:
-    return sum(n * (n - 1) / 2 for n in table.shared[index].values())
-
-
-def _links_by_member(table: Table, index: int) -> float:
-    """Pairs in whose second mention's entity the first is."""
-    if _is_unique(table):  # then a mention is only where it is looked up
-        return _links_by_label(table, index)
-    entity, owners, sets = table.mine[index], table.owners, table.swapped.sets
-    return sum(
-        one in sets[owners[two]]
-        for place, two in enumerate(entity)
-        if two in owners
-        for one in entity[:place]
+    return ratio_counts(
+        (lists.sums(document[key], shared / lists.key.sizes[key]), total(table.key, in_key)),
+        (
+            lists.sums(document[key], shared / lists.response.sizes[response]),
+            total(table.response, in_response),
+        ),
     )
 
 
-def _is_unique(table: Table) -> bool:
-    return len(table.owners) == sum(map(len, table.theirs))
+def _count_lea(tables: Tables, protocol: Protocol) -> Counts:
+    skips = protocol.lea_singletons == "skip"
+    recall = partial(lea_recall, importance=_sizes_without_singletons if skips else "size")
+    if protocol.lea == "member":
+        return ratio_counts(
+            _lea_by_member(tables.recall, tables.sides, tables.owner, recall),
+            _lea_by_member(tables.precision, tables.exchanged, tables.owner, recall),
+        )
+    return ratio_counts(recall(tables.recall), recall(tables.precision))
 
 
-def count_mentions(table: Table) -> tuple[Ratio, Ratio]:
-    """Mentions that both sides have, each once."""
-    mine, theirs = table.my_owners, table.swapped.my_owners
-    common = float(sum(mention in theirs for mention in mine))
-    return (common, float(len(mine))), (common, float(len(theirs)))
+def _sizes_without_singletons(side: Side) -> IntArray:
+    return np.where(side.sizes > 1, side.sizes, 0)
 
 
-def count_links(table: Table, protocol: Protocol) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Coreference and non-coreference links: those of both sides, of the key, of the response.
+def _lea_by_member(table: Alignment, sides: Sides, owner: str, recall: RatioOf) -> Ratio:
+    """LEA whose links are pairs in whose second mention's entity the first is."""
+    resolved, total = recall(keep_cells(table, table.key.sizes[table.overlap.key] == 1))
+    for document, (entities, others) in enumerate(sides):
+        homes, members = find_homes(others, owner), [set(entity) for entity in others]
+        for entity in entities:
+            links = sum(
+                first in members[homes[second][0]]
+                for place, second in enumerate(entity)
+                if second in homes
+                for first in entity[:place]
+            )
+            resolved[document] += 2 * links / (len(entity) - 1) if links else 0
+    return resolved, total
+
+
+def _count_pairs(tables: Tables, protocol: Protocol) -> Counts:
+    """Coreference links as recall and precision."""
+    counts = _count_blanc(tables, protocol)
+    common, key, response = (counts[f"coreference_{side}"] for side in _SIDES)
+    return ratio_counts((common, key), (common, response))
+
+
+_SIDES = ("common", "key", "response")
+
+
+def _count_blanc(tables: Tables, protocol: Protocol) -> Counts:
+    """Coreference and non-coreference links: those of both sides, of the key, of the response."""
+    if not tables.has_repeats:
+        return blanc(tables.sets)
+    rows = [_count_links(key, response, protocol) for key, response in tables.sides]
+    names = [f"{half}_{side}" for half in HALVES for side in _SIDES]
+    return dict(zip(names, np.array(rows, dtype=np.float64).T, strict=True))
+
+
+def _count_links(key: Entities, response: Entities, protocol: Protocol) -> list[float]:
+    """The links of a document in which mentions are repeated.
 
     Links are pairs of mentions in an entity, and pairs in two. With `blanc:key` a mention that is
     repeated is a pair with itself, and a pair may be both; otherwise it is a link if it can.
     """
-    key, response = table.swapped.holders, table.holders
-    both = {m: [(i, j) for i in key[m] for j in response[m]] for m in key if m in response}
-    links = [_count_together(groups.values()) for groups in (both, key, response)]
+    in_key, in_response = find_homes(key, "all"), find_homes(response, "all")
+    in_both: dict[Mention, list[tuple[int, int]]] = {
+        mention: [(i, j) for i in in_key[mention] for j in in_response[mention]]
+        for mention in in_key
+        if mention in in_response
+    }
+    links = [_count_together(homes.values()) for homes in (in_both, in_key, in_response)]
     if protocol.blanc == "key":
+        alone = [_count_alone(homes, in_both) for homes in (in_both, in_key, in_response)]
         apart = [
-            _choose(len(both)) - _simple(key, both) - _simple(response, both) + _simple(both, both),
-            _choose(len(key)) - _simple(key, key),
-            _choose(len(response)) - _simple(response, response),
+            _choose(len(in_both)) - alone[1] - alone[2] + alone[0],
+            _choose(len(in_key)) - _count_alone(in_key, in_key),
+            _choose(len(in_response)) - _count_alone(in_response, in_response),
         ]
-        twice = [_find_repeated(side) for side in (table.mine, table.theirs)]
-        several = [{m for m, g in side.items() if len(g) > 1} for side in (key, response)]
-        links = _plus_common(links, twice)
-        return tuple(links), tuple(_plus_common(apart, several))
-    either = sum(_count_together(side[m] for m in both) for side in (key, response)) - links[0]
-    numbers = len(both), len(key), len(response)
-    less = (either, links[1], links[2])
-    return tuple(links), tuple(_choose(n) - m for n, m in zip(numbers, less, strict=True))
+        repeated = [_find_repeated(side) for side in (key, response)]
+        in_several = [
+            {mention for mention, numbers in homes.items() if len(numbers) > 1}
+            for homes in (in_key, in_response)
+        ]
+        return [*_add_common(links, repeated), *_add_common(apart, in_several)]
+    in_either = -links[0]
+    for homes in (in_key, in_response):
+        in_either += _count_together(homes[mention] for mention in in_both)
+    numbers = len(in_both), len(in_key), len(in_response)
+    linked = in_either, links[1], links[2]
+    return [*links, *(_choose(n) - pairs for n, pairs in zip(numbers, linked, strict=True))]
 
 
 def _choose(number: int) -> float:
@@ -225,76 +254,68 @@ def _choose(number: int) -> float:
 
 
 def _count_together(groups: Iterable[Sequence[Any]]) -> float:
-    """How many pairs of mentions share a group."""
+    """How many pairs of mentions share a group, where each mention is in a list of groups."""
     listed = list(groups)
-    sizes = Counter(one for own in listed for one in own)
-    total = sum(map(_choose, sizes.values()))
-    several = [set(own) for own in listed if len(own) > 1]
-    return total - sum(max(len(a & b) - 1, 0) for a, b in combinations(several, 2))
+    sizes = Counter(group for numbers in listed for group in numbers)
+    several = [set(numbers) for numbers in listed if len(numbers) > 1]
+    again = sum(max(len(a & b) - 1, 0) for a, b in combinations(several, 2))
+    return sum(map(_choose, sizes.values())) - again
 
 
-def _simple(groups: Mapping[Mention, Sequence[Any]], chosen: Iterable[Mention]) -> float:
+def _count_alone(groups: Mapping[Any, Sequence[Any]], chosen: Iterable[Mention]) -> float:
     """How many pairs of the chosen mentions are in one group and in no other."""
-    alone = Counter(groups[m][0] for m in chosen if len(groups[m]) == 1)
-    return sum(map(_choose, alone.values()))
+    sizes = Counter(groups[mention][0] for mention in chosen if len(groups[mention]) == 1)
+    return sum(map(_choose, sizes.values()))
 
 
 def _find_repeated(entities: Entities) -> set[Mention]:
-    return {
-        m
-        for entity in entities
-        if len(set(entity)) < len(entity)
-        for m, n in Counter(entity).items()
-        if n > 1
-    }
+    """The mentions that an entity has twice."""
+    return {m for entity in entities for m, number in Counter(entity).items() if number > 1}
 
 
-def _plus_common(counts: list[float], sides: Sequence[set[Mention]]) -> list[float]:
-    """Counts with what both sides have, the key and the response."""
+def _add_common(counts: list[float], sides: Sequence[set[Mention]]) -> list[float]:
+    """Counts of both sides, of the key and of the response, with as many mentions more."""
     numbers = len(sides[0] & sides[1]), len(sides[0]), len(sides[1])
     return [count + number for count, number in zip(counts, numbers, strict=True)]
 
 
-Edge = tuple[int, int, float]
+def _count_ceafm(tables: Tables, protocol: Protocol) -> Counts:
+    counts = _count_ceaf(tables.sides, protocol, "ceafm")
+    if protocol.ceafm == "entities":
+        numbers = np.array([[len(key), len(response)] for key, response in tables.sides])
+        counts["recall_denominator"], counts["precision_denominator"] = numbers.reshape(-1, 2).T
+    return counts
 
 
-def weigh_pairs(table: Table, protocol: Protocol, metric: str) -> tuple[list[Edge], Ratio]:
-    """For CEAF, what pairs of entities are worth, and what each side is worth in all."""
-    if metric == "ceafe" and protocol.ceafe_singletons == "skip-response":
-        kept = [entity for entity in table.theirs if len(entity) > 1]
-        table = Table(table.mine, kept, table.owner) if len(kept) < len(table.theirs) else table
-    sides: tuple[Entities, Entities] = table.mine, table.theirs
-    if protocol.ceaf == "matrix":
-        sides = _cut_wrongly(table.mine), [list(one) for one in table.swapped.sets]
-        table = Table(*sides, table.owner)
-    elif protocol.ceaf == "set":
-        sides = [list(one) for one in table.sets], [list(one) for one in table.swapped.sets]
-    shares = table.overlaps
-    if protocol.ceaf == "list" and any(
-        len(e) > len(s) for e, s in zip(sides[0], table.sets, strict=True)
-    ):
-        shares = [Counter(i for m in e for i in table.holders.get(m, ())) for e in table.mine]
-    edges = _weigh(shares, sides, metric)
-    if metric == "ceafm" and protocol.ceafm == "entities":
-        return edges, (len(sides[0]), len(sides[1]))
-    if protocol.ceaf == "matrix":
-        key, response = (Table(side, side, table.owner) for side in sides)
-        wholes = [_weigh(one.overlaps, (one.mine, one.mine), metric) for one in (key, response)]
-        return edges, (sum(w for *_, w in wholes[0]), sum(w for *_, w in wholes[1]))
-    if metric == "ceafm":
-        return edges, (sum(map(len, sides[0])), sum(map(len, sides[1])))
-    return edges, (len(sides[0]), len(sides[1]))
+def _count_ceafe(tables: Tables, protocol: Protocol) -> Counts:
+    sides = tables.sides
+    if protocol.ceafe_singletons == "skip-response":
+        sides = [(key, [entity for entity in side if len(entity) > 1]) for key, side in sides]
+    return _count_ceaf(sides, protocol, "ceafe")
 
 
-def _weigh(
-    shares: Sequence[Counter[int]], sides: tuple[Entities, Entities], metric: str
-) -> list[Edge]:
-    sizes = [[*map(len, side)] for side in sides]
-    return [
-        (one, other, n if metric == "ceafm" else 2 * n / (sizes[0][one] + sizes[1][other]))
-        for one, counts in enumerate(shares)
-        for other, n in counts.items()
-    ]
+def _count_ceaf(sides: Sides, protocol: Protocol, metric: str) -> Counts:
+    """CEAF of entities as lists, whose repeats count in the key, as sets, or as neleval's rows."""
+    if protocol.ceaf != "list":
+        cut = _cut_wrongly if protocol.ceaf == "matrix" else _as_sets
+        sides = [(cut(key), _as_sets(response)) for key, response in sides]
+    compare, weigh = PHI3 if metric == "ceafm" else PHI4
+    table = _tabulate_all(sides, keeps_repeats=protocol.ceaf == "list")
+    counts = count_ceaf(table, table, compare, weigh)
+    if protocol.ceaf == "matrix":  # divided by the sum over all pairs of one side
+        for side, rate in enumerate(("recall", "precision")):
+            alone = _tabulate_all([(both[side], both[side]) for both in sides])
+            counts[f"{rate}_denominator"] = alone.sums(alone.shares.group, compare(alone))
+    return counts
+
+
+def _tabulate_all(sides: Sides, *, keeps_repeats: bool = False) -> Alignment:
+    """Mentions of the key's entities looked up in all entities of the response that have them."""
+    return tabulate(
+        (key, response, look_up(key if keeps_repeats else _as_sets(key), homes))
+        for key, response in sides
+        for homes in [find_homes(response, "all")]
+    )
 
 
 def _cut_wrongly(entities: Entities) -> Entities:
@@ -307,3 +328,15 @@ def _cut_wrongly(entities: Entities) -> Entities:
         seen.update(entity)
         rows.append(cells[start : len(seen)])
     return rows
+
+
+_COUNT = {
+    "mentions": _count_mentions,
+    "muc": _count_muc,
+    "b3": _count_b3,
+    "ceafm": _count_ceafm,
+    "ceafe": _count_ceafe,
+    "blanc": _count_blanc,
+    "lea": _count_lea,
+    "links": _count_pairs,
+}

@@ -14,9 +14,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from corefeval.assignment import heaviest_matching
 from corefeval.diagnostics import InputError, Notice, UsageError, memory_for, merge_notices
-from corefeval.emulation import formulas
+from corefeval.emulation.corefud_scorer import Metrics
 from corefeval.emulation.documents import (
     Document,
     Paired,
@@ -25,7 +24,7 @@ from corefeval.emulation.documents import (
     list_documents,
     pair_corpora,
 )
-from corefeval.emulation.formulas import Table
+from corefeval.emulation.formulas import Tables, count_metric
 from corefeval.emulation.minimum_spans import cut_mentions, read_texts
 from corefeval.emulation.policies import (
     Facts,
@@ -36,7 +35,6 @@ from corefeval.emulation.policies import (
     settle_singletons,
     settle_twinless,
 )
-from corefeval.emulation.scoring import Metrics
 from corefeval.metrics import parse_metrics, spell
 from corefeval.model import IDENTITY, Corpus
 from corefeval.model.identity import digest
@@ -261,21 +259,16 @@ class Material:
         return CountTable(shape, columns, values)
 
     def _count(self, metric: str, documents: list[Document], protocol: Protocol) -> Numbers:
-        """A metric's counts; formulas are not told apart where they do not differ."""
+        """A metric's counts; variants of formulas are not told apart where they do not differ."""
         facts = self._facts(documents)
         moot = (() if facts.has_repeats else _OF_REPEATS) + (
             () if facts.has_singletons else _OF_SINGLETONS
         )
-        owner = () if "owner" in moot else ("owner",)
-        make = partial(_make_tables, documents, protocol.owner)
-        tables = self._remember("tables", (documents,), owner, protocol, make)
-        names = [name for name in METRICS[metric] if name not in moot]
+        protocol = protocol.but(**{name: getattr(_ANY, name) for name in moot})
+        make = partial(Tables, [document.sides for document in documents], protocol.owner)
+        tables = self._remember("tables", (documents,), ("owner",), protocol, make)
         count = partial(count_metric, metric, tables, protocol)
-        return self._remember(metric, (tables,), names, protocol, count)
-
-
-def _make_tables(documents: Sequence[Document], owner: str) -> list[Table]:
-    return [Table(*one.sides, owner) for one in documents]
+        return self._remember(metric, (tables,), METRICS[metric], protocol, count)
 
 
 def _cuts(protocol: Protocol) -> bool:
@@ -344,42 +337,3 @@ def choose_metrics(metrics: Metrics, protocol: Protocol) -> list[str]:
             known = ", ".join((*METRICS, "conll"))
             raise UsageError(f"there is no {name} with {_text(protocol)}: there are {known}")
     return wanted
-
-
-def count_metric(metric: str, tables: Sequence[Table], protocol: Protocol) -> Numbers:
-    """A metric's counts, a row for each document."""
-    if metric in ("ceafm", "ceafe"):
-        return _count_ceaf(metric, tables, protocol)
-    if metric in ("blanc", "links"):
-        rows = []
-        for table in tables:
-            found, apart = formulas.count_links(table, protocol)
-            rows.append(
-                [*found, *apart] if metric == "blanc" else [found[0], found[1], found[0], found[2]]
-            )
-        return np.array(rows, dtype=np.float64).reshape(len(tables), 6 if metric == "blanc" else 4)
-    counted = {
-        "mentions": lambda table, _: formulas.count_mentions(table),
-        "muc": formulas.count_muc,
-        "b3": formulas.count_b3,
-        "lea": formulas.count_lea,
-    }[metric]
-    rows = [[*recall, *precision] for recall, precision in (counted(t, protocol) for t in tables)]
-    return np.array(rows, dtype=np.float64).reshape(len(tables), 4)
-
-
-def _count_ceaf(metric: str, tables: Sequence[Table], protocol: Protocol) -> Numbers:
-    """CEAF of all documents at once: their entities are numbered through."""
-    counts = np.zeros((len(tables), 4))
-    edges: list[tuple[int, int, int, float]] = []
-    first = [0, 0]
-    for index, table in enumerate(tables):
-        weights, counts[index, 1::2] = formulas.weigh_pairs(table, protocol, metric)
-        edges += [(index, first[0] + one, first[1] + other, w) for one, other, w in weights]
-        first = [first[0] + len(table.mine), first[1] + len(table.theirs)]
-    if edges:
-        document, rows, columns, worth = (np.array(part) for part in zip(*edges, strict=True))
-        chosen = heaviest_matching(rows, columns, worth.astype(np.float64))
-        sums = np.bincount(document[chosen], worth[chosen], minlength=len(tables))
-        counts[:, 0] = counts[:, 2] = sums
-    return counts

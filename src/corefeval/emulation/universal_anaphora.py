@@ -15,8 +15,8 @@ from corefeval.emulation.anaphora import (
     count_scenes,
     make_scenes,
 )
+from corefeval.emulation.corefud_scorer import AGGREGATES, Metrics, check_choices
 from corefeval.emulation.documents import pair_corpora
-from corefeval.emulation.scoring import AGGREGATES, Metrics, check_choices
 from corefeval.metrics import Metric, parse_metrics, spell
 from corefeval.model import DEIXIS, Corpus
 from corefeval.model.identity import digest

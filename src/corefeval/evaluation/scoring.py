@@ -27,7 +27,7 @@ from corefeval.results import Result
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from corefeval.emulation.scoring import CorefudText
+    from corefeval.emulation.corefud_scorer import CorefudText
 
 
 def score(

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from corefeval.alignment import Alignment, Side
+from corefeval.alignment import Alignment, Side, count_link_ends
 from corefeval.model.arrays import FloatArray, IntArray
 from corefeval.model.categories import Categories
 
@@ -23,9 +23,14 @@ Ratio = tuple[FloatArray, FloatArray]
 RatioOf = Callable[[Alignment], Ratio]
 
 
-def both_directions(alignment: Alignment, recall: RatioOf) -> Counts:
-    """Counts of a metric whose precision is its recall with the sides exchanged."""
-    return ratio_counts(recall(alignment), recall(alignment.swapped))
+def both_directions(
+    recall: RatioOf, alignment: Alignment, for_precision: Alignment | None = None
+) -> Counts:
+    """Counts of a metric whose precision is its recall with the sides exchanged.
+
+    Precision may be counted on another alignment than recall.
+    """
+    return ratio_counts(recall(alignment), recall((for_precision or alignment).swapped))
 
 
 def ratio_counts(recall: Ratio, precision: Ratio) -> Counts:
@@ -40,13 +45,7 @@ def ratio_counts(recall: Ratio, precision: Ratio) -> Counts:
 
 def count_links(size: NDArray[Any]) -> FloatArray:
     """The number of pairs among so many mentions."""
-    return count_link_ends(size, size)
-
-
-def count_link_ends(some: NDArray[Any], size: NDArray[Any]) -> FloatArray:
-    """What some of so many mentions have of the links among all: half a link for each end."""
-    ends: FloatArray = some * (size - 1) / 2
-    return ends
+    return count_link_ends(size, size, size)
 
 
 Twinless = Literal["none", "0", "all", "rn", "sys"]
@@ -55,7 +54,7 @@ Dropped = Literal["nothing", "singletons", "everything"]
 
 def apply_policy(
     policy: Twinless, alignment: Alignment, *, ceaf: bool = False
-) -> tuple[Alignment, ...]:
+) -> tuple[Alignment, Alignment]:
     """The alignments for recall and for precision under a policy; one and the same where it can."""
     if policy == "none":
         return alignment, alignment

@@ -25,8 +25,8 @@ import numpy as np
 
 from corefeval.alignment import Alignment, Side
 from corefeval.diagnostics import UndefinedMetricError
+from corefeval.metrics.coreference import are_entities, count_ceaf
 from corefeval.metrics.counting import Counts, Ratio, Twinless, apply_policy, ratio_counts
-from corefeval.metrics.mentions import are_entities, count_ceaf
 from corefeval.model.arrays import FloatArray, IntArray
 
 KINDS = ("name", "nominal", "pronoun")
@@ -82,16 +82,21 @@ def lceafm(alignment: Alignment, *, twinless: Twinless = "none", **weights: floa
     """LCEAFm: the weight of common links of the best one-to-one alignment."""
     weigh = partial(link_weights, weights=Weights(**weights))
 
-    def of_entities(one: Alignment) -> tuple[FloatArray, FloatArray]:
-        return weigh(one).key, weigh(one).response
-
-    return count_ceaf(alignment, twinless, lambda one: weigh(one).common, of_entities)
+    return count_ceaf(
+        *apply_policy(twinless, alignment, ceaf=True),
+        lambda edition: weigh(edition).common,
+        lambda edition: (weigh(edition).key, weigh(edition).response),
+    )
 
 
 def lceafe(alignment: Alignment, *, twinless: Twinless = "none", **weights: float) -> Counts:
     """LCEAFe: the best alignment by twice the common weight over the weights of both entities."""
     weigh = partial(link_weights, weights=Weights(**weights))
-    return count_ceaf(alignment, twinless, lambda one: _dice(one, weigh(one)), are_entities)
+    return count_ceaf(
+        *apply_policy(twinless, alignment, ceaf=True),
+        lambda edition: _dice(edition, weigh(edition)),
+        are_entities,
+    )
 
 
 def _weigh(

@@ -231,7 +231,7 @@ PAPERS = (
             "for each end, all categories together add up to MUC."
         ),
         reference="Zeldes and Simonson 2016",
-        function="corefeval.metrics.links:p_link",
+        function="corefeval.metrics.coreference:p_link",
         aliases=("plink", "partitioned-link"),
         parameters=(
             Parameter(

@@ -1,172 +1,70 @@
 """Sets of antecedents in MUC, B³, CEAF, LEA and BLANC, and the score of sets alone.
 
-A set counts as one more element of its entity, and a pair of aligned sets (`set_alignment`) counts
-as far as it is right. Everything else is the ordinary metric on entities that are larger by one
-where they have a set, so that a few additions for the pairs are all that sets cost (Yu et al. 2021;
-Paun et al. 2023).
+A set counts as one more element of its entity, and a pair of aligned sets counts as far as it is
+right: as an element of that weight which both entities have. The metrics themselves count on these
+cells as on any others (Yu et al. 2021; Paun et al. 2023).
+
+Two sets are compared by the metric itself, applied to their blocks: the entities that a set
+consists of. The sets of a document are aligned one to one so that the F1 of pairs add up to most.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from corefeval.alignment import Alignment, Overlap, Side
 from corefeval.assignment import heaviest_matching
+from corefeval.beyond import Beyond, FullSide
 from corefeval.diagnostics import UndefinedMetricError
-from corefeval.metrics import links, mentions
-from corefeval.metrics.counting import Counts, count_links, ratio_counts
-from corefeval.metrics.set_alignment import HALVES, OF_BLOCKS, align_sets, pair_sets
-from corefeval.model.arrays import FloatArray, IntArray
+from corefeval.metrics import coreference
+from corefeval.metrics.coreference import HALVES, PHI3, PHI4, Importance
+from corefeval.metrics.counting import Counts, both_directions
+from corefeval.model.arrays import FloatArray, IntArray, ragged_arange
 
-
-@dataclass(frozen=True, eq=False)
-class Credit:
-    """What sets are worth in one direction: pairs of entities, what each is worth, and its F1.
-
-    `shared` says how many mentions the entities of each pair share; `alignment` has entities that
-    are larger by one where they have a set.
-    """
-
-    alignment: Alignment
-    entity: IntArray
-    other: IntArray
-    worth: FloatArray
-    f1: FloatArray
-    shared: IntArray
-
-    @property
-    def document(self) -> IntArray:
-        """The document of each pair."""
-        return self.alignment.key.entity_document[self.entity]
-
-
-def _credits(alignment: Alignment, metric: str) -> tuple[Credit, Credit]:
-    """What sets are worth to recall and to precision."""
-    aligned = align_sets(alignment, metric)
-    beyond = alignment.beyond
-    entities = [side.set_entities for side in beyond]
-    resized = _resize(alignment, entities)
-    key, response = entities[0][aligned.key], entities[1][aligned.response]
-    if metric == "blanc":
-        recall = precision = aligned.f1
-    else:
-        recall, precision = aligned.share("recall"), aligned.share("precision")
-    pairs = pair_sets(alignment)
-    shared = alignment.remember(
-        "shared by owners of sets",
-        lambda: alignment.shared(entities[0][pairs.key], entities[1][pairs.response]),
-    )[aligned.pair]
-    return (
-        Credit(resized, key, response, recall, aligned.f1, shared),
-        Credit(resized.swapped, response, key, precision, aligned.f1, shared),
-    )
-
-
-def _resize(alignment: Alignment, entities: list[IntArray]) -> Alignment:
-    """The alignment in which sets count in the sizes of their entities; made once."""
-
-    def resize(side: Side, owners: IntArray) -> Side:
-        larger = replace(side)
-        owned = np.bincount(owners, minlength=side.entity_document.size)
-        vars(larger)["sizes"] = side.sizes + owned
-        return larger
-
-    def make() -> Alignment:
-        sides = [
-            resize(side, owners)
-            for side, owners in zip((alignment.key, alignment.response), entities, strict=True)
-        ]
-        made = replace(
-            alignment, key=sides[0], response=sides[1], derived={}, scores_sets=False, aside=None
-        )
-        vars(made)["overlap"] = alignment.overlap
-        vars(made)["shares"] = alignment.shares
-        vars(made.swapped)["shares"] = alignment.swapped.shares
-        return made
-
-    return alignment.remember("with sets in sizes", make)
-
-
-def _add(counts: Counts, credits: tuple[Credit, Credit], worths: list[FloatArray]) -> Counts:
-    """Counts with something added to the numerators, pair by pair."""
-    for side, credit, worth in zip(("recall", "precision"), credits, worths, strict=True):
-        counts[f"{side}_numerator"] += credit.alignment.sums(credit.document, worth)
-    return counts
+# Mentions that the owners of two sets share decide between alignments that are equally good.
+_SHARED = 1e-8
+# In a set, a block of one mention has a link to itself.
+_COMPARE_BLOCKS: dict[str, Callable[[Alignment], Counts]] = {
+    "muc": partial(both_directions, partial(coreference.muc_recall, self_links=True)),
+    "b3": coreference.b3,
+    "ceafm": coreference.ceafm,
+    "ceafe": coreference.ceafe,
+    "lea": coreference.lea,
+    "blanc": coreference.blanc,
+}
 
 
 def muc(alignment: Alignment) -> Counts:
     """MUC: a set that is aligned is a link, where its entities share a mention."""
-    credits = _credits(alignment, "muc")
-    worths = [np.where(one.shared > 0, one.worth, 0.0) for one in credits]
-    return _add(links.muc(credits[0].alignment), credits, worths)
+    return both_directions(coreference.muc_recall, *_weigh_sets(alignment, "muc"))
 
 
 def b3(alignment: Alignment, *, twinless: str = "none") -> Counts:
     """B³: a set that is aligned is a mention in part, with all that its entities share."""
     _refuse_twinless("b3", twinless)
-    credits = _credits(alignment, "b3")
-    worths = [
-        (2 * one.shared + one.worth) * one.worth / one.alignment.key.sizes[one.entity]
-        for one in credits
-    ]
-    return _add(mentions.b3(credits[0].alignment), credits, worths)
+    return both_directions(coreference.b3_recall, *_weigh_sets(alignment, "b3"))
 
 
 def ceafm(alignment: Alignment, *, twinless: str = "none") -> Counts:
     """CEAF with φ3: a set that is aligned adds its F1 to what its entities share."""
-    return _ceaf(alignment, "ceafm", twinless)
+    _refuse_twinless("ceafm", twinless)
+    return coreference.count_ceaf(*_weigh_sets(alignment, "ceafm"), *PHI3)
 
 
 def ceafe(alignment: Alignment, *, twinless: str = "none") -> Counts:
     """CEAF with φ4, with sets in the sizes of entities and in what they share."""
-    return _ceaf(alignment, "ceafe", twinless)
+    _refuse_twinless("ceafe", twinless)
+    return coreference.count_ceaf(*_weigh_sets(alignment, "ceafe"), *PHI4)
 
 
-def _ceaf(alignment: Alignment, metric: str, twinless: str) -> Counts:
-    _refuse_twinless(metric, twinless)
-    credit = _credits(alignment, metric)[0]
-    one = credit.alignment
-    cells, weight = _cells_with_sets(credit)
-    sizes: list[NDArray[Any]] = [one.key.sizes, one.response.sizes]
-    if metric == "ceafe":
-        weight = 2 * weight / (sizes[0][cells.key] + sizes[1][cells.response])
-        sizes = [size > 0 for size in sizes]
-    chosen = heaviest_matching(cells.key, cells.response, weight)
-    best = one.sums(one.key.entity_document[cells.key[chosen]], weight[chosen])
-    return ratio_counts(
-        (best, one.sums(one.key.entity_document, sizes[0])),
-        (best.copy(), one.sums(one.response.entity_document, sizes[1])),
-    )
-
-
-def _cells_with_sets(credit: Credit) -> tuple[Overlap, FloatArray]:
-    """The overlap table with a cell for each pair of sets, and what each cell shares with them."""
-    cells, new = credit.alignment.overlap, credit.shared == 0
-    key = np.concatenate((cells.key, credit.entity[new]))
-    response = np.concatenate((cells.response, credit.other[new]))
-    count = np.concatenate((cells.count.astype(np.float64), credit.f1[new]))
-    place, _ = credit.alignment._find_cells(
-        credit.entity[~new] * credit.alignment._width + credit.other[~new]
-    )
-    count[place] += credit.f1[~new]
-    return Overlap(key, response, cells.count), count
-
-
-def lea(alignment: Alignment, *, importance: links.Importance = "size") -> Counts:
+def lea(alignment: Alignment, *, importance: Importance = "size") -> Counts:
     """LEA: a set that is aligned is linked in part to all mentions that its entities share."""
-    credits = _credits(alignment, "lea")
-    weigh = links.importance_function(importance)
-    worths = [
-        weigh(one.alignment.key)[one.entity]
-        * (one.worth * one.shared)
-        / count_links(one.alignment.key.sizes[one.entity])
-        for one in credits
-    ]
-    return _add(links.lea(credits[0].alignment, importance=importance), credits, worths)
+    recall = partial(coreference.lea_recall, importance=importance)
+    return both_directions(recall, *_weigh_sets(alignment, "lea"))
 
 
 def blanc(alignment: Alignment) -> Counts:
@@ -174,25 +72,7 @@ def blanc(alignment: Alignment) -> Counts:
 
     A link weighs the product of its ends. No paper defines this, and no other program has it.
     """
-    credit, other = _credits(alignment, "blanc")
-    one, worth, shared = credit.alignment, credit.f1, credit.shared
-    counts = links.blanc(one)
-    overlap = one.overlap
-    common = one.sums(one.key.entity_document[overlap.key], overlap.count)
-    matched = [
-        np.bincount(side, overlap.count, minlength=size)
-        for side, size in (
-            (overlap.key, one.key.entity_document.size),
-            (overlap.response, one.response.entity_document.size),
-        )
-    ]
-    total, squares = one.sums(credit.document, worth), one.sums(credit.document, worth**2)
-    together = matched[0][credit.entity] + matched[1][other.entity] - shared
-    counts["coreference_common"] += one.sums(credit.document, worth * shared)
-    counts["non_coreference_common"] += (
-        common * total + (total**2 - squares) / 2 - one.sums(credit.document, worth * together)
-    )
-    return counts
+    return coreference.blanc(_weigh_sets(alignment, "blanc")[0])
 
 
 def _refuse_twinless(metric: str, twinless: str) -> None:
@@ -203,25 +83,246 @@ def _refuse_twinless(metric: str, twinless: str) -> None:
         )
 
 
+def _weigh_sets(alignment: Alignment, metric: str) -> tuple[Alignment, Alignment]:
+    """Alignments for recall and for precision in which sets are elements of their entities.
+
+    A pair of aligned sets weighs its recall in one, its precision in the other; for CEAF and BLANC,
+    which count on one alignment, it weighs its F1.
+    """
+    aligned = align_sets(alignment, metric)
+    owners = [side.set_entities for side in alignment.beyond]
+    sides = alignment.key, alignment.response
+    sizes = [
+        side.sizes + np.bincount(entities, minlength=side.sizes.size)
+        for side, entities in zip(sides, owners, strict=True)
+    ]
+    cells = alignment.overlap
+    key = np.concatenate((cells.key, owners[0][aligned.key]))
+    response = np.concatenate((cells.response, owners[1][aligned.response]))
+
+    def weigh(worth: FloatArray) -> Alignment:
+        count = np.concatenate((cells.count, worth))
+        squares = np.concatenate((cells.count, worth**2))
+        return Alignment.of_cells(
+            alignment.n_documents,
+            (sides[0].entity_document, sides[1].entity_document),
+            (sizes[0], sizes[1]),
+            Overlap.of(key, response, count, squares),
+        )
+
+    if metric in ("ceafm", "ceafe", "blanc"):
+        by_f1 = weigh(aligned.f1)
+        return by_f1, by_f1
+    return weigh(aligned.share("recall")), weigh(aligned.share("precision"))
+
+
 def split(alignment: Alignment, *, metric: str = "muc") -> Counts:
     """The score of sets alone: what the metric counts in aligned sets, over all sets."""
     aligned = align_sets(alignment, metric)
-    beyond = alignment.beyond
-    pairs = pair_sets(alignment)
-    documents = [side.document[side.sets.first] for side in beyond]
+    documents = [side.document[side.sets.first] for side in alignment.beyond]
     counts = {
-        name: alignment.sums(documents[0][aligned.key], one) for name, one in aligned.counts.items()
+        name: alignment.sums(documents[0][aligned.key], count)
+        for name, count in aligned.counts.items()
     }
     nothing = np.empty(0, dtype=np.int64)
-    for document, blocks, theirs, name in zip(
-        documents, pairs.sides, ("recall", "precision"), ("key", "response"), strict=True
+    for document, blocks, rate, side in zip(
+        documents,
+        pair_sets(alignment).sides,
+        ("recall", "precision"),
+        ("key", "response"),
+        strict=True,
     ):
-        alone, _ = blocks.repeat(np.arange(document.size))
-        empty = Side(nothing, nothing)
-        of_all = OF_BLOCKS[metric](Alignment(document.size, alone, empty, nothing, nothing))
-        wholes = [(f"{theirs}_denominator", "recall_denominator")]
+        all_sets, _ = blocks.repeat(np.arange(document.size))
+        alone = Alignment(document.size, all_sets, Side(nothing, nothing), nothing, nothing)
+        totals = _COMPARE_BLOCKS[metric](alone)
+        names = {f"{rate}_denominator": "recall_denominator"}
         if metric == "blanc":
-            wholes = [(f"{half}_{name}", f"{half}_key") for half in HALVES]
-        for whole, own in wholes:
-            counts[whole] = alignment.sums(document, of_all[own])
+            names = {f"{half}_{side}": f"{half}_key" for half in HALVES}
+        for name, name_of_total in names.items():
+            counts[name] = alignment.sums(document, totals[name_of_total])
     return counts
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """One side's sets: entry e is a mention in block `block[e]` of set `owner[e]`.
+
+    Set s has the blocks from `blocks[s]` up to `blocks[s + 1]`, its `entries` likewise. Mentions
+    that both sides have are known by one number, `mention`, below `width`; the others have −1.
+    """
+
+    block: IntArray
+    owner: IntArray
+    mention: IntArray
+    blocks: IntArray
+    entries: IntArray
+    width: int
+
+    @staticmethod
+    def of(side: FullSide, matched: IntArray) -> Blocks:
+        """The sets of a side, of which mention `matched[m]` is the mention m of both sides."""
+        sets, corpus = side.sets, side.corpus
+        mention = np.full(corpus.n_mentions, -1, dtype=np.int64)
+        mention[matched] = np.arange(matched.size)
+        is_leaf = np.zeros(corpus.n_entities, dtype=np.bool_)
+        is_leaf[sets.leaf] = True
+        rows = np.flatnonzero(is_leaf[corpus.mention_entity])
+        rows = rows[np.argsort(corpus.mention_entity[rows], kind="stable")]
+        entity = corpus.mention_entity[rows]
+        first = np.searchsorted(entity, sets.leaf)
+        counts = np.searchsorted(entity, sets.leaf, side="right") - first
+        block = np.repeat(np.arange(sets.leaf.size), counts)
+        owner = sets.leaf_set[block]
+        bounds = np.arange(len(sets) + 1)
+        return Blocks(
+            block,
+            owner,
+            mention[rows[ragged_arange(first, counts)]],
+            np.searchsorted(sets.leaf_set, bounds),
+            np.searchsorted(owner, bounds),
+            max(matched.size, 1),
+        )
+
+    def repeat(self, sets: IntArray) -> tuple[Side, IntArray]:
+        """A side whose document d is set `sets[d]`, with a code for each mention of a document."""
+        n_blocks, n_entries = np.diff(self.blocks)[sets], np.diff(self.entries)[sets]
+        rows = ragged_arange(self.entries[sets], n_entries)
+        shift = np.cumsum(n_blocks) - n_blocks - self.blocks[sets]
+        document = np.arange(sets.size)
+        side = Side(np.repeat(document, n_blocks), self.block[rows] + np.repeat(shift, n_entries))
+        mention = self.mention[rows]
+        code = np.repeat(document, n_entries) * self.width + mention
+        return side, np.where(mention >= 0, code, -1)
+
+
+@dataclass(frozen=True, eq=False)
+class SetPairs:
+    """Pairs of a key set and a response set that share mentions, each an aligned document.
+
+    `shared` says how many mentions their owners have in common.
+    """
+
+    key: IntArray
+    response: IntArray
+    shared: IntArray
+    alignment: Alignment
+    sides: tuple[Blocks, Blocks]
+
+
+def pair_sets(alignment: Alignment) -> SetPairs:
+    """All pairs of sets that share a mention; made once for an alignment."""
+    return alignment.remember("pairs of sets", lambda: _pair_sets(alignment.beyond))
+
+
+def _pair_sets(beyond: Beyond) -> SetPairs:
+    key_rows, response_rows = beyond.matches
+    sides = Blocks.of(beyond.key, key_rows), Blocks.of(beyond.response, response_rows)
+    key, response = _find_pairs(*sides)
+    (key_side, key_codes), (response_side, codes) = sides[0].repeat(key), sides[1].repeat(response)
+    rows = np.flatnonzero(key_codes >= 0), np.flatnonzero(codes >= 0)
+    _, in_key, in_response = np.intersect1d(
+        key_codes[rows[0]], codes[rows[1]], assume_unique=True, return_indices=True
+    )
+    pairs = Alignment(key.size, key_side, response_side, rows[0][in_key], rows[1][in_response])
+    return SetPairs(key, response, _count_shared(beyond, key, response), pairs, sides)
+
+
+def _find_pairs(key: Blocks, response: Blocks) -> tuple[IntArray, IntArray]:
+    """The key set and the response set of each pair that has a mention in common."""
+    key_entries, response_entries = (np.flatnonzero(side.mention >= 0) for side in (key, response))
+    order = np.argsort(response.mention[response_entries], kind="stable")
+    response_entries = response_entries[order]
+    mentions, sought = response.mention[response_entries], key.mention[key_entries]
+    first = np.searchsorted(mentions, sought)
+    counts = np.searchsorted(mentions, sought, side="right") - first
+    width = response.blocks.size
+    codes = np.repeat(key.owner[key_entries], counts) * width
+    codes += response.owner[response_entries[ragged_arange(first, counts)]]
+    key_sets, response_sets = np.divmod(np.unique(codes), width)
+    return key_sets, response_sets
+
+
+def _count_shared(beyond: Beyond, key: IntArray, response: IntArray) -> IntArray:
+    """How many mentions the owners of sets share, for each pair of sets."""
+    key_set, response_set = (
+        side.sets.owner[side.corpus.mention_entity[rows]]
+        for side, rows in zip(beyond, beyond.matches, strict=True)
+    )
+    in_sets = (key_set >= 0) & (response_set >= 0)
+    width = len(beyond.response.sets) + 1
+    codes, counts = np.unique(key_set[in_sets] * width + response_set[in_sets], return_counts=True)
+    place = np.searchsorted(codes, key * width + response)
+    is_shared = np.append(codes, -1)[place] == key * width + response
+    return np.where(is_shared, np.append(counts, 0)[place], 0)
+
+
+@dataclass(frozen=True, eq=False)
+class AlignedSets:
+    """The sets that a metric aligns, by number, what it counts for each pair, and its F1."""
+
+    key: IntArray
+    response: IntArray
+    f1: FloatArray
+    counts: Counts
+
+    def share(self, rate: str) -> FloatArray:
+        """What each pair is worth to recall or to precision."""
+        worth: FloatArray = self.counts[f"{rate}_numerator"] / self.counts[f"{rate}_denominator"]
+        return worth
+
+
+def align_sets(alignment: Alignment, metric: str) -> AlignedSets:
+    """The sets of both sides that belong together as a metric sees them; made once.
+
+    Of alignments that are equally good, the one whose owners share most mentions, then the one
+    whose pairs come first, each pair by its earlier and then by its later place.
+    """
+    return alignment.remember(("aligned sets", metric), lambda: _align_sets(alignment, metric))
+
+
+def _align_sets(alignment: Alignment, metric: str) -> AlignedSets:
+    pairs = pair_sets(alignment)
+    counts = _COMPARE_BLOCKS[metric](pairs.alignment)
+    f1 = _blanc_f1(counts) if metric == "blanc" else _f1(counts)
+    documents = [side.document[side.sets.first] for side in alignment.beyond]
+    document = documents[0][pairs.key]
+    (rivals,) = ((f1 > 0) & (document == documents[1][pairs.response])).nonzero()
+    key, response, document = pairs.key[rivals], pairs.response[rivals], document[rivals]
+    # Places in the document, so that exchanged sides have the same order.
+    places = (
+        key - np.searchsorted(documents[0], document),
+        response - np.searchsorted(documents[1], document),
+    )
+    order = np.empty(rivals.size, dtype=np.int64)
+    order[np.lexsort((places[0], np.maximum(*places), np.minimum(*places), document))] = np.arange(
+        rivals.size
+    )
+    weight = f1[rivals] + _SHARED * pairs.shared[rivals]
+    chosen = rivals[heaviest_matching(key, response, weight, order=order)]
+    return AlignedSets(
+        pairs.key[chosen],
+        pairs.response[chosen],
+        f1[chosen],
+        {name: count[chosen] for name, count in counts.items()},
+    )
+
+
+def _f1(counts: Counts) -> FloatArray:
+    """The F1 of each pair."""
+    recall, precision = (
+        counts[f"{side}_numerator"] / np.maximum(counts[f"{side}_denominator"], 1e-300)
+        for side in ("recall", "precision")
+    )
+    f1: FloatArray = 2 * recall * precision / np.maximum(recall + precision, 1e-300)
+    return f1
+
+
+def _blanc_f1(counts: Counts) -> FloatArray:
+    """The mean F1 of the halves that exist; 0 for sets of one mention, which have no links."""
+    total, number = np.zeros((2, counts["coreference_key"].size))
+    for half in HALVES:
+        links = counts[f"{half}_key"] + counts[f"{half}_response"]
+        total += 2 * counts[f"{half}_common"] / np.maximum(links, 1)
+        number += links > 0
+    f1: FloatArray = total / np.maximum(number, 1)
+    return f1

@@ -39,7 +39,7 @@ STANDARD = (
             "with one response entity; each mention that the response lacks is a part of its own."
         ),
         reference="Vilain et al. 1995",
-        function="corefeval.metrics.links:muc",
+        function="corefeval.metrics.coreference:muc",
         with_sets="corefeval.metrics.sets:muc",
         use=(
             "As part of the CoNLL average and for comparison with old results. Alone it rewards "
@@ -61,7 +61,7 @@ STANDARD = (
             "Recall: the sum of |k ∩ r|² / |k| over all pairs of entities, divided by Σ |k|."
         ),
         reference="Bagga and Baldwin 1998; twinless mentions: Cai and Strube 2010",
-        function="corefeval.metrics.mentions:b3",
+        function="corefeval.metrics.coreference:b3",
         with_sets="corefeval.metrics.sets:b3",
         aliases=("bcub", "bcubed", "b-cubed", "b³"),
         parameters=(TWINLESS,),
@@ -84,7 +84,7 @@ STANDARD = (
         summary="The best one-to-one alignment of entities, by shared mentions.",
         definition="Recall: Σ |k ∩ r| (φ3) over the best alignment, divided by Σ |k|.",
         reference="Luo 2005; twinless mentions: Cai and Strube 2010",
-        function="corefeval.metrics.mentions:ceafm",
+        function="corefeval.metrics.coreference:ceafm",
         with_sets="corefeval.metrics.sets:ceafm",
         aliases=("ceaf-m", "ceaf-phi3", "ceafφ3", "mention-ceaf"),
         parameters=(TWINLESS,),
@@ -108,7 +108,7 @@ STANDARD = (
             "of key entities."
         ),
         reference="Luo 2005; twinless mentions: Cai and Strube 2010",
-        function="corefeval.metrics.mentions:ceafe",
+        function="corefeval.metrics.coreference:ceafe",
         with_sets="corefeval.metrics.sets:ceafe",
         aliases=("ceaf-e", "ceaf-phi4", "ceafφ4", "entity-ceaf"),
         parameters=(TWINLESS,),
@@ -133,7 +133,7 @@ STANDARD = (
         ),
         reference="Recasens and Hovy 2011; Luo et al. 2014",
         shape="blanc",
-        function="corefeval.metrics.links:blanc",
+        function="corefeval.metrics.coreference:blanc",
         with_sets="corefeval.metrics.sets:blanc",
         use="To see links and non-links together; rarely the only number that is reported.",
         edges=(
@@ -154,7 +154,7 @@ STANDARD = (
             "the response has the same singleton."
         ),
         reference="Moosavi and Strube 2016",
-        function="corefeval.metrics.links:lea",
+        function="corefeval.metrics.coreference:lea",
         with_sets="corefeval.metrics.sets:lea",
         parameters=(
             Parameter(
@@ -181,7 +181,7 @@ STANDARD = (
         summary="All pairs of coreferent mentions, as plain recall and precision.",
         definition="Recall: Σ links(k ∩ r) / Σ links(k), where links(e) = |e|(|e| − 1)/2.",
         reference="pairwise F1 of clusterings; the coreference half of Luo et al. 2014",
-        function="corefeval.metrics.links:pairs",
+        function="corefeval.metrics.coreference:pairs",
         parameters=(
             Parameter(
                 "documents",

@@ -201,7 +201,7 @@ _Found = tuple[int, int, list[int], list[int]]
 
 
 def _sets(lookup: Lookup, outcome: str) -> Iterator[_Found]:
-    from corefeval.metrics.set_alignment import align_sets
+    from corefeval.metrics.sets import align_sets
 
     alignment = lookup.errors.alignment
     beyond, aligned = alignment.beyond, align_sets(alignment, "b3")

@@ -1,15 +1,20 @@
-"""Two CorefUD files, scored as corefud-scorer 1.2 scores them: from texts to an ordinary result."""
+"""Two CorefUD files, scored as corefud-scorer 1.2 scores them: from texts to an ordinary result.
+
+`corefud_sentences` and `corefud_brackets` read as the program does, `corefud_matching` matches.
+"""
 
 from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
 import numpy as np
 
+from corefeval.alignment import Alignment
 from corefeval.diagnostics import (
     Notice,
     PairingError,
@@ -21,15 +26,31 @@ from corefeval.diagnostics import (
     note,
     plural,
 )
-from corefeval.emulation.brackets import Bracketed, MentionFile, read_mentions
-from corefeval.emulation.counting import Counts, count_document
-from corefeval.emulation.matching import Pair, match_mentions
-from corefeval.emulation.mentions import make_entities, split_documents
-from corefeval.emulation.sentences import Name, Sentence, SentenceFile, read_sentences
+from corefeval.emulation.corefud_brackets import Bracketed, MentionFile, read_mentions
+from corefeval.emulation.corefud_matching import (
+    Entities,
+    Mention,
+    Pair,
+    make_entities,
+    match_mentions,
+    split_documents,
+)
+from corefeval.emulation.corefud_sentences import Name, Sentence, SentenceFile, read_sentences
+from corefeval.emulation.tables import Entry, Lists, find_homes, look_up, tabulate
 from corefeval.formats import files_of
 from corefeval.formats.conllu.tokens import ConlluLines
 from corefeval.formats.source import Source, read_source
 from corefeval.metrics import Metric, parse_metrics, spell
+from corefeval.metrics.coreference import (
+    PHI3,
+    PHI4,
+    b3_recall,
+    blanc,
+    count_ceaf,
+    lea_recall,
+    muc_recall,
+)
+from corefeval.metrics.counting import Counts, ratio_counts
 from corefeval.model import Corpus
 from corefeval.protocol import Protocol, fields
 from corefeval.results import CountTable, Result
@@ -77,11 +98,17 @@ class CorefudText:
 
 @dataclass(frozen=True, slots=True)
 class EmulatedDocument:
-    """What the program makes of a document: its name, the pairs of mentions and the counts."""
+    """What the program makes of a document: its name, both sides' entities and the pairs."""
 
     name: Name
+    key: Entities
+    response: Entities
     pairs: list[Pair]
-    counts: Counts
+
+    @property
+    def sides(self) -> tuple[Entities, Entities]:
+        """Both sides, the key first."""
+        return self.key, self.response
 
 
 def read_text(source: object, *, encoding: str = "utf-8") -> CorefudText:
@@ -129,14 +156,15 @@ def score_emulated(
     `key` and `response` are paths, corpora that were read from CorefUD files whole, or what
     `read_text` gave. A UsageError names a choice of the protocol that the program does not have.
     """
-    wanted = choose_metrics(metrics, protocol)
+    chosen = choose_metrics(metrics, protocol)
     texts = read_text(key, encoding=encodings[0]), read_text(response, encoding=encodings[1])
     notices = (*texts[0].mentions.notices, *texts[1].mentions.notices, *_extra_notices(*texts))
     with memory_for():
         documents = emulate(*texts, protocol)
+        counts = count_documents(documents)
     return Result(
-        tables={name: _table(name, [one.counts for one in documents]) for name in wanted},
-        document_ids=tuple(str(one.name) for one in documents),
+        tables={name: _table(name, counts) for name in chosen},
+        document_ids=tuple(str(document.name) for document in documents),
         protocol=protocol,
         key=texts[0].name,
         response=texts[1].name,
@@ -145,7 +173,7 @@ def score_emulated(
             notice for notice in notices if (notice.kind, protocol.match) != ("no-heads", "exact")
         ),
         spell=spell,
-        titles={name: METRICS[name][1] for name in wanted},
+        titles={name: METRICS[name][1] for name in chosen},
     )
 
 
@@ -178,13 +206,11 @@ def choose_metrics(metrics: Metrics, protocol: Protocol) -> list[str]:
             if text.strip().lower() in ("standard", "all"):
                 chosen.update(dict.fromkeys(METRICS))
                 continue
-            known = (
-                text if text in METRICS else [str(one.metric) for one in parse_metrics(text)][-1]
-            )
-            if known not in METRICS:
+            name = text if text in METRICS else str(parse_metrics(text)[-1].metric)
+            if name not in METRICS:
                 raise UsageError(f"corefud-scorer has no {text}: it has {', '.join(METRICS)}")
-            parts = _CONLL if known == "conll" else ()
-            chosen.update(dict.fromkeys((*parts, known)))
+            parts = _CONLL if name == "conll" else ()
+            chosen.update(dict.fromkeys((*parts, name)))
     if not chosen:
         raise UsageError("no metric was chosen")
     return list(chosen)
@@ -226,21 +252,23 @@ def _emulate_document(
         for file, entities in sides
     )
     pairs = match_mentions(key, response, protocol.match, protocol.zeros)
-    return EmulatedDocument(name, pairs, count_document(key, response, pairs))
+    return EmulatedDocument(name, key, response, pairs)
 
 
 def _check_texts(key: SentenceFile, response: SentenceFile) -> None:
     """Sentence by sentence up to the end of the shorter file, word by word likewise."""
-    for one, other in zip(key.sentences, response.sentences, strict=False):
-        for what, mine, theirs in (
-            ("newdoc", _new_document(one), _new_document(other)),
-            ("sent_id", one.identifier, other.identifier),
+    for expected, sentence in zip(key.sentences, response.sentences, strict=False):
+        for name, in_key, in_response in (
+            ("newdoc", _new_document(expected), _new_document(sentence)),
+            ("sent_id", expected.identifier, sentence.identifier),
         ):
-            if mine != theirs:
-                raise _text_error(what, mine, theirs, key.file, response.file, other.line)
-        for word, its in zip(one.words, other.words, strict=False):
-            if word.form != its.form:
-                raise _text_error("word", word.form, its.form, key.file, response.file, its.line)
+            if in_key != in_response:
+                raise _text_error(name, in_key, in_response, key.file, response.file, sentence.line)
+        for key_word, word in zip(expected.words, sentence.words, strict=False):
+            if key_word.form != word.form:
+                raise _text_error(
+                    "word", key_word.form, word.form, key.file, response.file, word.line
+                )
 
 
 def _new_document(sentence: Sentence) -> str:
@@ -248,40 +276,136 @@ def _new_document(sentence: Sentence) -> str:
 
 
 def _text_error(
-    what: str, mine: str, theirs: str, key: str, response: str, line: int
+    name: str, in_key: str, in_response: str, key_file: str, file: str, line: int
 ) -> PairingError:
     return PairingError(
-        f"the {what} is not the key's",
-        file=response,
+        f"the {name} is not the key's",
+        file=file,
         line=line,
-        found=excerpt(theirs) if theirs else "nothing",
-        expected=f"{excerpt(mine) if mine else 'nothing'}, as in {key}",
+        found=excerpt(in_response) if in_response else "nothing",
+        expected=f"{excerpt(in_key) if in_key else 'nothing'}, as in {key_file}",
     )
 
 
 def _extra_notices(key: CorefudText, response: CorefudText) -> list[Notice]:
     """What sticks out at the ends, which the program does not notice."""
     notices = []
-    documents = [{one.document: 0 for one in side.text.sentences} for side in (key, response)]
+    documents = [
+        {sentence.document: 0 for sentence in side.text.sentences} for side in (key, response)
+    ]
     extra = [str(name) for name in documents[1] if name not in documents[0] and name is not None]
     if extra:
         text = f"{response.name}: {{n}} not in the key, ignored: {{items}}"
         notices.append(Notice("extra-documents", text, len(extra), tuple(extra), "document"))
     unequal = 0
-    for one, other in zip_longest(key.text.sentences, response.text.sentences):
-        unequal += one is None or other is None or len(one.words) != len(other.words)
-    what = "longer or shorter than the key's, or on one side only; as in corefud-scorer 1.2, "
-    what += "mentions there count like all others"
-    return [*notices, *note("misaligned", unequal, "sentence", what, whose=response.name)]
+    for expected, sentence in zip_longest(key.text.sentences, response.text.sentences):
+        unequal += (
+            expected is None or sentence is None or len(expected.words) != len(sentence.words)
+        )
+    text = "longer or shorter than the key's, or on one side only; as in corefud-scorer 1.2, "
+    text += "mentions there count like all others"
+    return [*notices, *note("misaligned", unequal, "sentence", text, whose=response.name)]
 
 
-def _table(name: str, documents: list[Counts]) -> CountTable:
-    shape = METRICS[name][0]
+def count_documents(documents: Sequence[EmulatedDocument]) -> dict[str, Counts]:
+    """Every metric's counts, with a number for each document.
+
+    Most metrics see the pairs through a table of what is matched with another identity: first the
+    image of each key mention is its response mention, then that of each response mention its key
+    mention, which overwrites what is there. An identity knows no side. Where zeros are matched with
+    other places, one that is on both sides may therefore lose its image, or an unmatched one borrow
+    the image of another.
+    """
+    sides = [(document.key, document.response) for document in documents]
+    exchanged = [(document.response, document.key) for document in documents]
+    images = [_find_images(document.pairs) for document in documents]
+    recall, precision = (_tabulate(pairs, images, "last") for pairs in (sides, exchanged))
+    listed = _tabulate(sides, images, "all")
+    places = tabulate(map(_list_places, documents))
+    return {
+        "muc": ratio_counts(muc_recall(recall), muc_recall(precision)),
+        "b3": ratio_counts(b3_recall(recall), b3_recall(precision)),
+        "ceafe": count_ceaf(listed, listed, *PHI4),
+        "ceafm": count_ceaf(listed, listed, *PHI3),
+        "blanc": blanc(recall),
+        "lea": ratio_counts(lea_recall(recall), lea_recall(precision)),
+        "mor": count_ceaf(places, places, *PHI3),
+        "zero": _count_zeros(documents, images),
+    }
+
+
+Images = Mapping[Mention, Mention]
+
+
+def _find_images(pairs: Sequence[Pair]) -> Images:
+    moved = [(key, response) for key, response in pairs if key != response]
+    return dict(moved) | {response: key for key, response in moved}
+
+
+def _tabulate(
+    sides: Sequence[tuple[Entities, Entities]], images: Sequence[Images], which: str
+) -> Alignment:
+    """The images of one side's mentions, looked up in entities of the other side."""
+
+    def look_up_images(entities: Entities, others: Entities, image: Images) -> Iterator[Entry]:
+        homes = find_homes(others, which)
+        return look_up(entities, homes, lambda mention: (image.get(mention, mention), 1.0))
+
+    return tabulate(
+        (entities, others, look_up_images(entities, others, image))
+        for (entities, others), image in zip(sides, images, strict=True)
+    )
+
+
+def _list_places(document: EmulatedDocument) -> tuple[Lists, Lists, Iterator[Entry]]:
+    """Mentions as entities of places, so that CEAFm of them is the mention overlap ratio."""
+    key, response = ([m for entity in side for m in entity] for side in document.sides)
+    homes = find_homes([mention.places for mention in response], "all")
+    entries = look_up([list(mention.span) for mention in key], homes)
+    return [m.places for m in key], [m.places for m in response], entries
+
+
+def _count_zeros(documents: Sequence[EmulatedDocument], images: Sequence[Images]) -> Counts:
+    rows = [
+        _count_document_zeros(*document.sides, image)
+        for document, image in zip(documents, images, strict=True)
+    ]
+    return {name: np.array([row[name] for row in rows], dtype=np.float64) for name in _OUTCOMES}
+
+
+_OUTCOMES = ("tp", "wl", "fn", "fp")
+
+
+def _count_document_zeros(key: Entities, response: Entities, images: Images) -> Counter[str]:
+    """The anaphor-decomposable score of zeros; what stands at the same place precedes images."""
+    homes = find_homes(response, "last")
+    firsts = {min(entity, key=lambda mention: mention.order) for entity in response}
+    counts: Counter[str] = Counter()
+    covered: set[Mention] = set()
+    for entity in key:
+        before: set[int] = set()
+        for index, mention in enumerate(sorted(entity, key=lambda mention: mention.order)):
+            twin = mention if mention in homes else images.get(mention)
+            if index and mention.is_zero:
+                is_missed = twin is None or twin in firsts
+                is_right = not is_missed and homes[twin][0] in before
+                counts["fn" if is_missed else "tp" if is_right else "wl"] += 1
+                covered.update(() if twin is None else (twin,))
+            if twin is not None:
+                before.add(homes[twin][0])
+    counts["fp"] = sum(
+        mention.is_zero and mention not in firsts and mention not in covered
+        for entity in response
+        for mention in entity
+    )
+    return counts
+
+
+def _table(metric: str, counts: Mapping[str, Counts]) -> CountTable:
+    shape = METRICS[metric][0]
     if shape == "mean":
         return CountTable(shape, parts=_CONLL)
-    empty = count_document([], [], [])[name]
-    values = np.array([list(one[name].values()) for one in documents], dtype=np.float64)
-    return CountTable(shape, tuple(empty), values.reshape(-1, len(empty)))
+    return CountTable(shape, tuple(counts[metric]), np.column_stack([*counts[metric].values()]))
 
 
 def digest_text(source: object) -> str:

@@ -16,7 +16,7 @@ from functools import cached_property
 from operator import attrgetter
 
 from corefeval.diagnostics import InputError, Notice, excerpt, note
-from corefeval.emulation.sentences import Node, Place, SentenceFile
+from corefeval.emulation.corefud_sentences import Node, Place, SentenceFile
 
 _BRACKET = re.compile(r"(\([^()]+\)?|[^()]+\))")
 _PART = re.compile(r"(.*)\[(\d{1,9})/(\d{1,9})\]", re.DOTALL)
