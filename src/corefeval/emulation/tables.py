@@ -6,7 +6,7 @@ becomes an alignment of all documents, on which `metrics.coreference` counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from corefeval.alignment import Alignment, Overlap
 from corefeval.model.arrays import BoolArray
 
 Lists = Sequence[Sequence[Any]]  # entities with their mentions, which can be hashed
-Homes = Mapping[Hashable, Sequence[int]]
+Homes = Mapping[Any, Sequence[int]]
 Entry = tuple[int, int, float]  # a mention: its key entity, its response entity, and its weight
 Image = Callable[[Any], tuple[Any, float]]
 
@@ -25,7 +25,7 @@ def find_homes(entities: Lists, which: str) -> Homes:
 
     `which` of the entities that have it: the `first`, the `last`, or `all`.
     """
-    homes: dict[Hashable, list[int]] = {}
+    homes: dict[Any, list[int]] = {}
     for number, entity in enumerate(entities):
         for mention in dict.fromkeys(entity):
             homes.setdefault(mention, []).append(number)

@@ -1,35 +1,48 @@
-"""Two corpora, scored as version 1 of the Universal Anaphora scorer scores them."""
+"""Two corpora, scored as version 1 of the Universal Anaphora scorer scores them.
+
+With minimum spans the program takes mentions of other spans for the same in CEAF, in what refers to
+nothing and in antecedents, and in nothing else.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 
 import numpy as np
 
+from corefeval.alignment import Alignment
 from corefeval.diagnostics import InputError, Notice, UsageError, memory_for, merge_notices
-from corefeval.emulation.anaphora import (
-    Scene,
-    count_bridging,
-    count_pseudo,
-    count_scenes,
-    make_scenes,
-)
+from corefeval.emulation.anaphora_scenes import Element, Entity, Scene, make_scenes
 from corefeval.emulation.corefud_scorer import AGGREGATES, Metrics, check_choices
 from corefeval.emulation.documents import pair_corpora
+from corefeval.emulation.tables import Entry, Homes, find_homes, keep_cells, look_up, tabulate
 from corefeval.metrics import Metric, parse_metrics, spell
+from corefeval.metrics.coreference import (
+    HALVES,
+    PHI3,
+    PHI4,
+    b3_recall,
+    blanc,
+    count_ceaf,
+    lea_recall,
+    links_recall,
+    muc_recall,
+)
+from corefeval.metrics.counting import Counts, Ratio, ratio_counts
 from corefeval.model import DEIXIS, Corpus
 from corefeval.model.identity import digest
 from corefeval.model.sets import find_sets
 from corefeval.protocol import Protocol
 from corefeval.results import CountTable, Result
+from corefeval.results.rates import Numbers
 
 # In the program's order.
 _METRICS = ("lea", "muc", "b3", "ceafe", "ceafm", "blanc", "conll")
-_MORE = ("split", "bridging", "non-referring")
+_OF_ANAPHORA = ("split", "bridging", "non-referring")
 _CONLL = ("muc", "b3", "ceafe")
 _RATIO = ("recall_numerator", "recall_denominator", "precision_numerator", "precision_denominator")
-_HALVES = ("coreference", "non_coreference")
 # What a protocol that names the program may say besides; all else is the program's own affair.
 _VALUES = {"match": ("exact", "min"), "singletons": ("keep", "drop"), "aggregate": AGGREGATES}
 _FREE = ("split", "layer", "missing", "documents", "tokens", "undefined", "rounding")
@@ -46,7 +59,7 @@ def score_anaphora(
     A UsageError names a choice or a metric that the program does not have; an InputError says
     where it stops.
     """
-    wanted = choose_metrics(metrics, protocol)
+    chosen = choose_metrics(metrics, protocol)
     for corpus in (key, response):
         if corpus.labels is not None:
             raise UsageError(
@@ -56,10 +69,10 @@ def score_anaphora(
     with memory_for():
         paired = pair_corpora(key, response, protocol)
         document_ids = tuple(map(str, paired.key.documents))
-        made = _Emulation(paired.key, paired.response, protocol)
-        tables = {str(metric): made.table(metric) for metric in wanted}
-        looks = protocol.split == "score" or any(metric.name == "split" for metric in wanted)
-        notices = [*paired.notices, *(made.notices if looks else ())]
+        emulation = _Emulation(paired.key, paired.response, protocol)
+        tables = {str(metric): emulation.table(metric) for metric in chosen}
+        has_sets = protocol.split == "score" or any(metric.name == "split" for metric in chosen)
+        notices = [*paired.notices, *(emulation.notices if has_sets else ())]
     return Result(
         tables=tables,
         document_ids=document_ids,
@@ -69,7 +82,7 @@ def score_anaphora(
         key_digest=digest(key),
         notices=merge_notices(notices),
         spell=spell,
-        titles={str(metric): metric.title for metric in wanted},
+        titles={str(metric): metric.title for metric in chosen},
     )
 
 
@@ -83,20 +96,19 @@ def choose_metrics(metrics: Metrics, protocol: Protocol) -> list[Metric]:
         raise UsageError(
             f"emulate:{protocol.emulate} has layer deixis only with singletons keep and split score"
         )
-    wanted = []
+    chosen = []
     for request in parse_metrics(metrics):
         metric = request.metric
         parameters = {name for name, _ in metric.parameters}
-        known = metric.name in _METRICS and not parameters
-        if metric.name in _MORE:
-            is_other = protocol.layer == "deixis"
-            known = parameters <= {"metric", "level"} and not is_other
-        if known:
-            wanted.append(metric)
+        is_known = metric.name in _METRICS and not parameters
+        if metric.name in _OF_ANAPHORA:
+            is_known = parameters <= {"metric", "level"} and protocol.layer != "deixis"
+        if is_known:
+            chosen.append(metric)
         elif request.by_name:
-            has = ", ".join((*_METRICS, *(_MORE if protocol.layer == "identity" else ())))
+            has = ", ".join((*_METRICS, *(_OF_ANAPHORA if protocol.layer == "identity" else ())))
             raise UsageError(f"emulate:{protocol.emulate} has no {metric}: it has {has}")
-    return wanted
+    return chosen
 
 
 class _Emulation:
@@ -132,45 +144,265 @@ class _Emulation:
 
     @cached_property
     def scenes_with_sets(self) -> list[tuple[Scene, Scene]]:
-        """The same with sets and singletons, which the score of sets alone always has."""
-        is_so = self.protocol.split == "score" and self.protocol.singletons == "keep"
-        return self.scenes if is_so else self._make(with_sets=True, keeps_singletons=True)
+        """Both sides with sets and singletons, which the score of sets alone always has."""
+        has_all = self.protocol.split == "score" and self.protocol.singletons == "keep"
+        return self.scenes if has_all else self._make(with_sets=True, keeps_singletons=True)
 
     @property
     def notices(self) -> list[Notice]:
         """What was left out of sets, on which the program hangs or stops."""
-        found: list[Notice] = []
+        notices: list[Notice] = []
         for corpus in self.corpora:
             is_deixis = corpus.mention_layer == DEIXIS
             layer = corpus.keep_mentions(is_deixis == (self.protocol.layer == "deixis"))
-            found += find_sets(layer).notices(corpus.name)
-        return found
+            notices += find_sets(layer).notices(corpus.name)
+        return notices
 
     def table(self, metric: Metric) -> CountTable:
         """The counts of a metric."""
-        given = dict(metric.parameters)
+        parameters = dict(metric.parameters)
         if metric.name == "conll":
             return CountTable("mean", parts=_CONLL)
         if metric.name == "non-referring":
-            return _ratios([count_pseudo(*one) for one in self.scenes])
+            return _ratios([_count_pseudo(*sides) for sides in self.scenes])
         if metric.name == "bridging":
-            level = str(given.get("level", "entity"))
-            return _ratios([count_bridging(*one, level) for one in self.scenes])
-        inner = metric.name == "split"
-        name = str(given.get("metric", "muc")) if inner else metric.name
-        scenes = self.scenes_with_sets if inner else self.scenes
-
-        def count(one: str) -> list[list[float]]:
-            return [count_scenes(one, *both, loose=self.loose)[inner] for both in scenes]
-
+            level = str(parameters.get("level", "entity"))
+            return _ratios([_count_bridging(*sides, level) for sides in self.scenes])
+        of_sets = metric.name == "split"
+        name = str(parameters.get("metric", "muc")) if of_sets else metric.name
+        scenes = self.scenes_with_sets if of_sets else self.scenes
+        count = partial(count_scenes, scenes=scenes, of_sets=of_sets, loose=self.loose)
         if name != "blanc":
             return _ratios(count(name))
-        halves = [np.array(count(half)).reshape(-1, 4)[:, [0, 1, 3]] for half in _HALVES]
+        halves = [count(half)[:, [0, 1, 3]] for half in HALVES]
         sides = ("common", "key", "response")
-        columns = tuple(f"{half}_{side}" for half in _HALVES for side in sides)
+        columns = tuple(f"{half}_{side}" for half in HALVES for side in sides)
         return CountTable("blanc-of-both", columns, np.hstack(halves))
 
 
-def _ratios(counts: Sequence[Sequence[float]]) -> CountTable:
+def _ratios(counts: Numbers | Sequence[Sequence[float]]) -> CountTable:
     values = np.array(counts, dtype=np.float64).reshape(-1, len(_RATIO))
     return CountTable("ratio", _RATIO, values)
+
+
+Worths = dict[Element, tuple[Element, float]]  # of aligned sets: the partner, and what it is worth
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The entities of both sides, and what the sets that a metric aligned are worth.
+
+    `precision` is by the response's sets, the others by the key's. `loose` says that mentions of
+    other spans may be the same to CEAF.
+    """
+
+    key: list[Entity]
+    response: list[Entity]
+    recall: Worths = field(default_factory=dict)
+    precision: Worths = field(default_factory=dict)
+    f1: Worths = field(default_factory=dict)
+    loose: bool = False
+
+
+Direction = tuple[list[Entity], list[Entity], Worths]  # entities, the other side's, sets' worths
+
+
+def count_scenes(
+    metric: str, scenes: Sequence[tuple[Scene, Scene]], *, of_sets: bool, loose: bool
+) -> Numbers:
+    """The counts of a metric, or of a half of BLANC, or with `of_sets` those of sets alone.
+
+    A row for each document has numerator and denominator of recall, then of precision. `loose` says
+    that mentions of other spans may be the same where the program takes them for such.
+    """
+    sets = [[_list_sets(scene) for scene in sides] for sides in scenes]
+    pairs = [
+        Pair(_list_blocks(a), _list_blocks(b), loose=loose)
+        for key, response in sets
+        for a in key
+        for b in response
+    ]
+    counts = _count(metric, pairs, inside=True)
+    documents, of_aligned, first = [], np.zeros((len(scenes), 4)), 0
+    for number, ((key, response), sides) in enumerate(zip(sets, scenes, strict=True)):
+        shape = len(key), len(response), 4
+        of_pairs = counts[first : first + len(key) * len(response)].reshape(shape)
+        first += len(key) * len(response)
+        aligned, worths = _align(key, response, of_pairs)
+        of_aligned[number] = sum(of_pairs[cell] for cell in aligned)
+        documents.append(Pair(sides[0].entities, sides[1].entities, *worths, loose=loose))
+    if not of_sets:
+        return _count(metric, documents, inside=False)
+    for side, column in enumerate((1, 3)):  # denominators are those of all sets
+        alone = [
+            [Pair(_list_blocks(element), _list_blocks(element)) for element in elements[side]]
+            for elements in sets
+        ]
+        of_aligned[:, column] = [_count(metric, pairs, inside=True)[:, 1].sum() for pairs in alone]
+    return of_aligned
+
+
+def _list_sets(scene: Scene) -> list[Element]:
+    return [element for entity in scene.entities for element in entity if element.blocks]
+
+
+def _list_blocks(element: Element) -> list[Entity]:
+    return [list(block) for block in element.blocks]
+
+
+def _align(
+    key: list[Element], response: list[Element], counts: Numbers
+) -> tuple[list[tuple[int, int]], tuple[Worths, Worths, Worths]]:
+    """The best alignment of sets, and what it is worth to recall, to precision, and as F1.
+
+    Of several best ones it is the one that the program's solver gives.
+    """
+    recall, precision = (
+        np.divide(counts[..., n], counts[..., n + 1], out=np.zeros(counts.shape[:2]),
+                  where=counts[..., n + 1] != 0)
+        for n in (0, 2)
+    )  # fmt: skip
+    f1 = 2 * recall * precision / np.where(recall + precision == 0, 1, recall + precision)
+    aligned: list[tuple[int, int]] = []
+    if f1.size:
+        from scipy.optimize import linear_sum_assignment
+
+        rows, columns = linear_sum_assignment(-f1)
+        aligned = list(zip(rows.tolist(), columns.tolist(), strict=True))
+    worths: list[Worths] = [
+        {key[i]: (response[j], float(worth[i, j])) for i, j in aligned if worth[i, j] > 0}
+        for worth in (recall, f1)
+    ]
+    backward = {
+        response[j]: (key[i], float(precision[i, j])) for i, j in aligned if precision[i, j] > 0
+    }
+    return aligned, (worths[0], backward, worths[1])
+
+
+def _count(metric: str, pairs: Sequence[Pair], *, inside: bool) -> Numbers:
+    """A metric's counts, a row for each pair; `inside` sets a single mention has a link to MUC."""
+    if metric in ("ceafm", "ceafe"):
+        table = tabulate((pair.key, pair.response, _look_up_ceaf(pair)) for pair in pairs)
+        counts = count_ceaf(table, table, *(PHI3 if metric == "ceafm" else PHI4))
+    elif metric in HALVES:
+        counts = _count_half(metric, pairs)
+    else:
+        directions = (
+            [(pair.key, pair.response, pair.recall) for pair in pairs],
+            [(pair.response, pair.key, pair.precision) for pair in pairs],
+        )
+        recall, precision = (_count_direction(metric, sides, inside) for sides in directions)
+        counts = ratio_counts(recall, precision)
+    return np.column_stack(list(counts.values()))
+
+
+def _count_direction(metric: str, sides: Sequence[Direction], inside: bool) -> Ratio:
+    if metric == "muc":
+        return muc_recall(_tabulate(sides), self_links=inside)
+    return b3_recall(_tabulate(sides)) if metric == "b3" else _lea(sides)
+
+
+def _tabulate(sides: Iterable[Direction], *, unaligned: float = 0.0) -> Alignment:
+    """Elements looked up in the last entity of the other side that has them.
+
+    A set that is aligned is looked up by its partner, with its worth; another has the weight
+    `unaligned`.
+    """
+
+    def look(entities: list[Entity], others: list[Entity], worths: Worths) -> Iterator[Entry]:
+        def image(element: Element) -> tuple[Element, float]:
+            return worths.get(element, (element, unaligned if element.blocks else 1.0))
+
+        return look_up(entities, find_homes(others, "last"), image)
+
+    return tabulate((entities, others, look(entities, others, w)) for entities, others, w in sides)
+
+
+def _look_up_ceaf(pair: Pair) -> Iterator[Entry]:
+    """Elements looked up in all entities; those that state a minimum span loosely."""
+    homes = find_homes(pair.response, "all")
+    for number, entity in enumerate(pair.key):
+        for element in entity:
+            partner, worth = pair.f1.get(element, (element, 0.0 if element.blocks else 1.0))
+            numbers = {*homes.get(partner, ())} if worth else set()
+            if pair.loose and element.minimum is not None:
+                numbers = {
+                    home
+                    for mention, its_homes in homes.items()
+                    if not mention.blocks and element.covers(mention)
+                    for home in its_homes
+                }
+            for home in numbers:
+                yield number, home, worth
+
+
+def _lea(sides: Sequence[Direction]) -> Ratio:
+    resolved, total = lea_recall(_without_sets(sides))
+    for document, (entities, others, worths) in enumerate(sides):
+        homes = find_homes(others, "last")
+        for entity in filter(_has_set, entities):
+            links = _links_in_order(entity, homes, worths, sticky=True)
+            resolved[document] += 2 * links / (len(entity) - 1)
+    return resolved, total
+
+
+def _count_half(half: str, pairs: Sequence[Pair]) -> Counts:
+    """Half of BLANC: its non-coreference links weigh, its coreference links go by an order."""
+    sides = [(pair.key, pair.response, pair.f1) for pair in pairs]
+    counts = blanc(_tabulate(sides, unaligned=1.0))
+    common = counts[f"{half}_common"]
+    if half == "coreference":
+        common = links_recall(_without_sets(sides))[0]
+        for document, (entities, others, worths) in enumerate(sides):
+            homes = find_homes(others, "last")
+            for entity in filter(_has_set, entities):
+                common[document] += _links_in_order(entity, homes, worths, sticky=False)
+    return ratio_counts((common, counts[f"{half}_key"]), (common, counts[f"{half}_response"]))
+
+
+def _has_set(entity: Entity) -> bool:
+    return any(element.blocks for element in entity)
+
+
+def _without_sets(sides: Sequence[Direction]) -> Alignment:
+    """The table of both sides with the cells of entities that have no set."""
+    table = _tabulate(sides)
+    has_set = [_has_set(entity) for entities, _, _ in sides for entity in entities]
+    return keep_cells(table, ~np.array(has_set, dtype=np.bool_)[table.overlap.key])
+
+
+def _links_in_order(entity: Entity, homes: Homes, worths: Worths, *, sticky: bool) -> float:
+    """Pairs of elements that are together on the other side, in the program's order.
+
+    A set's worth stays with all pairs behind it where it is `sticky`; else a set that comes second
+    counts only if the other side has the very same.
+    """
+    links = 0.0
+    for place, element in enumerate(entity):
+        first, worth = worths.get(element, (element, 1.0))
+        home = homes.get(first)
+        for follower in entity[place + 1 :] if home else ():
+            second, share = worths.get(follower, (follower, 1.0)) if sticky else (follower, 1.0)
+            worth *= share
+            links += worth if homes.get(second) == home else 0.0
+    return links
+
+
+def _count_pseudo(key: Scene, response: Scene) -> list[float]:
+    """What refers to nothing: found, of the key's; and of the response's."""
+    matched = sum(any(m.covers(answer) for answer in response.pseudo) for m in key.pseudo)
+    spurious = sum(not any(m.covers(answer) for m in key.pseudo) for answer in response.pseudo)
+    return [matched, len(key.pseudo), matched, matched + spurious]
+
+
+def _count_bridging(key: Scene, response: Scene, level: str) -> list[float]:
+    """Bridging pairs whose anaphors, mentions or entities are right."""
+    owners, n_right = key.owners, 0
+    for anaphor, antecedent in key.bridging.items():
+        answer = response.bridging.get(anaphor)
+        if answer is not None:
+            is_right = antecedent.covers(answer)
+            if level == "entity":
+                is_right |= owners.get(answer, -1) == owners.get(antecedent, -2)
+            n_right += is_right or level == "anaphor"
+    return [n_right, len(key.bridging), n_right, len(response.bridging)]
