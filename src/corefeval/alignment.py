@@ -33,7 +33,6 @@ T = TypeVar("T")
 FeatureLookup = Callable[[str], Categories]
 Index = IntArray | slice
 
-_LARGE = 1 << 16
 _EVERYTHING = slice(None)
 _UNDIVIDED = "overlap", "partner", "cell", "matched", "shared_chains"
 
@@ -90,7 +89,7 @@ class Side:
 
     @staticmethod
     def of(corpus: Corpus, feature: FeatureLookup = no_features) -> Side:
-        """The side that a corpus makes."""
+        """The side of a corpus."""
         return Side(corpus.entity_document, corpus.mention_entity, feature, corpus=corpus)
 
     @cached_property
@@ -220,46 +219,37 @@ class Alignment:
 
     @property
     def swapped(self) -> Alignment:
-        """The same with the sides exchanged: recall of it is precision."""
+        """This alignment with the sides exchanged: recall of it is precision."""
         return self._original or self._mirror
 
     @property
     def _original(self) -> Alignment | None:
-        """What this is the mirror of, as long as that is there."""
+        """The alignment of which this is the mirror, as long as that one exists."""
         maker = vars(self).get("_maker")
         return None if maker is None else maker()
 
     @cached_property
     def _mirror(self) -> Alignment:
-        other = Alignment(
-            self.n_documents,
-            self.response,
-            self.key,
-            self.response_rows,
-            self.key_rows,
-            self.n_values,
-            scores_sets=self.scores_sets,
+        mirror = replace(
+            self,
+            key=self.response,
+            response=self.key,
+            key_rows=self.response_rows,
+            response_rows=self.key_rows,
+            derived={},
             aside=None if self.aside is None else self.aside.swapped,
         )
-        o = self.overlap
         # Cached properties of a frozen object: the table is derived once, for both directions.
-        other.__dict__["overlap"] = Overlap(o.response, o.key, o.count, o.squares)
-        return self.mirrored_by(other)
-
-    def mirrored_by(self, other: Alignment) -> Alignment:
-        """The other, once each of the two is what the other one is when swapped.
-
-        It knows this one weakly: a cycle would keep both corpora until somebody looks for cycles.
-        """
-        vars(self)["_mirror"] = other
-        vars(other)["_maker"] = weakref.ref(self)
-        return other
+        cells = self.overlap
+        vars(mirror)["overlap"] = Overlap(cells.response, cells.key, cells.count, cells.squares)
+        vars(mirror)["_maker"] = weakref.ref(self)  # a cycle would keep both corpora in memory
+        return mirror
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_maker"}
 
     def split_by_origin(self) -> Alignment:
-        """The same where entities end with the documents that were joined."""
+        """An alignment whose entities end with the documents that were joined."""
         key, response = self.key.split_by_origin(), self.response.split_by_origin()
         return replace(self, key=key, response=response, derived={})
 
@@ -348,15 +338,11 @@ class Alignment:
 
     def shared(self, key: IntArray, response: IntArray) -> IntArray:
         """How many mentions each of some pairs of entities shares."""
-        cell, found = self._find_cells(key * self._width + response)
-        return np.where(found, np.append(self.overlap.count, 0)[cell], 0)
+        cell, exists = self._find_cells(key * self._width + response)
+        return np.where(exists, np.append(self.overlap.count, 0)[cell], 0)
 
     def sums(self, group: IntArray, values: NDArray[Any] | None = None) -> FloatArray:
         """Sum values by group; without values, how many are in each."""
-        # What is summed in another order is rounded otherwise: a document alone is to have the
-        # numbers that it has among others, unless it is so large that time counts.
-        if values is not None and self.n_groups == 1 and values.size > _LARGE:
-            return np.array([values.sum(dtype=np.float64)])
         sums = np.bincount(group, weights=values, minlength=self.n_groups)
         return sums.astype(np.float64, copy=False)
 
@@ -367,51 +353,49 @@ class Alignment:
         return np.repeat(sums.reshape(self.n_documents, -1).sum(axis=1), self.n_values)
 
     def divided(
-        self, key: IntArray, response: IntArray, number: int, aside: Beyond | None = None
+        self, key: IntArray, response: IntArray, number: int, full: Beyond | None = None
     ) -> Alignment:
-        """The same with each document's mentions divided by a value from 0 up to `number`.
+        """An alignment in which each document's mentions are divided by values below `number`.
 
-        Value v of document d is group d · number + v. `aside` has the values of all mentions.
+        Value v of document d is group d · number + v. `full` has the values of all mentions.
         """
+        full = full or self.aside
         sides = [
             replace(side, mention_group=side.entity_document[side.mention_entity] * number + value)
             for side, value in ((self.key, key), (self.response, response))
         ]
         for old, new in zip((self.key, self.response), sides, strict=True):
             _hand_on(old, new, ("sizes", "chain", "previous"))
-        other = replace(
-            self,
-            n_values=number,
-            key=sides[0],
-            response=sides[1],
-            derived={},
-            aside=aside or self.aside,
+        key_side, response_side = sides
+        divided = replace(
+            self, n_values=number, key=key_side, response=response_side, derived={}, aside=full
         )
-        _hand_on(self, other, _UNDIVIDED)
+        _hand_on(self, divided, _UNDIVIDED)
         if "_mirror" in vars(self):
-            _hand_on(self._mirror, other._mirror, _UNDIVIDED)
-        return other
+            _hand_on(self._mirror, divided._mirror, _UNDIVIDED)
+        return divided
 
     def remember(self, name: object, make: Callable[[], T]) -> T:
         """What several metrics derive from this alignment, made once."""
         if name not in self.derived:
             self.derived[name] = make()
-        made: T = self.derived[name]
-        return made
+        value: T = self.derived[name]
+        return value
 
     @property
     def _width(self) -> int:
         return max(self.response.entity_document.size, 1)
 
     def _find_cells(self, codes: IntArray) -> tuple[IntArray, BoolArray]:
-        """The cells with these codes, and whether there are such."""
-        known = self.overlap.key * self._width + self.overlap.response
+        """The cell of each code, and whether there is a cell of that code."""
+        cell_codes = self.overlap.key * self._width + self.overlap.response
         # The cells of a swapped table are not in order.
-        order = None if is_sorted(known) else stable_order(known)
-        cell = np.minimum(np.searchsorted(known, codes, sorter=order), max(known.size - 1, 0))
+        order = None if is_sorted(cell_codes) else stable_order(cell_codes)
+        last = max(cell_codes.size - 1, 0)
+        cell = np.minimum(np.searchsorted(cell_codes, codes, sorter=order), last)
         cell = cell if order is None else order[cell]
-        found: BoolArray = np.append(known, -1)[cell] == codes
-        return cell, found
+        exists: BoolArray = np.append(cell_codes, -1)[cell] == codes
+        return cell, exists
 
     def _cell_codes(self) -> IntArray:
         key, response = self.key.mention_entity, self.response.mention_entity
@@ -432,9 +416,15 @@ def align(
     aside: Beyond | None = None,
 ) -> Alignment:
     """Make an alignment from two corpora with the same documents and their matched mentions."""
-    sides = Side.of(key, features[0]), Side.of(response, features[1])
-    made = Alignment(len(key.documents), *sides, matches.key, matches.response)
-    return replace(made, scores_sets=scores_sets, aside=aside) if scores_sets or aside else made
+    return Alignment(
+        len(key.documents),
+        Side.of(key, features[0]),
+        Side.of(response, features[1]),
+        matches.key,
+        matches.response,
+        scores_sets=scores_sets,
+        aside=aside,
+    )
 
 
 def is_noun(side: Side) -> BoolArray:
@@ -447,14 +437,13 @@ def is_zero(side: Side) -> BoolArray:
     return side.feature("zero").where("yes".__eq__)
 
 
-def _shares(whole: IntArray, group: IntArray) -> Shares:
+def _shares(cell_or_entity: IntArray, group: IntArray) -> Shares:
     width = int(group.max(initial=0)) + 1
-    codes, count = np.unique(whole * width + group, return_counts=True)
+    codes, count = np.unique(cell_or_entity * width + group, return_counts=True)
     wholes, groups = np.divmod(codes, width)
     return Shares(wholes, groups, count, count)
 
 
 def _hand_on(old: object, new: object, names: tuple[str, ...]) -> None:
     """Give cached properties that do not depend on what was changed to the new object."""
-    known = {name: vars(old)[name] for name in names if name in vars(old)}
-    vars(new).update(known)
+    vars(new).update({name: vars(old)[name] for name in names if name in vars(old)})

@@ -58,7 +58,7 @@ class FullSide:
         return find_sets(self.corpus)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        return {column.name: getattr(self, column.name) for column in fields(self)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,20 +86,20 @@ class Beyond:
         """
         if self.mirror is not None:
             return self.mirror.matches[1], self.mirror.matches[0]
-        mine, theirs = self.scored.rows(self.key.rows.size)
-        pairs = [(self.key.rows[mine], self.response.rows[theirs])]
+        key_rows, response_rows = self.scored.rows(self.key.rows.size)
+        pairs = [(self.key.rows[key_rows], self.response.rows[response_rows])]
         sides = self.key, self.response
         if all(side.rows.size == side.corpus.n_mentions for side in sides):
             return pairs[0]
         free = [np.ones(side.corpus.n_mentions, dtype=np.bool_) for side in sides]
         free[1] &= self.response.codes >= 0  # mentions that were lost match nothing
         refers_not = [non_referring(s.corpus)[s.corpus.mention_entity] for s in sides]
-        for wanted in (refers_not, [np.ones_like(one) for one in free]):
+        for candidates in (refers_not, [np.ones_like(is_free) for is_free in free]):
             for taken, rows in zip(free, pairs[-1], strict=True):
                 taken[rows] = False
             left = [
-                _distinct(np.flatnonzero(one & some), side.codes)
-                for one, some, side in zip(free, wanted, sides, strict=True)
+                _distinct(np.flatnonzero(is_free & is_candidate), side.codes)
+                for is_free, is_candidate, side in zip(free, candidates, sides, strict=True)
             ]
             nothing = left[0][:0], left[1][:0]
             pairs.append(self._match(left) if left[0].size and left[1].size else nothing)
@@ -114,9 +114,9 @@ class Beyond:
 
     def with_sides(self, key: FullSide, response: FullSide) -> Beyond:
         """The same with other sides that have the same mentions, which are matched as they were."""
-        other = replace(self, key=key, response=response, mirror=None)
-        vars(other)["matches"] = self.matches
-        return other
+        full = replace(self, key=key, response=response, mirror=None)
+        vars(full)["matches"] = self.matches
+        return full
 
     @cached_property
     def swapped(self) -> Beyond:
@@ -131,16 +131,16 @@ class Beyond:
                 yield from side.sets.notices(name)
             if "bridging" in metrics:
                 pairs = bridging_pairs(side.corpus)
-                own = side.corpus.mention_entity[pairs.anaphor] == pairs.entity
+                is_own_entity = side.corpus.mention_entity[pairs.anaphor] == pairs.entity
                 text = f"{name}: {{n}} of bridging within one entity, scored like any other"
-                if own.any():
-                    yield Notice("self-bridging", text, int(own.sum()), noun="pair")
+                if is_own_entity.any():
+                    yield Notice("self-bridging", text, int(is_own_entity.sum()), noun="pair")
 
     def _match(self, rows: list[IntArray]) -> tuple[IntArray, IntArray]:
         """The matches among some rows of either side."""
         key, response = (
-            Mentions(side.corpus.take_mentions(own), side.codes[own])
-            for side, own in zip((self.key, self.response), rows, strict=True)
+            Mentions(side.corpus.take_mentions(side_rows), side.codes[side_rows])
+            for side, side_rows in zip((self.key, self.response), rows, strict=True)
         )
         match = self.match
         if match != "exact":
@@ -149,18 +149,18 @@ class Beyond:
 
             try:
                 name = split_call(match)[0]
-                found = gather(key, response, name, self.tagset, own_tokens=self.own_tokens)
-                key, response = found.key, found.response
+                evidence = gather(key, response, name, self.tagset, own_tokens=self.own_tokens)
+                key, response = evidence.key, evidence.response
             except MissingFeatureError:  # which these mentions lack, though others have it
                 match = "exact"
-        mine, theirs = matcher(match)(key, response).rows(rows[0].size)
-        return rows[0][mine], rows[1][theirs]
+        key_rows, response_rows = matcher(match)(key, response).rows(rows[0].size)
+        return rows[0][key_rows], rows[1][response_rows]
 
     def __iter__(self) -> Iterator[FullSide]:
         return iter((self.key, self.response))
 
     def __getstate__(self) -> dict[str, Any]:
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        return {column.name: getattr(self, column.name) for column in fields(self)}
 
 
 def _distinct(rows: IntArray, codes: IntArray) -> IntArray:

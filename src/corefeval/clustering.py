@@ -88,20 +88,22 @@ def score(labels_true: ArrayLike, labels_pred: ArrayLike, *, metric: str | Metri
     >>> score([0, 0, 1], [0, 0, 0], metric="ceafm").f1
     0.6666666666666666
     """
-    asked = metric if isinstance(metric, Metric) else Metric.parse(metric)
+    parsed = metric if isinstance(metric, Metric) else Metric.parse(metric)
     sides = [_side(labels, name) for labels, name in
              ((labels_true, "labels_true"), (labels_pred, "labels_pred"))]  # fmt: skip
     sizes = [side.mention_entity.size for side in sides]
     if sizes[0] != sizes[1] or not sizes[0]:
-        both = " and ".join(map(str, sizes))
-        raise UsageError(f"both label lists must be of the same items, at least one, not of {both}")
-    if asked.shape == "mean":
-        raise UsageError(f"{asked} is a mean of other metrics: ask for these one by one")
+        numbers = " and ".join(map(str, sizes))
+        raise UsageError(
+            f"both label lists must be of the same items, at least one, not of {numbers}"
+        )
+    if parsed.shape == "mean":
+        raise UsageError(f"{parsed} is a mean of other metrics: ask for these one by one")
     rates: dict[str, Any] = dict(
-        rates_of(asked.shape, asked.count(Alignment(1, sides[0], sides[1], None, None)))
+        rates_of(parsed.shape, parsed.count(Alignment(1, sides[0], sides[1], None, None)))
     )
     if not set(Rates._fields) <= rates.keys():
-        raise UsageError(f"{asked} has no precision and recall, only {', '.join(rates)}")
+        raise UsageError(f"{parsed} has no precision and recall, only {', '.join(rates)}")
     return Rates(*(float(rates[name][0]) for name in Rates._fields))
 
 
@@ -120,9 +122,9 @@ def _number(array: Any, name: str) -> IntArray:
     """Labels as numbers from 0."""
     if array.dtype.kind != "O":
         return np.unique(array, return_inverse=True)[1].astype(np.int64)
-    known: dict[object, int] = {}
+    numbers: dict[object, int] = {}
     try:
-        codes = [known.setdefault(label, len(known)) for label in array.tolist()]
+        codes = [numbers.setdefault(label, len(numbers)) for label in array.tolist()]
     except TypeError as error:
         raise UsageError(f"{name} has labels that cannot be compared: {error}") from None
     return np.array(codes, dtype=np.int64)

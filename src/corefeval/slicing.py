@@ -60,18 +60,21 @@ def cuts(metrics: Sequence[Metric], by: Sequence[str]) -> list[Cut]:
         return []
     from corefeval.features import canonical_feature, level_of
 
-    found: dict[str, dict[Metric, None]] = {}
+    metrics_by_feature: dict[str, dict[Metric, None]] = {}
     features = [canonical_feature(feature) for feature in by]
     for feature in features:
-        found[feature] = dict.fromkeys(metrics)
+        metrics_by_feature[feature] = dict.fromkeys(metrics)
         if level_of(feature) == "entity":
             always = map(Metric.parse, ALWAYS_BY_ENTITY)
-            found[feature] = dict.fromkeys((*always, *metrics))
+            metrics_by_feature[feature] = dict.fromkeys((*always, *metrics))
     for metric in metrics:
-        own = own_feature(metric, features)
-        if own:
-            found.setdefault(own, {})[metric] = None
-    return [Cut(feature, level_of(feature), tuple(chosen)) for feature, chosen in found.items()]
+        feature_of_metric = own_feature(metric, features)
+        if feature_of_metric:
+            metrics_by_feature.setdefault(feature_of_metric, {})[metric] = None
+    return [
+        Cut(feature, level_of(feature), tuple(chosen))
+        for feature, chosen in metrics_by_feature.items()
+    ]
 
 
 def own_feature(metric: Metric, features: Sequence[str]) -> str:
@@ -91,66 +94,74 @@ def slice_result(result: Result, prepared: Prepared, cut: Cut) -> tuple[Slices, 
     if cut.level == "document":
         return _by_document(result, prepared, cut)
     alignment = prepared.alignment
-    looks_beyond = any(m.declaration.beyond and m.divides_by(cut.level) for m in cut.metrics)
-    aside = alignment.aside if looks_beyond else None
+    full = alignment.aside if any(_looks_beyond(m, cut.level) for m in cut.metrics) else None
     sides = [side.feature(cut.feature) for side in (alignment.key, alignment.response)]
-    if aside is not None:
-        sides = _beyond(prepared, aside, cut.feature, sides)
-    scored = None if aside is None else (aside.key.rows, aside.response.rows)
+    if full is not None:
+        sides = _full_values(prepared, full, cut.feature, sides)
+    scored = None if full is None else (full.key.rows, full.response.rows)
     values = _values(sides, cut.feature, result.response, scored)
-    key, response, names = values.key, values.response, values.names
-    if aside is not None:
-        own = replace(aside.key, value=key), replace(aside.response, value=response)
-        key, response = key[aside.key.rows], response[aside.response.rows]
-        aside = aside.with_sides(*own)
-    divided = alignment.divided(key, response, len(names), aside)
-    undefined = {
-        str(metric): f"{metric} {_WHY_NOT[cut.level]}"
-        for metric in cut.metrics
-        if not metric.divides_by(cut.level)
-    } | {
-        str(metric): f"{metric} {_WITH_SETS}"
+    key, response = values.key, values.response
+    if full is not None:
+        full = full.with_sides(replace(full.key, value=key), replace(full.response, value=response))
+        key, response = key[full.key.rows], response[full.response.rows]
+    divided = alignment.divided(key, response, len(values.names), full)
+    undefined = _find_undefined(alignment, cut)
+    metrics = [metric for metric in cut.metrics if str(metric) not in undefined]
+    results = _slice_by_value(result, divided, cut.feature, values.names, metrics)
+    sizes, special = _sizes(alignment, key, cut.level, values.names), values.special
+    if full is not None:  # what is no part of coreference has values that may count for nothing
+        present = {*values.key.tolist(), *values.response.tolist()}
+        shown = [
+            name
+            for value, name in enumerate(values.names)
+            if value in present or any(t.counted().any() for t in results[name].tables.values())
+        ] or values.names[:1]
+        results = {name: results[name] for name in shown}
+        sizes = {name: sizes[name] for name in shown}
+        special = {role: name for role, name in special.items() if name in results}
+    tables = {
+        str(metric): result.tables.get(str(metric)) or count_table(metric, alignment)
+        for metric in metrics
+    }
+    undivided = _slice(result, cut.feature, tables, {str(m): m.title for m in metrics})
+    from corefeval.features.statements import ORDERED_VALUES
+
+    slices = Slices(cut.feature, cut.level, undivided, results, sizes, undefined, special)
+    return slices.sort_values(ORDERED_VALUES), [*values.notices, *_explain(undefined, cut)]
+
+
+def _looks_beyond(metric: Metric, level: Level) -> bool:
+    return metric.declaration.beyond and metric.divides_by(level)
+
+
+def _find_undefined(alignment: Alignment, cut: Cut) -> dict[str, str]:
+    """The metrics that cannot be divided by a feature, and why."""
+    undivided = [metric for metric in cut.metrics if not metric.divides_by(cut.level)]
+    with_sets = [
+        metric
         for metric in cut.metrics
         if alignment.scores_sets and metric.declaration.with_sets != SAME
+    ]
+    return {str(metric): f"{metric} {_WHY_NOT[cut.level]}" for metric in undivided} | {
+        str(metric): f"{metric} {_WITH_SETS}" for metric in with_sets
     }
-    metrics = [metric for metric in cut.metrics if str(metric) not in undefined]
+
+
+def _slice_by_value(
+    result: Result, divided: Alignment, feature: str, names: Sequence[str], metrics: list[Metric]
+) -> dict[str, Result]:
+    """The result of each value, from an alignment whose mentions are divided by it."""
     tables = {str(metric): count_table(metric, divided) for metric in metrics}
     titles = {str(metric): metric.title for metric in metrics}
-    whole = _slice(
-        result,
-        cut.feature,
-        {
-            str(metric): result.tables.get(str(metric)) or count_table(metric, alignment)
-            for metric in metrics
-        },
-        titles,
-    )
-    results = {
+    return {
         name: _slice(
             result,
-            f"{cut.feature}={name}",
+            f"{feature}={name}",
             {metric: _part(table, value, len(names)) for metric, table in tables.items()},
             titles,
         )
         for value, name in enumerate(names)
     }
-    sizes, special = _sizes(alignment, key, cut.level, names), values.special
-    if aside is not None:  # what is no part of coreference has values that may count for nothing
-        there = {*key.tolist(), *response.tolist()}
-        shown = [
-            name
-            for value, name in enumerate(names)
-            if value in there or any(t.counted().any() for t in results[name].tables.values())
-        ] or names[:1]
-        results, sizes = {n: results[n] for n in shown}, {n: sizes[n] for n in shown}
-        special = {role: name for role, name in special.items() if name in results}
-    from corefeval.features.statements import ORDERED_VALUES
-
-    slices = Slices(cut.feature, cut.level, whole, results, sizes, undefined, special)
-    return slices.sort_values(ORDERED_VALUES), [
-        *values.notices,
-        *_explain(undefined, cut),
-    ]
 
 
 def count_table(metric: Metric, alignment: Alignment) -> CountTable:
@@ -158,7 +169,7 @@ def count_table(metric: Metric, alignment: Alignment) -> CountTable:
     shape = metric.shape
     if shape == "mean":
         parts = parse_metrics(", ".join(metric.declaration.parts))
-        return CountTable("mean", parts=tuple(str(one.metric) for one in parts))
+        return CountTable("mean", parts=tuple(str(part.metric) for part in parts))
     counts = metric.count(alignment)
     if not metric.is_own:
         counts = _check(metric, counts, alignment.n_groups)
@@ -171,28 +182,28 @@ def count_table(metric: Metric, alignment: Alignment) -> CountTable:
 def _check(metric: Metric, counts: object, n_groups: int) -> Counts:
     """The counts; an error where somebody's own metric gives what no rates can be made of."""
     try:
-        arrays = {name: np.asarray(one, np.float64) for name, one in counts.items()}  # type: ignore[attr-defined]
+        arrays = {name: np.asarray(count, np.float64) for name, count in counts.items()}  # type: ignore[attr-defined]
         rates_of(metric.shape, dict.fromkeys(arrays, np.zeros(1)))
-        if all(one.shape == (n_groups,) and np.isfinite(one).all() for one in arrays.values()):
+        if all(a.shape == (n_groups,) and np.isfinite(a).all() for a in arrays.values()):
             rates = rates_of(metric.shape, arrays)
-            wrong = [f"{name} {one.min():g}" for name, one in arrays.items() if (one < 0).any()]
+            wrong = [f"{name} {a.min():g}" for name, a in arrays.items() if (a < 0).any()]
             high = 1 + _ROUNDING
-            wrong += [f"{name} {one.max():g}" for name, one in rates.items() if (one > high).any()]
+            wrong += [f"{name} {r.max():g}" for name, r in rates.items() if (r > high).any()]
             if not wrong:
                 return arrays
             raise UsageError(
                 f"{metric}: its function gives a rate that is not between 0 and 1, or a count "
                 f"below 0: {wrong[0]}"
             )
-        found = ", ".join(f"{name} of shape {one.shape}" for name, one in arrays.items())
+        returned = ", ".join(f"{name} of shape {a.shape}" for name, a in arrays.items())
     except KeyError as error:
-        found = f"{', '.join(map(str, counts)) or 'nothing'}, and none that is called {error}"  # type: ignore[call-overload]
+        returned = f"{', '.join(map(str, counts)) or 'nothing'}, and none that is called {error}"  # type: ignore[call-overload]
     except (AttributeError, TypeError, ValueError):
-        found = f"{type(counts).__name__} {counts!r:.60}"
+        returned = f"{type(counts).__name__} {counts!r:.60}"
     raise UsageError(
         f"{metric}: its function returns no counts of the shape {metric.shape!r}: expected "
         f"{'recall and precision, or ' if metric.shape == 'ratio' else ''}a mapping from names to "
-        f"arrays of {n_groups} finite numbers (alignment.n_groups), found {found}"
+        f"arrays of {n_groups} finite numbers (alignment.n_groups), found {returned}"
     )
 
 
@@ -240,27 +251,27 @@ class _Values(NamedTuple):
     notices: list[Notice]
 
 
-def _beyond(
-    prepared: Prepared, aside: Beyond, feature: str, scored: Sequence[Categories]
+def _full_values(
+    prepared: Prepared, full: Beyond, feature: str, scored: Sequence[Categories]
 ) -> list[Categories]:
     """The values of all mentions of both sides, those that are no part of coreference too.
 
     What is scored has the values that it has there. Bridging is looked for in all there is, as
     antecedents may be no part of coreference.
     """
-    found = []
+    full_values = []
     features = prepared.key_features, prepared.response_features
-    for side, lookup, values in zip(aside, features, scored, strict=True):
+    for side, lookup, scored_values in zip(full, features, scored, strict=True):
         try:
-            known = lookup.of(side.corpus)(feature)
+            values = lookup.of(side.corpus)(feature)
         except CorefEvalError:  # stated of what is scored alone
-            known = Categories(np.full(side.corpus.n_mentions, -1), ())
+            values = Categories(np.full(side.corpus.n_mentions, -1), ())
         if "relation" not in feature.split(CROSS):
-            rows = len(values) + np.arange(len(known))
-            rows[side.rows] = np.arange(len(values))
-            known = Categories.concatenate(values, known).take(rows)
-        found.append(known)
-    return found
+            rows = len(scored_values) + np.arange(len(values))
+            rows[side.rows] = np.arange(len(scored_values))
+            values = Categories.concatenate(scored_values, values).take(rows)
+        full_values.append(values)
+    return full_values
 
 
 def _values(
@@ -276,8 +287,8 @@ def _values(
     key, response = both_sides
     names = in_order((*key.names, *response.names), feature)
     sides = [side.recoded(names).codes for side in (key, response)]
-    both = np.concatenate(sides)
-    present = np.bincount(both[both >= 0], minlength=len(names))
+    all_codes = np.concatenate(sides)
+    present = np.bincount(all_codes[all_codes >= 0], minlength=len(names))
     kept = np.flatnonzero(present)
     notices = []
     if kept.size > _MOST_VALUES:
@@ -294,14 +305,13 @@ def _values(
     if notices:
         special[OTHER] = unlike(stated, OTHER)
         new[-1] = kept.size + 1
-    missing = bool((both < 0).any())
-    own = sides if scored is None else [one[rows] for one, rows in zip(sides, scored, strict=True)]
-    without = int(np.count_nonzero(own[1] < 0))
-    if without and not bool((own[0] < 0).any()):
+    in_key, in_response = sides if scored is None else (sides[0][scored[0]], sides[1][scored[1]])
+    without = int(np.count_nonzero(in_response < 0))
+    if without and not bool((in_key < 0).any()):
         text = f"{name or 'response'}: {{n}} have no {feature}, and count as ‘{NO_VALUE}’, not "
         text += "against the precision of other values"
         notices.append(Notice("no-value", text, without, noun="mention"))
-    if missing or not stated:
+    if bool((all_codes < 0).any()) or not stated:
         special[NO_VALUE] = unlike(stated, NO_VALUE)
     shown = (*stated, *special.values())
     return _Values(new[sides[0]], new[sides[1]], shown, special, notices)
@@ -322,14 +332,14 @@ def _sizes(
     if level == "entity":
         _, first = np.unique(key.mention_entity, return_index=True)
         counted = values[first]
-    found = np.bincount(counted, minlength=len(names)).tolist()
-    return dict(zip(names, found, strict=True))
+    numbers = np.bincount(counted, minlength=len(names)).tolist()
+    return dict(zip(names, numbers, strict=True))
 
 
 def _by_document(result: Result, prepared: Prepared, cut: Cut) -> tuple[Slices, list[Notice]]:
     """Documents grouped by the value that their mentions have; every metric is defined."""
-    found = _document_values(prepared, cut.feature)
-    names = [None if value is None else _one_line(value) for value in found]
+    document_values = _document_values(prepared, cut.feature)
+    names = [None if value is None else _one_line(value) for value in document_values]
     stated = [name for name in names if name is not None]
     special = {NO_VALUE: unlike(stated, NO_VALUE)} if None in names else {}
     values = [special[NO_VALUE] if name is None else name for name in names]
@@ -337,7 +347,7 @@ def _by_document(result: Result, prepared: Prepared, cut: Cut) -> tuple[Slices, 
     results = {}
     sizes = {}
     for value in (*in_order(stated, cut.feature), *special.values()):
-        rows = [row for row, one in enumerate(values) if one == value]
+        rows = [row for row, row_value in enumerate(values) if row_value == value]
         tables = {
             metric: replace(table, values=table.values[rows], by="")
             if table.values is not None
@@ -350,14 +360,15 @@ def _by_document(result: Result, prepared: Prepared, cut: Cut) -> tuple[Slices, 
         results[value] = replace(part, document_ids=identifiers)
         sizes[value] = len(rows)
     tables = {metric: result.tables[metric] for metric in chosen}
-    whole = _slice(result, cut.feature, tables, {})
-    return Slices(cut.feature, "document", whole, results, sizes, {}, special), []
+    undivided = _slice(result, cut.feature, tables, {})
+    return Slices(cut.feature, "document", undivided, results, sizes, {}, special), []
 
 
 def _document_values(prepared: Prepared, feature: str) -> list[str | None]:
     """The value of each document: as the key's features have it, else the response's."""
-    mine = prepared.key_features.of_documents(feature)
-    theirs = prepared.response_features.of_documents(feature)
+    of_key = prepared.key_features.of_documents(feature)
+    of_response = prepared.response_features.of_documents(feature)
     return [
-        value if value is not None else other for value, other in zip(mine, theirs, strict=True)
+        value if value is not None else fallback
+        for value, fallback in zip(of_key, of_response, strict=True)
     ]

@@ -17,7 +17,7 @@ import pytest
 import corefeval
 from conftest import ROOT
 from corefeval import InputError, UsageError
-from corefeval.emulation import matching
+from corefeval.emulation import corefud_matching
 from corefeval.emulation.corefud_scorer import CorefudText, emulate, read_text, score_emulated
 from corefeval.protocol import Protocol
 
@@ -114,11 +114,9 @@ def check_folder(folder: Path) -> None:
                 assert [notice.kind for notice in result.notices] == ["crash"]
 
 
-@pytest.mark.parametrize("small", [matching.SMALL, -1], ids=["dense", "parts"])
 @pytest.mark.parametrize("folder", ["quirks", "random"])
-def test_counts_rates_and_pairs(folder, small, monkeypatch):
-    """Counts to 1e-9; the dense matrix of a document always, or only where it has to be."""
-    monkeypatch.setattr(matching, "SMALL", small)
+def test_counts_rates_and_pairs(folder):
+    """Counts to 1e-9."""
     check_folder(DATA / folder)
 
 
@@ -345,7 +343,7 @@ def test_files_of_other_formats_are_told_what_to_do():
 
 @pytest.mark.parametrize(("limit", "name"), [("MOST_EDGES", "could match"), ("MOST_CELLS", "left")])
 def test_what_would_not_fit_into_memory_is_one_clear_error(monkeypatch, limit, name):
-    monkeypatch.setattr(matching, limit, 1)
+    monkeypatch.setattr(corefud_matching, limit, 1)
     with pytest.raises(InputError, match=f"too large for corefud-scorer(.|\n)*{name}"):
         corefeval.score(*pair_of("tie-later"), protocol="corefud-1.2")
 

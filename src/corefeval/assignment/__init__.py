@@ -102,8 +102,8 @@ def heaviest_matching(
         left = free if left is None else left[free]
         row, column, weight = row[free], column[free], weight[free]
     is_taken = np.zeros(rows.size, dtype=np.bool_)
-    for some in taken:
-        is_taken[some] = True
+    for edges in taken:
+        is_taken[edges] = True
     return is_taken.nonzero()[0]
 
 
@@ -147,10 +147,10 @@ def _heaviest_other(vertex: IntArray, n_vertices: int, weight: FloatArray) -> Fl
     champion = np.empty(n_vertices, dtype=np.int64)
     champion[vertex[at]] = at  # one of the equals: the last one written stays
     at = at[champion[vertex[at]] == at]
-    others = weight.copy()
-    others[at] = 0.0
+    weight_of_others = weight.copy()
+    weight_of_others[at] = 0.0
     second = np.zeros(n_vertices)
-    np.maximum.at(second, vertex, others)
+    np.maximum.at(second, vertex, weight_of_others)
     rival[at] = second[vertex[at]]
     return rival
 
@@ -225,11 +225,11 @@ def _solve_one_by_one(
     row, column, weight = row[place], column[place], weight[place]
     taken: list[int] = []
     for begin, end in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
-        some = row[begin:end], column[begin:end], weight[begin:end]
+        component_edges = row[begin:end], column[begin:end], weight[begin:end]
         if order is not None and end - begin > LARGE:
-            chosen = _take_greedily(*some).tolist()
+            chosen = _take_greedily(*component_edges).tolist()
         else:
-            edges = list(zip(*(one.tolist() for one in some), strict=True))
+            edges = list(zip(*(values.tolist() for values in component_edges), strict=True))
             chosen = _solve(edges) if order is None else _solve_in_order(edges)
         taken += [begin + edge for edge in chosen]
     return place[taken]
@@ -271,10 +271,10 @@ def _solve_in_order(edges: list[Edge]) -> list[int]:
     return stayed
 
 
-def _solve_with(edges: list[Edge], some: list[int], bonus: dict[int, float]) -> list[int]:
+def _solve_with(edges: list[Edge], left: list[int], bonus: dict[int, float]) -> list[int]:
     """A heaviest matching of some edges, of which some weigh a little more."""
-    weighed = [(*edges[e][:2], edges[e][2] + bonus.get(e, 0.0)) for e in some]
-    return [some[chosen] for chosen in _solve(weighed)]
+    weighed = [(*edges[e][:2], edges[e][2] + bonus.get(e, 0.0)) for e in left]
+    return [left[chosen] for chosen in _solve(weighed)]
 
 
 def _take_greedily(row: IntArray, column: IntArray, weight: FloatArray) -> IntArray:

@@ -16,21 +16,21 @@ from corefeval.model.arrays import FloatArray, IntArray
 
 def match_chains(row: IntArray, column: IntArray, weight: FloatArray) -> IntArray:
     """The indices of the edges of a heaviest matching; no row or column has more than two edges."""
-    beside = _others(row), _others(column)
+    neighbours = _others(row), _others(column)
     weights = weight.tolist()
     is_new = [True] * row.size
     taken: list[int] = []
-    ends = np.flatnonzero((np.array(beside[0]) < 0) | (np.array(beside[1]) < 0)).tolist()
+    ends = np.flatnonzero((np.array(neighbours[0]) < 0) | (np.array(neighbours[1]) < 0)).tolist()
     for first in (*ends, *range(row.size)):
         if not is_new[first]:
             continue
         # From an end the way leads to the side where there is another edge; else to either.
-        side = 0 if beside[1][first] < 0 else 1
+        side = 0 if neighbours[1][first] < 0 else 1
         chain, edge = [], first
         while edge >= 0 and is_new[edge]:
             is_new[edge] = False
             chain.append(edge)
-            edge = beside[side][edge]
+            edge = neighbours[side][edge]
             side = 1 - side
         taken += _match_cycle(chain, weights) if edge == first else _match_path(chain, weights)
     return np.array(taken, dtype=np.int64)
@@ -39,11 +39,11 @@ def match_chains(row: IntArray, column: IntArray, weight: FloatArray) -> IntArra
 def _others(vertex: IntArray) -> list[int]:
     """For each edge, the other one at its vertex; −1 where there is none."""
     order = np.argsort(vertex, kind="stable")
-    same = np.flatnonzero(vertex[order[1:]] == vertex[order[:-1]])
-    other = np.full(vertex.size, -1)
-    other[order[same]], other[order[same + 1]] = order[same + 1], order[same]
-    others: list[int] = other.tolist()
-    return others
+    pairs = np.flatnonzero(vertex[order[1:]] == vertex[order[:-1]])
+    neighbour = np.full(vertex.size, -1)
+    neighbour[order[pairs]], neighbour[order[pairs + 1]] = order[pairs + 1], order[pairs]
+    neighbours: list[int] = neighbour.tolist()
+    return neighbours
 
 
 def _match_path(chain: list[int], weights: list[float]) -> list[int]:

@@ -144,8 +144,8 @@ class _Reader:
         header = self.header
         assert header is not None  # read_node has looked
         values = content.split("-")
-        given = values[header.id] if header.id < len(values) else ""
-        name, part, parts = self._identify(node, given, content)
+        identifier = values[header.id] if header.id < len(values) else ""
+        name, part, parts = self._identify(node, identifier, content)
         head = self._head_number(node, values, header)
         entity = self.entities.setdefault(name, _Entity())
         if part is None or part == 1:
@@ -183,7 +183,7 @@ class _Reader:
                 expected="a bracket that closes in the same sentence",
             )
         mention.is_open = False
-        behind = [one for one in node.sentence.nodes if one.id > last.id]
+        behind = [candidate for candidate in node.sentence.nodes if candidate.id > last.id]
         mention.nodes += behind[: behind.index(node) + 1] if node in behind else behind
         if part != parts:
             return
@@ -195,8 +195,10 @@ class _Reader:
         if part is not None:
             self._complete(node, entity, mention, content)
 
-    def _identify(self, node: Node, given: str, content: str) -> tuple[str, int | None, int | None]:
-        name, part, parts = _parse_id(given)
+    def _identify(
+        self, node: Node, identifier: str, content: str
+    ) -> tuple[str, int | None, int | None]:
+        name, part, parts = _parse_id(identifier)
         if not name or _NOT_IN_IDS.search(name):
             raise self.text.refuse(
                 "a bracket has no id, or one with blanks or signs",
@@ -268,7 +270,7 @@ class _Reader:
         unclosed = 0
         for entity in self.entities.values():
             unclosed += sum(mention.is_open for mention in entity.mentions)
-            entity.mentions = [one for one in entity.mentions if not one.is_open]
+            entity.mentions = [mention for mention in entity.mentions if not mention.is_open]
         for target, node in self.mentioned:
             if target not in self.entities:
                 raise self.text.refuse(
@@ -277,11 +279,13 @@ class _Reader:
                     found=excerpt(target.removeprefix(self.prefix)),
                 )
         order = attrgetter("order")
-        entities = [sorted(one.mentions, key=order) for one in self.entities.values()]
+        entities = [sorted(entity.mentions, key=order) for entity in self.entities.values()]
         entities = [mentions for mentions in entities if mentions]
         entities.sort(key=lambda mentions: (mentions[0].order, mentions[0].entity))
         incomplete = sum(
-            not mention.is_open for one in self.entities.values() for mention in one.incomplete
+            not mention.is_open
+            for entity in self.entities.values()
+            for mention in entity.incomplete
         )
         return MentionFile(self.text, entities, self._notices(unclosed, incomplete))
 
@@ -301,6 +305,6 @@ class _Reader:
 
 def _parse_id(text: str) -> tuple[str, int | None, int | None]:
     """The id of an entity, and which part of how many; None for a mention without parts."""
-    if found := _PART.fullmatch(text):
-        return found[1], int(found[2]), int(found[3])
+    if match := _PART.fullmatch(text):
+        return match[1], int(match[2]), int(match[3])
     return text, None, None

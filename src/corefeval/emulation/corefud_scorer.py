@@ -347,13 +347,13 @@ def _tabulate(
 ) -> Alignment:
     """The images of one side's mentions, looked up in entities of the other side."""
 
-    def look_up_images(entities: Entities, others: Entities, image: Images) -> Iterator[Entry]:
-        homes = find_homes(others, which)
+    def look_up_images(entities: Entities, opposite: Entities, image: Images) -> Iterator[Entry]:
+        homes = find_homes(opposite, which)
         return look_up(entities, homes, lambda mention: (image.get(mention, mention), 1.0))
 
     return tabulate(
-        (entities, others, look_up_images(entities, others, image))
-        for (entities, others), image in zip(sides, images, strict=True)
+        (entities, opposite, look_up_images(entities, opposite, image))
+        for (entities, opposite), image in zip(sides, images, strict=True)
     )
 
 

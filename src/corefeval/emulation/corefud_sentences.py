@@ -74,9 +74,9 @@ class SentenceFile:
     header: str
     notices: tuple[Notice, ...] = ()
 
-    def refuse(self, problem: str, line: int, **more: str) -> InputError:
+    def refuse(self, problem: str, line: int, **details: str) -> InputError:
         """An error at a line of this file."""
-        return InputError(problem, file=self.file, line=line, **more)
+        return InputError(problem, file=self.file, line=line, **details)
 
 
 def read_sentences(source: Source) -> SentenceFile:
@@ -144,12 +144,12 @@ def _read_block(source: Source, line: int, block: Sequence[str]) -> Sentence | N
 
 
 def _read_comment(sentence: Sentence, text: str) -> None:
-    if found := _NEW_DOCUMENT.match(text):
-        sentence.is_new_document, sentence.document_id = True, found[1] or ""
-    elif found := _SENTENCE_ID.match(text):
-        sentence.identifier = found[1]
-    elif found := _HEADER.match(text):
-        sentence.header = found[1]
+    if match := _NEW_DOCUMENT.match(text):
+        sentence.is_new_document, sentence.document_id = True, match[1] or ""
+    elif match := _SENTENCE_ID.match(text):
+        sentence.identifier = match[1]
+    elif match := _HEADER.match(text):
+        sentence.header = match[1]
 
 
 def _read_node(source: Source, line: int, sentence: Sentence, cells: list[str]) -> Node:

@@ -81,12 +81,12 @@ def pair_corpora(key: Corpus, response: Corpus, protocol: Protocol) -> Paired:
         paired = Paired(key, response, protocol.spans, (*key.notices, *response.notices))
     else:
         try:
-            made = pair(key, response, protocol)
+            pairing = pair(key, response, protocol)
         except PairingError as error:
             raise _of_program(error, protocol) from None
-        (key, response), joined = join_groups((made.key, made.response), protocol.across)
-        told = (*made.key.notices, *made.response.notices, *made.notices, *joined)
-        paired = Paired(key, response, made.spans or protocol.spans, told)
+        (key, response), joined = join_groups((pairing.key, pairing.response), protocol.across)
+        notices = (*pairing.key.notices, *pairing.response.notices, *pairing.notices, *joined)
+        paired = Paired(key, response, pairing.spans or protocol.spans, notices)
     return _with_spans(paired)
 
 
@@ -112,13 +112,15 @@ def _with_spans(paired: Paired) -> Paired:
     if None in readings or not readings:
         return paired
     reading = "inclusive" if "inclusive" in readings else "exclusive"
-    key, response = (_place_spans(side, other, reading) for side, other in (sides, sides[::-1]))
+    key, response = (
+        _place_spans(side, opposite, reading) for side, opposite in (sides, sides[::-1])
+    )
     return replace(paired, key=key, response=response)
 
 
-def _place_spans(side: Corpus, other: Corpus, reading: Any) -> Corpus:
+def _place_spans(side: Corpus, opposite: Corpus, reading: Any) -> Corpus:
     try:
-        return with_positions(side, other, reading, guessed=False)
+        return with_positions(side, opposite, reading, guessed=False)
     except InputError:  # two numbers, but no spans: they are labels
         return side
 
@@ -140,13 +142,13 @@ def _check_units(key: Corpus, response: Corpus) -> None:
 def _check_sentences(key: Corpus, response: Corpus, protocol: Protocol) -> None:
     if protocol.missing != "error" or key.tokens is None or response.tokens is None:
         return
-    mine, theirs = key.tokens.starts.size, response.tokens.starts.size
-    if mine != theirs:
+    n_key, n_response = key.tokens.starts.size, response.tokens.starts.size
+    if n_key != n_response:
         raise PairingError(
             f"the numbers of sentences differ, which stops {programs_with('pairing', 'one')}",
             file=response.name or None,
-            found=f"{theirs:,} sentences in the response",
-            expected=f"{mine:,} as in the key",
+            found=f"{n_response:,} sentences in the response",
+            expected=f"{n_key:,} as in the key",
             fix="give both sides the same sentences; --missing empty scores them all shifted, and "
             "--pairing name pairs documents by their names",
         )
@@ -161,7 +163,9 @@ def list_documents(
     """
     corpora = paired.key, paired.response
     longest = max(_longest(corpus) for corpus in corpora) if is_one else None
-    sides = [_entities(one, longest, order, opens_first=brackets != "written") for one in corpora]
+    sides = [
+        _entities(corpus, longest, order, opens_first=brackets != "written") for corpus in corpora
+    ]
     names = ["all documents"] if is_one else [str(name) for name in paired.key.documents]
     return [
         Document(name, None if is_one else index, sides[0][index], sides[1][index])
@@ -246,11 +250,11 @@ def ranks_in_cells(corpus: Corpus, *, is_opening: bool) -> list[int]:
         brackets.setdefault((row, text), []).append(mention)
     ranks = [0] * len(rows)
     # Of an entity's mentions the outermost opens first, and the innermost closes first.
-    other = corpus.mention_end if is_opening else corpus.mention_start
-    for (row, text), own in brackets.items():
-        found = [rank for rank, bracket in enumerate(cells[row]) if bracket == text]
-        for number, mention in enumerate(sorted(own, key=lambda one: -other[one])):
-            ranks[mention] = found[number] if number < len(found) else len(cells[row])
+    far_end = corpus.mention_end if is_opening else corpus.mention_start
+    for (row, text), mentions in brackets.items():
+        places = [rank for rank, bracket in enumerate(cells[row]) if bracket == text]
+        for number, mention in enumerate(sorted(mentions, key=lambda mention: -far_end[mention])):
+            ranks[mention] = places[number] if number < len(places) else len(cells[row])
     return ranks
 
 
@@ -285,19 +289,20 @@ def _open_first(mentions: list[Mention], owners: Sequence[Any]) -> None:
     Where a mention of several tokens ends on the token on which another one of its entity begins,
     the bracket that just opened is the one that is closed.
     """
-    ends = {(owner, one[1]) for owner, one in zip(owners, mentions, strict=True) if _is_long(one)}
-    touched = {
-        owner
-        for owner, one in zip(owners, mentions, strict=True)
-        if _is_long(one) and (owner, one[0]) in ends
-    }
+    owned = [
+        (owner, mention)
+        for owner, mention in zip(owners, mentions, strict=True)
+        if _is_long(mention)
+    ]
+    ends = {(owner, mention[1]) for owner, mention in owned}
+    touched = {owner for owner, mention in owned if (owner, mention[0]) in ends}
     rows: dict[Any, list[int]] = {owner: [] for owner in touched}
     for row, owner in enumerate(owners) if touched else ():
         if owner in rows and _is_long(mentions[row]):
             rows[owner].append(row)
-    for own in rows.values():
-        starts = [(mentions[row][0], 0) for row in own]
-        brackets = sorted([*starts, *((mentions[row][1], 1) for row in own)])
+    for entity_rows in rows.values():
+        starts = [(mentions[row][0], 0) for row in entity_rows]
+        brackets = sorted([*starts, *((mentions[row][1], 1) for row in entity_rows)])
         waiting: list[int] = []
         spans = []
         for token, closes in brackets:
@@ -305,7 +310,8 @@ def _open_first(mentions: list[Mention], owners: Sequence[Any]) -> None:
                 spans.append((waiting.pop(), token))
             else:
                 waiting.append(token)
-        for row, span in zip(own, sorted(spans, key=lambda one: (one[0], -one[1])), strict=True):
+        spans.sort(key=lambda span: (span[0], -span[1]))
+        for row, span in zip(entity_rows, spans, strict=True):
             mentions[row] = span
 
 
@@ -321,7 +327,7 @@ def cut_windows(
 
     One more window ends with the document, and so has tokens of the one before it too.
     """
-    if not paired.has_spans and any(side for one in documents for side in one.sides):
+    if not paired.has_spans and any(side for document in documents for side in document.sides):
         raise InputError(
             "windows need mentions with positions in a text",
             found="mentions that are not (start, end) spans",
@@ -329,16 +335,18 @@ def cut_windows(
         )
     cut: list[Document] = []
     lost = 0
-    for one in documents:
-        mentions = {mention for side in one.sides for entity in side for mention in entity}
-        size = _size(paired.key, one.index) or max((m[1] + 1 for m in mentions), default=0)
+    for document in documents:
+        mentions = {mention for side in document.sides for entity in side for mention in entity}
+        size = _size(paired.key, document.index) or max((m[1] + 1 for m in mentions), default=0)
         last = size - length
         # Windows without a mention, of which there may be any number, are left out.
         starts = sorted({m[0] - m[0] % length for m in mentions if m[0] - m[0] % length <= last})
         for start in (*starts, last):
-            sides = (_within(side, start, start + length) for side in one.sides)
+            sides = (_within(side, start, start + length) for side in document.sides)
             end = start + length - 1
-            cut.append(Document(f"{one.name} tokens {max(start, 0)}–{end}", one.index, *sides))
+            cut.append(
+                Document(f"{document.name} tokens {max(start, 0)}–{end}", document.index, *sides)
+            )
         lost += sum(not m[0] % length and m[0] <= last for m in mentions)
     return cut, [*note("windows", lost, "mention", "at the start of a window, left out")]
 
@@ -364,19 +372,27 @@ def identify(documents: list[Document], paired: Paired, identity: str) -> list[D
     if identity == "token" or not paired.has_spans:
         return documents
     sides = paired.key, paired.response
-    starts = [[sentence_starts(corpus, one.index) for corpus in sides] for one in documents]
-    changes = any(mine != theirs for mine, theirs in starts)
-    for one, both in zip(documents, starts, strict=True):
-        for entities, own, corpus in zip(one.sides, both, sides, strict=True):
-            found = _over_boundary(entities, own)
-            if found is not None and identity == "bounded":
-                raise _boundary_error(one, found, corpus.name)
-            changes |= found is not None
+    starts = [
+        [sentence_starts(corpus, document.index) for corpus in sides] for document in documents
+    ]
+    changes = any(key_starts != response_starts for key_starts, response_starts in starts)
+    for document, starts_of_sides in zip(documents, starts, strict=True):
+        for entities, side_starts, corpus in zip(
+            document.sides, starts_of_sides, sides, strict=True
+        ):
+            mention = _over_boundary(entities, side_starts)
+            if mention is not None and identity == "bounded":
+                raise _boundary_error(document, mention, corpus.name)
+            changes |= mention is not None
     if identity == "bounded" or not changes:
         return documents
     return [
-        replace(one, key=_by_sentence(one.key, own[0]), response=_by_sentence(one.response, own[1]))
-        for one, own in zip(documents, starts, strict=True)
+        replace(
+            document,
+            key=_by_sentence(document.key, key_starts),
+            response=_by_sentence(document.response, response_starts),
+        )
+        for document, (key_starts, response_starts) in zip(documents, starts, strict=True)
     ]
 
 
@@ -400,16 +416,17 @@ def _over_boundary(entities: Entities, starts: list[int]) -> Mention | None:
 
 
 def _by_sentence(entities: Entities, starts: list[int]) -> Entities:
-    """Mentions by the sentence that they end in, and each end's position in its sentence."""
-    return [[_place(mention, starts) for mention in entity] for entity in entities]
-
-
-def _place(mention: Mention, starts: list[int]) -> Mention:
+    """Mentions by their places in sentences, where there are sentences."""
     if not starts:
-        return mention
-    first, last, *gaps = mention
-    sentence, other = (bisect_right(starts, token) - 1 for token in (last, first))
-    return sentence, first - starts[other], last - starts[sentence], *gaps
+        return entities
+    return [[(*place_in_sentence(m, starts), *m[2:]) for m in entity] for entity in entities]
+
+
+def place_in_sentence(mention: Mention, starts: Sequence[int]) -> tuple[int, int, int]:
+    """The sentence of a mention's end, and both ends, each counted in its own sentence."""
+    first, last = mention[:2]
+    sentence, first_sentence = (bisect_right(starts, token) - 1 for token in (last, first))
+    return sentence, first - starts[first_sentence], last - starts[sentence]
 
 
 def _boundary_error(document: Document, mention: Mention, file: str) -> InputError:

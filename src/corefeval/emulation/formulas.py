@@ -48,7 +48,8 @@ class Tables:
 
     def _tabulate(self, sides: Sides, owner: str) -> Alignment:
         return tabulate(
-            (mine, others, look_up(mine, find_homes(others, owner))) for mine, others in sides
+            (entities, opposite, look_up(entities, find_homes(opposite, owner)))
+            for entities, opposite in sides
         )
 
     @cached_property
@@ -183,8 +184,8 @@ def _sizes_without_singletons(side: Side) -> IntArray:
 def _lea_by_member(table: Alignment, sides: Sides, owner: str, recall: RatioOf) -> Ratio:
     """LEA whose links are pairs in whose second mention's entity the first is."""
     resolved, total = recall(keep_cells(table, table.key.sizes[table.overlap.key] == 1))
-    for document, (entities, others) in enumerate(sides):
-        homes, members = find_homes(others, owner), [set(entity) for entity in others]
+    for document, (entities, opposite) in enumerate(sides):
+        homes, members = find_homes(opposite, owner), [set(entity) for entity in opposite]
         for entity in entities:
             links = sum(
                 first in members[homes[second][0]]
@@ -304,7 +305,7 @@ def _count_ceaf(sides: Sides, protocol: Protocol, metric: str) -> Counts:
     counts = count_ceaf(table, table, compare, weigh)
     if protocol.ceaf == "matrix":  # divided by the sum over all pairs of one side
         for side, rate in enumerate(("recall", "precision")):
-            alone = _tabulate_all([(both[side], both[side]) for both in sides])
+            alone = _tabulate_all([(document[side], document[side]) for document in sides])
             counts[f"{rate}_denominator"] = alone.sums(alone.shares.group, compare(alone))
     return counts
 

@@ -6,12 +6,18 @@ paper (Moosavi et al. 2019) means in every corner: `match:min` is for those who 
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from corefeval.diagnostics import Notice, UsageError, note
-from corefeval.emulation.documents import Document, Entities, Mention, Paired, sentence_starts
+from corefeval.emulation.documents import (
+    Document,
+    Entities,
+    Mention,
+    Paired,
+    place_in_sentence,
+    sentence_starts,
+)
 from corefeval.protocol import Protocol, programs_with
 
 _NOMINAL = frozenset(("NP", "NM", "QP", "NX"))
@@ -60,13 +66,13 @@ def read_texts(documents: Sequence[Document], paired: Paired) -> Texts:
     """The key's text of each document, by its index; None where there is no parse."""
     tokens = paired.key.tokens
     if tokens is None or not {"word", "parse"} <= set(tokens.columns):
-        return dict.fromkeys(one.index for one in documents)
+        return dict.fromkeys(document.index for document in documents)
     names = [name for name in ("word", "parse", "tag") if name in tokens.columns]
     cells = [[value or "" for value in tokens.coded(name).values()] for name in names]
     if len(names) < 3:
         cells.append([""] * len(cells[0]))
     texts: dict[int | None, Text | None] = {}
-    for index in dict.fromkeys(one.index for one in documents):
+    for index in dict.fromkeys(document.index for document in documents):
         first = 0 if index is None else int(tokens.offsets[index])
         last = len(cells[0]) if index is None else first + int(tokens.counts[index])
         words, bits, tags = (column[first:last] for column in cells)
@@ -91,12 +97,14 @@ def cut_mentions(
     if not paired.has_spans:  # labels have no place in a text
         return list(documents), _notices(documents, documents, texts, protocol)
     cut = []
-    for one in documents:
+    for document in documents:
         key, response = (
-            _Side(sentence_starts(corpus, one.index), texts[one.index], protocol).settle(entities)
-            for entities, corpus in zip(one.sides, (paired.key, paired.response), strict=True)
+            _Side(sentence_starts(corpus, document.index), texts[document.index], protocol).settle(
+                entities
+            )
+            for entities, corpus in zip(document.sides, (paired.key, paired.response), strict=True)
         )
-        cut.append(replace(one, key=key, response=response))
+        cut.append(replace(document, key=key, response=response))
     return cut, _notices(documents, cut, texts, protocol)
 
 
@@ -107,9 +115,11 @@ def _notices(
     if "yes" in (protocol.min_span, protocol.np_only) and not any(texts.values()):
         text = "the key has no parse: mentions are compared by their whole spans"
         notices.append(Notice("no-parse", text))
-    numbers = [sum(len(e) for one in d for s in one.sides for e in s) for d in (before, after)]
-    what = "left out: verb phrases, nested mentions, or what remains of entities with these"
-    return [*notices, *note("left-out", numbers[0] - numbers[1], "mention", what)]
+    numbers = [
+        sum(len(e) for document in d for s in document.sides for e in s) for d in (before, after)
+    ]
+    text = "left out: verb phrases, nested mentions, or what remains of entities with these"
+    return [*notices, *note("left-out", numbers[0] - numbers[1], "mention", text)]
 
 
 class _Side:
@@ -126,16 +136,14 @@ class _Side:
         if self.protocol.remove_nested == "yes":
             moved = [
                 kept
-                for entity, own in zip(entities, moved, strict=True)
-                if (kept := self._without_nested(entity, own))
+                for entity, identities in zip(entities, moved, strict=True)
+                if (kept := self._without_nested(entity, identities))
             ]
         return moved
 
     def place(self, mention: Mention) -> tuple[int, int, int]:
         """The sentence of a mention's end, and both ends, each counted in its own sentence."""
-        first, last = mention[:2]
-        sentence, other = (bisect_right(self.starts, token) - 1 for token in (last, first))
-        return sentence, first - self.starts[other], last - self.starts[sentence]
+        return place_in_sentence(mention, self.starts)
 
     def tree(self, mention: Mention) -> Node | None:
         """The tree of a mention, from the key's sentence with the number of that of its end."""
@@ -174,17 +182,17 @@ class _Side:
     def _without_nested(self, entity: list[Mention], identities: list[Mention]) -> list[Mention]:
         places = [self.place(mention) for mention in entity]
         nested = [
-            one
-            for mine, one in zip(places, identities, strict=True)
-            for theirs, other in zip(places, identities, strict=True)
-            if one != other
-            and mine[0] == theirs[0]
-            and theirs[1] <= mine[1]
-            and mine[2] <= theirs[2]
+            identity
+            for (sentence, first, last), identity in zip(places, identities, strict=True)
+            for outer, outer_identity in zip(places, identities, strict=True)
+            if identity != outer_identity
+            and sentence == outer[0]
+            and outer[1] <= first
+            and last <= outer[2]
         ]
         if len(entity) - len(nested) == 1:
             return [] if self.protocol.singletons == "drop" else identities
-        return [one for one in identities if one not in nested]
+        return [identity for identity in identities if identity not in nested]
 
 
 def _cut(text: Text, start: int, last: int, offset: int) -> Node | None:
@@ -202,9 +210,7 @@ def _cut(text: Text, start: int, last: int, offset: int) -> Node | None:
 
     def hang_words(place: int, *, stays: bool = False) -> None:
         if waiting:
-            words = " ".join(text.words[token] for token in waiting)
-            good = any(_is_good(text.words[token], text.tags[token]) for token in waiting)
-            hang(Node(words, place=place, is_good=good), stays=stays)
+            hang(_join_words(text, waiting, place), stays=stays)
             waiting.clear()
 
     for token in range(start, min(last + 1, len(text.bits))):
@@ -212,7 +218,7 @@ def _cut(text: Text, start: int, last: int, offset: int) -> Node | None:
         for character in text.bits[token]:
             seen |= character in "(*)"
             if character == "(":
-                if not any(_is_plain(text.words[one]) for one in waiting):
+                if not any(_is_plain(text.words[word]) for word in waiting):
                     waiting.clear()
                 # Words outside of constituents stay open, and what follows is below them.
                 hang_words(place, stays=not stack)
@@ -236,6 +242,13 @@ def _cut(text: Text, start: int, last: int, offset: int) -> Node | None:
     return roots[0] if len(roots) == 1 else Node("NP", roots)
 
 
+def _join_words(text: Text, tokens: Sequence[int], place: int) -> Node:
+    """The terminal of words that stand side by side."""
+    is_good = any(_is_good(text.words[token], text.tags[token]) for token in tokens)
+    words = " ".join(text.words[token] for token in tokens)
+    return Node(words, place=place, is_good=is_good)
+
+
 def _is_plain(word: str) -> bool:
     return word.isalpha() or word.isdigit()
 
@@ -248,13 +261,13 @@ def _is_good(word: str, tag: str) -> bool:
 
 def _minimum(root: Node) -> frozenset[tuple[str, int]]:
     """The texts and places of the terminals that a mention cannot do without; none, or some."""
-    found = [root] if root.is_good else [child for child in root.children if child.is_good]
-    if not found:
+    terminals = [root] if root.is_good else [child for child in root.children if child.is_good]
+    if not terminals:
         allowed = _allow(root)
         chosen = [c for c in root.children if c.tag[:2] in allowed and c.children]
         searches = [_search(child, allowed) for child in chosen] or [_search(root, None)]
-        found = [terminal for terminals in searches for terminal in terminals]
-    return frozenset((one.tag, one.place) for one in found if one.place is not None)
+        terminals = [terminal for terminals in searches for terminal in terminals]
+    return frozenset((node.tag, node.place) for node in terminals if node.place is not None)
 
 
 def _allow(root: Node) -> frozenset[str]:
@@ -279,8 +292,10 @@ def _search(root: Node, allowed: frozenset[str] | None) -> list[Node]:
                 allowed = _VERBAL if tag == "VP" else _NOMINAL
             is_allowed = allowed is not None and tag in allowed
             if not node.is_terminal and (is_allowed or allowed is None or node is root):
-                following += [one for one in node.children if is_allowed or not one.is_terminal]
-        if found := [node for node in following if node.is_good]:
-            return found
+                following += [
+                    child for child in node.children if is_allowed or not child.is_terminal
+                ]
+        if good_nodes := [node for node in following if node.is_good]:
+            return good_nodes
         level = following
     return []

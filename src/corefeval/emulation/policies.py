@@ -26,7 +26,7 @@ class Facts:
 
 def find_facts(documents: Sequence[Document]) -> Facts:
     """What there is in documents that policies are about."""
-    sides = [side for one in documents for side in one.sides]
+    sides = [side for document in documents for side in document.sides]
     return Facts(
         any(len({m for e in side for m in e}) < sum(map(len, side)) for side in sides),
         any(len(entity) == 1 for side in sides for entity in side),
@@ -65,8 +65,8 @@ def _find_followed(corpus: Corpus, codes: IntArray) -> BoolArray:
     if corpus.mention_start is not None and corpus.mention_end is not None:
         ranks = ranks_in_cells(corpus, is_opening=False)
         single = corpus.mention_end - corpus.mention_start == 1
-        own = [np.array(ranks)] if ranks else [corpus.mention_entity, single]
-        keys = [*own, corpus.mention_end, corpus.mention_document]
+        tie_breakers = [np.array(ranks)] if ranks else [corpus.mention_entity, single]
+        keys = [*tie_breakers, corpus.mention_end, corpus.mention_document]
     order = np.lexsort(keys)
     followed[order[:-1]] = codes[order[:-1]] == codes[order[1:]]
     return followed
@@ -84,18 +84,18 @@ def settle_repeats(
     repeats of each were left out before.
     """
     settled = []
-    for one in documents:
-        known = {mention for entity in one.key for mention in entity}
+    for document in documents:
+        in_key = {mention for entity in document.key for mention in entity}
         if protocol.duplicates == "error":
-            _refuse_repeats(one, protocol, files)
-        key = _settle(one.key, protocol.repeats_key, protocol, known)
-        response = _settle(one.response, protocol.repeats_response, protocol, known)
-        settled.append(replace(one, key=key, response=response))
+            _refuse_repeats(document, protocol, files)
+        key = _settle(document.key, protocol.repeats_key, protocol, in_key)
+        response = _settle(document.response, protocol.repeats_response, protocol, in_key)
+        settled.append(replace(document, key=key, response=response))
     notices: list[Notice] = []
     for side, earlier in zip(("key", "response"), dropped, strict=True):
         before, after = (
-            sum(len(entity) for one in these for entity in getattr(one, side))
-            for these in (documents, settled)
+            sum(len(entity) for document in documents_then for entity in getattr(document, side))
+            for documents_then in (documents, settled)
         )
         count = earlier + before - after
         if side == "response" and protocol.limit != "none" and count > int(protocol.limit):
@@ -106,8 +106,8 @@ def settle_repeats(
                 expected="each mention once",
                 fix="--limit none scores without them",
             )
-        what = f"left out (repeats {getattr(protocol, f'repeats_{side}')})"
-        notices += note("repeated-mentions", count, "mention", what, whose=side)
+        text = f"left out (repeats {getattr(protocol, f'repeats_{side}')})"
+        notices += note("repeated-mentions", count, "mention", text, whose=side)
     return settled, notices
 
 
@@ -124,13 +124,13 @@ def _refuse_repeats(document: Document, protocol: Protocol, files: Mapping[str, 
             )
 
 
-def _settle(entities: Entities, rule: str, protocol: Protocol, known: set[object]) -> Entities:
+def _settle(entities: Entities, rule: str, protocol: Protocol, in_key: set[object]) -> Entities:
     if rule == "keep":
         return entities
     if rule == "once":
         return _once(entities, protocol)
     if rule == "known":
-        return _first_of(entities, known)
+        return _first_of(entities, in_key)
     return [list(dict.fromkeys(entity)) for entity in entities]
 
 
@@ -147,18 +147,18 @@ def _reverse(entities: Entities) -> Entities:
     return [entity[::-1] for entity in entities[::-1]]
 
 
-def _first_of(entities: Entities, known: Iterable[object]) -> Entities:
+def _first_of(entities: Entities, mentions: Iterable[object]) -> Entities:
     """Of known mentions the first, and all others."""
-    left = set(known)
+    left = set(mentions)
     once = set(left)
     kept = []
     for entity in entities:
-        own = []
+        kept_mentions = []
         for mention in entity:
             if mention not in once or mention in left:
-                own.append(mention)
+                kept_mentions.append(mention)
                 left.discard(mention)
-        kept.append(own)
+        kept.append(kept_mentions)
     return [entity for entity in kept if entity]
 
 
@@ -168,14 +168,16 @@ def settle_singletons(documents: Sequence[Document], rule: str) -> list[Document
         return list(documents)
     if rule == "double-response":
         return [
-            replace(one, response=[e * 2 if len(e) == 1 else e for e in one.response])
-            for one in documents
+            replace(document, response=[e * 2 if len(e) == 1 else e for e in document.response])
+            for document in documents
         ]
     return [
         replace(
-            one, key=_larger(one.key) if rule == "drop" else one.key, response=_larger(one.response)
+            document,
+            key=_larger(document.key) if rule == "drop" else document.key,
+            response=_larger(document.response),
         )
-        for one in documents
+        for document in documents
     ]
 
 
@@ -185,7 +187,7 @@ def _larger(entities: Entities) -> Entities:
 
 def drop_keyless(documents: Sequence[Document]) -> list[Document]:
     """The documents in which the key has mentions."""
-    return [one for one in documents if one.key]
+    return [document for document in documents if document.key]
 
 
 def settle_twinless(documents: Sequence[Document], rule: str) -> list[Document]:
@@ -193,8 +195,8 @@ def settle_twinless(documents: Sequence[Document], rule: str) -> list[Document]:
     if rule == "as-is":
         return list(documents)
     settled = []
-    for one in documents:
-        known = {mention for entity in one.key for mention in entity}
-        new = dict.fromkeys(m for entity in one.response for m in entity if m not in known)
-        settled.append(replace(one, key=[*one.key, *([mention] for mention in new)]))
+    for document in documents:
+        in_key = {mention for entity in document.key for mention in entity}
+        new = dict.fromkeys(m for entity in document.response for m in entity if m not in in_key)
+        settled.append(replace(document, key=[*document.key, *([mention] for mention in new)]))
     return settled

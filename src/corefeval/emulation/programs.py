@@ -89,7 +89,7 @@ class Material:
 
     def result(self, protocol: Protocol, metrics: Metrics = "standard") -> Result:
         """The result under a protocol; an error where a program that it describes would stop."""
-        wanted = choose_metrics(metrics, protocol)
+        chosen = choose_metrics(metrics, protocol)
         if protocol.split != "off" and self.has_sets:
             raise _no_layers(protocol)
         if protocol.lost == "strict" and self.response.ledger is not None:
@@ -98,26 +98,30 @@ class Material:
             )
         with memory_for():
             documents, notices = self.documents(protocol)
-            tables = {name: self._table(name, documents, protocol) for name in wanted}
+            tables = {name: self._table(name, documents, protocol) for name in chosen}
         paired = self._pair(protocol)
-        told = paired.notices
+        pairing_notices = paired.notices
         if protocol.brackets != "written":  # of brackets that were read otherwise
-            told = tuple(notice for notice in told if notice.kind != "overlapping-mentions")
+            pairing_notices = tuple(
+                notice for notice in pairing_notices if notice.kind != "overlapping-mentions"
+            )
         result = Result(
             tables=tables,
-            document_ids=tuple(one.name for one in documents),
+            document_ids=tuple(document.name for document in documents),
             protocol=protocol.but(spans=paired.spans),
             key=self.key.name,
             response=self.response.name,
             key_digest=self.key_digest,
-            notices=merge_notices((*told, *notices)),
+            notices=merge_notices((*pairing_notices, *notices)),
             spell=spell,
-            titles={name: _TITLES[name] for name in wanted},
+            titles={name: _TITLES[name] for name in chosen},
         )
         if protocol.undefined == "error":
             _check_defined(result)
         # scorch's key has all mentions of the response, so that it never lacks weights alone.
-        if protocol.aggregate == "weighted" and not any(one.response for one in documents):
+        if protocol.aggregate == "weighted" and not any(
+            document.response for document in documents
+        ):
             raise InputError(
                 "the response has no mentions, so its weights of all documents are zero, which "
                 f"stops {programs_with('aggregate', 'weighted')}",
@@ -138,35 +142,37 @@ class Material:
         documents, notices = self._identify(protocol)
         names = {"key": self.key.name, "response": self.response.name}
         _check_something(documents, protocol, names)
-        more: list[Notice] = []
+        repeat_notices: list[Notice] = []
         dropped = self._drop_repeats(protocol).dropped
         if self._facts(documents).has_repeats or any(dropped):
             settle = partial(settle_repeats, documents, protocol, names, dropped)
-            documents, more = self._remember("repeats", (documents,), _REPEATS, protocol, settle)
+            documents, repeat_notices = self._remember(
+                "repeats", (documents,), _REPEATS, protocol, settle
+            )
         if not _cuts(protocol):
             documents = self._with_singletons(documents, protocol)
-        if protocol.keyless == "skip" and not all(one.key for one in documents):
+        if protocol.keyless == "skip" and not all(document.key for document in documents):
             drop = partial(drop_keyless, documents)
             documents = self._remember("keyless", (documents,), (), protocol, drop)
         if protocol.twinless != "as-is":
             add = partial(settle_twinless, documents, protocol.twinless)
             documents = self._remember("twinless", (documents,), ("twinless",), protocol, add)
-        return documents, [*notices, *more]
+        return documents, [*notices, *repeat_notices]
 
     def _remember(
         self,
         step: str,
-        given: Sequence[object],
+        inputs: Sequence[object],
         names: Sequence[str],
         protocol: Protocol,
         make: Callable[[], T],
     ) -> T:
         """What a step makes of what is given, under the choices that it depends on."""
-        known = (step, *map(id, given), *(getattr(protocol, name) for name in names))
-        if known not in self._known:
+        choices = (step, *map(id, inputs), *(getattr(protocol, name) for name in names))
+        if choices not in self._known:
             # With what was given, lest something else get its id.
-            self._known[known] = make(), given
-        return self._known[known][0]  # type: ignore[return-value]
+            self._known[choices] = make(), inputs
+        return self._known[choices][0]  # type: ignore[return-value]
 
     def _facts(self, documents: list[Document]) -> Facts:
         return self._remember("facts", (documents,), (), _ANY, lambda: find_facts(documents))
@@ -197,8 +203,8 @@ class Material:
     @cached_property
     def _are_alike(self) -> bool:
         """Whether both sides have the same documents in the same order, each once."""
-        names, others = ([*map(str, side.documents)] for side in (self.key, self.response))
-        return names == others and len({*names}) == len(names)
+        names, response_names = ([*map(str, side.documents)] for side in (self.key, self.response))
+        return names == response_names and len({*names}) == len(names)
 
     def _identify(self, protocol: Protocol) -> tuple[list[Document], list[Notice]]:
         """The documents, cut and in order, with mentions by what tells them apart."""
@@ -220,8 +226,8 @@ class Material:
         take = partial(read_texts, documents, paired)
         texts = self._remember("texts", (documents, paired), (), protocol, take)
         cut_down = partial(cut_mentions, read, paired, texts, protocol)
-        documents, more = self._remember("coval", (read, paired), names, protocol, cut_down)
-        return documents, [*notices, *more]
+        documents, cut_notices = self._remember("coval", (read, paired), names, protocol, cut_down)
+        return documents, [*notices, *cut_notices]
 
     def _may_repeat(self, documents: list[Document], protocol: Protocol) -> bool:
         """Whether a mention may be there twice, now or once mentions are told apart otherwise."""
@@ -249,7 +255,7 @@ class Material:
         shape = _SHAPES[protocol.blanc] if metric == "blanc" else "ratio"
         columns = _BLANC if metric == "blanc" else _RATIO
         if protocol.aggregate == "weighted":
-            sizes = [[sum(map(len, side)) for side in one.sides] for one in documents]
+            sizes = [[sum(map(len, side)) for side in document.sides] for document in documents]
             values = np.hstack((values, np.array(sizes, dtype=np.float64).reshape(-1, 2)))
             columns = (*columns, "key_weight", "response_weight")
         if metric == "blanc" and (protocol.aggregate == "pool" or protocol.blanc == "scorch"):
@@ -281,7 +287,7 @@ def _check_something(
     if protocol.nothing == "ok":
         return
     for side in ("key", "response"):
-        if not any(getattr(one, side) for one in documents):
+        if not any(getattr(document, side) for document in documents):
             programs = programs_with("nothing", "error")
             raise InputError(
                 f"the {side} has no mentions, which stops {programs}",
@@ -328,12 +334,12 @@ def choose_metrics(metrics: Metrics, protocol: Protocol) -> list[str]:
         )
     if protocol.layer != "identity":
         raise _no_layers(protocol)
-    wanted = []
+    chosen = []
     for request in parse_metrics(metrics):
         name = str(request.metric)
         if name in METRICS or name == "conll":
-            wanted.append(name)
+            chosen.append(name)
         elif request.by_name:
-            known = ", ".join((*METRICS, "conll"))
-            raise UsageError(f"there is no {name} with {_text(protocol)}: there are {known}")
-    return wanted
+            names = ", ".join((*METRICS, "conll"))
+            raise UsageError(f"there is no {name} with {_text(protocol)}: there are {names}")
+    return chosen

@@ -309,13 +309,15 @@ def _tabulate(sides: Iterable[Direction], *, unaligned: float = 0.0) -> Alignmen
     `unaligned`.
     """
 
-    def look(entities: list[Entity], others: list[Entity], worths: Worths) -> Iterator[Entry]:
+    def look(entities: list[Entity], opposite: list[Entity], worths: Worths) -> Iterator[Entry]:
         def image(element: Element) -> tuple[Element, float]:
             return worths.get(element, (element, unaligned if element.blocks else 1.0))
 
-        return look_up(entities, find_homes(others, "last"), image)
+        return look_up(entities, find_homes(opposite, "last"), image)
 
-    return tabulate((entities, others, look(entities, others, w)) for entities, others, w in sides)
+    return tabulate(
+        (entities, opposite, look(entities, opposite, w)) for entities, opposite, w in sides
+    )
 
 
 def _look_up_ceaf(pair: Pair) -> Iterator[Entry]:
@@ -338,8 +340,8 @@ def _look_up_ceaf(pair: Pair) -> Iterator[Entry]:
 
 def _lea(sides: Sequence[Direction]) -> Ratio:
     resolved, total = lea_recall(_without_sets(sides))
-    for document, (entities, others, worths) in enumerate(sides):
-        homes = find_homes(others, "last")
+    for document, (entities, opposite, worths) in enumerate(sides):
+        homes = find_homes(opposite, "last")
         for entity in filter(_has_set, entities):
             links = _links_in_order(entity, homes, worths, sticky=True)
             resolved[document] += 2 * links / (len(entity) - 1)
@@ -353,8 +355,8 @@ def _count_half(half: str, pairs: Sequence[Pair]) -> Counts:
     common = counts[f"{half}_common"]
     if half == "coreference":
         common = links_recall(_without_sets(sides))[0]
-        for document, (entities, others, worths) in enumerate(sides):
-            homes = find_homes(others, "last")
+        for document, (entities, opposite, worths) in enumerate(sides):
+            homes = find_homes(opposite, "last")
             for entity in filter(_has_set, entities):
                 common[document] += _links_in_order(entity, homes, worths, sticky=False)
     return ratio_counts((common, counts[f"{half}_key"]), (common, counts[f"{half}_response"]))

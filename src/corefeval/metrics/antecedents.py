@@ -48,10 +48,10 @@ def inferred(alignment: Alignment, *, spurious: Spurious = "wl") -> Counts:
     unresolved = looked_up(response.previous, twin) < 0
     closest = np.where(unresolved, -1, looked_up(noun_in_response, twin))
     inferred_entity = looked_up(key.mention_entity, looked_up(key_of, closest))
-    same = inferred_entity == key.mention_entity[rows]
+    is_same_entity = inferred_entity == key.mention_entity[rows]
     missed = unresolved | ((closest < 0) & (noun_in_key[rows] >= 0))
-    correct = (closest >= 0) & same
-    wrong = (closest >= 0) & ~same
+    correct = (closest >= 0) & is_same_entity
+    wrong = (closest >= 0) & ~is_same_entity
     also_wrong, invented = _spurious(alignment, noun_in_key, noun_in_response, spurious)
     return _counts(
         alignment,

@@ -43,15 +43,15 @@ def cite(metrics: str | Metric | Iterable[str | Metric] = (), *, saved: Iterable
     (False, True)
     """
     entries = [SOFTWARE]
-    asked = parse_metrics(metrics) if metrics else []
-    found = {name: _find_known(name) for name in saved}
-    asked += parse_metrics([*filter(None, found.values())]) if any(found.values()) else []
-    for request in asked:
-        known = [key for key in keys_of(request.metric) if key in references()]
+    requests = parse_metrics(metrics) if metrics else []
+    loaded = {name: _find_known(name) for name in saved}
+    requests += parse_metrics([*filter(None, loaded.values())]) if any(loaded.values()) else []
+    for request in requests:
+        papers = [key for key in keys_of(request.metric) if key in references()]
         reference = " ".join(request.metric.declaration.reference.split())
         comment = f"% {request.metric}: {reference or 'no reference is declared'}\n"
-        entries += [references()[key] for key in known] or [comment]
-    unknown = [visible(name) for name, metric in found.items() if metric is None]
+        entries += [references()[key] for key in papers] or [comment]
+    unknown = [visible(name) for name, metric in loaded.items() if metric is None]
     entries += ["".join(f"% {name}: a metric that is not known here\n" for name in unknown)]
     return "\n".join(filter(None, dict.fromkeys(entries)))
 
@@ -73,12 +73,12 @@ def keys_of(metric: Metric) -> list[str]:
         topic, colon, _ = part.partition(":")  # `twinless mentions: …` is about that parameter
         if colon and used.isdisjoint(topic.split()):
             continue
-        keys += [_key(*found.groups(default="")) for found in _PAPER.finditer(part)]
+        keys += [_key(*match.groups(default="")) for match in _PAPER.finditer(part)]
     return keys
 
 
-def _key(first: str, second: str, others: str, year: str) -> str:
-    name = "-".join(filter(None, (first, second, others.replace(" ", ""), year))).lower()
+def _key(first: str, second: str, et_al: str, year: str) -> str:
+    name = "-".join(filter(None, (first, second, et_al.replace(" ", ""), year))).lower()
     return unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
 
 

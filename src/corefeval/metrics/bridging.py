@@ -18,56 +18,55 @@ def bridging(alignment: Alignment, *, level: str = "entity", typed: str = "false
     An anaphor of the response is right if all of its antecedents are: each is one of those that the
     key has for it (`mention`), or a mention of one of their entities in the key (`entity`).
     """
-    beyond = alignment.beyond
-    key, response = (bridging_pairs(side.corpus) for side in beyond)
+    sides = alignment.beyond
+    key, response = (bridging_pairs(side.corpus) for side in sides)
     right = right_pairs(alignment, level=level, typed=typed == "true")
     anaphors, place = np.unique(response.anaphor, return_inverse=True)
-    found = anaphors[np.bincount(place[~right], minlength=anaphors.size) == 0]
-    partners = beyond.swapped.partner[found]
-    return _counts(alignment, np.unique(key.anaphor), partners, anaphors, found)
+    right_anaphors = anaphors[np.bincount(place[~right], minlength=anaphors.size) == 0]
+    partners = sides.swapped.partner[right_anaphors]
+    return _counts(alignment, np.unique(key.anaphor), partners, anaphors, right_anaphors)
 
 
 def right_pairs(alignment: Alignment, *, level: str = "entity", typed: bool = False) -> BoolArray:
     """Which of the response's pairs, in the order of `bridging_pairs`, the key has."""
     key, response = (bridging_pairs(side.corpus) for side in alignment.beyond)
-    back = alignment.beyond.swapped.partner
-    anaphor, antecedent = back[response.anaphor], back[response.antecedent]
-    names = dict.fromkeys((*key.label.names, *response.label.names))
-    labels = [one.label.recoded(tuple(names)).codes + 1 for one in (key, response)]
-    kinds = labels if typed else [np.zeros_like(one) for one in labels]
-    nothing = [np.zeros_like(one) for one in labels]
+    in_key = alignment.beyond.swapped.partner
+    anaphor, antecedent = in_key[response.anaphor], in_key[response.antecedent]
+    relations = [np.zeros_like(key.anaphor), np.zeros_like(response.anaphor)]
+    if typed:
+        names = tuple(dict.fromkeys((*key.label.names, *response.label.names)))
+        relations = [pairs.label.recoded(names).codes + 1 for pairs in (key, response)]
 
-    def among(mine: IntArray, theirs: IntArray) -> BoolArray:
-        """Whether the key has the anaphor with something, of the same relation if that counts."""
-        width, height = len(names) + 1, int(max(mine.max(initial=0), theirs.max(initial=0))) + 1
-        codes = [
-            np.where((one >= 0) & (what >= 0), (one * height + what) * width + kind, -1)
-            for one, what, kind in ((key.anaphor, mine, kinds[0]), (anaphor, theirs, kinds[1]))
-        ]
-        there: BoolArray = np.isin(codes[1], codes[0]) & (codes[1] >= 0)
-        return there
+    def are_in_key(key_column: IntArray, column: IntArray) -> BoolArray:
+        """Whether the key has the anaphor with a value, of the same relation if that counts."""
+        width = max(int(codes.max(initial=0)) for codes in relations) + 1
+        height = max(int(codes.max(initial=0)) for codes in (key_column, column)) + 1
+        codes = (anaphor * height + column) * width + relations[1]
+        key_codes = (key.anaphor * height + key_column) * width + relations[0]
+        is_known: BoolArray = np.isin(codes, key_codes[key_column >= 0])
+        return is_known & (anaphor >= 0) & (column >= 0)
 
     if level == "anaphor":
-        return among(nothing[0], nothing[1])
-    right = among(key.antecedent, antecedent)
+        return are_in_key(np.zeros_like(key.anaphor), np.zeros_like(anaphor))
+    right = are_in_key(key.antecedent, antecedent)
     if level == "entity":
         entity = np.append(alignment.beyond.key.entity, -1)
-        right |= among(entity[key.antecedent], entity[antecedent])
+        right |= are_in_key(entity[key.antecedent], entity[antecedent])
     return right
 
 
 def refers_not(alignment: Alignment) -> Counts:
     """Mentions that refer to nothing on both sides."""
-    beyond = alignment.beyond
-    mine, theirs = (
-        np.flatnonzero(non_referring(side.corpus)[side.corpus.mention_entity]) for side in beyond
+    sides = alignment.beyond
+    in_key, in_response = (
+        np.flatnonzero(non_referring(side.corpus)[side.corpus.mention_entity]) for side in sides
     )
-    found = theirs[np.isin(beyond.swapped.partner[theirs], mine)]
-    return _counts(alignment, mine, beyond.swapped.partner[found], theirs, found)
+    right = in_response[np.isin(sides.swapped.partner[in_response], in_key)]
+    return _counts(alignment, in_key, sides.swapped.partner[right], in_response, right)
 
 
 def _counts(
-    alignment: Alignment, key: IntArray, found: IntArray, response: IntArray, right: IntArray
+    alignment: Alignment, key: IntArray, matched: IntArray, response: IntArray, right: IntArray
 ) -> Counts:
     """Counts of mentions of either side, and of those that are right, by their groups."""
     sides = alignment.beyond
@@ -79,6 +78,6 @@ def _counts(
         return alignment.sums(group)
 
     return ratio_counts(
-        (count(sides.key, found), count(sides.key, key)),
+        (count(sides.key, matched), count(sides.key, key)),
         (count(sides.response, right), count(sides.response, response)),
     )

@@ -59,8 +59,8 @@ def apply_policy(
     if policy == "none":
         return alignment, alignment
     if policy == "0":
-        both = _edit(alignment, "everything")
-        return both, both
+        edition = _edit(alignment, "everything")
+        return edition, edition
     if policy == "sys":
         return (
             _edit(alignment, "everything", key_mentions=True),
@@ -68,8 +68,8 @@ def apply_policy(
         )
     dropped: Dropped = "singletons" if policy == "rn" else "nothing"
     if policy == "rn" and ceaf:
-        both = _edit(alignment, dropped)
-        return both, both
+        edition = _edit(alignment, dropped)
+        return edition, edition
     return (
         _edit(alignment, dropped, key_mentions=True),
         _edit(alignment, dropped, response_mentions=True),
@@ -126,14 +126,14 @@ def _make_edition(
     )
 
 
-def _with_singletons(side: Side, kept: IntArray, other: Side, added: IntArray) -> Side:
+def _with_singletons(side: Side, kept: IntArray, origin: Side, added: IntArray) -> Side:
     """Some of a side's mentions, and after them mentions of the other side, each alone."""
     n_entities = side.entity_document.size
-    added_document = other.entity_document[other.mention_entity[added]]
+    added_document = origin.entity_document[origin.mention_entity[added]]
 
     def feature(name: str) -> Categories:
-        mine, theirs = side.feature(name), other.feature(name)
-        return Categories.concatenate(mine.take(kept), theirs.take(added))
+        kept_values, added_values = side.feature(name), origin.feature(name)
+        return Categories.concatenate(kept_values.take(kept), added_values.take(added))
 
     return Side(
         np.concatenate((side.entity_document, added_document)),

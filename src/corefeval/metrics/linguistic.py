@@ -104,22 +104,22 @@ def _weigh(
 ) -> list[tuple[Alignment, LinkWeights]]:
     """The alignments for recall and for precision, each with its weights."""
     chosen = Weights(**weights)
-    return [(one, link_weights(one, chosen)) for one in apply_policy(policy, alignment)]
+    return [(edition, link_weights(edition, chosen)) for edition in apply_policy(policy, alignment)]
 
 
 def _by_mention(alignment: Alignment, common: FloatArray, of_entity: FloatArray) -> Ratio:
-    share, wanted = alignment.shares, alignment.key.shares
+    share, in_key = alignment.shares, alignment.key.shares
     together = common / of_entity[alignment.overlap.key]
     return (
         alignment.sums(share.group, share.count * together[share.whole]),
-        alignment.sums(wanted.group, wanted.count),
+        alignment.sums(in_key.group, in_key.count),
     )
 
 
 def _dice(alignment: Alignment, weights: LinkWeights) -> FloatArray:
     overlap = alignment.overlap
-    both = weights.key[overlap.key] + weights.response[overlap.response]
-    dice: FloatArray = 2.0 * weights.common / both
+    weight_of_both = weights.key[overlap.key] + weights.response[overlap.response]
+    dice: FloatArray = 2.0 * weights.common / weight_of_both
     return dice
 
 
@@ -189,9 +189,9 @@ def _tree(
     rank = np.zeros(vertices.size, dtype=np.int64)
     for kind in heaviest_first:
         # What a more informative class connects includes what a less informative one does.
-        more = np.maximum(rank, ranks[kind])
-        total += getattr(weights, KINDS[kind]) * (more - rank)
-        rank = more
+        reached_rank = np.maximum(rank, ranks[kind])
+        total += getattr(weights, KINDS[kind]) * (reached_rank - rank)
+        rank = reached_rank
     return total
 
 

@@ -41,12 +41,12 @@ _ANAPHORA = (
 
 def presets() -> dict[str, tuple[str, ...]]:
     """The named lists of metrics; `all` are all of coreference in the registry."""
-    others = (name for name, declared in REGISTRY.items() if not declared.beyond)
+    of_coreference = (name for name, declared in REGISTRY.items() if not declared.beyond)
     return {
         "standard": _STANDARD,
         "papers": _PAPERS,
         "anaphora": _ANAPHORA,
-        "all": tuple(dict.fromkeys((*_STANDARD, *_PAPERS, *others))),
+        "all": tuple(dict.fromkeys((*_STANDARD, *_PAPERS, *of_coreference))),
     }
 
 
@@ -90,8 +90,8 @@ class Metric:
 
     def __post_init__(self) -> None:
         declaration = REGISTRY.get(self.name)
-        known = [parameter.name for parameter in declaration.parameters] if declaration else []
-        if declaration is None or any(key not in known for key, _ in self.parameters):
+        names = [parameter.name for parameter in declaration.parameters] if declaration else []
+        if declaration is None or any(key not in names for key, _ in self.parameters):
             raise UsageError(f"there is no metric {self}: make metrics with Metric.of or .parse")
 
     @staticmethod
@@ -99,11 +99,13 @@ class Metric:
         """A metric from Python values: `Metric.of("lea", importance=my_function)`."""
         declaration, written = _find(name)
         parameters = {**written, **parameters}
-        known = {parameter.name: parameter for parameter in declaration.parameters}
-        for given in parameters:
-            if given not in known:
-                has = ", ".join(known) or "none"
-                raise UsageError(f"{declaration.name} has no parameter {given!r} (it has {has})")
+        declared = {parameter.name: parameter for parameter in declaration.parameters}
+        for name_of_parameter in parameters:
+            if name_of_parameter not in declared:
+                has = ", ".join(declared) or "none"
+                raise UsageError(
+                    f"{declaration.name} has no parameter {name_of_parameter!r} (it has {has})"
+                )
         values = (
             (parameter.name, parameter.check(parameters[parameter.name], declaration.name))
             for parameter in declaration.parameters
@@ -111,7 +113,7 @@ class Metric:
         )
         return Metric(
             declaration.name,
-            tuple((key, value) for key, value in values if value != known[key].default),
+            tuple((key, value) for key, value in values if value != declared[key].default),
         )
 
     @staticmethod
@@ -159,10 +161,10 @@ class Metric:
     @property
     def shape(self) -> Shape:
         """Which rates follow from the counts, and how."""
-        given = dict(self.parameters)
-        for parameter in self.declaration.parameters if given else ():
+        values = dict(self.parameters)
+        for parameter in self.declaration.parameters if values else ():
             for value, shape in parameter.shapes:
-                if given.get(parameter.name) == value:
+                if values.get(parameter.name) == value:
                     return shape
         return self.declaration.shape
 
@@ -171,10 +173,16 @@ class Metric:
         """The name for tables: `B³-sys`, `LEA(importance=one)`."""
         if not self.parameters:
             return self.declaration.title or self.name
-        suffixes = [one.name for one in self.declaration.parameters if one.suffixes]
+        suffixes = [
+            parameter.name for parameter in self.declaration.parameters if parameter.suffixes
+        ]
         behind = "".join(f"-{value}" for key, value in self.parameters if key in suffixes)
-        rest = Metric(self.name, tuple(p for p in self.parameters if p[0] not in suffixes))
-        return (self.declaration.title or self.name) + behind + str(rest)[len(self.name) :]
+        without_suffixes = Metric(
+            self.name, tuple(p for p in self.parameters if p[0] not in suffixes)
+        )
+        return (
+            (self.declaration.title or self.name) + behind + str(without_suffixes)[len(self.name) :]
+        )
 
     @property
     def by(self) -> str | None:
@@ -264,8 +272,8 @@ def _parse_items(items: Iterable[str | Metric | MetricRequest]) -> list[MetricRe
             raise UsageError(f"a metric is a name or a Metric value, not {item!r:.60}")
         for name in split_list(item) if isinstance(item, str) else [item]:
             preset = presets().get(name.strip().lower()) if isinstance(name, str) else None
-            for wanted in preset or (name,):
-                metric = wanted if isinstance(wanted, Metric) else Metric.parse(wanted)
+            for listed in preset or (name,):
+                metric = listed if isinstance(listed, Metric) else Metric.parse(listed)
                 for part in (*map(Metric.parse, metric.declaration.parts), metric):
                     is_named[part] = is_named.get(part, False) or preset is None
     if not is_named:
@@ -299,9 +307,9 @@ def spell(text: str) -> str:
     if ":" in text and text.strip() not in REGISTRY:
         from corefeval.metrics.own import known_at
 
-        name, bracket, rest = text.strip().partition("(")
-        known = known_at(name.strip())
-        return str(Metric.parse(known + bracket + rest)) if known else text.strip()
+        name, bracket, arguments = text.strip().partition("(")
+        registered = known_at(name.strip())
+        return str(Metric.parse(registered + bracket + arguments)) if registered else text.strip()
     return str(Metric.parse(text))
 
 
@@ -331,17 +339,17 @@ def _find(name: str) -> tuple[Declaration, dict[str, str]]:
         return REGISTRY.get(name) or _find_own(name), {}
     spelling = _plain(name)
     for declaration in REGISTRY.values():
-        names = [_plain(one) for one in (declaration.name, *declaration.aliases)]
-        if spelling in names:
+        spellings = [_plain(alias) for alias in (declaration.name, *declaration.aliases)]
+        if spelling in spellings:
             return declaration, {}
         for parameter in declaration.parameters:
             for choice in parameter.choices if parameter.suffixes else ():
-                if spelling in (one + choice for one in names):
+                if spelling in (alias + choice for alias in spellings):
                     return declaration, {parameter.name: choice}
     if name.lower() in presets():
         raise UsageError(f"{name!r} is a preset of several metrics, without parameters")
     base, hyphen, suffix = name.rpartition("-")
-    if hyphen and any(_plain(base) == _plain(one) for one in REGISTRY):
+    if hyphen and any(_plain(base) == _plain(registered) for registered in REGISTRY):
         choices = [
             choice
             for parameter in _find(base)[0].parameters
@@ -352,16 +360,16 @@ def _find(name: str) -> tuple[Declaration, dict[str, str]]:
         raise UsageError(f"there is no policy {suffix!r} of {base}: {has}")
     if declaration := _find_own(name):
         return declaration, {}
-    known = [*REGISTRY, *presets()]
-    raise UsageError(f"there is no metric {name!r}: {did_you_mean(name.lower(), known)}")
+    names = [*REGISTRY, *presets()]
+    raise UsageError(f"there is no metric {name!r}: {did_you_mean(name.lower(), names)}")
 
 
 def _find_own(name: str) -> Any:
     """The metric at a place, or of an entry point; None where there is none."""
     from corefeval.metrics.own import find_metric
 
-    found = find_metric(name)
-    return None if found is None else REGISTRY[found]
+    registered = find_metric(name)
+    return None if registered is None else REGISTRY[registered]
 
 
 def _plain(name: str) -> str:

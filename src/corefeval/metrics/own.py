@@ -135,7 +135,11 @@ def find_metric(text: str) -> str | None:
 
 def known_at(place: str) -> str:
     """The name of a metric whose function is at a place and was asked for before; else nothing."""
-    names = (name for name, one in REGISTRY.items() if place in (name, place_of(one.function)))
+    names = (
+        name
+        for name, declaration in REGISTRY.items()
+        if place in (name, place_of(declaration.function))
+    )
     return next(names, "")
 
 
@@ -185,9 +189,9 @@ def _of_place(module: str, attribute: str, name: str = "") -> str:
         raise UsageError(f"{place}: {error}") from None
     except (Exception, SystemExit) as error:  # a script may end the program
         raise UsageError(f"{place} cannot be imported: {_tell(error, module)}") from error
-    for known, declaration in REGISTRY.items():
+    for registered, declaration in REGISTRY.items():
         if getattr(declaration.function, "function", declaration.function) is value:
-            return known
+            return registered
     if isinstance(value, Declaration):
         if value.name not in REGISTRY:
             register(value)
@@ -224,14 +228,14 @@ def _read_signature(function: Callable[..., object]) -> tuple[bool, tuple[Parame
         signature = inspect.signature(function)
     except ValueError:  # some of Python's own do not tell
         raise UsageError(f"{name} is no metric. A metric is {FORMS}") from None
-    given = list(signature.parameters.values())
-    counted = [one for one in given if one.default is one.empty and one.kind != one.KEYWORD_ONLY]
-    others = given[len(counted) :]
+    arguments = list(signature.parameters.values())
+    counted = [a for a in arguments if a.default is a.empty and a.kind != a.KEYWORD_ONLY]
+    settings = arguments[len(counted) :]
     wrong = [
-        one.name
-        for one in given
-        if one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD)
-        or (one in others and not _is_number(one.default))
+        a.name
+        for a in arguments
+        if a.kind in (a.VAR_POSITIONAL, a.VAR_KEYWORD)
+        or (a in settings and not _is_number(a.default))
     ]
     if wrong or len(counted) not in (1, 2):
         why = f" {wrong[0]!r} has no number as default." if wrong and counted else ""
@@ -239,7 +243,7 @@ def _read_signature(function: Callable[..., object]) -> tuple[bool, tuple[Parame
             f"{name}{signature} is no metric.{why} A metric is {FORMS}; whatever else it takes has "
             "a number as default"
         )
-    parameters = (Parameter(one.name, float(one.default), "") for one in others)
+    parameters = (Parameter(a.name, float(a.default), "") for a in settings)
     return len(counted) == 2, tuple(parameters)
 
 
@@ -319,8 +323,8 @@ def _as_mean(rate: object) -> tuple[Any, Any]:
         values = None
     if rate is None or values is None:
         raise UsageError(f"its function returns no number but {type(rate).__name__} {rate!r:.60}")
-    known = ~np.isnan(values)
-    return np.where(known, values, 0.0), known.astype(np.float64)
+    is_number = ~np.isnan(values)
+    return np.where(is_number, values, 0.0), is_number.astype(np.float64)
 
 
 def _bind(function: Callable[..., object], parameters: Mapping[str, float]) -> partial[object]:
@@ -348,7 +352,9 @@ def _tell(error: BaseException, module: str) -> str:
     """What was raised, and in which line of a module, if in one of it."""
     file = getattr(sys.modules.get(module), "__file__", None)
     lines = [
-        one.lineno for one in traceback.extract_tb(error.__traceback__) if one.filename == file
+        frame.lineno
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename == file
     ]
     if isinstance(error, SyntaxError):  # which says where
         lines = []

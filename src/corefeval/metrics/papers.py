@@ -18,8 +18,8 @@ _WEIGHTS = (
 )
 # Sums of weights may have an entity that weighs nothing; what is divided by its weight may not.
 _SUMMED_WEIGHTS = tuple(
-    replace(one, above=-float("inf"), at_least=0) if one.name == "singleton" else one
-    for one in _WEIGHTS
+    replace(weight, above=-float("inf"), at_least=0) if weight.name == "singleton" else weight
+    for weight in _WEIGHTS
 )
 _TREES = (
     "The weight of a link depends on its more informative end. The weight of an entity is that of "

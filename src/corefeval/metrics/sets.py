@@ -214,9 +214,9 @@ def pair_sets(alignment: Alignment) -> SetPairs:
     return alignment.remember("pairs of sets", lambda: _pair_sets(alignment.beyond))
 
 
-def _pair_sets(beyond: Beyond) -> SetPairs:
-    key_rows, response_rows = beyond.matches
-    sides = Blocks.of(beyond.key, key_rows), Blocks.of(beyond.response, response_rows)
+def _pair_sets(full: Beyond) -> SetPairs:
+    key_rows, response_rows = full.matches
+    sides = Blocks.of(full.key, key_rows), Blocks.of(full.response, response_rows)
     key, response = _find_pairs(*sides)
     (key_side, key_codes), (response_side, codes) = sides[0].repeat(key), sides[1].repeat(response)
     rows = np.flatnonzero(key_codes >= 0), np.flatnonzero(codes >= 0)
@@ -224,7 +224,7 @@ def _pair_sets(beyond: Beyond) -> SetPairs:
         key_codes[rows[0]], codes[rows[1]], assume_unique=True, return_indices=True
     )
     pairs = Alignment(key.size, key_side, response_side, rows[0][in_key], rows[1][in_response])
-    return SetPairs(key, response, _count_shared(beyond, key, response), pairs, sides)
+    return SetPairs(key, response, _count_shared(full, key, response), pairs, sides)
 
 
 def _find_pairs(key: Blocks, response: Blocks) -> tuple[IntArray, IntArray]:
@@ -242,14 +242,14 @@ def _find_pairs(key: Blocks, response: Blocks) -> tuple[IntArray, IntArray]:
     return key_sets, response_sets
 
 
-def _count_shared(beyond: Beyond, key: IntArray, response: IntArray) -> IntArray:
+def _count_shared(full: Beyond, key: IntArray, response: IntArray) -> IntArray:
     """How many mentions the owners of sets share, for each pair of sets."""
     key_set, response_set = (
         side.sets.owner[side.corpus.mention_entity[rows]]
-        for side, rows in zip(beyond, beyond.matches, strict=True)
+        for side, rows in zip(full, full.matches, strict=True)
     )
     in_sets = (key_set >= 0) & (response_set >= 0)
-    width = len(beyond.response.sets) + 1
+    width = len(full.response.sets) + 1
     codes, counts = np.unique(key_set[in_sets] * width + response_set[in_sets], return_counts=True)
     place = np.searchsorted(codes, key * width + response)
     is_shared = np.append(codes, -1)[place] == key * width + response

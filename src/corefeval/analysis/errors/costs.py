@@ -250,11 +250,7 @@ def _count_groups(
     )
     rows = alignment.key_rows, alignment.response_rows
     groups = _Groups(number, *sides, *rows, document=document)
-    other = _Groups(number, *sides[::-1], *rows[::-1], document=document)
-    # As in Alignment.swapped: one table for both directions.
     vars(groups)["overlap"] = alignment.overlap
-    vars(other)["overlap"] = alignment.swapped.overlap
-    groups.mirrored_by(other)
     return metric.count(groups)
 
 
