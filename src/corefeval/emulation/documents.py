@@ -48,7 +48,7 @@ class Paired:
     """Both corpora with the same documents in the same places, and what was noticed.
 
     `spans` says how plain (start, end) mentions were read, where they were; `dropped` is how many
-    mentions of either side were there again, and are not any more.
+    repeated mentions of either side were left out; `is_one` that all documents are taken as one.
     """
 
     key: Corpus
@@ -56,6 +56,7 @@ class Paired:
     spans: Spans
     notices: tuple[Notice, ...] = ()
     dropped: tuple[int, int] = (0, 0)
+    is_one: bool = False
 
     @property
     def has_spans(self) -> bool:
@@ -78,7 +79,8 @@ def pair_corpora(key: Corpus, response: Corpus, protocol: Protocol) -> Paired:
             side.select_documents(np.where(places < len(side.documents), places, -1), names)
             for side in (key, response)
         )
-        paired = Paired(key, response, protocol.spans, (*key.notices, *response.notices))
+        notices = (*key.notices, *response.notices)
+        paired = Paired(key, response, protocol.spans, notices, is_one=True)
     else:
         try:
             pairing = pair(key, response, protocol)
@@ -104,7 +106,7 @@ def _of_program(error: PairingError, protocol: Protocol) -> PairingError:
 
 
 def _with_spans(paired: Paired) -> Paired:
-    """The same with token positions, where both sides have plain spans."""
+    """Both sides with token positions, where they have plain spans."""
     sides = paired.key, paired.response
     if any(side.labels is None for side in sides):
         return paired
@@ -154,21 +156,21 @@ def _check_sentences(key: Corpus, response: Corpus, protocol: Protocol) -> None:
         )
 
 
-def list_documents(
-    paired: Paired, *, is_one: bool, order: str = "list", brackets: str = "written"
-) -> list[Document]:
-    """The documents with their entities in an order, or one that has the entities of all.
+def list_documents(paired: Paired, protocol: Protocol) -> list[Document]:
+    """The documents with their entities in the protocol's order, or one with the entities of all.
 
-    `brackets` says in which order those of an entity are read that close and open on one token.
+    Its choice `brackets` says in which order those of an entity are read that close and open on one
+    token.
     """
     corpora = paired.key, paired.response
-    longest = max(_longest(corpus) for corpus in corpora) if is_one else None
+    longest = max(_longest(corpus) for corpus in corpora) if paired.is_one else None
+    opens_first = protocol.brackets != "written"
     sides = [
-        _entities(corpus, longest, order, opens_first=brackets != "written") for corpus in corpora
+        _entities(corpus, longest, protocol.order, opens_first=opens_first) for corpus in corpora
     ]
-    names = ["all documents"] if is_one else [str(name) for name in paired.key.documents]
+    names = ["all documents"] if paired.is_one else [str(name) for name in paired.key.documents]
     return [
-        Document(name, None if is_one else index, sides[0][index], sides[1][index])
+        Document(name, None if paired.is_one else index, sides[0][index], sides[1][index])
         for index, name in enumerate(names)
     ]
 
@@ -321,12 +323,15 @@ def _is_long(mention: Mention) -> bool:
 
 
 def cut_windows(
-    documents: Sequence[Document], paired: Paired, length: int
+    documents: list[Document], paired: Paired, protocol: Protocol
 ) -> tuple[list[Document], list[Notice]]:
     """Windows of so many tokens as documents: mentions that start behind their first token.
 
     One more window ends with the document, and so has tokens of the one before it too.
     """
+    if protocol.window == "none":
+        return documents, []
+    length = int(protocol.window)
     if not paired.has_spans and any(side for document in documents for side in document.sides):
         raise InputError(
             "windows need mentions with positions in a text",
@@ -363,12 +368,13 @@ def _within(entities: Entities, start: int, end: int) -> Entities:
     return [part for part in parts if part]
 
 
-def identify(documents: list[Document], paired: Paired, identity: str) -> list[Document]:
+def identify(documents: list[Document], paired: Paired, protocol: Protocol) -> list[Document]:
     """The documents with mentions by what a program tells them apart by.
 
-    They are the same ones where that changes nothing: where sentences are the same on both sides,
-    and no mention goes over a boundary.
+    The list that was given comes back where that changes nothing: where sentences are the same on
+    both sides, and no mention goes over a boundary.
     """
+    identity = protocol.identity
     if identity == "token" or not paired.has_spans:
         return documents
     sides = paired.key, paired.response

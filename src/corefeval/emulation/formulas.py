@@ -8,7 +8,7 @@ singletons. All else is counted by `metrics.coreference`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import combinations
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from corefeval.alignment import Alignment, Side
-from corefeval.emulation.documents import Entities, Mention
+from corefeval.emulation.documents import Document, Entities, Mention
 from corefeval.emulation.tables import find_homes, keep_cells, look_up, tabulate
 from corefeval.metrics.coreference import (
     HALVES,
@@ -32,7 +32,6 @@ from corefeval.metrics.counting import Counts, Ratio, RatioOf, both_directions, 
 from corefeval.metrics.mentions import matched_recall
 from corefeval.model.arrays import BoolArray, FloatArray, IntArray
 from corefeval.protocol import Protocol
-from corefeval.results.rates import Numbers
 
 Sides = Sequence[tuple[Entities, Entities]]  # key and response of each document
 
@@ -91,6 +90,11 @@ class Tables:
         )
 
 
+def make_tables(documents: Sequence[Document], protocol: Protocol) -> Tables:
+    """The tables of documents, in which mentions are looked up as the protocol says."""
+    return Tables([document.sides for document in documents], protocol.owner)
+
+
 def _as_sets(entities: Entities) -> Entities:
     return [list(dict.fromkeys(entity)) for entity in entities]
 
@@ -101,12 +105,6 @@ def _keep_at_home(entities: Entities, owner: str) -> Entities:
         [mention for mention in entity if homes[mention] == [number]]
         for number, entity in enumerate(_as_sets(entities))
     ]
-
-
-def count_metric(metric: str, tables: Tables, protocol: Protocol) -> Numbers:
-    """A metric's counts, a row for each document."""
-    counts = _COUNT[metric](tables, protocol)
-    return np.column_stack([np.asarray(count, dtype=np.float64) for count in counts.values()])
 
 
 def _count_mentions(tables: Tables, protocol: Protocol) -> Counts:
@@ -331,7 +329,7 @@ def _cut_wrongly(entities: Entities) -> Entities:
     return rows
 
 
-_COUNT = {
+COUNTERS: dict[str, Callable[[Tables, Protocol], Counts]] = {
     "mentions": _count_mentions,
     "muc": _count_muc,
     "b3": _count_b3,

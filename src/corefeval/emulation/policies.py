@@ -33,23 +33,29 @@ def find_facts(documents: Sequence[Document]) -> Facts:
     )
 
 
-def drop_repeats(paired: Paired, protocol: Protocol, *, once: bool) -> Paired:
-    """The same without the repeats that reading leaves out, on the sides that go by such a rule.
+def drop_repeats(paired: Paired, protocol: Protocol) -> Paired:
+    """Both sides without the repeats that reading leaves out; `paired` itself where there are none.
 
-    With `once` each mention stays once, by corefeval's own rule. Under `adjacent`, of mentions with
-    the same place that end side by side only the last stays.
+    Under `once` each mention stays once, by corefeval's own rule: that is about who opens first,
+    and so needs brackets and entities as written. Under `adjacent`, of mentions with the same place
+    that end side by side only the last stays.
     """
+    keeps_once = (protocol.order, protocol.brackets) == ("list", "written")
+    keeps_once &= protocol.duplicates != "error"
+    rules = {protocol.repeats_key, protocol.repeats_response}
+    if not rules & ({"once", "adjacent"} if keeps_once else {"adjacent"}):
+        return paired
     sides, dropped = [paired.key, paired.response], [0, 0]
     codes = mention_codes(*sides)
     for place, rule in enumerate((protocol.repeats_key, protocol.repeats_response)):
         before = sides[place]
-        if rule == "once" and once:
+        if rule == "once" and keeps_once:
             sides[place] = without_duplicates(before, codes[place], protocol.duplicates)[0]
         elif rule == "adjacent":
             sides[place] = before.keep_mentions(~_find_followed(before, codes[place]))
         dropped[place] = before.n_mentions - sides[place].n_mentions
     if not any(dropped):
-        return paired  # what was made of it stays known
+        return paired
     return replace(paired, key=sides[0], response=sides[1], dropped=(dropped[0], dropped[1]))
 
 
@@ -73,16 +79,15 @@ def _find_followed(corpus: Corpus, codes: IntArray) -> BoolArray:
 
 
 def settle_repeats(
-    documents: Sequence[Document],
-    protocol: Protocol,
-    files: Mapping[str, str],
-    dropped: tuple[int, int],
+    documents: list[Document], paired: Paired, protocol: Protocol
 ) -> tuple[list[Document], list[Notice]]:
     """Documents in which mentions are repeated only as the protocol lets them be.
 
-    `files` names the file of each side, `key` and `response`, for errors; `dropped` is how many
-    repeats of each were left out before.
+    Raises an InputError where repeats are errors, or more than a program allows.
     """
+    if not any(paired.dropped) and not find_facts(documents).has_repeats:
+        return documents, []
+    files = {"key": paired.key.name, "response": paired.response.name}
     settled = []
     for document in documents:
         in_key = {mention for entity in document.key for mention in entity}
@@ -92,7 +97,7 @@ def settle_repeats(
         response = _settle(document.response, protocol.repeats_response, protocol, in_key)
         settled.append(replace(document, key=key, response=response))
     notices: list[Notice] = []
-    for side, earlier in zip(("key", "response"), dropped, strict=True):
+    for side, earlier in zip(("key", "response"), paired.dropped, strict=True):
         before, after = (
             sum(len(entity) for document in documents_then for entity in getattr(document, side))
             for documents_then in (documents, settled)
@@ -162,10 +167,11 @@ def _first_of(entities: Entities, mentions: Iterable[object]) -> Entities:
     return [entity for entity in kept if entity]
 
 
-def settle_singletons(documents: Sequence[Document], rule: str) -> list[Document]:
+def settle_singletons(documents: list[Document], protocol: Protocol) -> list[Document]:
     """Documents without the entities of one mention, or with these doubled in the response."""
-    if rule == "keep":
-        return list(documents)
+    rule = protocol.singletons
+    if rule == "keep" or not find_facts(documents).has_singletons:
+        return documents
     if rule == "double-response":
         return [
             replace(document, response=[e * 2 if len(e) == 1 else e for e in document.response])
@@ -185,15 +191,17 @@ def _larger(entities: Entities) -> Entities:
     return [entity for entity in entities if len(entity) > 1]
 
 
-def drop_keyless(documents: Sequence[Document]) -> list[Document]:
-    """The documents in which the key has mentions."""
+def drop_keyless(documents: list[Document], protocol: Protocol) -> list[Document]:
+    """The documents in which the key has mentions, where only these count."""
+    if protocol.keyless != "skip" or all(document.key for document in documents):
+        return documents
     return [document for document in documents if document.key]
 
 
-def settle_twinless(documents: Sequence[Document], rule: str) -> list[Document]:
+def settle_twinless(documents: list[Document], protocol: Protocol) -> list[Document]:
     """Documents whose keys have the response's own mentions as singletons, where that is asked."""
-    if rule == "as-is":
-        return list(documents)
+    if protocol.twinless == "as-is":
+        return documents
     settled = []
     for document in documents:
         in_key = {mention for entity in document.key for mention in entity}

@@ -1,16 +1,16 @@
 """Scores as other programs make them: one pipeline, in which every choice of theirs has its place.
 
-Documents are paired, cut, ordered and identified; then repeats, singletons and twinless mentions
-are settled; then metrics count. `Material` remembers what each of these steps made of what it was
-given, by the choices that it depends on, and a step that changes nothing gives back what it was
-given: protocols that share steps share their work.
+Documents are paired, listed, cut and identified; then repeats, singletons and twinless mentions are
+settled; then metrics count. `Material` remembers what each of these steps made of its inputs, by
+the choices that the step heeds, and a step that changes nothing gives its input back: protocols
+that share steps share their work.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial
-from typing import TypeVar
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -24,10 +24,9 @@ from corefeval.emulation.documents import (
     list_documents,
     pair_corpora,
 )
-from corefeval.emulation.formulas import Tables, count_metric
+from corefeval.emulation.formulas import COUNTERS, make_tables
 from corefeval.emulation.minimum_spans import cut_mentions, read_texts
 from corefeval.emulation.policies import (
-    Facts,
     drop_keyless,
     drop_repeats,
     find_facts,
@@ -35,47 +34,49 @@ from corefeval.emulation.policies import (
     settle_singletons,
     settle_twinless,
 )
-from corefeval.metrics import parse_metrics, spell
+from corefeval.metrics import Metric, parse_metrics, spell
+from corefeval.metrics.counting import Counts
 from corefeval.model import IDENTITY, Corpus
 from corefeval.model.identity import digest
 from corefeval.model.sets import find_sets
 from corefeval.protocol import Protocol, programs_with
 from corefeval.results import CountTable, Result
-from corefeval.results.rates import Numbers
-
-T = TypeVar("T")
 
 # The metrics, and the choices that their formulas heed beside those of the steps before.
 METRICS: dict[str, tuple[str, ...]] = {
     "mentions": (),
-    "muc": ("owner", "muc"),
-    "b3": ("owner", "b3", "b3_singletons"),
-    "ceafm": ("owner", "ceaf", "ceafm"),
-    "ceafe": ("owner", "ceaf", "ceafe_singletons"),
-    "blanc": ("owner", "blanc"),
-    "lea": ("owner", "lea", "lea_singletons"),
-    "links": ("owner", "blanc"),
+    "muc": ("muc",),
+    "b3": ("b3", "b3_singletons"),
+    "ceafm": ("ceaf", "ceafm"),
+    "ceafe": ("ceaf", "ceafe_singletons"),
+    "blanc": ("blanc",),
+    "lea": ("lea", "lea_singletons"),
+    "links": ("blanc",),
 }
-_TITLES = {
-    "mentions": "Mentions", "muc": "MUC", "b3": "B³", "ceafm": "CEAFm", "ceafe": "CEAFe",
-    "blanc": "BLANC", "lea": "LEA", "links": "Links", "conll": "CoNLL",
-}  # fmt: skip
 _CONLL = ("muc", "b3", "ceafe")
-_RATIO = ("recall_numerator", "recall_denominator", "precision_numerator", "precision_denominator")
-_BLANC = tuple(
-    f"{kind}_{side}"
-    for kind in ("coreference", "non_coreference")
-    for side in ("common", "key", "response")
-)
 _SHAPES = {"key": "blanc", "halves": "blanc", "luo": "blanc-of-both", "scorch": "blanc-of-scorch"}
-
-_PAIRING = ("pairing", "documents", "missing", "extra", "across", "tokens", "spans", "zeros")
 _COVAL = ("min_span", "np_only", "remove_nested")
-_REPEATS = ("repeats_key", "repeats_response", "duplicates", "limit")
-# Variants of formulas that are the same without repeats, and without singletons.
+# The choices that each step heeds; those that are missing here are given no protocol.
+_CHOICES: dict[Callable[..., Any], tuple[str, ...]] = {
+    pair_corpora: (
+        *("pairing", "documents", "missing", "extra", "across", "tokens", "spans", "zeros"),
+    ),
+    drop_repeats: ("repeats_key", "repeats_response", "duplicates", "order", "brackets"),
+    list_documents: ("order", "brackets"),
+    cut_windows: ("window",),
+    cut_mentions: (*_COVAL, "identity", "singletons", "pairing"),
+    identify: ("identity",),
+    settle_repeats: ("repeats_key", "repeats_response", "duplicates", "limit"),
+    settle_singletons: ("singletons",),
+    drop_keyless: ("keyless",),
+    settle_twinless: ("twinless",),
+    make_tables: ("owner",),
+    **{counter: METRICS[metric] for metric, counter in COUNTERS.items()},
+}
+# Variants of formulas that do not differ without repeats, and without singletons.
 _OF_REPEATS = ("owner", "muc", "b3", "ceaf", "lea", "blanc")
 _OF_SINGLETONS = ("b3_singletons", "ceafe_singletons", "lea_singletons")
-_ANY = Protocol()
+_DEFAULTS = Protocol()
 
 
 class Material:
@@ -85,7 +86,7 @@ class Material:
         self.key_digest = digest(key)
         # Other programs know of nothing but identity.
         self.key, self.response = (side.keep_layer(IDENTITY) for side in (key, response))
-        self._known: dict[tuple[object, ...], tuple[object, Sequence[object]]] = {}
+        self._outputs: dict[tuple[object, ...], tuple[Any, Sequence[object]]] = {}
 
     def result(self, protocol: Protocol, metrics: Metrics = "standard") -> Result:
         """The result under a protocol; an error where a program that it describes would stop."""
@@ -114,7 +115,7 @@ class Material:
             key_digest=self.key_digest,
             notices=merge_notices((*pairing_notices, *notices)),
             spell=spell,
-            titles={name: _TITLES[name] for name in chosen},
+            titles={name: Metric.parse(name).title for name in chosen},
         )
         if protocol.undefined == "error":
             _check_defined(result)
@@ -139,66 +140,31 @@ class Material:
 
     def documents(self, protocol: Protocol) -> tuple[list[Document], list[Notice]]:
         """The documents that metrics count on, and what was left out of them."""
-        documents, notices = self._identify(protocol)
-        names = {"key": self.key.name, "response": self.response.name}
-        _check_something(documents, protocol, names)
-        repeat_notices: list[Notice] = []
-        dropped = self._drop_repeats(protocol).dropped
-        if self._facts(documents).has_repeats or any(dropped):
-            settle = partial(settle_repeats, documents, protocol, names, dropped)
-            documents, repeat_notices = self._remember(
-                "repeats", (documents,), _REPEATS, protocol, settle
-            )
+        paired = self._run(drop_repeats, self._pair(protocol), protocol=protocol)
+        documents, notices = self._identify(paired, protocol)
+        _check_something(documents, protocol, paired)
+        documents, of_repeats = self._run(settle_repeats, documents, paired, protocol=protocol)
         if not _cuts(protocol):
-            documents = self._with_singletons(documents, protocol)
-        if protocol.keyless == "skip" and not all(document.key for document in documents):
-            drop = partial(drop_keyless, documents)
-            documents = self._remember("keyless", (documents,), (), protocol, drop)
-        if protocol.twinless != "as-is":
-            add = partial(settle_twinless, documents, protocol.twinless)
-            documents = self._remember("twinless", (documents,), ("twinless",), protocol, add)
-        return documents, [*notices, *repeat_notices]
+            documents = self._run(settle_singletons, documents, protocol=protocol)
+        documents = self._run(drop_keyless, documents, protocol=protocol)
+        documents = self._run(settle_twinless, documents, protocol=protocol)
+        return documents, [*notices, *of_repeats]
 
-    def _remember(
-        self,
-        step: str,
-        inputs: Sequence[object],
-        names: Sequence[str],
-        protocol: Protocol,
-        make: Callable[[], T],
-    ) -> T:
-        """What a step makes of what is given, under the choices that it depends on."""
-        choices = (step, *map(id, inputs), *(getattr(protocol, name) for name in names))
-        if choices not in self._known:
-            # With what was given, lest something else get its id.
-            self._known[choices] = make(), inputs
-        return self._known[choices][0]  # type: ignore[return-value]
-
-    def _facts(self, documents: list[Document]) -> Facts:
-        return self._remember("facts", (documents,), (), _ANY, lambda: find_facts(documents))
+    def _run(self, step: Callable[..., Any], *inputs: object, protocol: Protocol) -> Any:
+        """What a step makes of its inputs under the choices that it heeds, made once."""
+        choices = _CHOICES.get(step, ())
+        key = (step, *map(id, inputs), *(getattr(protocol, name) for name in choices))
+        if key not in self._outputs:
+            output = step(*inputs, protocol) if step in _CHOICES else step(*inputs)
+            self._outputs[key] = output, inputs  # which are kept, lest another get their ids
+        return self._outputs[key][0]
 
     def _pair(self, protocol: Protocol) -> Paired:
-        names = _PAIRING
         if self._are_alike and protocol.pairing != "one":
-            # By name or by position, and with none that is missing, it is the same.
+            # By name or by position, and with none that is missing, pairs are the same.
             protocol = protocol.but(pairing="name", missing="empty", extra="ignore")
-        make = partial(pair_corpora, self.key, self.response, protocol)
-        return self._remember("pair", (), names, protocol, make)
-
-    def _drop_repeats(self, protocol: Protocol) -> Paired:
-        """The same without repeats that reading leaves out: by corefeval's own rule, or neleval's.
-
-        The own rule is about who opens first, and so needs brackets and entities as written.
-        """
-        paired = self._pair(protocol)
-        rules = protocol.repeats_key, protocol.repeats_response
-        is_own = (protocol.order, protocol.brackets) == ("list", "written")
-        once = is_own and protocol.duplicates != "error"
-        if not (once and "once" in rules) and "adjacent" not in rules:
-            return paired
-        make = partial(drop_repeats, paired, protocol, once=once)
-        step = "once" if once else "adjacent"
-        return self._remember(step, (paired,), _REPEATS[:3], protocol, make)
+        paired: Paired = self._run(pair_corpora, self.key, self.response, protocol=protocol)
+        return paired
 
     @cached_property
     def _are_alike(self) -> bool:
@@ -206,84 +172,60 @@ class Material:
         names, response_names = ([*map(str, side.documents)] for side in (self.key, self.response))
         return names == response_names and len({*names}) == len(names)
 
-    def _identify(self, protocol: Protocol) -> tuple[list[Document], list[Notice]]:
+    def _identify(self, paired: Paired, protocol: Protocol) -> tuple[list[Document], list[Notice]]:
         """The documents, cut and in order, with mentions by what tells them apart."""
-        paired, notices = self._drop_repeats(protocol), list[Notice]()
-        is_one = protocol.pairing == "one"
-        listing = partial(list_documents, paired, is_one=is_one, brackets=protocol.brackets)
-        documents = self._remember("list", (paired,), ("brackets",), protocol, listing)
-        if protocol.order != "list" and paired.has_spans and self._may_repeat(documents, protocol):
-            make = partial(listing, order=protocol.order)
-            documents = self._remember("order", (paired,), ("order", "brackets"), protocol, make)
-        if protocol.window != "none":
-            cut = partial(cut_windows, documents, paired, int(protocol.window))
-            documents, notices = self._remember("cut", (documents,), ("window",), protocol, cut)
+        documents = self._run(list_documents, paired, protocol=protocol.but(order="list"))
+        # The order of entities matters where a mention is there twice, now or once mentions are
+        # told apart otherwise.
+        if protocol.order != "list" and paired.has_spans:
+            is_moved = not _cuts(protocol) and documents is not self._run(
+                identify, documents, paired, protocol=protocol
+            )
+            facts = self._run(find_facts, documents, protocol=protocol)
+            if _cuts(protocol) or is_moved or facts.has_repeats:
+                documents = self._run(list_documents, paired, protocol=protocol)
+        documents, notices = self._run(cut_windows, documents, paired, protocol=protocol)
         if not _cuts(protocol):
-            return self._move(documents, paired, protocol), notices
+            return self._run(identify, documents, paired, protocol=protocol), notices
         # coval drops singletons while it reads, before anything else.
-        read = self._with_singletons(documents, protocol)
-        names = (*_COVAL, "identity", "singletons", "pairing")
-        take = partial(read_texts, documents, paired)
-        texts = self._remember("texts", (documents, paired), (), protocol, take)
-        cut_down = partial(cut_mentions, read, paired, texts, protocol)
-        documents, cut_notices = self._remember("coval", (read, paired), names, protocol, cut_down)
-        return documents, [*notices, *cut_notices]
-
-    def _may_repeat(self, documents: list[Document], protocol: Protocol) -> bool:
-        """Whether a mention may be there twice, now or once mentions are told apart otherwise."""
-        if _cuts(protocol) or self._facts(documents).has_repeats:
-            return True
-        return self._move(documents, self._drop_repeats(protocol), protocol) is not documents
-
-    def _move(
-        self, documents: list[Document], paired: Paired, protocol: Protocol
-    ) -> list[Document]:
-        make = partial(identify, documents, paired, protocol.identity)
-        return self._remember("identify", (documents, paired), ("identity",), protocol, make)
-
-    def _with_singletons(self, documents: list[Document], protocol: Protocol) -> list[Document]:
-        """The documents with singletons as they are wanted."""
-        if protocol.singletons == "keep" or not self._facts(documents).has_singletons:
-            return documents
-        make = partial(settle_singletons, documents, protocol.singletons)
-        return self._remember("singletons", (documents,), ("singletons",), protocol, make)
+        read = self._run(settle_singletons, documents, protocol=protocol)
+        texts = self._run(read_texts, documents, paired, protocol=protocol)
+        documents, left_out = self._run(cut_mentions, read, paired, texts, protocol=protocol)
+        return documents, [*notices, *left_out]
 
     def _table(self, metric: str, documents: list[Document], protocol: Protocol) -> CountTable:
         if metric == "conll":
             return CountTable("mean", parts=_CONLL)
-        values = self._count(metric, documents, protocol)
+        counts = dict(self._count(metric, documents, protocol))
         shape = _SHAPES[protocol.blanc] if metric == "blanc" else "ratio"
-        columns = _BLANC if metric == "blanc" else _RATIO
         if protocol.aggregate == "weighted":
-            sizes = [[sum(map(len, side)) for side in document.sides] for document in documents]
-            values = np.hstack((values, np.array(sizes, dtype=np.float64).reshape(-1, 2)))
-            columns = (*columns, "key_weight", "response_weight")
+            for side in ("key", "response"):
+                sizes = [sum(map(len, getattr(document, side))) for document in documents]
+                counts[f"{side}_weight"] = np.array(sizes, dtype=np.float64)
         if metric == "blanc" and (protocol.aggregate == "pool" or protocol.blanc == "scorch"):
             mentions = self._count("mentions", documents, protocol)
-            values = np.hstack((values, mentions[:, [1, 3, 0]]))
-            columns = (*columns, "key_mentions", "response_mentions", "common_mentions")
-        return CountTable(shape, columns, values)
+            counts["key_mentions"] = mentions["recall_denominator"]
+            counts["response_mentions"] = mentions["precision_denominator"]
+            counts["common_mentions"] = mentions["recall_numerator"]
+        return CountTable(shape, tuple(counts), np.column_stack(list(counts.values())))
 
-    def _count(self, metric: str, documents: list[Document], protocol: Protocol) -> Numbers:
+    def _count(self, metric: str, documents: list[Document], protocol: Protocol) -> Counts:
         """A metric's counts; variants of formulas are not told apart where they do not differ."""
-        facts = self._facts(documents)
+        facts = self._run(find_facts, documents, protocol=protocol)
         moot = (() if facts.has_repeats else _OF_REPEATS) + (
             () if facts.has_singletons else _OF_SINGLETONS
         )
-        protocol = protocol.but(**{name: getattr(_ANY, name) for name in moot})
-        make = partial(Tables, [document.sides for document in documents], protocol.owner)
-        tables = self._remember("tables", (documents,), ("owner",), protocol, make)
-        count = partial(count_metric, metric, tables, protocol)
-        return self._remember(metric, (tables,), METRICS[metric], protocol, count)
+        protocol = protocol.but(**{name: getattr(_DEFAULTS, name) for name in moot})
+        tables = self._run(make_tables, documents, protocol=protocol)
+        counts: Counts = self._run(COUNTERS[metric], tables, protocol=protocol)
+        return counts
 
 
 def _cuts(protocol: Protocol) -> bool:
     return any(getattr(protocol, name) == "yes" for name in _COVAL)
 
 
-def _check_something(
-    documents: Sequence[Document], protocol: Protocol, names: Mapping[str, str]
-) -> None:
+def _check_something(documents: Sequence[Document], protocol: Protocol, paired: Paired) -> None:
     if protocol.nothing == "ok":
         return
     for side in ("key", "response"):
@@ -291,7 +233,7 @@ def _check_something(
             programs = programs_with("nothing", "error")
             raise InputError(
                 f"the {side} has no mentions, which stops {programs}",
-                file=names[side] or None,
+                file=getattr(paired, side).name or None,
                 fix="--nothing ok scores anyway",
             )
 
