@@ -38,7 +38,7 @@ _UNDIVIDED = "overlap", "partner", "cell", "matched", "shared_chains"
 
 
 def no_features(feature: str) -> Categories:
-    """The lookup of a side of which nothing is known but its entities."""
+    """Feature lookup for a side of which only the entities are known: it always raises."""
     raise UndefinedMetricError(f"{feature} of the mentions is not known here")
 
 
@@ -376,7 +376,7 @@ class Alignment:
         return divided
 
     def remember(self, name: object, make: Callable[[], T]) -> T:
-        """What several metrics derive from this alignment, made once."""
+        """What `make` returns, made once and kept under a name for all metrics."""
         if name not in self.derived:
             self.derived[name] = make()
         value: T = self.derived[name]
@@ -428,7 +428,7 @@ def align(
 
 
 def is_noun(side: Side) -> BoolArray:
-    """Which mentions are nouns (in Tuggener's sense)."""
+    """Which mentions are nouns (in the sense of Tuggener 2014)."""
     return side.feature("noun").where("yes".__eq__)
 
 
@@ -445,5 +445,5 @@ def _shares(cell_or_entity: IntArray, group: IntArray) -> Shares:
 
 
 def _hand_on(old: object, new: object, names: tuple[str, ...]) -> None:
-    """Give cached properties that do not depend on what was changed to the new object."""
+    """Copy cached properties that do not depend on what was changed."""
     vars(new).update({name: vars(old)[name] for name in names if name in vars(old)})

@@ -66,7 +66,7 @@ class Beyond:
     """Both sides in full, and which of their mentions are the same.
 
     `scored` are the matches of coreference, by the rows of what is scored. `match`, `tagset` and
-    `own_tokens` say how the rest is matched; a `mirror` knows it already.
+    `own_tokens` say how mentions that are not scored are matched; a `mirror` has these matches.
     """
 
     key: FullSide
@@ -79,10 +79,10 @@ class Beyond:
 
     @cached_property
     def matches(self) -> tuple[IntArray, IntArray]:
-        """The rows of both sides' corpora that are the same mention.
+        """The rows of both corpora that are one mention.
 
-        Mentions that are scored are matched as ever. Of the rest, those that refer to nothing are
-        matched with each other, then whatever is left on either side.
+        Scored mentions keep their matches. Of the others, mentions that refer to nothing are
+        matched with each other first, then all that are left on either side.
         """
         if self.mirror is not None:
             return self.mirror.matches[1], self.mirror.matches[0]
@@ -113,18 +113,18 @@ class Beyond:
         return partner
 
     def with_sides(self, key: FullSide, response: FullSide) -> Beyond:
-        """The same with other sides that have the same mentions, which are matched as they were."""
+        """Other sides that have these mentions, which stay matched as they are."""
         full = replace(self, key=key, response=response, mirror=None)
         vars(full)["matches"] = self.matches
         return full
 
     @cached_property
     def swapped(self) -> Beyond:
-        """The same with the sides exchanged."""
+        """Both sides exchanged."""
         return self.mirror or Beyond(self.response, self.key, self.scored, mirror=self)
 
     def notices(self, metrics: Collection[str]) -> Iterator[Notice]:
-        """What is odd about the relations that metrics of some names look at."""
+        """What is odd about the relations that the named metrics look at."""
         for side in self:
             name = side.corpus.name or "corpus"
             if "split" in metrics:
@@ -164,6 +164,6 @@ class Beyond:
 
 
 def _distinct(rows: IntArray, codes: IntArray) -> IntArray:
-    """The first of those rows that have the same code."""
+    """The first row of each code; rows whose mentions were lost have none and are left out."""
     rows = rows[codes[rows] >= 0] if rows.size else rows
     return rows[np.sort(np.unique(codes[rows], return_index=True)[1])]

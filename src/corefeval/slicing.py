@@ -49,7 +49,7 @@ class Cut(NamedTuple):
 
 
 def cuts(metrics: Sequence[Metric], by: Sequence[str]) -> list[Cut]:
-    """What is to be sliced by what: all metrics by what was asked for, p-link by its own feature.
+    """What to slice by which feature: all metrics by those in `by`, p-link by its own.
 
     >>> [(cut.feature, cut.level) for cut in cuts([Metric.parse("p-link")], ["Genre"])]
     [('genre', 'document')]
@@ -78,9 +78,9 @@ def cuts(metrics: Sequence[Metric], by: Sequence[str]) -> list[Cut]:
 
 
 def own_feature(metric: Metric, features: Sequence[str]) -> str:
-    """The feature that a metric goes by itself; nothing for one that goes by none.
+    """The feature that divides a metric itself; empty for a metric that has none.
 
-    One that was not told goes by the first feature that scores are asked for by, else by kind.
+    By default it is the first feature that scores are asked for by, else kind.
     """
     if metric.by is None:
         return ""
@@ -180,7 +180,7 @@ def count_table(metric: Metric, alignment: Alignment) -> CountTable:
 
 
 def _check(metric: Metric, counts: object, n_groups: int) -> Counts:
-    """The counts; an error where somebody's own metric gives what no rates can be made of."""
+    """The counts of a user's metric as arrays; a UsageError if no rates follow from them."""
     try:
         arrays = {name: np.asarray(count, np.float64) for name, count in counts.items()}  # type: ignore[attr-defined]
         rates_of(metric.shape, dict.fromkeys(arrays, np.zeros(1)))
@@ -242,7 +242,7 @@ def _part(table: CountTable, value: int, n_values: int) -> CountTable:
 
 
 class _Values(NamedTuple):
-    """The value of each mention of both sides, as numbers of names; `special` are no values."""
+    """The values of both sides' mentions as indices of `names`; `special` ones are no values."""
 
     key: IntArray
     response: IntArray
@@ -318,7 +318,7 @@ def _values(
 
 
 def _one_line(name: str) -> str:
-    """A value as tables can have it."""
+    """A value on one line, as tables need it."""
     visible = re.sub(r"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]", lambda m: ascii(m[0])[1:-1], name)
     return visible or "(empty)"
 

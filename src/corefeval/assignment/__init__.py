@@ -48,9 +48,6 @@ MANY = 1 << 19
 _OVERHEAD = 100
 # With an order, a component of more edges is assigned greedily.
 LARGE = 1 << 10
-# Where there are more edges, and not many of them at any vertex, nobody looks at the components.
-_VERY_MANY = 1 << 15
-_FEW = 64
 # A component with so many cells for an edge or fewer is solved as a matrix.
 _DENSE = 4
 # With an order, so many edges are decided at once: more, and their bonuses would be too small.
@@ -108,10 +105,7 @@ def heaviest_matching(
 
 
 def _with_few_gaps(vertex: IntArray) -> tuple[IntArray, int]:
-    """Vertices and a number above all of them, which is not much larger than their edges are many.
-
-    Numbering what is left anew keeps the arrays as small as the rest of the problem.
-    """
+    """Vertices, numbered anew if the numbers are large for so few edges, and their upper bound."""
     number = int(vertex.max()) + 1
     return (vertex, number) if number <= _SPARSE * vertex.size else without_gaps(vertex)
 
@@ -156,7 +150,7 @@ def _heaviest_other(vertex: IntArray, n_vertices: int, weight: FloatArray) -> Fl
 
 
 def _first_of_each(vertex: IntArray, number: int) -> BoolArray:
-    """Whether an edge is the one that stands for its vertex."""
+    """Which edges stay if each vertex keeps one."""
     index = np.arange(vertex.size)
     holder = np.empty(number, dtype=np.int64)
     holder[vertex] = index
@@ -167,11 +161,6 @@ def _first_of_each(vertex: IntArray, number: int) -> BoolArray:
 def _solve_components(row: IntArray, column: IntArray, weight: FloatArray) -> IntArray:
     """A heaviest matching of what no reduction could decide: each kind of component in its way."""
     of_rows, of_columns = np.bincount(row), np.bincount(column)
-    if row.size > _VERY_MANY and max(of_rows.max(), of_columns.max()) <= _FEW:
-        ends = (of_rows <= 2)[row]
-        ends &= (of_columns <= 2)[column]
-        if np.count_nonzero(ends) < LARGE:  # neither long chains nor matrices are in it
-            return _match_by_prices(row, column, weight)
     of_row, labels = dense_ranks(_components(row, column))
     of_column = np.empty(int(column.max()) + 1, dtype=np.int64)
     of_column[column] = of_row[row]
@@ -272,13 +261,13 @@ def _solve_in_order(edges: list[Edge]) -> list[int]:
 
 
 def _solve_with(edges: list[Edge], left: list[int], bonus: dict[int, float]) -> list[int]:
-    """A heaviest matching of some edges, of which some weigh a little more."""
+    """A heaviest matching of the edges `left`, some of which weigh a bonus more."""
     weighed = [(*edges[e][:2], edges[e][2] + bonus.get(e, 0.0)) for e in left]
     return [left[chosen] for chosen in _solve(weighed)]
 
 
 def _take_greedily(row: IntArray, column: IntArray, weight: FloatArray) -> IntArray:
-    """Edges that nothing taken before stands in the way of, the heaviest first, then in order.
+    """Edges taken greedily: the heaviest first, equal ones in order, none beside one taken before.
 
     An edge that comes before all others of its row and of its column is taken in any case; so all
     such are taken at once, again and again. Where these are few, the rest goes one by one.
@@ -336,7 +325,7 @@ def _components(row: IntArray, column: IntArray) -> IntArray:
 
 
 def _enumerate(edges: list[Edge]) -> list[int]:
-    """Row after row, the best value for each set of columns used so far."""
+    """The edges of a heaviest matching, row by row, with the best value of each set of columns."""
     columns = {column: 1 << number for number, column in enumerate({edge[1] for edge in edges})}
     choices: dict[int, list[tuple[int, int, float]]] = {}
     for index, (row, column, weight) in enumerate(edges):

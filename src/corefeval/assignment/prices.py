@@ -48,8 +48,8 @@ _MANY = 0.01  # so many rows are left open then
 def match_by_prices(row: IntArray, column: IntArray, weight: FloatArray) -> IntArray:
     """The indices of the edges of a heaviest matching.
 
-    The fewer vertices are the rows: the more columns stay over, the more ends there are. Warns with
-    a `LongWait` where there are so many phases to come that people will wonder.
+    The smaller side becomes the rows: the more columns stay over, the more ends there are. Warns
+    with a `LongWait` where many phases are to come.
     """
     sides = [without_gaps(vertex) for vertex in (row, column)]
     (row, n_rows), (column, n_columns) = sorted(sides, key=lambda side: side[1])

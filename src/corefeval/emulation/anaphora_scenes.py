@@ -40,7 +40,7 @@ class Element:
         return self.code
 
     def covers(self, other: Element) -> bool:
-        """Whether a mention of the response will do for this one of the key."""
+        """Whether a mention of the response counts as this mention of the key."""
         if self.minimum is None:
             return (self.start, self.end) == (other.start, other.end)
         first, last = self.minimum
@@ -103,15 +103,12 @@ def make_scenes(
 
 
 def _has_pseudo_name(corpus: Corpus, entity: int) -> bool:
-    """Whether an entity has a name that the program does not know as that of a pseudo entity.
-
-    It knows them by their names, and by one spelling of these.
-    """
+    """Whether an entity is pseudo by a spelling of its name that the program does not know."""
     return corpus.names is not None and corpus.names[entity].lower().endswith("_pseudo")
 
 
 def _make_mentions(corpus: Corpus, uses_minima: bool) -> list[Element]:
-    """The mentions; of one in several parts the program has the last."""
+    """The mentions; of a mention in several parts the program keeps the last part."""
     starts, ends = (
         np.asarray(corpus.mention_start).tolist(),
         np.asarray(corpus.mention_end).tolist(),
@@ -157,7 +154,7 @@ def _make_sets(corpus: Corpus, members: Sequence[Entity]) -> dict[int, Element]:
 
 
 def _add_bridging(scenes: Sequence[Scene], corpus: Corpus, mentions: Sequence[Element]) -> None:
-    """Anaphors and their antecedents: of several, the last one."""
+    """Add each anaphor with its antecedent: of several, the last one."""
     for relation in corpus.relations:
         anaphor = relation.anaphor[1]
         if relation.kind != BRIDGING or anaphor < 0:

@@ -54,7 +54,7 @@ class _Entity:
 
 @dataclass(frozen=True, slots=True)
 class _Header:
-    """The places of the fields that matter, and whether ids are good for one document only."""
+    """Which fields of a bracket matter, and whether ids are valid within one document only."""
 
     id: int
     head: int | None
@@ -249,7 +249,7 @@ class _Reader:
         )
 
     def _check_relations(self, node: Node, name: str, value: str) -> None:
-        """Relations have no score, but the program refuses those that make no sense."""
+        """Raise for relations that the program refuses; they have no score."""
         for relation in value.split(","):
             target, arrow, source = relation.partition("<")
             if name == "Bridge":

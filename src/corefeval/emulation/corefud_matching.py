@@ -182,7 +182,7 @@ def match_mentions(key: Entities, response: Entities, match: str, zeros: str) ->
 
 
 def _assign(key: set[Mention], response: set[Mention], match: str) -> list[Pair]:
-    """The heaviest assignment, that of the program among equals."""
+    """The pairs of a heaviest assignment; of several, that of the program."""
     rows = sorted(key, key=lambda mention: mention.order)
     columns = sorted(response, key=lambda mention: mention.order)
     edges = list(islice(_EDGES[match](rows, columns), MOST_EDGES + 1))
@@ -207,7 +207,7 @@ def _too_many(file: str, text: str) -> InputError:
 
 
 def _head_edges(key: Sequence[Mention], response: Sequence[Mention]) -> Iterator[Edge]:
-    """Equal heads: what the response has of the key's places."""
+    """Mentions of equal heads, weighed by the share of the key's places that both have."""
     by_head: dict[Place, list[int]] = {}
     for column, mention in enumerate(response):
         by_head.setdefault(mention.head, []).append(column)
@@ -219,7 +219,7 @@ def _head_edges(key: Sequence[Mention], response: Sequence[Mention]) -> Iterator
 
 
 def _partial_edges(key: Sequence[Mention], response: Sequence[Mention]) -> Iterator[Edge]:
-    """A response that lies in the key and has the key's head: its share of the key."""
+    """Response mentions inside a key mention that have its head, weighed by their share of it."""
     heads = {mention.head for mention in key}
     with_head: dict[Place, list[int]] = {}
     for column, mention in enumerate(response):

@@ -58,18 +58,8 @@ from corefeval.syntax import split_list
 
 Metrics = str | Metric | Iterable[str | Metric]
 
-# In the program's order, with the shapes of their counts and names for tables.
-METRICS = {
-    "muc": ("ratio", "MUC"),
-    "b3": ("ratio", "B³"),
-    "ceafe": ("ratio", "CEAFe"),
-    "ceafm": ("ratio", "CEAFm"),
-    "blanc": ("blanc-of-both", "BLANC"),
-    "lea": ("ratio", "LEA"),
-    "mor": ("ratio", "MOR"),
-    "zero": ("antecedents", "Zero"),
-    "conll": ("mean", "CoNLL"),
-}
+# In the program's order.
+METRICS = ("muc", "b3", "ceafe", "ceafm", "blanc", "lea", "mor", "zero", "conll")
 _CONLL = ("muc", "b3", "ceafe")
 
 # What a protocol that names the program may say besides; all else is the program's own affair.
@@ -92,7 +82,7 @@ class CorefudText:
 
     @property
     def text(self) -> SentenceFile:
-        """Its sentences."""
+        """The sentences of the file."""
         return self.mentions.text
 
 
@@ -173,14 +163,14 @@ def score_emulated(
             notice for notice in notices if (notice.kind, protocol.match) != ("no-heads", "exact")
         ),
         spell=spell,
-        titles={name: METRICS[name][1] for name in chosen},
+        titles={name: Metric.parse(name).title for name in chosen},
     )
 
 
 def check_choices(
     protocol: Protocol, values: Mapping[str, tuple[str, ...]], free: Sequence[str]
 ) -> None:
-    """Refuse choices that a program does not have: none may be left unheeded."""
+    """Raise a UsageError for a choice that a program does not have: none is ignored."""
     for name, choice in fields().items():
         value = getattr(protocol, name)
         allowed = values.get(name, (choice.default,))
@@ -256,7 +246,7 @@ def _emulate_document(
 
 
 def _check_texts(key: SentenceFile, response: SentenceFile) -> None:
-    """Sentence by sentence up to the end of the shorter file, word by word likewise."""
+    """Raise a PairingError where texts differ, up to the end of the shorter file or sentence."""
     for expected, sentence in zip(key.sentences, response.sentences, strict=False):
         for name, in_key, in_response in (
             ("newdoc", _new_document(expected), _new_document(sentence)),
@@ -288,7 +278,7 @@ def _text_error(
 
 
 def _extra_notices(key: CorefudText, response: CorefudText) -> list[Notice]:
-    """What sticks out at the ends, which the program does not notice."""
+    """Notices of documents and sentences that do not fit, which the program passes over."""
     notices = []
     documents = [
         {sentence.document: 0 for sentence in side.text.sentences} for side in (key, response)
@@ -402,16 +392,16 @@ def _count_document_zeros(key: Entities, response: Entities, images: Images) -> 
 
 
 def _table(metric: str, counts: Mapping[str, Counts]) -> CountTable:
-    shape = METRICS[metric][0]
-    if shape == "mean":
-        return CountTable(shape, parts=_CONLL)
+    if metric == "conll":
+        return CountTable("mean", parts=_CONLL)
+    shape = "blanc-of-both" if metric == "blanc" else Metric.parse(metric).shape
     return CountTable(shape, tuple(counts[metric]), np.column_stack([*counts[metric].values()]))
 
 
 def digest_text(source: object) -> str:
-    """Tells whether two keys have the same mentions in the same entities, as `model.digest`.
+    """A digest that tells whether two keys have the same mentions in the same entities.
 
-    `source` is what `read_text` takes.
+    `source` is what `read_text` takes; see `model.identity.digest`.
     """
     total, number = 0, 0
     for name, entities in split_documents(read_text(source).mentions).items():

@@ -46,7 +46,7 @@ class Node:
 
     @property
     def place(self) -> Place:
-        """What is compared between key and response: words never are."""
+        """Its sentence and id, by which mentions are compared; words are not."""
         return (self.sentence.number, self.id)
 
 
@@ -171,7 +171,7 @@ def _read_node(source: Source, line: int, sentence: Sentence, cells: list[str]) 
 
 
 def _check_words(source: Source, words: Sequence[Node]) -> None:
-    """Words are numbered from 1, and depend on each other without going round in circles."""
+    """Raise if words are not numbered from 1, or if their heads form a circle."""
     heads = [0]
     for expected, node in enumerate(words, start=1):
         if node.id != expected:

@@ -93,7 +93,7 @@ def pair_corpora(key: Corpus, response: Corpus, protocol: Protocol) -> Paired:
 
 
 def _of_program(error: PairingError, protocol: Protocol) -> PairingError:
-    """The error, with the programs that end where a document is missing or extra."""
+    """The error, with the names of programs that stop where a document is missing or extra."""
     for name, mark in (("missing", "key document"), ("extra", "response document")):
         if getattr(protocol, name) == "error" and mark in error.problem:
             return PairingError(
@@ -128,7 +128,7 @@ def _place_spans(side: Corpus, opposite: Corpus, reading: Any) -> Corpus:
 
 
 def _check_units(key: Corpus, response: Corpus) -> None:
-    """Where all documents are one, positions are compared as they are: tokens with tokens."""
+    """Raise a PairingError where documents are taken as one and sides count other units."""
     sides = [side.tokens for side in (key, response) if side.tokens is not None]
     units = ["characters" if has_texts(tokens) else "tokens" for tokens in sides]
     if len(set(units)) > 1:
@@ -210,7 +210,7 @@ def _entities(
 
 
 def _numbers(corpus: Corpus) -> Sequence[Any]:
-    """What entities are called: their names, or else their numbers in their documents."""
+    """The names of entities, or else their numbers in their documents."""
     first = np.searchsorted(corpus.entity_document, np.arange(len(corpus.documents)))
     return corpus.names or [
         row - int(first[document]) for row, document in enumerate(corpus.entity_document.tolist())

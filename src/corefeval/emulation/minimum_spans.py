@@ -260,7 +260,7 @@ def _is_good(word: str, tag: str) -> bool:
 
 
 def _minimum(root: Node) -> frozenset[tuple[str, int]]:
-    """The texts and places of the terminals that a mention cannot do without; none, or some."""
+    """The words and places of the terminals of a minimum span; empty if there are none."""
     terminals = [root] if root.is_good else [child for child in root.children if child.is_good]
     if not terminals:
         allowed = _allow(root)

@@ -25,7 +25,7 @@ class Facts:
 
 
 def find_facts(documents: Sequence[Document]) -> Facts:
-    """What there is in documents that policies are about."""
+    """Whether documents have repeats and singletons, which policies are about."""
     sides = [side for document in documents for side in document.sides]
     return Facts(
         any(len({m for e in side for m in e}) < sum(map(len, side)) for side in sides),
@@ -117,7 +117,7 @@ def settle_repeats(
 
 
 def _refuse_repeats(document: Document, protocol: Protocol, files: Mapping[str, str]) -> None:
-    """An error where a side that has each mention once has one of them again."""
+    """Raise an InputError if a side that must have each mention once repeats one."""
     for side in ("key", "response"):
         every = [mention for entity in getattr(document, side) for mention in entity]
         if getattr(protocol, f"repeats_{side}") == "once" and len({*every}) < len(every):
@@ -153,7 +153,7 @@ def _reverse(entities: Entities) -> Entities:
 
 
 def _first_of(entities: Entities, mentions: Iterable[object]) -> Entities:
-    """Of known mentions the first, and all others."""
+    """Entities in which each of `mentions` stays at its first place only."""
     left = set(mentions)
     once = set(left)
     kept = []

@@ -349,7 +349,7 @@ def _lea(sides: Sequence[Direction]) -> Ratio:
 
 
 def _count_half(half: str, pairs: Sequence[Pair]) -> Counts:
-    """Half of BLANC: its non-coreference links weigh, its coreference links go by an order."""
+    """Half of BLANC; with sets, its coreference links depend on the order of elements."""
     sides = [(pair.key, pair.response, pair.f1) for pair in pairs]
     counts = blanc(_tabulate(sides, unaligned=1.0))
     common = counts[f"{half}_common"]
@@ -391,7 +391,7 @@ def _links_in_order(entity: Entity, homes: Homes, worths: Worths, *, sticky: boo
 
 
 def _count_pseudo(key: Scene, response: Scene) -> list[float]:
-    """What refers to nothing: found, of the key's; and of the response's."""
+    """Mentions that refer to nothing: matched and all of the key, then of the response."""
     matched = sum(any(m.covers(answer) for answer in response.pseudo) for m in key.pseudo)
     spurious = sum(not any(m.covers(answer) for m in key.pseudo) for answer in response.pseudo)
     return [matched, len(key.pseudo), matched, matched + spurious]

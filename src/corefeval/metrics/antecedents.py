@@ -19,7 +19,7 @@ Spurious = Literal["wl", "fp", "formula"]
 
 
 def immediate(alignment: Alignment, *, chains: Chains = "all") -> Counts:
-    """Immediate antecedents: whether the mention before it in its chain is the same one."""
+    """Immediate antecedents: whether the mention before an anaphor in its chain is the key's."""
     key, response = alignment.key, alignment.response
     partner, key_of = alignment.partner, alignment.swapped.partner
     anaphor = key.previous >= 0 if chains == "all" else _are_evaluated(key, _noun_before(key))
@@ -39,7 +39,7 @@ def immediate(alignment: Alignment, *, chains: Chains = "all") -> Counts:
 
 
 def inferred(alignment: Alignment, *, spurious: Spurious = "wl") -> Counts:
-    """Inferred antecedents: whether the closest noun before it in its chain is of its entity."""
+    """Inferred antecedents: whether the closest noun before an anaphor is in its key entity."""
     key, response = alignment.key, alignment.response
     partner, key_of = alignment.partner, alignment.swapped.partner
     noun_in_key, noun_in_response = _noun_before(key), _noun_before(response)
@@ -64,12 +64,12 @@ def inferred(alignment: Alignment, *, spurious: Spurious = "wl") -> Counts:
 
 
 def zero(alignment: Alignment) -> Counts:
-    """Zero anaphors: whether they are in one entity with something before them in the key's."""
+    """Zero anaphors: whether the response has them with an earlier mention of their entity."""
     key, response = alignment.key, alignment.response
     anaphor = (key.previous >= 0) & is_zero(key)
     rows = np.flatnonzero(anaphor)
     missed = looked_up(response.previous, alignment.partner[rows]) < 0
-    correct = ~missed & _is_repeated(alignment)[rows]
+    correct = ~missed & _follows_shared(alignment)[rows]
     resolved = np.flatnonzero((response.previous >= 0) & is_zero(response))
     invented = ~np.append(anaphor, False)[alignment.swapped.partner[resolved]]
     return _counts(
@@ -81,8 +81,8 @@ def zero(alignment: Alignment) -> Counts:
     )
 
 
-def _is_repeated(alignment: Alignment) -> BoolArray:
-    """Which key mentions have one before them in their entity that the response has with them."""
+def _follows_shared(alignment: Alignment) -> BoolArray:
+    """Which key mentions follow one of their key entity that is in their response entity too."""
     rows, cell = alignment.shared_chains
     repeated = np.zeros(alignment.key.mention_entity.size, dtype=np.bool_)
     repeated[rows[1:]] = cell[1:] == cell[:-1]
@@ -90,7 +90,7 @@ def _is_repeated(alignment: Alignment) -> BoolArray:
 
 
 def _are_evaluated(key: Side, noun_before: IntArray) -> BoolArray:
-    """Key mentions with a predecessor, but no pronouns that have no noun before them."""
+    """Which key mentions count: those that follow another, but no pronoun without a noun before."""
     evaluated: BoolArray = (key.previous >= 0) & (is_noun(key) | (noun_before >= 0))
     return evaluated
 
@@ -98,7 +98,7 @@ def _are_evaluated(key: Side, noun_before: IntArray) -> BoolArray:
 def _spurious(
     alignment: Alignment, noun_in_key: IntArray, noun_in_response: IntArray, spurious: Spurious
 ) -> tuple[IntArray, IntArray]:
-    """Response mentions that are wrongly linked, and that are no anaphors, by the reading."""
+    """Response mentions that are wrongly linked, and those that are no anaphors, by `spurious`."""
     key, response, key_of = alignment.key, alignment.response, alignment.swapped.partner
     rows = np.flatnonzero((response.previous >= 0) & _has_noun(response)[response.mention_entity])
     twin = key_of[rows]
@@ -123,7 +123,7 @@ def _counts(
     invented: IntArray,
     also_wrong: IntArray | None = None,
 ) -> Counts:
-    """Sum by group: key mentions by the key's, response mentions by the response's."""
+    """Outcomes summed by group: key mentions by the key's groups, the others by the response's."""
 
     def total(side: Side, rows: IntArray) -> FloatArray:
         return alignment.sums(side.group[rows])
@@ -153,14 +153,14 @@ def _noun_before(side: Side) -> IntArray:
 
 
 def _has_noun(side: Side) -> BoolArray:
-    """Whether an entity has a noun."""
+    """Which entities have a noun."""
     has = np.zeros(side.entity_document.size, dtype=np.bool_)
     has[side.mention_entity[is_noun(side)]] = True
     return has
 
 
 def anchors(alignment: Alignment) -> Counts:
-    """Entities by their anchors, their first nouns; then the mentions of those that were found."""
+    """Entities found by their anchors (first nouns), and the mentions of those that were found."""
     key, response = alignment.key, alignment.response
     entities, anchor = _find_anchors(key)
     aligned = looked_up(response.mention_entity, alignment.partner[anchor])
@@ -178,7 +178,7 @@ def anchors(alignment: Alignment) -> Counts:
 
 
 def _count_spurious(alignment: Alignment) -> FloatArray:
-    """Response entities whose own anchor is in no key entity."""
+    """How many response entities have an anchor that is in no key entity."""
     key, response = alignment.key, alignment.response
     entities, anchor = _find_anchors(response)
     in_key = looked_up(key.mention_entity, alignment.swapped.partner[anchor])
@@ -187,7 +187,7 @@ def _count_spurious(alignment: Alignment) -> FloatArray:
 
 
 def _find_anchors(side: Side) -> tuple[IntArray, IntArray]:
-    """The entities of at least two mentions that have a noun, and the first one of each."""
+    """The entities of at least two mentions that have a noun, and the row of the first noun."""
     chain = side.chain[is_noun(side)[side.chain]]
     entity = side.mention_entity[chain]
     first = np.concatenate((np.ones(min(entity.size, 1), np.bool_), entity[1:] != entity[:-1]))

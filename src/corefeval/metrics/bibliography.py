@@ -57,7 +57,7 @@ def cite(metrics: str | Metric | Iterable[str | Metric] = (), *, saved: Iterable
 
 
 def _find_known(name: str) -> Metric | None:
-    """The metric of a name from a file; None if it is not known here, or a place to import."""
+    """The metric that a name from a file means; None if no such metric is registered."""
     with suppress(UsageError):
         text = spell(name)
         place = text.partition("(")[0]
@@ -66,7 +66,7 @@ def _find_known(name: str) -> Metric | None:
 
 
 def keys_of(metric: Metric) -> list[str]:
-    """The BibTeX keys of the papers that a metric's reference names, known or not."""
+    """The BibTeX keys of the papers that a metric's reference names, with an entry or without."""
     used = {name for name, _ in metric.parameters}
     keys = []
     for part in metric.declaration.reference.split(";"):
@@ -84,7 +84,7 @@ def _key(first: str, second: str, et_al: str, year: str) -> str:
 
 @cache
 def references() -> dict[str, str]:
-    """The known papers' BibTeX entries by key."""
+    """The BibTeX entries of `references.bib`, by key."""
     text = Path(__file__).with_name("references.bib").read_text(encoding="utf-8")
     entries = re.findall(r"^@.*?^\}\n", text, re.MULTILINE | re.DOTALL)
     return {entry.partition("{")[2].partition(",")[0]: entry for entry in entries}

@@ -44,7 +44,7 @@ def ratio_counts(recall: Ratio, precision: Ratio) -> Counts:
 
 
 def count_links(size: NDArray[Any]) -> FloatArray:
-    """The number of pairs among so many mentions."""
+    """The number of pairs among `size` mentions."""
     return count_link_ends(size, size, size)
 
 
@@ -55,7 +55,7 @@ Dropped = Literal["nothing", "singletons", "everything"]
 def apply_policy(
     policy: Twinless, alignment: Alignment, *, ceaf: bool = False
 ) -> tuple[Alignment, Alignment]:
-    """The alignments for recall and for precision under a policy; one and the same where it can."""
+    """The alignments on which a policy counts recall and precision; one twice where it can."""
     if policy == "none":
         return alignment, alignment
     if policy == "0":
@@ -83,9 +83,10 @@ def _edit(
     key_mentions: bool = False,
     response_mentions: bool = False,
 ) -> Alignment:
-    """Drop twinless response mentions, then put twinless mentions into the other side.
+    """An alignment without twinless response mentions, or with twinless mentions as singletons.
 
-    Several metrics ask for the same, so each edition is made once.
+    It is made once for all metrics. `key_mentions` puts those of the key into the response,
+    `response_mentions` those of the response, unless they are dropped, into the key.
     """
     name = ("twinless", dropped, key_mentions, response_mentions)
     return alignment.remember(
@@ -127,7 +128,7 @@ def _make_edition(
 
 
 def _with_singletons(side: Side, kept: IntArray, origin: Side, added: IntArray) -> Side:
-    """Some of a side's mentions, and after them mentions of the other side, each alone."""
+    """A side with its mentions `kept`, then the mentions `added` of `origin`, each alone."""
     n_entities = side.entity_document.size
     added_document = origin.entity_document[origin.mention_entity[added]]
 

@@ -34,7 +34,7 @@ KINDS = ("name", "nominal", "pronoun")
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What a link weighs whose most informative end is such; what a singleton weighs."""
+    """What a link weighs by its most informative end, and what a singleton weighs."""
 
     name: float = 1.0
     nominal: float = 0.75

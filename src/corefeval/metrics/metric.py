@@ -51,7 +51,7 @@ def presets() -> dict[str, tuple[str, ...]]:
 
 
 def register(declaration: Declaration) -> None:
-    """Add a metric of your own: it is then parsed, listed and scored like the others."""
+    """Add a metric of your own: it is then parsed, listed and scored like the built-in ones."""
     check_type("register", declaration, Declaration, "Declaration('own', function=f) is one")
     if not re.fullmatch(r"[\w.-]+(:[\w.]+)?", str(declaration.name)):
         raise UsageError(
@@ -125,7 +125,7 @@ class Metric:
         return Metric.of(call.name, **call.settings)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """The value, and where one of your own is imported from in another process."""
+        """What restores it in another process, with the place of a function of your own."""
         place = ""
         if self.name in REGISTRY and not self.is_own:
             from corefeval.metrics.own import place_of
@@ -151,7 +151,7 @@ class Metric:
 
     @property
     def identity(self) -> str:
-        """Its text, and for one of your own what tells that its code is as it was."""
+        """Its text, with a digest of the code if it is a metric of your own."""
         if self.is_own:
             return str(self)
         from corefeval.metrics.own import digest_code
@@ -186,14 +186,14 @@ class Metric:
 
     @property
     def by(self) -> str | None:
-        """The feature that the metric itself goes by; empty if it was not told, None for others."""
+        """The feature that divides the metric itself: empty for the default, None without one."""
         for parameter in self.declaration.parameters:
             if parameter.is_feature:
                 return str(dict(self.parameters).get(parameter.name, ""))
         return None
 
     def divides_by(self, level: Level) -> bool:
-        """Whether its counts have a share for each value of such a feature."""
+        """Whether its counts can be divided by features of this level."""
         parts = [Metric.parse(part) for part in self.declaration.parts]
         if parts:
             return all(part.divides_by(level) for part in parts)
@@ -202,10 +202,10 @@ class Metric:
         return level in self.declaration.levels and not twinless
 
     def count(self, alignment: Alignment) -> Counts:
-        """The metric's counts, an array of documents for each.
+        """The metric's counts: arrays with a number for each group of the alignment.
 
-        Raises an UndefinedMetricError where sets of antecedents count, and it knows nothing of
-        them.
+        Raises an UndefinedMetricError where sets of antecedents count, and the metric has no
+        definition with them.
         """
         function = self.declaration.function
         if alignment.scores_sets and self.declaration.with_sets != SAME:
@@ -251,12 +251,12 @@ def parse_metrics(
 
 @lru_cache(maxsize=64)
 def _parse_text(text: str, registered: tuple[int, ...]) -> tuple[MetricRequest, ...]:
-    """The metrics of a text, as long as the registry is as it was."""
+    """The metrics of a text; `registered` tells one state of the registry from another."""
     return tuple(_parse_items([text]))
 
 
 def _fingerprint() -> tuple[int, ...]:
-    """What tells that the registry is as it was."""
+    """A value that changes with the registry."""
     return tuple(map(id, REGISTRY.values()))
 
 
@@ -286,7 +286,7 @@ def _parse_items(items: Iterable[str | Metric | MetricRequest]) -> list[MetricRe
 
 
 def _restore(name: str, parameters: tuple[tuple[str, Value], ...], place: str) -> Metric:
-    """A metric that comes from another process; what is not known here is told when it is used."""
+    """A metric from another process; one that is not registered here raises when it is used."""
     if name not in REGISTRY and place:
         from corefeval.metrics.own import find_metric
 
@@ -299,10 +299,10 @@ def _restore(name: str, parameters: tuple[tuple[str, Value], ...], place: str) -
 
 
 def spell(text: str) -> str:
-    """The one spelling of a metric, from any.
+    """The canonical spelling of a metric, from any.
 
-    Texts may come from files of anybody's: a place that nobody asked for yet is not imported for
-    it, and stays as it is written.
+    Texts may come from files that nobody checked: no module is imported for a place that is not
+    registered, which stays as it is written.
     """
     if ":" in text and text.strip() not in REGISTRY:
         from corefeval.metrics.own import known_at
@@ -334,7 +334,7 @@ def _text(value: Value) -> str:
 
 
 def _find(name: str) -> tuple[Declaration, dict[str, str]]:
-    """The metric of this name or place, and the parameter that the name says: `b3-sys`."""
+    """The metric that a name or place means, and the parameter that a name includes: `b3-sys`."""
     if ":" in name:
         return REGISTRY.get(name) or _find_own(name), {}
     spelling = _plain(name)

@@ -94,7 +94,7 @@ def _as_tuple(names: Sequence[str]) -> Any:
 
 
 def metric_of(function: object, about: Declaration) -> str:
-    """The name under which a function is a metric from now on."""
+    """Register a function as a metric, and return its name."""
     if not inspect.isroutine(function):
         raise UsageError(f"{function!r:.60} is no metric: a metric is a function, {FORMS}")
     place = place_of(function)
@@ -120,9 +120,10 @@ def metric_of(function: object, about: Declaration) -> str:
 
 
 def find_metric(text: str) -> str | None:
-    """The name of the metric that is at a place, or that a package offers by entry point.
+    """The name of the metric at a place, or of the one that a package offers by entry point.
 
-    None where there is none of that name. UsageError: the place cannot be imported, or is none.
+    None if there is none of that name. Raises a UsageError if the place cannot be imported, or is
+    no metric.
     """
     module, colon, attribute = text.partition(":")
     if colon:
@@ -134,7 +135,7 @@ def find_metric(text: str) -> str | None:
 
 
 def known_at(place: str) -> str:
-    """The name of a metric whose function is at a place and was asked for before; else nothing."""
+    """The name of the registered metric whose function is at a place; empty if there is none."""
     names = (
         name
         for name, declaration in REGISTRY.items()
@@ -144,7 +145,7 @@ def known_at(place: str) -> str:
 
 
 def load_offered() -> list[UsageError]:
-    """Register whatever installed packages offer by entry point; what is wrong with the others."""
+    """Register the metrics that installed packages offer by entry point; returns the errors."""
     problems = []
     for entry in _entry_points():
         try:
@@ -161,7 +162,7 @@ def _entry_points() -> Sequence[Any]:
 
 
 def _load(entry: Any) -> str:
-    """The metric of an entry point, by the name that it has there unless it was declared."""
+    """Register the metric of an entry point, by the entry's name if it was not declared."""
     module, _, attribute = entry.value.partition(":")
     return _of_place(module.strip(), attribute.strip(), entry.name)
 
@@ -204,14 +205,14 @@ def _of_place(module: str, attribute: str, name: str = "") -> str:
 
 
 def place_of(function: object) -> str:
-    """Where a function can be imported from, as text; nothing for one that is inside another."""
+    """Where a function can be imported from, `module:function`; empty for an inner function."""
     function = getattr(function, "function", function)
     module, name = (getattr(function, part, "") for part in ("__module__", "__qualname__"))
     return f"{module}:{name}" if module and name and "<" not in name else ""
 
 
 def digest_code(metric: Metric) -> str:
-    """A digest of the module that a metric is in: what is kept of it must not outlive a change."""
+    """A digest of the source of a metric's module: cached results must not outlive a change."""
     function = metric.declaration.function
     function = getattr(function, "function", function)
     try:
@@ -222,7 +223,7 @@ def digest_code(metric: Metric) -> str:
 
 
 def _read_signature(function: Callable[..., object]) -> tuple[bool, tuple[Parameter, ...]]:
-    """Whether a function counts entities, and its parameters beside what it counts."""
+    """Whether a function takes the entities of both sides, and its further parameters."""
     name = getattr(function, "__name__", "it")
     try:
         signature = inspect.signature(function)
@@ -328,7 +329,7 @@ def _as_mean(rate: object) -> tuple[Any, Any]:
 
 
 def _bind(function: Callable[..., object], parameters: Mapping[str, float]) -> partial[object]:
-    """A function with its parameters; a number is a whole one where its default is."""
+    """A function with its parameters set; numbers are integers where the default is one."""
     declared = inspect.signature(function).parameters if parameters else {}
     values = {
         name: int(value) if isinstance(declared[name].default, int) and value % 1 == 0 else value
@@ -338,7 +339,7 @@ def _bind(function: Callable[..., object], parameters: Mapping[str, float]) -> p
 
 
 def _call(bound: partial[object], *sides: object) -> object:
-    """What a function returns; UsageError where it raises anything that is not ours."""
+    """What a function returns; a UsageError where it raises an error that is not corefeval's."""
     try:
         return bound(*sides)
     except CorefEvalError:
@@ -349,7 +350,7 @@ def _call(bound: partial[object], *sides: object) -> object:
 
 
 def _tell(error: BaseException, module: str) -> str:
-    """What was raised, and in which line of a module, if in one of it."""
+    """What was raised, and in which line of the module if it was raised there."""
     file = getattr(sys.modules.get(module), "__file__", None)
     lines = [
         frame.lineno
