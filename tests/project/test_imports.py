@@ -119,7 +119,7 @@ ROOMS = {
     "metrics": {"_version", "alignment", "assignment", "beyond", "matching", "model"},
     "results": {"_version", "protocol"},
     "emulation": {
-        "assignment", "formats", "live", "metrics", "model", "pairing", "protocol", "results",
+        "alignment", "formats", "live", "metrics", "model", "pairing", "protocol", "results",
     },
     "preparation": {
         "alignment", "beyond", "features", "formats", "live", "matching", "model", "pairing",

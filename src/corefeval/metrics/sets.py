@@ -13,17 +13,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
-from corefeval.alignment import Alignment, Overlap, Side
+from corefeval.alignment import Alignment, Overlap
 from corefeval.assignment import heaviest_matching
 from corefeval.beyond import Beyond, FullSide
 from corefeval.diagnostics import UndefinedMetricError
 from corefeval.metrics import coreference
 from corefeval.metrics.coreference import HALVES, PHI3, PHI4, Importance
 from corefeval.metrics.counting import Counts, both_directions
-from corefeval.model.arrays import FloatArray, IntArray, ragged_arange
+from corefeval.model.arrays import (
+    FloatArray,
+    IntArray,
+    dense_ranks,
+    ragged_arange,
+    stable_order,
+)
 
 # Mentions that the owners of two sets share decide between alignments that are equally good.
 _SHARED = 1e-8
@@ -124,17 +131,10 @@ def split(alignment: Alignment, *, metric: str = "muc") -> Counts:
         name: alignment.sums(documents[0][aligned.key], count)
         for name, count in aligned.counts.items()
     }
-    nothing = np.empty(0, dtype=np.int64)
-    for document, blocks, rate, side in zip(
-        documents,
-        pair_sets(alignment).sides,
-        ("recall", "precision"),
-        ("key", "response"),
-        strict=True,
+    for document, full, rate, side in zip(
+        documents, alignment.beyond, ("recall", "precision"), ("key", "response"), strict=True
     ):
-        all_sets, _ = blocks.repeat(np.arange(document.size))
-        alone = Alignment(document.size, all_sets, Side(nothing, nothing), nothing, nothing)
-        totals = _COMPARE_BLOCKS[metric](alone)
+        totals = _COMPARE_BLOCKS[metric](_list_blocks(full))
         names = {f"{rate}_denominator": "recall_denominator"}
         if metric == "blanc":
             names = {f"{half}_{side}": f"{half}_key" for half in HALVES}
@@ -143,70 +143,27 @@ def split(alignment: Alignment, *, metric: str = "muc") -> Counts:
     return counts
 
 
-@dataclass(frozen=True, eq=False)
-class Blocks:
-    """One side's sets: entry e is a mention in block `block[e]` of set `owner[e]`.
-
-    Set s has the blocks from `blocks[s]` up to `blocks[s + 1]`, its `entries` likewise. Mentions
-    that both sides have are known by one number, `mention`, below `width`; the others have −1.
-    """
-
-    block: IntArray
-    owner: IntArray
-    mention: IntArray
-    blocks: IntArray
-    entries: IntArray
-    width: int
-
-    @staticmethod
-    def of(side: FullSide, matched: IntArray) -> Blocks:
-        """The sets of a side, of which mention `matched[m]` is the mention m of both sides."""
-        sets, corpus = side.sets, side.corpus
-        mention = np.full(corpus.n_mentions, -1, dtype=np.int64)
-        mention[matched] = np.arange(matched.size)
-        is_leaf = np.zeros(corpus.n_entities, dtype=np.bool_)
-        is_leaf[sets.leaf] = True
-        rows = np.flatnonzero(is_leaf[corpus.mention_entity])
-        rows = rows[np.argsort(corpus.mention_entity[rows], kind="stable")]
-        entity = corpus.mention_entity[rows]
-        first = np.searchsorted(entity, sets.leaf)
-        counts = np.searchsorted(entity, sets.leaf, side="right") - first
-        block = np.repeat(np.arange(sets.leaf.size), counts)
-        owner = sets.leaf_set[block]
-        bounds = np.arange(len(sets) + 1)
-        return Blocks(
-            block,
-            owner,
-            mention[rows[ragged_arange(first, counts)]],
-            np.searchsorted(sets.leaf_set, bounds),
-            np.searchsorted(owner, bounds),
-            max(matched.size, 1),
-        )
-
-    def repeat(self, sets: IntArray) -> tuple[Side, IntArray]:
-        """A side whose document d is set `sets[d]`, with a code for each mention of a document."""
-        n_blocks, n_entries = np.diff(self.blocks)[sets], np.diff(self.entries)[sets]
-        rows = ragged_arange(self.entries[sets], n_entries)
-        shift = np.cumsum(n_blocks) - n_blocks - self.blocks[sets]
-        document = np.arange(sets.size)
-        side = Side(np.repeat(document, n_blocks), self.block[rows] + np.repeat(shift, n_entries))
-        mention = self.mention[rows]
-        code = np.repeat(document, n_entries) * self.width + mention
-        return side, np.where(mention >= 0, code, -1)
+def _list_blocks(side: FullSide) -> Alignment:
+    """A key whose documents are the sets of a side, and an empty response."""
+    nothing = np.empty(0, dtype=np.int64)
+    sizes = side.corpus.entity_sizes[side.sets.leaf]
+    no_cells = Overlap(nothing, nothing, nothing, nothing)
+    owners = side.sets.leaf_set, nothing
+    return Alignment.of_cells(len(side.sets), owners, (sizes, nothing), no_cells)
 
 
 @dataclass(frozen=True, eq=False)
 class SetPairs:
     """Pairs of a key set and a response set that share mentions, each an aligned document.
 
-    `shared` says how many mentions their owners have in common.
+    `shared` says how many mentions their owners have in common. The entities of a document of
+    `alignment` are the blocks of both sets.
     """
 
     key: IntArray
     response: IntArray
     shared: IntArray
     alignment: Alignment
-    sides: tuple[Blocks, Blocks]
 
 
 def pair_sets(alignment: Alignment) -> SetPairs:
@@ -215,45 +172,72 @@ def pair_sets(alignment: Alignment) -> SetPairs:
 
 
 def _pair_sets(full: Beyond) -> SetPairs:
-    key_rows, response_rows = full.matches
-    sides = Blocks.of(full.key, key_rows), Blocks.of(full.response, response_rows)
-    key, response = _find_pairs(*sides)
-    (key_side, key_codes), (response_side, codes) = sides[0].repeat(key), sides[1].repeat(response)
-    rows = np.flatnonzero(key_codes >= 0), np.flatnonzero(codes >= 0)
-    _, in_key, in_response = np.intersect1d(
-        key_codes[rows[0]], codes[rows[1]], assume_unique=True, return_indices=True
-    )
-    pairs = Alignment(key.size, key_side, response_side, rows[0][in_key], rows[1][in_response])
-    return SetPairs(key, response, _count_shared(full, key, response), pairs, sides)
-
-
-def _find_pairs(key: Blocks, response: Blocks) -> tuple[IntArray, IntArray]:
-    """The key set and the response set of each pair that has a mention in common."""
-    key_entries, response_entries = (np.flatnonzero(side.mention >= 0) for side in (key, response))
-    order = np.argsort(response.mention[response_entries], kind="stable")
-    response_entries = response_entries[order]
-    mentions, sought = response.mention[response_entries], key.mention[key_entries]
-    first = np.searchsorted(mentions, sought)
-    counts = np.searchsorted(mentions, sought, side="right") - first
-    width = response.blocks.size
-    codes = np.repeat(key.owner[key_entries], counts) * width
-    codes += response.owner[response_entries[ragged_arange(first, counts)]]
-    key_sets, response_sets = np.divmod(np.unique(codes), width)
-    return key_sets, response_sets
-
-
-def _count_shared(full: Beyond, key: IntArray, response: IntArray) -> IntArray:
-    """How many mentions the owners of sets share, for each pair of sets."""
-    key_set, response_set = (
-        side.sets.owner[side.corpus.mention_entity[rows]]
-        for side, rows in zip(full, full.matches, strict=True)
-    )
-    in_sets = (key_set >= 0) & (response_set >= 0)
+    entities = [
+        side.corpus.mention_entity[rows] for side, rows in zip(full, full.matches, strict=True)
+    ]
+    one_each = np.ones(entities[0].size, dtype=np.int64)
+    cells = Overlap.of(entities[0], entities[1], one_each, one_each)
+    # A cell of two entities once for each two blocks that these are.
+    cell, key_block = _find_blocks(cells.key, full.key)
+    again, response_block = _find_blocks(cells.response[cell], full.response)
+    cell, key_block = cell[again], key_block[again]
+    key_set, response_set = full.key.sets.leaf_set, full.response.sets.leaf_set
     width = len(full.response.sets) + 1
-    codes, counts = np.unique(key_set[in_sets] * width + response_set[in_sets], return_counts=True)
-    place = np.searchsorted(codes, key * width + response)
-    is_shared = np.append(codes, -1)[place] == key * width + response
-    return np.where(is_shared, np.append(counts, 0)[place], 0)
+    pair, codes = dense_ranks(key_set[key_block] * width + response_set[response_block])
+    key, response = np.divmod(codes, width)
+    sides = _repeat_blocks(full.key, key), _repeat_blocks(full.response, response)
+    count = cells.count[cell]
+    pairs = Alignment.of_cells(
+        codes.size,
+        (sides[0].document, sides[1].document),
+        (sides[0].sizes, sides[1].sizes),
+        Overlap(
+            sides[0].shift[pair] + key_block, sides[1].shift[pair] + response_block, count, count
+        ),
+    )
+    return SetPairs(key, response, _count_shared(full, entities, key, response), pairs)
+
+
+def _find_blocks(entity: IntArray, side: FullSide) -> tuple[IntArray, IntArray]:
+    """The places of entities that are blocks of sets, and the blocks: a row for each."""
+    order = stable_order(side.sets.leaf)
+    leaves = side.sets.leaf[order]
+    first = np.searchsorted(leaves, entity)
+    counts = np.searchsorted(leaves, entity, side="right") - first
+    return np.repeat(np.arange(entity.size), counts), order[ragged_arange(first, counts)]
+
+
+class RepeatedBlocks(NamedTuple):
+    """Blocks of sets as entities of documents: block b of document d is entity shift[d] + b."""
+
+    document: IntArray
+    sizes: IntArray
+    shift: IntArray
+
+
+def _repeat_blocks(side: FullSide, sets: IntArray) -> RepeatedBlocks:
+    """The blocks of sets, each set a document."""
+    bounds = np.searchsorted(side.sets.leaf_set, np.arange(len(side.sets) + 1))
+    counts = np.diff(bounds)[sets]
+    blocks = ragged_arange(bounds[sets], counts)
+    return RepeatedBlocks(
+        np.repeat(np.arange(sets.size), counts),
+        side.corpus.entity_sizes[side.sets.leaf[blocks]],
+        np.cumsum(counts) - counts - bounds[sets],
+    )
+
+
+def _count_shared(
+    full: Beyond, entities: list[IntArray], key: IntArray, response: IntArray
+) -> IntArray:
+    """How many mentions the owners of sets share, for each pair of sets."""
+    sets = [side.sets.owner[entity] for side, entity in zip(full, entities, strict=True)]
+    (owned,) = ((sets[0] >= 0) & (sets[1] >= 0)).nonzero()
+    numbers = [np.arange(len(side.sets)) for side in full]
+    one_each = np.ones(owned.size, dtype=np.int64)
+    cells = Overlap.of(sets[0][owned], sets[1][owned], one_each, one_each)
+    owners = Alignment.of_cells(1, (numbers[0], numbers[1]), (numbers[0], numbers[1]), cells)
+    return owners.shared(key, response)
 
 
 @dataclass(frozen=True, eq=False)
