@@ -216,7 +216,7 @@ def _solve_one_by_one(
     for begin, end in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
         component_edges = row[begin:end], column[begin:end], weight[begin:end]
         if order is not None and end - begin > LARGE:
-            chosen = _take_greedily(*component_edges).tolist()
+            chosen = _take_greedily(*component_edges)
         else:
             edges = list(zip(*(values.tolist() for values in component_edges), strict=True))
             chosen = _solve(edges) if order is None else _solve_in_order(edges)
@@ -266,33 +266,9 @@ def _solve_with(edges: list[Edge], left: list[int], bonus: dict[int, float]) -> 
     return [left[chosen] for chosen in _solve(weighed)]
 
 
-def _take_greedily(row: IntArray, column: IntArray, weight: FloatArray) -> IntArray:
-    """Edges taken greedily: the heaviest first, equal ones in order, none beside one taken before.
-
-    An edge that comes before all others of its row and of its column is taken in any case; so all
-    such are taken at once, again and again. Where these are few, the rest goes one by one.
-    """
-    rank = np.empty(row.size, dtype=np.int64)
-    rank[np.argsort(-np.rint(weight / _EQUAL), kind="stable")] = np.arange(row.size)
-    left, taken = np.arange(row.size), []
-    while left.size:
-        firsts = []
-        for vertex in (row, column):
-            first = np.full(int(vertex.max()) + 1, row.size)
-            np.minimum.at(first, vertex[left], rank[left])
-            firsts.append(first[vertex[left]])
-        chosen = left[(rank[left] == firsts[0]) & (rank[left] == firsts[1])]
-        if chosen.size < _PROGRESS * left.size:
-            taken.append(_take_one_by_one(row, column, left[np.argsort(rank[left])]))
-            break
-        taken.append(chosen)
-        gone = [np.zeros(int(vertex.max()) + 1, dtype=np.bool_) for vertex in (row, column)]
-        gone[0][row[chosen]] = gone[1][column[chosen]] = True
-        left = left[~gone[0][row[left]] & ~gone[1][column[left]]]
-    return np.concatenate(taken)
-
-
-def _take_one_by_one(row: IntArray, column: IntArray, edges: IntArray) -> IntArray:
+def _take_greedily(row: IntArray, column: IntArray, weight: FloatArray) -> list[int]:
+    """The edges that are free when it is their turn: the heaviest first, equal ones in order."""
+    edges = np.argsort(-np.rint(weight / _EQUAL), kind="stable")
     rows: set[int] = set()
     columns: set[int] = set()
     taken = []
@@ -302,7 +278,7 @@ def _take_one_by_one(row: IntArray, column: IntArray, edges: IntArray) -> IntArr
             rows.add(at_row)
             columns.add(at_column)
             taken.append(edge)
-    return np.array(taken, dtype=np.int64)
+    return taken
 
 
 def _components(row: IntArray, column: IntArray) -> IntArray:
