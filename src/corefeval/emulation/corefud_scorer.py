@@ -14,7 +14,6 @@ from itertools import zip_longest
 
 import numpy as np
 
-from corefeval.alignment import Alignment
 from corefeval.diagnostics import (
     Notice,
     PairingError,
@@ -36,7 +35,15 @@ from corefeval.emulation.corefud_matching import (
     split_documents,
 )
 from corefeval.emulation.corefud_sentences import Name, Sentence, SentenceFile, read_sentences
-from corefeval.emulation.tables import Entry, Lists, find_homes, look_up, tabulate
+from corefeval.emulation.tables import (
+    Entry,
+    Image,
+    Lists,
+    find_homes,
+    look_up,
+    tabulate,
+    tabulate_sides,
+)
 from corefeval.formats import files_of
 from corefeval.formats.conllu.tokens import ConlluLines
 from corefeval.formats.source import Source, read_source
@@ -309,8 +316,9 @@ def count_documents(documents: Sequence[EmulatedDocument]) -> dict[str, Counts]:
     sides = [(document.key, document.response) for document in documents]
     exchanged = [(document.response, document.key) for document in documents]
     images = [_find_images(document.pairs) for document in documents]
-    recall, precision = (_tabulate(pairs, images, "last") for pairs in (sides, exchanged))
-    listed = _tabulate(sides, images, "all")
+    lookups = [_look_up_in(table) for table in images]
+    recall, precision = (tabulate_sides(pair, "last", lookups) for pair in (sides, exchanged))
+    listed = tabulate_sides(sides, "all", lookups)
     places = tabulate(map(_list_places, documents))
     return {
         "muc": ratio_counts(muc_recall(recall), muc_recall(precision)),
@@ -332,19 +340,8 @@ def _find_images(pairs: Sequence[Pair]) -> Images:
     return dict(moved) | {response: key for key, response in moved}
 
 
-def _tabulate(
-    sides: Sequence[tuple[Entities, Entities]], images: Sequence[Images], which: str
-) -> Alignment:
-    """The images of one side's mentions, looked up in entities of the other side."""
-
-    def look_up_images(entities: Entities, opposite: Entities, image: Images) -> Iterator[Entry]:
-        homes = find_homes(opposite, which)
-        return look_up(entities, homes, lambda mention: (image.get(mention, mention), 1.0))
-
-    return tabulate(
-        (entities, opposite, look_up_images(entities, opposite, image))
-        for (entities, opposite), image in zip(sides, images, strict=True)
-    )
+def _look_up_in(images: Images) -> Image:
+    return lambda mention: (images.get(mention, mention), 1.0)
 
 
 def _list_places(document: EmulatedDocument) -> tuple[Lists, Lists, Iterator[Entry]]:

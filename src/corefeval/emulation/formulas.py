@@ -17,7 +17,7 @@ import numpy as np
 
 from corefeval.alignment import Alignment, Side
 from corefeval.emulation.documents import Document, Entities, Mention
-from corefeval.emulation.tables import find_homes, keep_cells, look_up, tabulate
+from corefeval.emulation.tables import find_homes, keep_cells, look_up, tabulate, tabulate_sides
 from corefeval.metrics.coreference import (
     HALVES,
     PHI3,
@@ -45,21 +45,15 @@ class Tables:
     def __init__(self, sides: Sides, owner: str) -> None:
         self.sides, self.owner = sides, owner
 
-    def _tabulate(self, sides: Sides, owner: str) -> Alignment:
-        return tabulate(
-            (entities, opposite, look_up(entities, find_homes(opposite, owner)))
-            for entities, opposite in sides
-        )
-
     @cached_property
     def recall(self) -> Alignment:
         """Mentions of the key's entities, as often as they are there, looked up in the response."""
-        return self._tabulate(self.sides, self.owner)
+        return tabulate_sides(self.sides, self.owner)
 
     @cached_property
     def precision(self) -> Alignment:
         """Mentions of the response's entities looked up in the key; the response is its `key`."""
-        return self._tabulate(self.exchanged, self.owner)
+        return tabulate_sides(self.exchanged, self.owner)
 
     @property
     def exchanged(self) -> Sides:
@@ -69,7 +63,8 @@ class Tables:
     @cached_property
     def sets(self) -> Alignment:
         """Entities as sets of mentions, and what each two of them share."""
-        return self._tabulate([(_as_sets(a), _as_sets(b)) for a, b in self.sides], "all")
+        sides = [(_as_sets(key), _as_sets(response)) for key, response in self.sides]
+        return tabulate_sides(sides, "all")
 
     @cached_property
     def distinct(self) -> Alignment:
@@ -78,7 +73,7 @@ class Tables:
             (_keep_at_home(key, self.owner), _keep_at_home(response, self.owner))
             for key, response in self.sides
         ]
-        return self._tabulate(sides, self.owner)
+        return tabulate_sides(sides, self.owner)
 
     @property
     def has_repeats(self) -> bool:

@@ -7,6 +7,7 @@ becomes an alignment of all documents, on which `metrics.coreference` counts.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,19 @@ def tabulate(documents: Iterable[tuple[Lists, Lists, Iterable[Entry]]]) -> Align
         (np.array(homes[0], dtype=np.int64), np.array(homes[1], dtype=np.int64)),
         (np.array(sizes[0], dtype=np.int64), np.array(sizes[1], dtype=np.int64)),
         Overlap.of(rows.astype(np.int64), columns.astype(np.int64), weight, weight**2),
+    )
+
+
+def tabulate_sides(
+    sides: Iterable[tuple[Lists, Lists]], which: str, images: Iterable[Image | None] = repeat(None)
+) -> Alignment:
+    """The alignment of documents in which mentions of one side are looked up in the other side.
+
+    `which` is that of `find_homes`, and `images` has the images of each document.
+    """
+    return tabulate(
+        (entities, opposite, look_up(entities, find_homes(opposite, which), image))
+        for (entities, opposite), image in zip(sides, images, strict=False)
     )
 
 

@@ -6,7 +6,7 @@ nothing and in antecedents, and in nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
@@ -17,7 +17,15 @@ from corefeval.diagnostics import InputError, Notice, UsageError, memory_for, me
 from corefeval.emulation.anaphora_scenes import Element, Entity, Scene, make_scenes
 from corefeval.emulation.corefud_scorer import AGGREGATES, Metrics, check_choices
 from corefeval.emulation.documents import pair_corpora
-from corefeval.emulation.tables import Entry, Homes, find_homes, keep_cells, look_up, tabulate
+from corefeval.emulation.tables import (
+    Entry,
+    Homes,
+    Image,
+    find_homes,
+    keep_cells,
+    tabulate,
+    tabulate_sides,
+)
 from corefeval.metrics import Metric, parse_metrics, spell
 from corefeval.metrics.coreference import (
     HALVES,
@@ -302,22 +310,18 @@ def _count_direction(metric: str, sides: Sequence[Direction], inside: bool) -> R
     return b3_recall(_tabulate(sides)) if metric == "b3" else _lea(sides)
 
 
-def _tabulate(sides: Iterable[Direction], *, unaligned: float = 0.0) -> Alignment:
+def _tabulate(directions: Sequence[Direction], *, unaligned: float = 0.0) -> Alignment:
     """Elements looked up in the last entity of the other side that has them.
 
     A set that is aligned is looked up by its partner, with its worth; another has the weight
     `unaligned`.
     """
 
-    def look(entities: list[Entity], opposite: list[Entity], worths: Worths) -> Iterator[Entry]:
-        def image(element: Element) -> tuple[Element, float]:
-            return worths.get(element, (element, unaligned if element.blocks else 1.0))
+    def look_up_in(worths: Worths) -> Image:
+        return lambda element: worths.get(element, (element, unaligned if element.blocks else 1.0))
 
-        return look_up(entities, find_homes(opposite, "last"), image)
-
-    return tabulate(
-        (entities, opposite, look(entities, opposite, w)) for entities, opposite, w in sides
-    )
+    sides = [(entities, opposite) for entities, opposite, _ in directions]
+    return tabulate_sides(sides, "last", [look_up_in(worths) for *_, worths in directions])
 
 
 def _look_up_ceaf(pair: Pair) -> Iterator[Entry]:
