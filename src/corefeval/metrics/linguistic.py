@@ -18,6 +18,7 @@ joined already, as the parts of a response entity are.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -53,29 +54,12 @@ class LinkWeights:
 
 def lmuc(alignment: Alignment, *, twinless: Twinless = "none", **weights: float) -> Counts:
     """LMUC: the weight of common links over the weight of a side's links."""
-    (for_recall, recall), (for_precision, precision) = _weigh(alignment, twinless, weights)
-    key, response = for_recall.key, for_precision.response
-    return ratio_counts(
-        (
-            for_recall.sums(key.entity_group[for_recall.overlap.key], recall.common),
-            for_recall.sums(key.entity_group, recall.key),
-        ),
-        (
-            for_precision.sums(
-                response.entity_group[for_precision.overlap.response], precision.common
-            ),
-            for_precision.sums(response.entity_group, precision.response),
-        ),
-    )
+    return _count(_by_link, alignment, twinless, weights)
 
 
 def lb3(alignment: Alignment, *, twinless: Twinless = "none", **weights: float) -> Counts:
     """LB³: for each mention the weight of what is with it over the weight of its entity."""
-    (for_recall, recall), (for_precision, precision) = _weigh(alignment, twinless, weights)
-    return ratio_counts(
-        _by_mention(for_recall, recall.common, recall.key),
-        _by_mention(for_precision.swapped, precision.common, precision.response),
-    )
+    return _count(_by_mention, alignment, twinless, weights)
 
 
 def lceafm(alignment: Alignment, *, twinless: Twinless = "none", **weights: float) -> Counts:
@@ -99,12 +83,28 @@ def lceafe(alignment: Alignment, *, twinless: Twinless = "none", **weights: floa
     )
 
 
-def _weigh(
-    alignment: Alignment, policy: Twinless, weights: dict[str, float]
-) -> list[tuple[Alignment, LinkWeights]]:
-    """The alignments for recall and for precision, each with its weights."""
+def _count(
+    recall_of: Callable[[Alignment, FloatArray, FloatArray], Ratio],
+    alignment: Alignment,
+    policy: Twinless,
+    weights: dict[str, float],
+) -> Counts:
+    """Counts by recall from the weights of cells and of the key's entities."""
     chosen = Weights(**weights)
-    return [(edition, link_weights(edition, chosen)) for edition in apply_policy(policy, alignment)]
+    for_recall, for_precision = apply_policy(policy, alignment)
+    recall, precision = link_weights(for_recall, chosen), link_weights(for_precision, chosen)
+    return ratio_counts(
+        recall_of(for_recall, recall.common, recall.key),
+        recall_of(for_precision.swapped, precision.common, precision.response),
+    )
+
+
+def _by_link(alignment: Alignment, common: FloatArray, of_entity: FloatArray) -> Ratio:
+    group = alignment.key.entity_group
+    return (
+        alignment.sums(group[alignment.overlap.key], common),
+        alignment.sums(group, of_entity),
+    )
 
 
 def _by_mention(alignment: Alignment, common: FloatArray, of_entity: FloatArray) -> Ratio:
